@@ -1,0 +1,153 @@
+// 09_shared_tile: neighbours from shared memory
+//
+// Start: the code of step 08.
+// Task:  load the block's tile of the old field, and a halo one point wide around it, into shared
+//        memory; then take all five values of a point from there. Nothing else changes.
+//
+//   make check STEP=09
+//   Ask the profiler: what got fewer, requests or DRAM bytes? And did it get faster?
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include <cuda_runtime.h>
+#include <cub/block/block_reduce.cuh>
+#include <nvtx3/nvtx3.hpp>
+
+#include <lab/cuda_check.h>
+#include <lab/gpu_memory.h>
+#include <lab/options.h>
+#include <lab/problem.h>
+#include <lab/run.h>
+
+constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
+constexpr int kBlockX = 32;      // threads a block along i: one warp
+constexpr int kBlockY = 4;       // threads a block along j
+constexpr int kTileY = 32;       // points a block along j: each thread has kTileY / kBlockY of them
+
+// Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
+__host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
+
+// Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
+// memory: one pointer serves the CPU and the GPU, and the pages move to whichever touches them.
+// The sum of the squared changes is there too: every thread adds to it, the CPU reads it.
+void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
+  nvtx3::scoped_range range{"allocate_fields"};
+  lab::require_host_memory(n, 2 * sizeof(float));
+  lab::require_gpu_memory(n, 2 * sizeof(float));
+  const std::size_t bytes = std::size_t(n) * n * sizeof(float);
+  CUDA_CHECK(cudaMallocManaged(f_old, bytes));
+  CUDA_CHECK(cudaMallocManaged(f_new, bytes));
+  CUDA_CHECK(cudaMallocManaged(sum, sizeof(double)));
+}
+
+void free_fields(float* f_old, float* f_new, double* sum) {
+  nvtx3::scoped_range range{"free_fields"};
+  CUDA_CHECK(cudaFree(f_old));
+  CUDA_CHECK(cudaFree(f_new));
+  CUDA_CHECK(cudaFree(sum));
+}
+
+// Gives every point its starting value; no sweep changes those on the boundary.
+void initialize_field(float* f, const lab::StartingField& start, int n) {
+  nvtx3::scoped_range range{"initialize_field"};
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      f[idx(i, j, n)] = start(i, j);
+    }
+  }
+}
+
+// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows y,
+// y + kBlockY, y + 2 kBlockY ... One row's loads need not wait for those of the row before, since
+// __restrict__ promises that no store to the new field changes the old one.
+__global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
+                                    double* sum, int n) {
+  // TODO(09): a __shared__ float tile of kTileY + 2 rows and kBlockX + 2 columns. Fill it with two
+  //   loops, over its rows and its columns, in steps of the block's shape: there are more points
+  //   than threads. Which points of the halo are outside the grid? And what must happen before any
+  //   thread reads the tile?
+  const int i = blockIdx.x * kBlockX + threadIdx.x;
+
+  double thread_sum = 0.0;
+  for (int y = threadIdx.y; y < kTileY; y += kBlockY) {
+    const int j = blockIdx.y * kTileY + y;
+
+    // The launch grid is rounded up to whole blocks: some threads get no point, some a boundary one.
+    if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
+      // TODO(09): take these from the tile; the halo shifts its indices by one. And the centre, below.
+      const float east = f_old[idx(i + 1, j, n)];
+      const float north = f_old[idx(i, j + 1, n)];
+      const float west = f_old[idx(i - 1, j, n)];
+      const float south = f_old[idx(i, j - 1, n)];
+      const float value = 0.25f * ((east + north) + (west + south));
+      const double change = value - f_old[idx(i, j, n)];
+      f_new[idx(i, j, n)] = value;
+      thread_sum += change * change;
+    }
+  }
+
+  // All threads of the block take part, those without a point too (they bring zero).
+  using BlockReduce = cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kBlockY>;
+  __shared__ typename BlockReduce::TempStorage reduce_storage;
+  const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
+  // The result is the first thread's alone.
+  if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
+}
+
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
+// up in float, would lose more digits than a wrong row of points costs.
+double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
+  nvtx3::scoped_range range{"jacobi_sweep"};
+  *sum = 0.0;
+  const dim3 block(kBlockX, kBlockY);
+  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kTileY - 1) / kTileY);
+  jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
+  CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
+  CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?
+  return *sum;
+}
+
+__global__ void copy_field_kernel(float* __restrict__ to, const float* __restrict__ from, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int j = blockIdx.y * blockDim.y + threadIdx.y;
+  if (i < n && j < n) {
+    to[idx(i, j, n)] = from[idx(i, j, n)];
+  }
+}
+
+// Makes the new field the old one of the next sweep.
+void copy_field(float* to, const float* from, int n) {
+  nvtx3::scoped_range range{"copy_field"};
+  const dim3 block(kBlockX, kBlockY);
+  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
+  copy_field_kernel<<<grid, block>>>(to, from, n);
+  CUDA_CHECK(cudaGetLastError());
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+int main(int argc, char** argv) {
+  const lab::Options options = lab::parse_options(argc, argv, {kDefaultN});
+  const lab::Problem problem(options);
+  const int n = options.n;
+
+  float *f_old, *f_new;
+  double* sum;
+  allocate_fields(&f_old, &f_new, &sum, n);
+  initialize_field(f_old, problem.initial_old(), n);
+  initialize_field(f_new, problem.initial_new(), n);
+
+  lab::Run run(options, problem);
+  int iteration = 0;
+  double residual = std::numeric_limits<double>::infinity();
+  while (residual > options.tolerance && iteration < options.max_iterations) {
+    residual = std::sqrt(jacobi_sweep(f_new, f_old, sum, n) / (double(n) * n));
+    copy_field(f_old, f_new, n);
+    run.record(++iteration, residual);
+  }
+
+  const int exit_code = run.finish(f_old, idx(1, 0, n), idx(0, 1, n));
+  free_fields(f_old, f_new, sum);
+  return exit_code;
+}

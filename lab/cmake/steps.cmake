@@ -1,0 +1,43 @@
+# Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and LAB_STEP_<name>_{SOURCE,NEEDS,N,TITLE},
+# and defines lab_add_step().
+
+set(LAB_STEPS_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/steps.tsv)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LAB_STEPS_FILE})
+set(LAB_STEPS)
+file(STRINGS ${LAB_STEPS_FILE} lines REGEX "^[0-9]")
+foreach(line IN LISTS lines)
+  string(REPLACE "\t" ";" fields "${line}")
+  list(GET fields 0 step)
+  list(APPEND LAB_STEPS ${step})
+  list(GET fields 1 LAB_STEP_${step}_SOURCE)
+  list(GET fields 2 LAB_STEP_${step}_NEEDS)
+  list(GET fields 3 LAB_STEP_${step}_N)
+  list(GET fields 5 LAB_STEP_${step}_TITLE)
+endforeach()
+
+# lab_add_step(solution|exercise NN_name): the program of one step, where this machine can build it.
+function(lab_add_step kind step)
+  set(target ${kind}_${step})
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${kind}s/${step}/${LAB_STEP_${step}_SOURCE})
+  if(NOT EXISTS ${source})
+    return()  # a handout has no solutions; a test sees to it that nothing else is missing
+  endif()
+  if(LAB_STEP_${step}_NEEDS STREQUAL "cuda" AND NOT LAB_HAVE_CUDA)
+    return()
+  endif()
+
+  add_executable(${target} ${source})
+  target_compile_definitions(${target} PRIVATE LAB_STEP_NAME="${step}")
+  target_link_libraries(${target} PRIVATE lab lab_warnings lab_nvtx)
+  if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
+    target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+  endif()
+  if(LAB_STEP_${step}_SOURCE MATCHES "\\.cu$")
+    # -lineinfo: profilers and compute-sanitizer name source lines. It costs no time.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+    if(kind STREQUAL "exercise")
+      set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${LAB_EXERCISE_ARCHITECTURES}")
+    endif()
+  endif()
+  add_dependencies(${kind}s ${target})
+endfunction()

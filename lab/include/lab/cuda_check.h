@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <lab/exit_codes.h>
+
+#include <cstring>
+
+/// Ends the program with one clear line where a CUDA call failed: which call, at which line, why.
+///
+///   CUDA_CHECK(cudaMallocManaged(&f, bytes));
+///
+/// A kernel launch returns nothing, so it takes two: the launch itself, and the kernel's end.
+///
+///   my_kernel<<<grid, block>>>(...);
+///   CUDA_CHECK(cudaGetLastError());        // was the launch accepted?
+///   CUDA_CHECK(cudaDeviceSynchronize());   // did the kernel run to its end?
+#define CUDA_CHECK(call) ::lab::check_cuda((call), #call, __FILE__, __LINE__)
+
+namespace lab {
+
+/// The part of a source file's path that a learner knows: from exercises/ or solutions/ on.
+inline const char* short_path(const char* file) {
+  for (const char* folder : {"exercises/", "solutions/"}) {
+    if (const char* found = std::strstr(file, folder)) return found;
+  }
+  const char* slash = std::strrchr(file, '/');
+  return slash ? slash + 1 : file;
+}
+
+/// What CUDA_CHECK calls. Exit code 77 where there is no usable GPU, 5 where memory ran out, else 3.
+inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
+  if (error == cudaSuccess) return;
+  file = short_path(file);
+  const char* name = cudaGetErrorName(error);
+  const char* text = cudaGetErrorString(error);
+  int driver = 0;
+  switch (error) {
+    case cudaErrorInsufficientDriver:
+      // The runtime says "insufficient driver" also where there is none at all.
+      if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+        fail(kExitNoGpu, "no NVIDIA driver found: this step needs an NVIDIA GPU (%s:%d)", file,
+             line);
+      }
+      fail(kExitNoGpu,
+           "the driver is too old: it serves CUDA %d.%d, this program was built with CUDA %d.%d "
+           "(%s:%d)",
+           driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
+           file, line);
+    case cudaErrorNoDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+      fail(kExitNoGpu, "no usable GPU: %s (%s, %s:%d)", text, name, file, line);
+    case cudaErrorMemoryAllocation:
+      fail(kExitDoesNotFit, "%s:%d: %s: %s (%s): take a smaller --n", file, line, call, text, name);
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+      fail(kExitCudaError,
+           "%s:%d: this program holds no code for this GPU (%s): configure anew on the node with "
+           "the "
+           "GPU, or set CUDAARCHS to its architecture",
+           file, line, name);
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorLaunchFailure:
+      fail(kExitCudaError, "%s:%d: %s: %s (%s): `make sanitize` names the line", file, line, call,
+           text, name);
+    default:
+      fail(kExitCudaError, "%s:%d: %s: %s (%s)", file, line, call, text, name);
+  }
+}
+
+}  // namespace lab

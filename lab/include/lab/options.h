@@ -1,0 +1,60 @@
+#pragma once
+
+#include <lab/exit_codes.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+/// The step's name, such as "04_jacobi_kernel". The build defines it from the step's folder.
+#ifndef LAB_STEP_NAME
+#define LAB_STEP_NAME "jacobi"
+#endif
+
+namespace lab {
+
+/// The fewest and the most points a side that --n takes.
+inline constexpr int kMinN = 3;
+inline constexpr int kMaxN = 1 << 20;
+/// The most points a side for the problem `harmonic`: beyond it x^2 is no longer exact in a float.
+inline constexpr int kMaxHarmonicN = 4096;
+/// Above this n a record holds a hash of each row instead of the field, unless asked otherwise.
+inline constexpr int kMaxFullRecordN = 16384;
+
+enum class ProblemKind { kLaplace, kProbe, kHarmonic };
+enum class FieldRecord { kFull, kRows };
+
+/// "laplace", "probe" or "harmonic".
+const char* problem_name(ProblemKind kind);
+
+/// Reads a problem's name; returns false, and leaves `kind` alone, where there is no such problem.
+bool parse_problem(const std::string& name, ProblemKind* kind);
+
+/// What a step brings to the command line.
+struct StepDefaults {
+  int n;                ///< points a side
+  int check_every = 0;  ///< sweeps from one residual to the next; 0: the step has no such option
+};
+
+/// The command line of a step, checked.
+struct Options {
+  std::string step;               ///< the step's name
+  int n = 0;                      ///< points a side, boundary included
+  bool fixed_iterations = false;  ///< --iterations was given: make exactly `max_iterations`
+  int max_iterations = 1000;      ///< where to stop, converged or not
+  double tolerance = 1e-4;        ///< stop at a residual this small; -1 with --iterations
+  ProblemKind problem = ProblemKind::kLaplace;
+  std::uint64_t seed = 1;  ///< of the problem `probe`
+  int check_every = 0;     ///< sweeps from one residual to the next
+  std::string record_dir;  ///< where to write the run's record; empty: no record
+  FieldRecord field_record = FieldRecord::kFull;
+  bool quiet = false;                           ///< print nothing but errors
+  std::chrono::steady_clock::time_point start;  ///< when the program began
+};
+
+/// Reads a step's command line. Bad usage ends the program with one line on stderr and exit code 2,
+/// a record folder that cannot be written with exit code 4; --help prints the options and exits 0.
+Options parse_options(int argc, char** argv, StepDefaults defaults,
+                      const char* step = LAB_STEP_NAME);
+
+}  // namespace lab

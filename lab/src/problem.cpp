@@ -1,0 +1,83 @@
+#include <lab/problem.h>
+
+#include <cmath>
+#include <cstddef>
+
+namespace lab {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+/// The exact solution of `laplace`, a sum of two products: u = along_x[0] along_y[0] + ...
+/// Kept as four factors of n values each, so that n x n points need no sinh.
+struct LaplaceFactors {
+  std::vector<double> x1, y1, x2, y2;
+
+  explicit LaplaceFactors(int n) : x1(n), y1(n), x2(n), y2(n) {
+    for (int k = 0; k < n; ++k) {
+      const double t = static_cast<double>(k) / (n - 1);
+      x1[k] = std::sin(kPi * t);
+      y1[k] = std::sinh(kPi * (1 - t)) / std::sinh(kPi);
+      x2[k] = std::sinh(2 * kPi * t) / std::sinh(2 * kPi);
+      y2[k] = std::sin(2 * kPi * t);
+    }
+  }
+  double operator()(int i, int j) const { return x1[i] * y1[j] + x2[i] * y2[j]; }
+};
+
+template <typename Value>
+void fill_boundary(StartingField* field, Value value) {
+  const int n = field->interior.n;
+  for (auto* side : {&field->south, &field->north, &field->west, &field->east}) side->resize(n);
+  for (int k = 0; k < n; ++k) {
+    field->south[k] = static_cast<float>(value(k, 0));
+    field->north[k] = static_cast<float>(value(k, n - 1));
+    field->west[k] = static_cast<float>(value(0, k));
+    field->east[k] = static_cast<float>(value(n - 1, k));
+  }
+}
+
+}  // namespace
+
+Problem::Problem(const Options& options) : Problem(options.problem, options.n, options.seed) {}
+
+Problem::Problem(ProblemKind kind, int n, std::uint64_t seed) {
+  old_.interior = {kind, n, 2 * seed, true};
+  if (kind == ProblemKind::kLaplace) {
+    fill_boundary(&old_, LaplaceFactors(n));
+  } else {
+    // The interior's rule holds on the boundary too.
+    fill_boundary(&old_, old_.interior);
+  }
+  new_ = old_;
+  new_.interior = {kind, n, 2 * seed + 1, false};
+}
+
+double Problem::distance_to_exact(const float* field, std::size_t stride_i,
+                                  std::size_t stride_j) const {
+  const int n = this->n();
+  double difference = 0, size = 0;
+  // Along the index whose points are neighbours in memory; here (a, b) is (i, j) or (j, i).
+  const bool i_is_inner = stride_i <= stride_j;
+  const std::size_t stride_a = i_is_inner ? stride_i : stride_j;
+  const std::size_t stride_b = i_is_inner ? stride_j : stride_i;
+  auto add = [&](auto exact) {
+    for (int b = 1; b < n - 1; ++b) {
+      for (int a = 1; a < n - 1; ++a) {
+        const double u = i_is_inner ? exact(a, b) : exact(b, a);
+        const double d = field[a * stride_a + b * stride_b] - u;
+        difference += d * d;
+        size += u * u;
+      }
+    }
+  };
+  if (kind() == ProblemKind::kLaplace) {
+    add(LaplaceFactors(n));
+  } else {
+    add([](int i, int j) { return static_cast<double>(i) * i - static_cast<double>(j) * j; });
+  }
+  // n = 3 has one interior point, where x^2 - y^2 is 0.
+  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+}
+
+}  // namespace lab

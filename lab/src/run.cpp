@@ -1,0 +1,344 @@
+#include <lab/run.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace lab {
+namespace {
+
+std::string device_name = "CPU";
+
+/// Bytes of memory that this process can still take: what Linux calls available, what is left of the
+/// cgroup's limit (a batch job's) or the shell's (ulimit -v), whichever is least. The largest size_t
+/// where none is known.
+std::size_t available_host_memory() {
+  std::size_t available = ~std::size_t{0};
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string line; std::getline(meminfo, line);) {
+    unsigned long long kib = 0;
+    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kib) == 1) available = kib << 10;
+  }
+  std::ifstream limit("/sys/fs/cgroup/memory.max"), used("/sys/fs/cgroup/memory.current");
+  std::size_t limit_bytes = 0, used_bytes = 0;
+  if (limit >> limit_bytes && used >> used_bytes && limit_bytes > used_bytes) {
+    available = std::min(available, limit_bytes - used_bytes);
+  }
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    available = std::min<std::size_t>(available, address_space.rlim_cur);
+  }
+  return available;
+}
+
+/// A file written aside under another name, then synced and renamed: whoever finds it under its own
+/// name finds it whole. Any failure removes what was written and ends the program.
+class RecordFile {
+ public:
+  RecordFile(const std::string& dir, const std::string& name)
+      : path_(dir + "/" + name), aside_(path_ + ".partial") {
+    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) give_up();
+  }
+  RecordFile(const RecordFile&) = delete;
+  RecordFile& operator=(const RecordFile&) = delete;
+
+  void write(const void* data, std::size_t bytes) {
+    const char* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t written = ::write(descriptor_, from, bytes);
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        give_up();
+      }
+      from += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+  }
+
+  void commit() {
+    if (fsync(descriptor_) != 0 && errno != EINVAL) give_up();  // EINVAL: cannot be synced
+    if (close(descriptor_) != 0) give_up();
+    if (std::rename(aside_.c_str(), path_.c_str()) != 0) give_up();
+  }
+
+ private:
+  [[noreturn]] void give_up() const {
+    const int error = errno;
+    unlink(aside_.c_str());
+    fail(kExitCannotWrite, "%s: %s", path_.c_str(), std::strerror(error));
+  }
+
+  std::string path_, aside_;
+  int descriptor_;
+};
+
+/// A field as rows of n floats, whatever its layout; hands out blocks of rows, so that a layout in
+/// which the points of a row are far apart is not read one cache line a point.
+template <typename Use>
+void for_each_row(const float* field, std::size_t stride_i, std::size_t stride_j, int n, Use use) {
+  constexpr int kRows = 16;
+  std::vector<float> rows(static_cast<std::size_t>(kRows) * n);
+  for (int first = 0; first < n; first += kRows) {
+    const int count = std::min(kRows, n - first);
+    for (int i = 0; i < n; ++i) {
+      for (int r = 0; r < count; ++r) {
+        rows[static_cast<std::size_t>(r) * n + i] = field[i * stride_i + (first + r) * stride_j];
+      }
+    }
+    for (int r = 0; r < count; ++r) use(first + r, &rows[static_cast<std::size_t>(r) * n]);
+  }
+}
+
+std::string json_string(const std::string& text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) quoted += c;
+  }
+  return quoted + '"';
+}
+
+/// JSON has no NaN and no infinity; they are written as null.
+std::string json_number(double value) {
+  if (!std::isfinite(value)) return "null";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+/// The q-quantile of sorted values, interpolated.
+double quantile(const std::vector<double>& sorted, double q) {
+  const double position = q * (sorted.size() - 1);
+  const std::size_t below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
+}
+
+struct TimingSummary {
+  std::size_t samples = 0;
+  double first = 0, min = 0, q1 = 0, median = 0, q3 = 0, max = 0;  // milliseconds
+};
+
+template <typename Checks>
+TimingSummary summarize(const Checks& checks) {
+  TimingSummary summary;
+  if (checks.empty()) return summary;
+  summary.first = checks.front().milliseconds;
+  std::vector<double> times;
+  // The first iteration warms up (page faults, loading of kernels) and is told apart.
+  for (std::size_t k = checks.size() > 1 ? 1 : 0; k < checks.size(); ++k) {
+    times.push_back(checks[k].milliseconds);
+  }
+  std::sort(times.begin(), times.end());
+  summary.samples = times.size();
+  summary.min = times.front();
+  summary.q1 = quantile(times, 0.25);
+  summary.median = quantile(times, 0.5);
+  summary.q3 = quantile(times, 0.75);
+  summary.max = times.back();
+  return summary;
+}
+
+}  // namespace
+
+void set_device(const std::string& name) { device_name = name; }
+
+int largest_n(std::size_t bytes, std::size_t bytes_per_point) {
+  auto n = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes / bytes_per_point)));
+  while (n * n * bytes_per_point > bytes) --n;
+  return static_cast<int>(std::min<std::size_t>(n, kMaxN));
+}
+
+void require_host_memory(int n, std::size_t bytes_per_point) {
+  const std::size_t available = available_host_memory();
+  const std::size_t needed = bytes_per_point * n * n;
+  if (needed > available) {
+    fail(kExitDoesNotFit,
+         "n = %d needs %.1f GB of memory, and %.1f GB are free: the largest n that fits is %d", n,
+         1e-9 * needed, 1e-9 * available, largest_n(available, bytes_per_point));
+  }
+}
+
+std::uint64_t row_hash(const float* row, int n) {
+  // FNV-1a (Fowler, Noll, Vo) over 32-bit words, mixed once more at the end.
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (int i = 0; i < n; ++i) {
+    const float value = std::fabs(row[i]) < 1e-30f ? 0.0f : row[i];
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    hash = (hash ^ bits) * 0x100000001b3ull;
+  }
+  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ull;
+  return hash ^ (hash >> 31);
+}
+
+Run::Run(const Options& options, const Problem& problem) : options_(options), problem_(problem) {
+  checks_.reserve(std::min(options_.max_iterations, 1 << 16));
+  iteration_start_ = Clock::now();
+  last_progress_ = iteration_start_;
+  set_up_ms_ = std::chrono::duration<double, std::milli>(iteration_start_ - options_.start).count();
+  if (!options_.quiet) {
+    std::printf("%s: %s, n = %d (a field: %.3g MB), %s\n", options_.step.c_str(),
+                problem_name(options_.problem), options_.n, 4e-6 * options_.n * options_.n,
+                device_name.c_str());
+    std::fflush(stdout);
+  }
+  iteration_start_ = Clock::now();
+}
+
+void Run::record(int iteration, double residual) {
+  const Clock::time_point now = Clock::now();
+  const int before = checks_.empty() ? 0 : checks_.back().iteration;
+  const double ms = std::chrono::duration<double, std::milli>(now - iteration_start_).count();
+  checks_.push_back({iteration, residual, ms / std::max(1, iteration - before)});
+  if (!options_.quiet) print_progress(iteration, residual);
+  iteration_start_ = Clock::now();
+}
+
+void Run::print_progress(int iteration, double residual) {
+  // A line at 1, 2, 5, 10, 20, 50, ...; between them, on a terminal, one that is overwritten.
+  int leading = iteration;
+  while (leading >= 10 && leading % 10 == 0) leading /= 10;
+  const bool round = leading == 1 || leading == 2 || leading == 5;
+  const Clock::time_point now = Clock::now();
+  if (round) {
+    if (progress_line_) std::fputs("\r\033[K", stderr);
+    progress_line_ = false;
+    std::printf("  iteration %6d   residual %.4e\n", iteration, residual);
+    std::fflush(stdout);
+    last_progress_ = now;
+  } else if (isatty(STDERR_FILENO) && now - last_progress_ > std::chrono::milliseconds(200)) {
+    std::fprintf(stderr, "\r\033[K  iteration %6d   residual %.4e   at most %d", iteration,
+                 residual, options_.max_iterations);
+    progress_line_ = true;
+    last_progress_ = now;
+  }
+}
+
+int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) {
+  if (progress_line_) std::fputs("\r\033[K", stderr);
+  progress_line_ = false;
+
+  const int iterations = checks_.empty() ? 0 : checks_.back().iteration;
+  const double residual = checks_.empty() ? NAN : checks_.back().residual;
+  const bool converged = !options_.fixed_iterations && residual <= options_.tolerance;
+  const bool done = converged || (options_.fixed_iterations &&
+                                  iterations == options_.max_iterations && !std::isnan(residual));
+
+  if (!options_.quiet) {
+    const TimingSummary time = summarize(checks_);
+    const double points = static_cast<double>(options_.n) * options_.n;
+    std::printf("  %s after %d iterations: residual %.4e\n",
+                converged ? "converged"
+                : done    ? "done"
+                          : "NOT CONVERGED",
+                iterations, residual);
+    if (time.samples > 0) {
+      std::printf("  per iteration    %.4g ms, median of %zu (middle half: %.4g to %.4g)\n",
+                  time.median, time.samples, time.q1, time.q3);
+      std::printf("  first, set-up    %.4g ms, %.4g ms\n", time.first, set_up_ms_);
+      std::printf("  throughput       %.4g million points/s, %.4g GB/s at 8 bytes a point\n",
+                  1e-3 * points / time.median, 8e-6 * points / time.median);
+    }
+    if (problem_.has_exact_solution()) {
+      distance_ = problem_.distance_to_exact(field, stride_i, stride_j);
+      std::printf("  exact solution   %.3g %% away from it\n", 100 * distance_);
+      if (distance_ > 0.01) {
+        std::printf(
+            "    A small residual is not a small error: it says only how little the last\n"
+            "    sweep still changed.\n");
+      }
+    }
+    if (!done && !std::isnan(residual)) {
+      std::printf("  tolerance %g was not reached: raise --max-iterations\n", options_.tolerance);
+    }
+    std::fflush(stdout);
+  }
+  if (!options_.record_dir.empty()) write_record(field, stride_i, stride_j);
+  if (std::isnan(residual)) {
+    fail(kExitNotConverged, "the residual of iteration %d is not a number", iterations);
+  }
+  return done ? kExitDone : kExitNotConverged;
+}
+
+void Run::write_record(const float* field, std::size_t stride_i, std::size_t stride_j) const {
+  const std::string& dir = options_.record_dir;
+  // run.json goes first and comes last: where it is, the record beside it is whole.
+  std::error_code ignored;
+  std::filesystem::remove(dir + "/run.json", ignored);
+
+  RecordFile residuals(dir, "residuals.csv");
+  std::string csv = "iteration,residual\n";
+  char line[64];
+  for (const Check& check : checks_) {
+    std::snprintf(line, sizeof line, "%d,%.17g\n", check.iteration, check.residual);
+    csv += line;
+  }
+  residuals.write(csv.data(), csv.size());
+  residuals.commit();
+
+  const bool full = options_.field_record == FieldRecord::kFull;
+  if (full) {
+    RecordFile values(dir, "field.f32");
+    for_each_row(field, stride_i, stride_j, options_.n,
+                 [&](int, const float* row) { values.write(row, sizeof(float) * options_.n); });
+    values.commit();
+  } else {
+    RecordFile hashes(dir, "rows.csv");
+    std::string text = "row,hash\n";
+    for_each_row(field, stride_i, stride_j, options_.n, [&](int j, const float* row) {
+      std::snprintf(line, sizeof line, "%d,%016llx\n", j,
+                    static_cast<unsigned long long>(row_hash(row, options_.n)));
+      text += line;
+    });
+    hashes.write(text.data(), text.size());
+    hashes.commit();
+  }
+  std::filesystem::remove(dir + (full ? "/rows.csv" : "/field.f32"), ignored);
+
+  const TimingSummary time = summarize(checks_);
+  const std::time_t now = std::time(nullptr);
+  char date[32] = "";
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  std::ostringstream json;
+  json << "{\n"
+       << "  \"step\": " << json_string(options_.step) << ",\n"
+       << "  \"device\": " << json_string(device_name) << ",\n"
+       << "  \"date\": " << json_string(date) << ",\n"
+       << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
+       << "  \"seed\": " << options_.seed << ",\n"
+       << "  \"n\": " << options_.n << ",\n"
+       << "  \"iterations\": " << (checks_.empty() ? 0 : checks_.back().iteration) << ",\n"
+       << "  \"residual\": " << json_number(checks_.empty() ? NAN : checks_.back().residual)
+       << ",\n"
+       << "  \"distance_to_exact\": " << json_number(distance_ < 0 ? NAN : distance_) << ",\n"
+       << "  \"field\": " << json_string(full ? "full" : "rows") << ",\n"
+       << "  \"set_up_ms\": " << json_number(set_up_ms_) << ",\n"
+       << "  \"first_iteration_ms\": " << json_number(time.first) << ",\n"
+       << "  \"iteration_samples\": " << time.samples << ",\n"
+       << "  \"iteration_ms_min\": " << json_number(time.min) << ",\n"
+       << "  \"iteration_ms_q1\": " << json_number(time.q1) << ",\n"
+       << "  \"iteration_ms_median\": " << json_number(time.median) << ",\n"
+       << "  \"iteration_ms_q3\": " << json_number(time.q3) << ",\n"
+       << "  \"iteration_ms_max\": " << json_number(time.max) << "\n"
+       << "}\n";
+  RecordFile run(dir, "run.json");
+  run.write(json.str().data(), json.str().size());
+  run.commit();
+}
+
+}  // namespace lab

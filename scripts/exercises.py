@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Holds exercises and solutions together.
+
+An exercise is the solution of the step before, under a banner of its own and with TODO(NN) comment
+blocks put in. A TODO block is a comment line that starts with "// TODO(NN)" and the comment lines after
+it whose text is indented by at least three blanks.
+
+    exercises.py --check    say what does not hold (exit 1); an exercise that somebody has edited since
+                            the last commit is a learner's, and is only named (exit 77)
+    exercises.py --write    write every exercise anew: its own banner and TODO blocks, in today's code of
+                            the solution before. For whoever changes all steps at once.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SKIPPED = 77
+
+
+def read_steps():
+    """[(name, source file)] in order, from lab/steps.tsv."""
+    steps = []
+    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, source = line.split("\t")[:2]
+            steps.append((name, source))
+    return steps
+
+
+def split_banner(text):
+    """(the comment lines at the top, the rest), as lists of lines."""
+    lines = text.splitlines()
+    end = 0
+    while end < len(lines) and lines[end].startswith("//"):
+        end += 1
+    return lines[:end], lines[end:]
+
+
+def split_todos(lines, number):
+    """Takes the TODO(number) blocks out of lines: (the lines left, [(position in them, block)])."""
+    rest, todos = [], []
+    start = re.compile(r"\s*// TODO\(%s\)" % number)
+    more = re.compile(r"\s*//   ")
+    inside = False
+    for line in lines:
+        if start.match(line):
+            todos.append((len(rest), [line]))
+            inside = True
+        elif inside and more.match(line):
+            todos[-1][1].append(line)
+        else:
+            rest.append(line)
+            inside = False
+    return rest, todos
+
+
+def edited_since_commit(path):
+    """True where git knows the file and it differs from the last commit."""
+    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--", str(path)]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return False
+    return result.returncode == 0 and result.stdout.startswith((" M", "M", "AM"))
+
+
+def check(steps):
+    wrong, edited = [], []
+    for index, (name, source) in enumerate(steps):
+        number = name[:2]
+        exercise = ROOT / "exercises" / name / source
+        solution = ROOT / "solutions" / name / source
+        for path in (exercise, solution, exercise.parent / "README.md"):
+            if not path.is_file():
+                wrong.append(f"{path.relative_to(ROOT)}: missing")
+        if not exercise.is_file() or not solution.is_file():
+            continue
+        for path in (exercise, solution):
+            extra = [p.name for p in path.parent.iterdir() if p.name not in (source, "README.md")]
+            if extra:
+                wrong.append(f"{path.parent.relative_to(ROOT)}: has no place for {', '.join(extra)}")
+        if "TODO" in solution.read_text():
+            wrong.append(f"{solution.relative_to(ROOT)}: a solution with a TODO")
+        constant = re.search(r"kDefaultN = (\d+);", solution.read_text())
+        listed = default_n(name)
+        if not constant or constant.group(1) != listed:
+            wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {listed}, as lab/steps.tsv has it")
+
+        banner, body = split_banner(exercise.read_text())
+        if not banner or not banner[0].startswith(f"// {name}: "):
+            wrong.append(f"{exercise.relative_to(ROOT)}: its banner must begin with '// {name}: '")
+        body, todos = split_todos(body, number)
+        if index == 0:
+            expected = solution.read_text()
+            same = exercise.read_text() == expected
+            of = name
+        else:
+            before_name, before_source = steps[index - 1]
+            before = ROOT / "solutions" / before_name / before_source
+            same = body == split_banner(before.read_text())[1]
+            of = before_name
+        if not same and edited_since_commit(exercise):
+            edited.append(f"{exercise.relative_to(ROOT)}: you have worked on it, so it is not compared with "
+                          f"its starting point (`make reset STEP={number}` brings that back)")
+            continue
+        if not same:
+            wrong.append(f"{exercise.relative_to(ROOT)}: without banner and TODO({number}) blocks it is not "
+                         f"solutions/{of}; `scripts/exercises.py --write` makes it so")
+        if index > 0 and not todos:
+            wrong.append(f"{exercise.relative_to(ROOT)}: has no TODO({number})")
+    names = {name for name, _ in steps}
+    for kind in ("exercises", "solutions"):
+        for folder in sorted(p for p in (ROOT / kind).iterdir() if p.is_dir()):
+            if folder.name not in names:
+                wrong.append(f"{kind}/{folder.name}: is not in lab/steps.tsv")
+    for line in wrong + edited:
+        print(line)
+    if wrong:
+        return 1
+    if edited:
+        return SKIPPED
+    print(f"{len(steps)} steps: every exercise is the solution before it, banner and TODO blocks apart")
+    return 0
+
+
+def default_n(name):
+    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
+        if line.startswith(name + "\t"):
+            return line.split("\t")[3]
+    return None
+
+
+def write(steps):
+    for index, (name, source) in enumerate(steps):
+        exercise = ROOT / "exercises" / name / source
+        if index == 0:
+            exercise.write_text((ROOT / "solutions" / name / source).read_text())
+            continue
+        before_name, before_source = steps[index - 1]
+        target = split_banner((ROOT / "solutions" / before_name / before_source).read_text())[1]
+        banner, body = split_banner(exercise.read_text())
+        old, todos = split_todos(body, name[:2])
+        # A block is anchored at the line that follows it: that line's text, and which of its kind it is.
+        lines = []
+        anchors = []
+        for position, block in todos:
+            text = old[position] if position < len(old) else None
+            anchors.append((text, old[:position].count(text), block))
+        seen = {}
+        placed = 0
+        for line in target:
+            for text, ordinal, block in anchors:
+                if line == text and seen.get(line, 0) == ordinal:
+                    lines += block
+                    placed += 1
+            seen[line] = seen.get(line, 0) + 1
+            lines.append(line)
+        if placed != len(anchors):
+            lost = [text for text, ordinal, _ in anchors if seen.get(text, 0) <= ordinal]
+            sys.exit(f"exercises.py: {exercise.relative_to(ROOT)}: the line that a TODO block stands before "
+                     f"is gone: {lost}")
+        exercise.write_text("\n".join(banner + lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--check", action="store_true")
+    what.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    steps = read_steps()
+    if not (ROOT / "solutions").is_dir():
+        print("no solutions here: nothing to compare the exercises with")
+        return SKIPPED
+    if arguments.write:
+        write(steps)
+        return 0
+    return check(steps)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
