@@ -1,7 +1,7 @@
 // 03_larger_grid: a problem that is worth a GPU
 //
 // Start: the code of step 02.
-// Task:  choose n so that sweeps and copies are at least 95 % of the run. (A power of two, for now.)
+// Task:  choose n so that sweeps and copies are at least 95 % of the run (a power of two, for now).
 //
 //   make check STEP=03
 //   Ask the profiler: are the sweeps and copies at least 95 % of the run now?
@@ -19,7 +19,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(03): try some sizes (--n 256, 512, ... on the command line), then put the one you choose here.
+// TODO(03): try some sizes (--n 256, 512, ... on the command line), then put your choice here.
 constexpr int kDefaultN = 64;  // points a side, unless --n says otherwise
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
@@ -52,8 +52,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   double sum = 0.0;

@@ -33,8 +33,8 @@ void allocate_fields(float** f_old, float** f_new, int n) {
   nvtx3::scoped_range range{"allocate_fields"};
   lab::require_host_memory(n, 2 * sizeof(float));
   lab::require_gpu_memory(n, 2 * sizeof(float));
-  // TODO(04): the sum of the squared changes, one double, must be where the GPU's threads can add to it.
-  //   Allocate it here too, free it below, and pass it along from main.
+  // TODO(04): the sum of the squared changes, one double, must be where the GPU's threads can add
+  //   to it. Allocate it here too, free it below, and pass it along from main.
   const std::size_t bytes = std::size_t(n) * n * sizeof(float);
   CUDA_CHECK(cudaMallocManaged(f_old, bytes));
   CUDA_CHECK(cudaMallocManaged(f_new, bytes));
@@ -56,16 +56,16 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// TODO(04): write the kernel, jacobi_sweep_kernel(f_new, f_old, sum, n), a __global__ void function:
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
+// TODO(04): write the kernel, jacobi_sweep_kernel(f_new, f_old, sum, n), a __global__ function:
 //   its thread's i from blockIdx.x, blockDim.x and threadIdx.x; its j from the y's;
 //   is (i, j) an interior point? The launch grid may be larger than the grid of points;
 //   if so, what stood inside the two loops, and atomicAdd(sum, ...) in place of +=.
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
-  // TODO(04): in place of the loops: set the sum to zero; launch the kernel over enough blocks to cover
-  //   n x n points (round up); CUDA_CHECK(cudaGetLastError()) for the launch and
+  // TODO(04): in place of the loops: set the sum to zero; launch the kernel over enough blocks to
+  //   cover n x n points (round up); CUDA_CHECK(cudaGetLastError()) for the launch and
   //   CUDA_CHECK(cudaDeviceSynchronize()) for the kernel's end; return the sum.
   double sum = 0.0;
   for (int j = 1; j < n - 1; ++j) {

@@ -1,8 +1,8 @@
 // 08_cub_reduction: add up inside the block first
 //
 // Start: the code of step 07.
-// Task:  one atomic a block in place of one a point: each thread adds up the changes of several points,
-//        cub::BlockReduce adds up the block's threads, and one of them adds that to the sum.
+// Task:  one atomic a block in place of one a point: each thread adds up the changes of several
+//        points, cub::BlockReduce adds up the block's threads, one of them adds that to the sum.
 //
 //   make check STEP=08
 //   Ask the profiler: what do the warps stall on, before and after?
@@ -21,10 +21,10 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // threads a block along i: one warp
 // TODO(08): let 32 x 4 threads take a tile of 32 x 32 points: make kBlockY smaller, and name the
 //   tile's height kTileY.
+constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
+constexpr int kBlockX = 32;      // threads a block along i: one warp
 constexpr int kBlockY = 32;      // threads a block along j
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
@@ -60,8 +60,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// Thread (x, y) of a block updates the point (i, j) that stands at the same place in the block's part
-// of the grid. __restrict__ promises that the fields do not overlap, so loads need not wait for stores.
+// Each thread updates one point: thread (x, y) of a block has the point (x, y) of the block's part
+// of the grid. __restrict__ promises that the two fields do not overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // TODO(08): loop over this thread's points: rows threadIdx.y, threadIdx.y + kBlockY, ... of the
@@ -69,7 +69,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
 
-  // The launch grid is rounded up to whole blocks: some threads get no point, some a boundary one.
+  // The launch grid is rounded up to whole blocks: not every thread has an interior point.
   if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
     const float east = f_old[idx(i + 1, j, n)];
     const float north = f_old[idx(i, j + 1, n)];
@@ -88,8 +88,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   }
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;

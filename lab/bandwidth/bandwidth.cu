@@ -1,8 +1,9 @@
 // The copy bandwidth of the GPU: what every step's time is told against.
 //
-// Copies arrays far larger than any cache, by the library (cudaMemcpy) and by a kernel with 16-byte loads
-// and stores, and prints tab-separated lines: name, median GB/s, first and third quartile, samples. Bytes
-// are counted as read plus written, 1 GB = 10^9 bytes; times are CUDA events around each copy.
+// Copies arrays far larger than any cache, by the library (cudaMemcpy) and by a kernel with 16-byte
+// loads and stores, and prints tab-separated lines: name, median GB/s, first and third quartile,
+// samples. Bytes are counted as read plus written, 1 GB = 10^9 bytes; times are CUDA events around
+// each copy.
 
 #include <algorithm>
 #include <cstddef>

@@ -20,9 +20,9 @@ namespace {
 
 std::string device_name = "CPU";
 
-/// Bytes of memory that this process can still take: what Linux calls available, what is left of the
-/// cgroup's limit (a batch job's) or the shell's (ulimit -v), whichever is least. The largest size_t
-/// where none is known.
+/// Bytes of memory that this process can still take: what Linux calls available, what is left of
+/// the cgroup's limit (a batch job's) or the shell's (ulimit -v), whichever is least. The largest
+/// size_t where none is known.
 std::size_t available_host_memory() {
   std::size_t available = ~std::size_t{0};
   std::ifstream meminfo("/proc/meminfo");

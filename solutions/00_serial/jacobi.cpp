@@ -1,8 +1,8 @@
 // 00_serial: the CPU code as found
 //
-// Solves Laplace's equation on n x n points of the unit square by Jacobi relaxation: each sweep sets
-// every interior point to the mean of its four neighbours, until a sweep changes almost nothing.
-// Runs on one CPU core. The steps that follow take it to the GPU, one idea at a time.
+// Solves Laplace's equation on n x n points of the unit square by Jacobi relaxation: each sweep
+// sets every interior point to the mean of its four neighbours, until a sweep changes almost
+// nothing. Runs on one CPU core. The steps that follow take it to the GPU, one idea at a time.
 //
 //   make check STEP=00
 //   Ask the profiler: where does the time go?
@@ -41,8 +41,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   double sum = 0.0;
   for (int j = 1; j < n - 1; ++j) {

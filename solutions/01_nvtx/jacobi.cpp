@@ -1,7 +1,7 @@
 // 01_nvtx: name the parts of the program for the profiler
 //
-// Changed: an NVTX range around each part. A scoped_range lasts from its line to the end of its block;
-// without a profiler attached it costs next to nothing.
+// Changed: an NVTX range around each part. A scoped_range lasts from its line to the end of its
+// block; without a profiler attached it costs next to nothing.
 //
 //   make check STEP=01
 //   Ask the profiler: which range costs what?
@@ -45,8 +45,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   double sum = 0.0;

@@ -1,7 +1,7 @@
 // 02_unified_memory: memory that the CPU and the GPU can both use
 //
-// Changed: cudaMallocManaged in place of new. All the code still runs on the CPU. The program's first
-// CUDA call starts CUDA up, which takes time: it is inside the range allocate_fields, where it shows.
+// Changed: cudaMallocManaged in place of new. All the code still runs on the CPU. The program's
+// first CUDA call, in allocate_fields, starts CUDA up; that range shows what it costs.
 //
 //   make check STEP=02
 //   Ask the profiler: what does CUDA's start-up cost, and what does all the rest cost?
@@ -51,8 +51,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   double sum = 0.0;

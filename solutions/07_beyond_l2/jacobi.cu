@@ -1,7 +1,7 @@
 // 07_beyond_l2: a grid that no cache holds
 //
-// Changed: n. At n = 2048 both fields together are 34 MB, and the L2 cache of a large GPU holds them. At
-// n = 8192 they are 537 MB: now the copy kernel shows what the GPU's memory can do.
+// Changed: n. At n = 2048 both fields together are 34 MB, and the L2 cache of a large GPU holds
+// them. At n = 8192 they are 537 MB: now the copy kernel shows what the GPU's memory can do.
 //
 //   make check STEP=07
 //   Ask the profiler: L2 or DRAM? How many DRAM bytes does the copy kernel move for a point?
@@ -56,14 +56,14 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// Thread (x, y) of a block updates the point (i, j) that stands at the same place in the block's part
-// of the grid. __restrict__ promises that the fields do not overlap, so loads need not wait for stores.
+// Each thread updates one point: thread (x, y) of a block has the point (x, y) of the block's part
+// of the grid. __restrict__ promises that the two fields do not overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
 
-  // The launch grid is rounded up to whole blocks: some threads get no point, some a boundary one.
+  // The launch grid is rounded up to whole blocks: not every thread has an interior point.
   if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
     const float east = f_old[idx(i + 1, j, n)];
     const float north = f_old[idx(i, j + 1, n)];
@@ -76,8 +76,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   }
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;

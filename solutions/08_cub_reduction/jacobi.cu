@@ -1,7 +1,7 @@
 // 08_cub_reduction: add up inside the block first
 //
-// Changed: a block of 32 x 4 threads takes a tile of 32 x 32 points. Each thread adds up the changes of
-// its 8 points, cub::BlockReduce adds up the block's threads, and one atomic a block is left.
+// Changed: a block of 32 x 4 threads takes a tile of 32 x 32 points. Each thread adds up the
+// changes of its 8 points, cub::BlockReduce adds up the block's threads: one atomic a block is left.
 //
 //   make check STEP=08
 //   Ask the profiler: what do the warps stall on, before and after?
@@ -58,8 +58,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows y,
-// y + kBlockY, y + 2 kBlockY ... One row's loads need not wait for those of the row before, since
+// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows
+// y, y + kBlockY, y + 2 kBlockY ... One row's loads need not wait for the store of the row before:
 // __restrict__ promises that no store to the new field changes the old one.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
@@ -69,7 +69,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   for (int y = threadIdx.y; y < kTileY; y += kBlockY) {
     const int j = blockIdx.y * kTileY + y;
 
-    // The launch grid is rounded up to whole blocks: some threads get no point, some a boundary one.
+    // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
       const float east = f_old[idx(i + 1, j, n)];
       const float north = f_old[idx(i, j + 1, n)];
@@ -90,8 +90,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;

@@ -1,7 +1,7 @@
 // 09_shared_tile: neighbours from shared memory
 //
 // Changed: a block first loads its tile of the old field, with a halo one point wide, into shared
-// memory. The five values of each point come from there: one load from global memory a point, about.
+// memory. The five values of each point come from there: global memory is read about once a point.
 //
 //   make check STEP=09
 //   Ask the profiler: what got fewer, requests or DRAM bytes? And did it get faster?
@@ -58,8 +58,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows y,
-// y + kBlockY, y + 2 kBlockY ...
+// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows
+// y, y + kBlockY, y + 2 kBlockY ...
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // tile[y + 1][x + 1] is point (x, y) of the block's part of the grid; the ring around them is the
@@ -81,7 +81,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   for (int y = threadIdx.y; y < kTileY; y += kBlockY) {
     const int j = blockIdx.y * kTileY + y;
 
-    // The launch grid is rounded up to whole blocks: some threads get no point, some a boundary one.
+    // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
       const float east = tile[y + 1][x + 1];
       const float north = tile[y + 2][x];
@@ -102,8 +102,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them, added
-// up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
+// added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;

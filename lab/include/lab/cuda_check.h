@@ -27,7 +27,8 @@ inline const char* short_path(const char* file) {
   return slash ? slash + 1 : file;
 }
 
-/// What CUDA_CHECK calls. Exit code 77 where there is no usable GPU, 5 where memory ran out, else 3.
+/// What CUDA_CHECK calls. Exit code 77 where there is no usable GPU, 5 where memory ran out,
+/// else 3.
 inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error == cudaSuccess) return;
   file = short_path(file);
@@ -38,7 +39,7 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
     case cudaErrorInsufficientDriver:
       // The runtime says "insufficient driver" also where there is none at all.
       if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
-        fail(kExitNoGpu, "no NVIDIA driver found: this step needs an NVIDIA GPU (%s:%d)", file,
+        fail(kExitNoGpu, "no NVIDIA driver found: this program needs an NVIDIA GPU (%s:%d)", file,
              line);
       }
       fail(kExitNoGpu,

@@ -8,9 +8,9 @@
 
 namespace lab {
 
-/// Ends the program where bytes_per_point * n * n bytes do not fit in the GPU's free memory (exit code
-/// 5, naming the largest n that does) or where there is no usable GPU (77). Often the program's first
-/// CUDA call, and so the one that pays for CUDA's start-up.
+/// Ends the program where bytes_per_point * n * n bytes do not fit in the GPU's free memory (exit
+/// code 5, naming the largest n that does) or where there is no usable GPU (77). Often the
+/// program's first CUDA call, and so the one that pays for CUDA's start-up.
 inline void require_gpu_memory(int n, std::size_t bytes_per_point) {
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));

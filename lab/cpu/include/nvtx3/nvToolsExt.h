@@ -28,7 +28,8 @@ class Ranges {
     return static_cast<int>(open_.size()) - 1;
   }
 
-  /// Closes the range opened last; returns how many are left open, or a negative number if none was.
+  /// Closes the range opened last; returns how many are left open, or a negative number if none
+  /// was.
   int pop() {
     if (open_.empty()) return -2;
     const double ms =

@@ -1,0 +1,165 @@
+#include "child.h"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace validate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMaxOutput = 64 << 10;
+
+volatile std::sig_atomic_t caught_signal = 0;
+
+void on_signal(int signal) { caught_signal = signal; }
+
+/// Appends what the pipe holds now; returns false at its end.
+bool drain(int pipe, std::string* output) {
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = read(pipe, buffer, sizeof buffer);
+    if (got > 0) {
+      output->append(buffer, static_cast<std::size_t>(got));
+      if (output->size() > 2 * kMaxOutput) output->erase(0, output->size() - kMaxOutput);
+    } else if (got == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+}
+
+}  // namespace
+
+Interrupted::Interrupted(int signal_number)
+    : std::runtime_error("interrupted"), signal(signal_number) {}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+std::string ChildResult::last_line() const {
+  std::size_t end = output.size();
+  while (end > 0) {
+    const std::size_t newline = end > 0 ? output.rfind('\n', end - 1) : std::string::npos;
+    const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
+    std::string line = output.substr(begin, end - begin);
+    // What a progress line left before a carriage return is not part of the message.
+    const std::size_t carriage = line.rfind('\r');
+    if (carriage != std::string::npos) line.erase(0, carriage + 1);
+    if (line.rfind("\033[K", 0) == 0) line.erase(0, 3);
+    if (line.find_first_not_of(" \t") != std::string::npos) return line.substr(0, 500);
+    if (begin == 0) break;
+    end = begin - 1;
+  }
+  return "";
+}
+
+ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds) {
+  ChildResult result;
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+
+  // The second pipe tells whether exec worked: it closes by itself where it did.
+  int output[2], exec_error[2];
+  if (pipe2(output, O_CLOEXEC) != 0 || pipe2(exec_error, O_CLOEXEC) != 0) {
+    throw std::runtime_error(std::string("no pipe to a child process: ") + std::strerror(errno));
+  }
+  const Clock::time_point start = Clock::now();
+  const pid_t child = fork();
+  if (child < 0) {
+    throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
+  }
+  if (child == 0) {
+    setpgid(0, 0);
+    const int null = open("/dev/null", O_RDONLY);
+    dup2(null, STDIN_FILENO);
+    dup2(output[1], STDOUT_FILENO);
+    dup2(output[1], STDERR_FILENO);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+    execvp(argv[0], argv.data());
+    const int error = errno;
+    if (write(exec_error[1], &error, sizeof error) < 0) _exit(126);
+    _exit(127);
+  }
+  setpgid(child, child);  // in both processes, so that it holds whichever comes first
+  close(output[1]);
+  close(exec_error[1]);
+  fcntl(output[0], F_SETFL, O_NONBLOCK);
+
+  int error = 0;
+  ssize_t got;
+  do {
+    got = read(exec_error[0], &error, sizeof error);
+  } while (got < 0 && errno == EINTR);
+  close(exec_error[0]);
+  result.started = got == 0;
+
+  int status = 0;
+  bool open = true, ended = false;
+  while (!ended) {
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    if (caught_signal != 0) break;
+    if (elapsed > time_limit_seconds) {
+      result.timed_out = true;
+      break;
+    }
+    // The pipe's end wakes us when the child exits; a short timeout serves the rest.
+    pollfd wait{output[0], POLLIN, 0};
+    poll(&wait, open ? 1 : 0, open ? 50 : 1);
+    if (open) open = drain(output[0], &result.output);
+    ended = waitpid(child, &status, WNOHANG) == child;
+  }
+  kill(-child, SIGKILL);
+  if (!ended) {
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  drain(output[0], &result.output);
+  close(output[0]);
+  if (result.output.size() > kMaxOutput) {
+    result.output.erase(0, result.output.size() - kMaxOutput);
+  }
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (caught_signal != 0) throw Interrupted(caught_signal);
+
+  if (!result.started) {
+    result.output = std::strerror(error);
+  } else if (WIFEXITED(status)) {
+    result.exit_code = WEXITSTATUS(status);
+  } else if (WIFSIGNALED(status) && !result.timed_out) {
+    result.signal = WTERMSIG(status);
+  }
+  return result;
+}
+
+std::string describe_signal(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV, a memory access that is not allowed";
+    case SIGBUS:
+      return "SIGBUS, a memory access that cannot be served";
+    case SIGABRT:
+      return "SIGABRT, it called abort (a failed assert, an exception, a damaged heap)";
+    case SIGFPE:
+      return "SIGFPE, an integer division by zero";
+    case SIGILL:
+      return "SIGILL, an instruction that this CPU does not have";
+    case SIGKILL:
+      return "SIGKILL, somebody else ended it: often the system, out of memory";
+    default:
+      return std::string("signal ") + std::to_string(signal) + ", " + strsignal(signal);
+  }
+}
+
+}  // namespace validate

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace validate {
+
+/// How a child process ended.
+struct ChildResult {
+  bool started = false;    ///< false: it could not be executed; `output` says why
+  bool timed_out = false;  ///< it was ended at the time limit
+  int exit_code = -1;      ///< if it exited by itself
+  int signal = 0;          ///< if a signal ended it
+  double seconds = 0;      ///< from start to end
+  std::string output;      ///< stdout and stderr together, the last 64 KiB of them
+
+  /// The last line that it printed and that is not blank: mostly its error message.
+  std::string last_line() const;
+};
+
+/// Ctrl-C or a termination signal came while a child ran; the child has been ended.
+struct Interrupted : std::runtime_error {
+  explicit Interrupted(int signal_number);
+  int signal;
+};
+
+/// Runs a program, with no input, as a process group of its own, and waits for its end. At the time
+/// limit, and at its end too, every process left in the group is killed: nothing outlives it.
+/// Throws Interrupted; everything else is in the result.
+ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds);
+
+/// From here on Ctrl-C makes run_child throw Interrupted, in place of ending this program at once.
+void catch_interrupts();
+
+/// What a signal's number means to the person whose program it ended, for example
+/// "SIGSEGV, a memory access that is not allowed".
+std::string describe_signal(int signal);
+
+}  // namespace validate

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace validate {
+
+/// C++ source without comments and white space: what is left where two files say the same thing.
+std::string code_only(const std::string& source);
+
+/// Reads a whole text file; returns false where it cannot be read.
+bool read_text(const std::string& path, std::string* text);
+
+}  // namespace validate

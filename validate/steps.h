@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace validate {
+
+/// One line of lab/steps.tsv.
+struct Step {
+  std::string name;    ///< "04_jacobi_kernel"
+  std::string source;  ///< "jacobi.cu"
+  bool needs_cuda;
+  int n;           ///< the solution's default
+  int iterations;  ///< that are timed at this n
+  std::string title;
+
+  std::string number() const { return name.substr(0, 2); }
+};
+
+/// Reads the list of steps below the lab's folder. Throws std::runtime_error where it cannot.
+std::vector<Step> read_steps(const std::string& lab_root);
+
+/// Splits a line at each `separator`.
+std::vector<std::string> split(const std::string& line, char separator);
+
+}  // namespace validate
