@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Builds everything and runs the test suite. `make test` calls it.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+"$lab_root/scripts/setup.sh" --tests
+configure
+[[ -t 1 ]] || say "building ..."
+build_targets all || die 1 "the build failed; the compiler's words stand above"
+# GPU tests share one GPU, so they run one at a time; CTest sees to it by their resource lock.
+exec ctest --test-dir "$build_dir" --output-on-failure --parallel "$(nproc)" "$@"

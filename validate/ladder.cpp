@@ -1,0 +1,492 @@
+// Validates every solution, times it, and prints the ladder: what each step brings, against the copy
+// bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv.
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <lab/problem.h>
+
+#include "check_program.h"
+#include "child.h"
+#include "record.h"
+#include "reference.h"
+#include "steps.h"
+
+namespace {
+
+constexpr const char* kHelp =
+    "ladder [options]: validates and times every step's solution, and prints the ladder\n\n"
+    "  --lab DIR            the lab's folder (default: where this was built)\n"
+    "  --bin DIR            where the programs are (default: where this program is)\n"
+    "  --results DIR        write DIR/ladder.tsv\n"
+    "  --steps NN,NN,...    only these steps\n"
+    "  --time-limit S       seconds for one run of a program (default 300)\n"
+    "  --help               print this\n\n"
+    "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
+    "            4 cannot write\n";
+
+constexpr int kSerialSamples = 11;
+constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than this, nor
+constexpr int kSerialAtLeast = 4;      // less often than this
+constexpr double kBytesPerPoint = 8;   // one float read and one written: the least a sweep can move
+
+[[noreturn]] void bad_usage(const std::string& message) {
+  std::fprintf(stderr, "ladder: %s\n", message.c_str());
+  std::exit(lab::kExitBadUsage);
+}
+
+/// One line that says what goes on: overwritten on a terminal, elsewhere nothing.
+void show_progress(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+void show_progress(const char* pattern, ...) {
+  if (!isatty(STDERR_FILENO)) return;
+  std::fputs("\r\033[K", stderr);
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vfprintf(stderr, pattern, arguments);
+  va_end(arguments);
+}
+
+struct Timing {
+  double median = 0, q1 = 0, q3 = 0;  // milliseconds; median 0: not measured
+  int samples = 0;
+
+  bool measured() const { return median > 0; }
+  double spread_percent() const { return measured() ? 100 * (q3 - q1) / median : 0; }
+};
+
+Timing summarize(std::vector<double> times) {
+  if (times.empty()) return {};
+  std::sort(times.begin(), times.end());
+  const std::size_t last = times.size() - 1;
+  return {times[times.size() / 2], times[last / 4], times[last - last / 4],
+          static_cast<int>(times.size())};
+}
+
+/// What the machine is: from the program `bandwidth`, nvidia-smi and /proc.
+struct Machine {
+  bool has_gpu = false;
+  std::string why_not;  // where there is no usable GPU
+  std::string gpu, compute_capability, cuda, driver = "unknown", cpu = "unknown";
+  double copy_gb_per_s = 0, copy_q1 = 0, copy_q3 = 0;  // the best of the ways to copy
+  std::string copy_way;
+};
+
+Machine look_at_machine(const std::string& bin) {
+  Machine machine;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      machine.cpu = line.substr(colon + 2);
+      break;
+    }
+  }
+  const std::string program = bin + "/bandwidth";
+  if (!std::filesystem::exists(program)) {
+    machine.why_not = "this build has no GPU steps (no nvcc was found)";
+    return machine;
+  }
+  const validate::ChildResult measured = validate::run_child({program}, 120);
+  if (measured.exit_code != 0) {
+    machine.why_not = measured.last_line();
+    return machine;
+  }
+  std::map<std::string, std::vector<std::string>> lines;
+  for (const std::string& line : validate::split(measured.output, '\n')) {
+    std::vector<std::string> fields = validate::split(line, '\t');
+    if (fields.size() > 1) lines[fields[0]] = fields;
+  }
+  machine.has_gpu = true;
+  machine.gpu = lines["gpu"].at(1);
+  machine.compute_capability = lines["compute_capability"].at(1);
+  machine.cuda = lines["cuda_runtime"].at(1);
+  for (const char* way : {"copy_library", "copy_kernel"}) {
+    const std::vector<std::string>& fields = lines[way];
+    const double median = std::stod(fields.at(1));
+    if (median > machine.copy_gb_per_s) {
+      machine.copy_gb_per_s = median;
+      machine.copy_q1 = std::stod(fields.at(2));
+      machine.copy_q3 = std::stod(fields.at(3));
+      machine.copy_way = way;
+    }
+  }
+  const validate::ChildResult smi = validate::run_child(
+      {"nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"}, 30);
+  if (smi.started && smi.exit_code == 0) machine.driver = validate::split(smi.output, '\n').at(0);
+  return machine;
+}
+
+/// Runs a step's program for its times alone.
+Timing time_program(const std::string& program, int n, int iterations, double time_limit,
+                    std::string* device) {
+  const validate::TemporaryFolder folder;
+  const validate::ChildResult child = validate::run_child(
+      {program, "--n", std::to_string(n), "--iterations", std::to_string(iterations), "--quiet",
+       "--record", folder.path(), "--record-field", "rows"},
+      time_limit);
+  validate::Record record;
+  std::string error;
+  if (child.exit_code != 0 ||
+      !validate::read_record(folder.path(), n, iterations, &record, &error)) {
+    return {};
+  }
+  if (device) *device = record.device;
+  return {record.median_ms, record.q1_ms, record.q3_ms, record.samples};
+}
+
+/// The best serial code that the lab has: the reference on one thread. Rows in order, two fields
+/// that change roles in place of a copy, vector instructions, -O3.
+Timing time_best_serial(int n) {
+  using Clock = std::chrono::steady_clock;
+  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, n, 1), 1);
+  reference.sweep();  // warms up
+  std::vector<double> times;
+  double total = 0;
+  // On a small grid one sweep is too short for the clock: time several as one.
+  const int sweeps = std::max(1, 1000000 / (n * n));
+  while (static_cast<int>(times.size()) < kSerialSamples && total < 1e3 * kSerialSeconds) {
+    const Clock::time_point start = Clock::now();
+    for (int k = 0; k < sweeps; ++k) reference.sweep();
+    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    times.push_back(ms / sweeps);
+    total += ms;
+  }
+  return summarize(times);
+}
+
+struct Row {
+  validate::Step step;
+  std::string verdict;  // "right", "wrong", "not run"
+  std::string note;
+  Timing time, before;  // before: the step before, at this n
+};
+
+struct Serial {
+  Timing best, strided;
+};
+
+std::string number(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+/// About four significant digits, without an exponent.
+std::string significant(double value) {
+  if (value >= 1000) return number(value, 0);
+  if (value >= 100) return number(value, 1);
+  if (value >= 10) return number(value, 2);
+  if (value >= 1) return number(value, 3);
+  return number(value, 4);
+}
+
+double mpoints_per_s(const Row& row) { return 1e-3 * row.step.n * row.step.n / row.time.median; }
+
+double gb_per_s(const Row& row) { return 1e-3 * kBytesPerPoint * mpoints_per_s(row); }
+
+std::string ratio_text(const Timing& other, const Row& row) {
+  return other.measured() ? significant(other.median / row.time.median) : "-";
+}
+
+void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& serial,
+                 const Machine& machine) {
+  std::printf("\n%-22s %-7s %5s %9s %6s %8s %7s %6s\n", "step", "valid", "n", "ms/iter", "spread",
+              "Mpts/s", "GB/s", "% copy");
+  for (const Row& row : rows) {
+    const std::string name = row.step.number() + " " + row.step.title;
+    if (!row.time.measured()) {
+      std::printf("%-22s %-7s\n", name.c_str(), row.verdict.c_str());
+      continue;
+    }
+    const std::string copy = row.step.needs_cuda && machine.copy_gb_per_s > 0
+                                 ? number(100 * gb_per_s(row) / machine.copy_gb_per_s, 1)
+                                 : "-";
+    std::printf("%-22s %-7s %5d %9s %5s%% %8s %7s %6s\n", name.c_str(), row.verdict.c_str(),
+                row.step.n, significant(row.time.median).c_str(),
+                number(row.time.spread_percent(), 1).c_str(), number(mpoints_per_s(row), 0).c_str(),
+                number(gb_per_s(row), 1).c_str(), copy.c_str());
+  }
+
+  std::printf("\n%-22s %7s %13s %13s %13s\n", "speed-up over", "n", "step before", "best serial",
+              "strided serial");
+  for (const Row& row : rows) {
+    const auto found = serial.find(row.step.n);
+    if (!row.time.measured() || found == serial.end()) continue;
+    const std::string name = row.step.number() + " " + row.step.title;
+    std::printf("%-22s %7d %13s %13s %13s\n", name.c_str(), row.step.n,
+                ratio_text(row.before, row).c_str(), ratio_text(found->second.best, row).c_str(),
+                ratio_text(found->second.strided, row).c_str());
+  }
+  std::printf("\nSerial code, one core, ms an iteration:\n");
+  for (const auto& entry : serial) {
+    std::printf("  n = %-6d best %-9s (row order, -O3)   strided %s (step 00)\n", entry.first,
+                significant(entry.second.best.median).c_str(),
+                significant(entry.second.strided.median).c_str());
+  }
+  std::printf("CPU: %s\n", machine.cpu.c_str());
+  if (machine.has_gpu) {
+    std::printf("GPU: %s, CUDA %s, driver %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(),
+                machine.cuda.c_str(), machine.driver.c_str(), machine.copy_gb_per_s);
+  } else {
+    std::printf("GPU: none\n");
+  }
+  std::printf(
+      "\nms/iter is the median time of an iteration, spread its middle half. GB/s counts\n"
+      "8 bytes a point, the least that a sweep can move; %% copy is that against the copy\n"
+      "bandwidth. The step before was timed again where its own n is another.\n");
+}
+
+/// Writes the table aside, then renames it; returns false with a message where that fails.
+bool write_results(const std::string& dir, const std::vector<Row>& rows,
+                   const std::map<int, Serial>& serial, const Machine& machine) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  const std::string path = dir + "/ladder.tsv", aside = path + ".partial";
+  std::FILE* file = error ? nullptr : std::fopen(aside.c_str(), "w");
+  if (!file) {
+    std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(),
+                 error ? error.message().c_str() : std::strerror(errno));
+    return false;
+  }
+  char date[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
+  std::fprintf(file, "# The ladder: every solution, validated and timed. Written by `make run`.\n");
+  std::fprintf(file, "# date\t%s\n", date);
+  std::fprintf(file, "# gpu\t%s\n", machine.has_gpu ? machine.gpu.c_str() : "none");
+  if (machine.has_gpu) {
+    std::fprintf(file, "# compute_capability\t%s\n# cuda\t%s\n# driver\t%s\n",
+                 machine.compute_capability.c_str(), machine.cuda.c_str(), machine.driver.c_str());
+    std::fprintf(file, "# copy_gb_per_s\t%.1f\tq1\t%.1f\tq3\t%.1f\tby\t%s\n", machine.copy_gb_per_s,
+                 machine.copy_q1, machine.copy_q3, machine.copy_way.c_str());
+  }
+  std::fprintf(file, "# cpu\t%s\n", machine.cpu.c_str());
+  for (const auto& entry : serial) {
+    for (const auto& which :
+         {std::make_pair("best", &Serial::best), std::make_pair("strided", &Serial::strided)}) {
+      const Timing& time = entry.second.*which.second;
+      std::fprintf(file, "# serial\t%s\tn\t%d\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n",
+                   which.first, entry.first, time.median, time.q1, time.q3, time.samples);
+    }
+  }
+  std::fprintf(file,
+               "step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\t"
+               "percent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote\n");
+  for (const Row& row : rows) {
+    std::fprintf(file, "%s\t%s\t%s\t%d\t", row.step.name.c_str(), row.step.title.c_str(),
+                 row.verdict.c_str(), row.step.n);
+    if (row.time.measured()) {
+      const auto found = serial.find(row.step.n);
+      auto ratio = [&](const Timing& other) {
+        return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
+      };
+      const bool against_copy = row.step.needs_cuda && machine.copy_gb_per_s > 0;
+      std::fprintf(
+          file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t%s\t%s\t%s\t%s\t%s\t", row.time.median,
+          row.time.q1, row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row),
+          against_copy ? number(100 * gb_per_s(row) / machine.copy_gb_per_s, 3).c_str() : "-",
+          found != serial.end() ? ratio(found->second.best).c_str() : "-",
+          found != serial.end() ? ratio(found->second.strided).c_str() : "-",
+          ratio(row.before).c_str(),
+          row.before.measured() ? number(row.before.median, 6).c_str() : "-");
+    } else {
+      std::fprintf(file, "-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t");
+    }
+    std::fprintf(file, "%s\n", row.note.c_str());
+  }
+  const bool written = std::fflush(file) == 0 && fsync(fileno(file)) == 0;
+  if (std::fclose(file) != 0 || !written || std::rename(aside.c_str(), path.c_str()) != 0) {
+    std::fprintf(stderr, "ladder: %s: %s\n", path.c_str(), std::strerror(errno));
+    std::remove(aside.c_str());
+    return false;
+  }
+  std::printf("written to %s\n", path.c_str());
+  return true;
+}
+
+struct Arguments {
+  std::string lab = LAB_SOURCE_DIR, bin, results;
+  std::vector<std::string> steps;
+  double time_limit = 300;
+};
+
+Arguments read_arguments(int argc, char** argv) {
+  Arguments arguments;
+  arguments.bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (int k = 1; k < argc; ++k) {
+    const std::string option = argv[k];
+    auto value = [&]() -> std::string {
+      if (k + 1 >= argc || !*argv[k + 1]) bad_usage(option + ": needs a value (see --help)");
+      return argv[++k];
+    };
+    if (option == "--help") {
+      std::fputs(kHelp, stdout);
+      std::exit(0);
+    } else if (option == "--lab") {
+      arguments.lab = value();
+    } else if (option == "--bin") {
+      arguments.bin = value();
+    } else if (option == "--results") {
+      arguments.results = value();
+    } else if (option == "--steps") {
+      arguments.steps = validate::split(value(), ',');
+    } else if (option == "--time-limit") {
+      const std::string text = value();
+      char* end = nullptr;
+      arguments.time_limit = std::strtod(text.c_str(), &end);
+      if (*end != '\0' || !(arguments.time_limit > 0)) {
+        bad_usage("--time-limit " + text + ": must be a number of seconds");
+      }
+    } else {
+      bad_usage(option + ": no such option (see --help)");
+    }
+  }
+  return arguments;
+}
+
+int run(const Arguments& arguments) {
+  const std::vector<validate::Step> all_steps = validate::read_steps(arguments.lab);
+  for (const std::string& wanted : arguments.steps) {
+    const bool known = std::any_of(all_steps.begin(), all_steps.end(),
+                                   [&](const validate::Step& s) { return s.number() == wanted; });
+    if (!known) bad_usage("--steps " + wanted + ": no such step");
+  }
+  auto is_wanted = [&](const validate::Step& step) {
+    return arguments.steps.empty() || std::find(arguments.steps.begin(), arguments.steps.end(),
+                                                step.number()) != arguments.steps.end();
+  };
+  auto program_of = [&](const validate::Step& step) {
+    return arguments.bin + "/solution_" + step.name;
+  };
+
+  show_progress("measuring the copy bandwidth ...");
+  const Machine machine = look_at_machine(arguments.bin);
+  show_progress("%s", "");
+  if (machine.has_gpu) {
+    std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
+  } else {
+    std::printf("No GPU: the steps that need one are not run. %s\n", machine.why_not.c_str());
+  }
+  std::fflush(stdout);
+
+  std::vector<Row> rows;
+  bool all_right = true;
+  const validate::Step* before = nullptr;
+  for (const validate::Step& step : all_steps) {
+    const validate::Step* previous = before;
+    before = &step;
+    if (!is_wanted(step)) continue;
+    Row row;
+    row.step = step;
+    const std::string program = program_of(step);
+    if (!std::filesystem::exists(program) || (step.needs_cuda && !machine.has_gpu)) {
+      row.verdict = "not run";
+      row.note = machine.has_gpu ? "not built" : "no GPU";
+    } else {
+      // Correct first: what is not right gets no time.
+      const validate::Verdict verdict = validate::check_program(
+          program, validate::usual_cases({step.n}), arguments.time_limit,
+          [&](const std::string& what) {
+            show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
+          });
+      if (verdict.kind == validate::Verdict::kRight) {
+        row.verdict = "right";
+        show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), step.n,
+                      step.iterations);
+        row.time = time_program(program, step.n, step.iterations, arguments.time_limit, nullptr);
+        if (!row.time.measured()) {
+          row.note = "could not be timed";
+          all_right = false;
+        }
+      } else {
+        row.verdict = verdict.kind == validate::Verdict::kWrong ? "WRONG" : "not run";
+        row.note = verdict.summary;
+        all_right = false;
+        show_progress("%s", "");
+        std::fprintf(stderr, "%s: %s\n", step.name.c_str(), verdict.summary.c_str());
+        for (const std::string& line : verdict.details) {
+          std::fprintf(stderr, "  %s\n", line.c_str());
+        }
+      }
+      if (row.time.measured() && previous) {
+        // The step before at this n: measured already where its own n is this one.
+        if (!rows.empty() && rows.back().step.name == previous->name && previous->n == step.n) {
+          row.before = rows.back().time;
+        } else {
+          show_progress("%s: timing at n = %d", previous->name.c_str(), step.n);
+          row.before = time_program(program_of(*previous), step.n, step.iterations,
+                                    arguments.time_limit, nullptr);
+        }
+      }
+    }
+    show_progress("%s", "");
+    std::printf("%-18s %-21s %-8s %s\n", step.name.c_str(), step.title.c_str(), row.verdict.c_str(),
+                row.time.measured() ? (significant(row.time.median) +
+                                       " ms an iteration at n = " + std::to_string(step.n))
+                                          .c_str()
+                                    : row.note.c_str());
+    std::fflush(stdout);
+    rows.push_back(row);
+  }
+
+  // Serial times at every n that was timed: the best code, and the strided one of step 00 beside it.
+  std::map<int, Serial> serial;
+  for (const Row& row : rows) {
+    if (row.time.measured()) serial[row.step.n] = {};
+  }
+  const std::string strided_program = program_of(all_steps.front());
+  for (auto& entry : serial) {
+    const int n = entry.first;
+    show_progress("the serial code at n = %d ...", n);
+    entry.second.best = time_best_serial(n);
+    // Strided code needs about 50 ns a point on a large grid.
+    const double guess_s = n > 512 ? 50e-9 * n * n : 2e-9 * n * n;
+    const int iterations = std::max(
+        kSerialAtLeast + 1, static_cast<int>(std::min<double>(200, kSerialSeconds / guess_s)) + 1);
+    entry.second.strided =
+        time_program(strided_program, n, iterations, arguments.time_limit, nullptr);
+  }
+  show_progress("%s", "");
+
+  print_table(rows, serial, machine);
+  if (!arguments.results.empty() && !write_results(arguments.results, rows, serial, machine)) {
+    return lab::kExitCannotWrite;
+  }
+  return all_right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments = read_arguments(argc, argv);
+  validate::catch_interrupts();
+  try {
+    return run(arguments);
+  } catch (const validate::Interrupted& interrupted) {
+    show_progress("%s", "");
+    std::fprintf(stderr, "ladder: interrupted\n");
+    return 128 + interrupted.signal;
+  } catch (const std::exception& error) {
+    show_progress("%s", "");
+    std::fprintf(stderr, "ladder: %s\n", error.what());
+    return lab::kExitBadUsage;
+  }
+}
