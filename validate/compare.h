@@ -52,11 +52,12 @@ struct ResidualComparison {
   double max_relative = 0;  ///< the largest relative difference; NaN aside
 };
 
-/// Compares residuals with the reference's: expected[k - 1] is that of iteration k, n points a side.
+/// Compares residuals with the reference's: expected[k - 1] is that of iteration k, n points a
+/// side.
 ///
-/// n^2 squares summed in double, in any order, agree within n^2 2^-53 relative to their sum (Higham,
-/// Accuracy and Stability of Numerical Algorithms, section 4.2: each of two sums is that close to the
-/// true one, and the root halves it).
+/// n^2 squares summed in double, in any order, agree within n^2 2^-53 relative to their sum
+/// (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: each of two sums is that
+/// close to the true one, and the root halves it).
 ResidualComparison compare_residuals(const std::vector<double>& expected,
                                      const std::vector<Record::Residual>& found, int n);
 

@@ -1,5 +1,5 @@
-// Validates every solution, times it, and prints the ladder: what each step brings, against the copy
-// bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv.
+// Validates every solution, times it, and prints the ladder: what each step brings, against the
+// copy bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv.
 
 #include <algorithm>
 #include <cerrno>
@@ -447,7 +447,8 @@ int run(const Arguments& arguments) {
     rows.push_back(row);
   }
 
-  // Serial times at every n that was timed: the best code, and the strided one of step 00 beside it.
+  // Serial times at every n that was timed: the best code, and the strided one of step 00 beside
+  // it.
   std::map<int, Serial> serial;
   for (const Row& row : rows) {
     if (row.time.measured()) serial[row.step.n] = {};

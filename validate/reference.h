@@ -12,8 +12,8 @@ namespace validate {
 ///
 /// The interior update is 0.25f * ((east + north) + (west + south)), in float and in this order, so
 /// the field's bits are the same for any compiler and any number of threads. The residual,
-/// sqrt(sum (new - old)^2 / n^2), is summed in double, row by row; its value too is the same for any
-/// number of threads.
+/// sqrt(sum (new - old)^2 / n^2), is summed in double, row by row; its value too is the same for
+/// any number of threads.
 ///
 /// It is proved apart from the steps by validate/tests/reference_test.cpp.
 class Reference {

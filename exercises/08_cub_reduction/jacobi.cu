@@ -21,8 +21,8 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(08): let 32 x 4 threads take a tile of 32 x 32 points: make kBlockY smaller, and name the
-//   tile's height kTileY.
+// TODO(08): the block keeps its 32 x 32 points, and in the sweep it gets fewer threads for them:
+//   name here how many along j, kThreadsY. (4 is a good number: 8 points for each.)
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
 constexpr int kBlockX = 32;      // threads a block along i: one warp
 constexpr int kBlockY = 32;      // threads a block along j
@@ -64,8 +64,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // of the grid. __restrict__ promises that the two fields do not overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
-  // TODO(08): loop over this thread's points: rows threadIdx.y, threadIdx.y + kBlockY, ... of the
-  //   tile.
+  // TODO(08): loop over this thread's points: rows threadIdx.y, threadIdx.y + kThreadsY, ... of the
+  //   block's kBlockY.
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
 
@@ -80,7 +80,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
     f_new[idx(i, j, n)] = value;
     // TODO(08): add to a variable of the thread. After the loop, with all threads of the block:
     //     using BlockReduce =
-    //         cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kBlockY>;
+    //         cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
     //     __shared__ typename BlockReduce::TempStorage storage;
     //     const double block_sum = BlockReduce(storage).Sum( ... );
     //   Only the block's first thread gets the result. Which threads may not leave early?
@@ -93,8 +93,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;
+  // TODO(08): fewer threads a block.
   const dim3 block(kBlockX, kBlockY);
-  // TODO(08): fewer blocks along j are needed now. (In copy_field nothing changes.)
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?

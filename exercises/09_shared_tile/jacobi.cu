@@ -22,9 +22,9 @@
 #include <lab/run.h>
 
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // threads a block along i: one warp
-constexpr int kBlockY = 4;       // threads a block along j
-constexpr int kTileY = 32;       // points a block along j: each thread has kTileY / kBlockY of them
+constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
+constexpr int kBlockY = 32;      // points a block along j
+constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kBlockY points
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
@@ -59,20 +59,20 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows
-// y, y + kBlockY, y + 2 kBlockY ... One row's loads need not wait for the store of the row before:
-// __restrict__ promises that no store to the new field changes the old one.
+// A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
+// y + kThreadsY, y + 2 kThreadsY ... The loads of one need not wait for the store of another: as
+// __restrict__ promises, no store to the new field changes the old one.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
-  // TODO(09): a __shared__ float tile of kTileY + 2 rows and kBlockX + 2 columns. Fill it with two
+  // TODO(09): a __shared__ float tile of kBlockY + 2 rows and kBlockX + 2 columns. Fill it with two
   //   loops, over its rows and its columns, in steps of the block's shape: there are more points
   //   than threads. Which points of the halo are outside the grid? And what must happen before any
   //   thread reads the tile?
   const int i = blockIdx.x * kBlockX + threadIdx.x;
 
   double thread_sum = 0.0;
-  for (int y = threadIdx.y; y < kTileY; y += kBlockY) {
-    const int j = blockIdx.y * kTileY + y;
+  for (int y = threadIdx.y; y < kBlockY; y += kThreadsY) {
+    const int j = blockIdx.y * kBlockY + y;
 
     // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
@@ -89,7 +89,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   }
 
   // All threads of the block take part, those without a point too (they bring zero).
-  using BlockReduce = cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kBlockY>;
+  using BlockReduce =
+      cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
   // The result is the first thread's alone.
@@ -101,8 +102,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;
-  const dim3 block(kBlockX, kBlockY);
-  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kTileY - 1) / kTileY);
+  const dim3 block(kBlockX, kThreadsY);
+  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
   CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?

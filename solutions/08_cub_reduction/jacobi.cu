@@ -1,7 +1,7 @@
 // 08_cub_reduction: add up inside the block first
 //
-// Changed: a block of 32 x 4 threads takes a tile of 32 x 32 points. Each thread adds up the
-// changes of its 8 points, cub::BlockReduce adds up the block's threads: one atomic a block is left.
+// Changed: in the sweep, 32 x 4 threads take the block's 32 x 32 points. Each thread adds up the
+// changes of its 8 points, cub::BlockReduce adds up the threads: one atomic a block is left.
 //
 //   make check STEP=08
 //   Ask the profiler: what do the warps stall on, before and after?
@@ -21,9 +21,9 @@
 #include <lab/run.h>
 
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // threads a block along i: one warp
-constexpr int kBlockY = 4;       // threads a block along j
-constexpr int kTileY = 32;       // points a block along j: each thread has kTileY / kBlockY of them
+constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
+constexpr int kBlockY = 32;      // points a block along j
+constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kBlockY points
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
@@ -58,16 +58,16 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows
-// y, y + kBlockY, y + 2 kBlockY ... One row's loads need not wait for the store of the row before:
-// __restrict__ promises that no store to the new field changes the old one.
+// A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
+// y + kThreadsY, y + 2 kThreadsY ... The loads of one need not wait for the store of another: as
+// __restrict__ promises, no store to the new field changes the old one.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   const int i = blockIdx.x * kBlockX + threadIdx.x;
 
   double thread_sum = 0.0;
-  for (int y = threadIdx.y; y < kTileY; y += kBlockY) {
-    const int j = blockIdx.y * kTileY + y;
+  for (int y = threadIdx.y; y < kBlockY; y += kThreadsY) {
+    const int j = blockIdx.y * kBlockY + y;
 
     // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
@@ -83,7 +83,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   }
 
   // All threads of the block take part, those without a point too (they bring zero).
-  using BlockReduce = cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kBlockY>;
+  using BlockReduce =
+      cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
   // The result is the first thread's alone.
@@ -95,8 +96,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;
-  const dim3 block(kBlockX, kBlockY);
-  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kTileY - 1) / kTileY);
+  const dim3 block(kBlockX, kThreadsY);
+  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
   CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?

@@ -21,9 +21,9 @@
 #include <lab/run.h>
 
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // threads a block along i: one warp
-constexpr int kBlockY = 4;       // threads a block along j
-constexpr int kTileY = 32;       // points a block along j: each thread has kTileY / kBlockY of them
+constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
+constexpr int kBlockY = 32;      // points a block along j
+constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kBlockY points
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
@@ -58,44 +58,44 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   }
 }
 
-// A block updates kBlockX x kTileY points: thread (x, y) takes column x of them, and there the rows
-// y, y + kBlockY, y + 2 kBlockY ...
+// A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
+// y + kThreadsY, y + 2 kThreadsY ...
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // tile[y + 1][x + 1] is point (x, y) of the block's part of the grid; the ring around them is the
   // halo, points of the blocks next door. The tile's corners are loaded but not used.
-  __shared__ float tile[kTileY + 2][kBlockX + 2];
-  for (int y = threadIdx.y; y < kTileY + 2; y += kBlockY) {
+  __shared__ float tile[kBlockY + 2][kBlockX + 2];
+  for (int y = threadIdx.y; y < kBlockY + 2; y += kThreadsY) {
     for (int x = threadIdx.x; x < kBlockX + 2; x += kBlockX) {
       const int i = blockIdx.x * kBlockX + x - 1;
-      const int j = blockIdx.y * kTileY + y - 1;
+      const int j = blockIdx.y * kBlockY + y - 1;
       if (i >= 0 && i < n && j >= 0 && j < n) tile[y][x] = f_old[idx(i, j, n)];
     }
   }
   __syncthreads();  // no thread reads the tile before all have written it
 
-  const int i = blockIdx.x * kBlockX + threadIdx.x;
-  const int x = threadIdx.x + 1;  // this thread's column of the tile
-
+  const int x = threadIdx.x;
+  const int i = blockIdx.x * kBlockX + x;
   double thread_sum = 0.0;
-  for (int y = threadIdx.y; y < kTileY; y += kBlockY) {
-    const int j = blockIdx.y * kTileY + y;
+  for (int y = threadIdx.y; y < kBlockY; y += kThreadsY) {
+    const int j = blockIdx.y * kBlockY + y;
 
     // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
-      const float east = tile[y + 1][x + 1];
-      const float north = tile[y + 2][x];
-      const float west = tile[y + 1][x - 1];
-      const float south = tile[y][x];
+      const float east = tile[y + 1][x + 2];
+      const float north = tile[y + 2][x + 1];
+      const float west = tile[y + 1][x];
+      const float south = tile[y][x + 1];
       const float value = 0.25f * ((east + north) + (west + south));
-      const double change = value - tile[y + 1][x];
+      const double change = value - tile[y + 1][x + 1];
       f_new[idx(i, j, n)] = value;
       thread_sum += change * change;
     }
   }
 
   // All threads of the block take part, those without a point too (they bring zero).
-  using BlockReduce = cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kBlockY>;
+  using BlockReduce =
+      cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
   // The result is the first thread's alone.
@@ -107,8 +107,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
   *sum = 0.0;
-  const dim3 block(kBlockX, kBlockY);
-  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kTileY - 1) / kTileY);
+  const dim3 block(kBlockX, kThreadsY);
+  const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
   CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?
