@@ -4,6 +4,7 @@
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
+#   TIME_LIMIT=S               seconds for one run of the program (default 300)
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -41,4 +42,5 @@ if [[ $which == exercise ]]; then
   fi
 fi
 if [[ -n ${N:-} ]]; then arguments+=(--n "$N"); fi
+if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
 exec "$build_dir/bin/validate" "${arguments[@]}" "$build_dir/bin/${which}_$step"

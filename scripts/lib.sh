@@ -85,7 +85,7 @@ build_targets() {
   fi
 }
 
-# have_target NAME: whether this build knows the target (a step that needs CUDA is not built without it).
+# have_target NAME: whether this build has the step's program (without CUDA it lacks some).
 have_target() {
-  cmake --build "$build_dir" --target help | grep -qE "(^|[ :.])$1(:|\$| )"
+  grep -qx "$1" "$build_dir/step_targets.txt"
 }

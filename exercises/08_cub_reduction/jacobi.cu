@@ -3,6 +3,7 @@
 // Start: the code of step 07.
 // Task:  one atomic a block in place of one a point: each thread adds up the changes of several
 //        points, cub::BlockReduce adds up the block's threads, one of them adds that to the sum.
+//        And the sum's page stays on the GPU.
 //
 //   make check STEP=08
 //   Ask the profiler: what do the warps stall on, before and after?
@@ -92,6 +93,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
+  // TODO(08): where the CPU touches the sum, its page moves to the CPU, and the kernel waits for it to
+  //   come back. Set it to zero with cudaMemset, and fetch it below with cudaMemcpy.
   *sum = 0.0;
   // TODO(08): fewer threads a block.
   const dim3 block(kBlockX, kBlockY);

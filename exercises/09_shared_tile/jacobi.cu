@@ -64,10 +64,10 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // __restrict__ promises, no store to the new field changes the old one.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
-  // TODO(09): a __shared__ float tile of kBlockY + 2 rows and kBlockX + 2 columns. Fill it with two
-  //   loops, over its rows and its columns, in steps of the block's shape: there are more points
-  //   than threads. Which points of the halo are outside the grid? And what must happen before any
-  //   thread reads the tile?
+  // TODO(09): a __shared__ float tile of kBlockY + 2 rows and kBlockX + 2 columns. All threads of
+  //   the block fill it, and there are more points than threads: number both, and let thread k load
+  //   the points k, k + 128, k + 256 ... Which points of the halo are outside the grid? And what
+  //   must happen before any thread reads the tile?
   const int i = blockIdx.x * kBlockX + threadIdx.x;
 
   double thread_sum = 0.0;
@@ -101,13 +101,15 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
-  *sum = 0.0;
+  CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));
   const dim3 block(kBlockX, kThreadsY);
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
   CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?
-  return *sum;
+  double host_sum;
+  CUDA_CHECK(cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost));
+  return host_sum;
 }
 
 __global__ void copy_field_kernel(float* __restrict__ to, const float* __restrict__ from, int n) {

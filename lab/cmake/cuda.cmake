@@ -1,9 +1,9 @@
 # Finds the CUDA Toolkit and chooses the GPU architectures. Sets LAB_HAVE_CUDA.
 #
 # The architecture is what the user asked for (CMAKE_CUDA_ARCHITECTURES, or CUDAARCHS in the
-# environment); else that of the GPU which nvidia-smi finds here; else a list that serves every GPU the
-# toolkit knows, so that what a login node builds runs on the compute nodes. (CMake's own `native` is
-# an error where there is no GPU.)
+# environment); else that of the GPU which nvidia-smi finds here; else a list that serves every GPU
+# the toolkit knows, so that what a login node builds runs on the compute nodes. (CMake's own
+# `native` is an error where there is no GPU.)
 
 set(LAB_HAVE_CUDA FALSE)
 if(NOT LAB_CUDA STREQUAL "OFF")
@@ -19,16 +19,9 @@ if(NOT LAB_CUDA STREQUAL "OFF")
     endif()
   endif()
 
-  set(architectures "${CMAKE_CUDA_ARCHITECTURES}")
-  if(NOT architectures AND DEFINED ENV{CUDAARCHS})
-    set(architectures "$ENV{CUDAARCHS}")
-  endif()
-
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    enable_language(CUDA)
-    find_package(CUDAToolkit 12 REQUIRED)
     set(LAB_HAVE_CUDA TRUE)
   elseif(LAB_CUDA STREQUAL "ON")
     message(FATAL_ERROR "LAB_CUDA=ON, but no nvcc was found: load your site's CUDA module, or name "
@@ -37,7 +30,12 @@ if(NOT LAB_CUDA STREQUAL "OFF")
 endif()
 
 if(LAB_HAVE_CUDA)
+  set(architectures "${CMAKE_CUDA_ARCHITECTURES}")
   set(why "as asked for")
+  if(NOT architectures AND DEFINED ENV{CUDAARCHS})
+    set(architectures "$ENV{CUDAARCHS}")
+    set(why "as CUDAARCHS says")
+  endif()
   if(NOT architectures)
     find_program(LAB_NVIDIA_SMI nvidia-smi)
     mark_as_advanced(LAB_NVIDIA_SMI)
@@ -54,17 +52,30 @@ if(LAB_HAVE_CUDA)
   endif()
   if(NOT architectures)
     set(why "for every GPU, since there is none here")
-    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+    execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE nvcc_version)
+    string(REGEX MATCH "release ([0-9]+)" matched "${nvcc_version}")
+    if(CMAKE_MATCH_1 LESS 13)
       set(architectures 60 70 80 90)  # the steps add doubles atomically, which needs 60
     else()
       set(architectures all-major)
     endif()
   endif()
+  # Before the language is enabled: CMake would put its own default into the cache, where the next
+  # configuration would take it for the user's wish.
   set(CMAKE_CUDA_ARCHITECTURES "${architectures}")
+  enable_language(CUDA)
+  if(why STREQUAL "as CUDAARCHS says")
+    unset(CMAKE_CUDA_ARCHITECTURES CACHE)  # there CMake put it, and the variable may change
+    set(CMAKE_CUDA_ARCHITECTURES "${architectures}")
+  endif()
+  find_package(CUDAToolkit 12 REQUIRED)
   message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${architectures}: ${why}")
 
-  set(LAB_EXERCISE_ARCHITECTURES "${architectures}" CACHE STRING
-    "Architectures of the exercises, where they are not to be those of the solutions")
+  # -DLAB_EXERCISE_ARCHITECTURES=...: where the exercises' are not to be those of the solutions.
+  set(LAB_EXERCISE_CUDA_ARCHITECTURES "${architectures}")
+  if(LAB_EXERCISE_ARCHITECTURES)
+    set(LAB_EXERCISE_CUDA_ARCHITECTURES "${LAB_EXERCISE_ARCHITECTURES}")
+  endif()
 else()
   message(STATUS "No CUDA Toolkit: the steps that need one are not built")
 endif()

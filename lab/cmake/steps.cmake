@@ -1,5 +1,5 @@
-# Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and LAB_STEP_<name>_{SOURCE,NEEDS,N,TITLE},
-# and defines lab_add_step().
+# Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and
+# LAB_STEP_<name>_{SOURCE,NEEDS,N,TITLE}, and defines lab_add_step().
 
 set(LAB_STEPS_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/steps.tsv)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LAB_STEPS_FILE})
@@ -36,8 +36,9 @@ function(lab_add_step kind step)
     # -lineinfo: profilers and compute-sanitizer name source lines. It costs no time.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
     if(kind STREQUAL "exercise")
-      set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${LAB_EXERCISE_ARCHITECTURES}")
+      set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${LAB_EXERCISE_CUDA_ARCHITECTURES}")
     endif()
   endif()
   add_dependencies(${kind}s ${target})
+  set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target})
 endfunction()

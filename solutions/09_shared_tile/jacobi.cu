@@ -25,6 +25,9 @@ constexpr int kBlockX = 32;      // points a block along i, and threads: one war
 constexpr int kBlockY = 32;      // points a block along j
 constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kBlockY points
 
+constexpr int kTileX = kBlockX + 2;  // a block's points and a halo one point wide around them
+constexpr int kTileY = kBlockY + 2;
+
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
 
@@ -63,14 +66,14 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // tile[y + 1][x + 1] is point (x, y) of the block's part of the grid; the ring around them is the
-  // halo, points of the blocks next door. The tile's corners are loaded but not used.
-  __shared__ float tile[kBlockY + 2][kBlockX + 2];
-  for (int y = threadIdx.y; y < kBlockY + 2; y += kThreadsY) {
-    for (int x = threadIdx.x; x < kBlockX + 2; x += kBlockX) {
-      const int i = blockIdx.x * kBlockX + x - 1;
-      const int j = blockIdx.y * kBlockY + y - 1;
-      if (i >= 0 && i < n && j >= 0 && j < n) tile[y][x] = f_old[idx(i, j, n)];
-    }
+  // halo, points of the blocks next door. All threads share the loading, 128 points at a time: warps
+  // stay full where rows end, and the loads of one round need not wait for those of another.
+  __shared__ float tile[kTileY][kTileX];
+  for (int k = threadIdx.y * kBlockX + threadIdx.x; k < kTileX * kTileY; k += kBlockX * kThreadsY) {
+    const int x = k % kTileX, y = k / kTileX;
+    const int i = blockIdx.x * kBlockX + x - 1;
+    const int j = blockIdx.y * kBlockY + y - 1;
+    if (i >= 0 && i < n && j >= 0 && j < n) tile[y][x] = f_old[idx(i, j, n)];
   }
   __syncthreads();  // no thread reads the tile before all have written it
 
@@ -106,13 +109,15 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtx3::scoped_range range{"jacobi_sweep"};
-  *sum = 0.0;
+  CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));
   const dim3 block(kBlockX, kThreadsY);
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
   CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?
-  return *sum;
+  double host_sum;
+  CUDA_CHECK(cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost));
+  return host_sum;
 }
 
 __global__ void copy_field_kernel(float* __restrict__ to, const float* __restrict__ from, int n) {
