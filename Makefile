@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 export STEP STEPS WHICH N RESULTS
 
-.PHONY: help run test check sanitize setup readme clean
+.PHONY: help run test check sanitize setup tables clean
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: make run"
@@ -24,8 +24,8 @@ sanitize:  ## compute-sanitizer's four tools STEP=04 [WHICH=solution]
 setup:  ## install what is missing (with apt; uses sudo)
 	@scripts/setup.sh
 
-readme:  ## write the measured tables into README.md
-	@scripts/readme_table.py --write
+tables:  ## write the measured numbers into README.md and the guides
+	@scripts/tables.py --write
 
 clean:  ## remove what was built
 	rm -rf build build-*

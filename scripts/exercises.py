@@ -8,7 +8,10 @@ it whose text is indented by at least three blanks.
     exercises.py --check    say what does not hold (exit 1); an exercise that somebody has edited since
                             the last commit is a learner's, and is only named (exit 77)
     exercises.py --write    write every exercise anew: its own banner and TODO blocks, in today's code of
-                            the solution before. For whoever changes all steps at once.
+                            the solution before
+    exercises.py --carry NN carry what has changed in solution NN since the last commit into all later
+                            solutions (a three-way merge; conflicts are marked, and named), then --write.
+                            For whoever changes all steps at once.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SKIPPED = 77
@@ -166,16 +170,58 @@ def write(steps):
         exercise.write_text("\n".join(banner + lines) + "\n")
 
 
+def carry(steps, number):
+    """Merges the uncommitted change of solution `number` into every later solution."""
+    paths = [ROOT / "solutions" / name / source for name, source in steps]
+    first = next((k for k, (name, _) in enumerate(steps) if name[:2] == number), None)
+    if first is None:
+        sys.exit(f"exercises.py: --carry {number}: there is no such step")
+    origin = paths[first].relative_to(ROOT)
+    shown = subprocess.run(["git", "-C", str(ROOT), "show", f"HEAD:{origin}"],
+                           capture_output=True, text=True, check=False)
+    if shown.returncode != 0:
+        sys.exit(f"exercises.py: {origin}: not in the last commit, so nothing says what has changed")
+    if shown.stdout == paths[first].read_text():
+        sys.exit(f"exercises.py: {origin}: has not changed since the last commit")
+    conflicts = []
+    with tempfile.NamedTemporaryFile("w", suffix=".base") as base:
+        # The banner is each step's own.
+        base.write("\n".join(split_banner(shown.stdout)[1]) + "\n")
+        base.flush()
+        changed = "\n".join(split_banner(paths[first].read_text())[1]) + "\n"
+        for path in paths[first + 1:]:
+            banner, body = split_banner(path.read_text())
+            with tempfile.TemporaryDirectory() as folder:
+                ours, theirs = pathlib.Path(folder, "ours"), pathlib.Path(folder, "theirs")
+                ours.write_text("\n".join(body) + "\n")
+                theirs.write_text(changed)
+                merge = subprocess.run(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
+                                        str(ours), base.name, str(theirs)], check=False)
+                if merge.returncode < 0 or merge.returncode > 127:
+                    sys.exit(f"exercises.py: git merge-file failed on {path.relative_to(ROOT)}")
+                if merge.returncode > 0:
+                    conflicts.append(str(path.relative_to(ROOT)))
+                path.write_text("\n".join(banner) + "\n" + ours.read_text())
+    if conflicts:
+        sys.exit("exercises.py: conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
+                 ". Mend them, then run exercises.py --write")
+    write(steps)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--write", action="store_true")
+    what.add_argument("--carry", metavar="NN")
     arguments = parser.parse_args()
     steps = read_steps()
     if not (ROOT / "solutions").is_dir():
         print("no solutions here: nothing to compare the exercises with")
         return SKIPPED
+    if arguments.carry:
+        carry(steps, arguments.carry)
+        return 0
     if arguments.write:
         write(steps)
         return 0
