@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <limits>
 
-// TODO(01): include NVTX, a library of headers only: <nvtx3/nvtx3.hpp>.
+// TODO(01): include NVTX, a library of headers only: <nvtx3/nvToolsExt.h>.
 #include <lab/options.h>
 #include <lab/problem.h>
 #include <lab/run.h>
@@ -22,9 +22,8 @@ inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }
 
 // Two fields of n x n floats: a sweep reads the old one and writes the new one.
 void allocate_fields(float** f_old, float** f_new, int n) {
-  // TODO(01): open a range that lasts to the end of this function:
-  //   nvtx3::scoped_range range{"allocate_fields"};
-  //   Then do the same in the four functions below, each under its own name.
+  // TODO(01): open a range here, nvtxRangePush("allocate_fields"), and close it at the function's
+  //   end, nvtxRangePop(). Then do the same in the four functions below, each under its own name.
   lab::require_host_memory(n, 2 * sizeof(float));
   *f_old = new float[std::size_t(n) * n];
   *f_new = new float[std::size_t(n) * n];

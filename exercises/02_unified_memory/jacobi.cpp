@@ -12,7 +12,7 @@
 #include <limits>
 
 // TODO(02): include <cuda_runtime.h>, and the lab's <lab/cuda_check.h> and <lab/gpu_memory.h>.
-#include <nvtx3/nvtx3.hpp>
+#include <nvtx3/nvToolsExt.h>
 
 #include <lab/options.h>
 #include <lab/problem.h>
@@ -25,7 +25,7 @@ inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }
 
 // Two fields of n x n floats: a sweep reads the old one and writes the new one.
 void allocate_fields(float** f_old, float** f_new, int n) {
-  nvtx3::scoped_range range{"allocate_fields"};
+  nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));
   // TODO(02): ask whether the fields fit, by lab::require_gpu_memory(n, 2 * sizeof(float)): the
   //   program's first CUDA call. Then replace the two `new` by
@@ -33,29 +33,32 @@ void allocate_fields(float** f_old, float** f_new, int n) {
   //   each inside CUDA_CHECK( ... ), which ends the program with a clear line where a call fails.
   *f_old = new float[std::size_t(n) * n];
   *f_new = new float[std::size_t(n) * n];
+  nvtxRangePop();
 }
 
 void free_fields(float* f_old, float* f_new) {
-  nvtx3::scoped_range range{"free_fields"};
+  nvtxRangePush("free_fields");
   // TODO(02): what cudaMallocManaged gave, cudaFree takes back. It can fail too.
   delete[] f_old;
   delete[] f_new;
+  nvtxRangePop();
 }
 
 // Gives every point its starting value; no sweep changes those on the boundary.
 void initialize_field(float* f, const lab::StartingField& start, int n) {
-  nvtx3::scoped_range range{"initialize_field"};
+  nvtxRangePush("initialize_field");
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       f[idx(i, j, n)] = start(i, j);
     }
   }
+  nvtxRangePop();
 }
 
 // One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
-  nvtx3::scoped_range range{"jacobi_sweep"};
+  nvtxRangePush("jacobi_sweep");
   double sum = 0.0;
   for (int j = 1; j < n - 1; ++j) {
     for (int i = 1; i < n - 1; ++i) {
@@ -69,17 +72,19 @@ double jacobi_sweep(float* f_new, const float* f_old, int n) {
       sum += change * change;
     }
   }
+  nvtxRangePop();
   return sum;
 }
 
 // Makes the new field the old one of the next sweep.
 void copy_field(float* to, const float* from, int n) {
-  nvtx3::scoped_range range{"copy_field"};
+  nvtxRangePush("copy_field");
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       to[idx(i, j, n)] = from[idx(i, j, n)];
     }
   }
+  nvtxRangePop();
 }
 
 int main(int argc, char** argv) {

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include <cuda_runtime.h>
-#include <nvtx3/nvtx3.hpp>
+#include <nvtx3/nvToolsExt.h>
 
 #include <lab/cuda_check.h>
 #include <lab/gpu_memory.h>
@@ -26,34 +26,37 @@ inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
 // memory: one pointer serves the CPU and the GPU, and the pages move to whichever touches them.
 void allocate_fields(float** f_old, float** f_new, int n) {
-  nvtx3::scoped_range range{"allocate_fields"};
+  nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));
   lab::require_gpu_memory(n, 2 * sizeof(float));
   const std::size_t bytes = std::size_t(n) * n * sizeof(float);
   CUDA_CHECK(cudaMallocManaged(f_old, bytes));
   CUDA_CHECK(cudaMallocManaged(f_new, bytes));
+  nvtxRangePop();
 }
 
 void free_fields(float* f_old, float* f_new) {
-  nvtx3::scoped_range range{"free_fields"};
+  nvtxRangePush("free_fields");
   CUDA_CHECK(cudaFree(f_old));
   CUDA_CHECK(cudaFree(f_new));
+  nvtxRangePop();
 }
 
 // Gives every point its starting value; no sweep changes those on the boundary.
 void initialize_field(float* f, const lab::StartingField& start, int n) {
-  nvtx3::scoped_range range{"initialize_field"};
+  nvtxRangePush("initialize_field");
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       f[idx(i, j, n)] = start(i, j);
     }
   }
+  nvtxRangePop();
 }
 
 // One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
-  nvtx3::scoped_range range{"jacobi_sweep"};
+  nvtxRangePush("jacobi_sweep");
   double sum = 0.0;
   for (int j = 1; j < n - 1; ++j) {
     for (int i = 1; i < n - 1; ++i) {
@@ -67,17 +70,19 @@ double jacobi_sweep(float* f_new, const float* f_old, int n) {
       sum += change * change;
     }
   }
+  nvtxRangePop();
   return sum;
 }
 
 // Makes the new field the old one of the next sweep.
 void copy_field(float* to, const float* from, int n) {
-  nvtx3::scoped_range range{"copy_field"};
+  nvtxRangePush("copy_field");
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       to[idx(i, j, n)] = from[idx(i, j, n)];
     }
   }
+  nvtxRangePop();
 }
 
 int main(int argc, char** argv) {

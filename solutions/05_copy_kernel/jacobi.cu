@@ -11,7 +11,7 @@
 #include <limits>
 
 #include <cuda_runtime.h>
-#include <nvtx3/nvtx3.hpp>
+#include <nvtx3/nvToolsExt.h>
 
 #include <lab/cuda_check.h>
 #include <lab/gpu_memory.h>
@@ -30,30 +30,33 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::si
 // memory: one pointer serves the CPU and the GPU, and the pages move to whichever touches them.
 // The sum of the squared changes is there too: every thread adds to it, the CPU reads it.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
-  nvtx3::scoped_range range{"allocate_fields"};
+  nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));
   lab::require_gpu_memory(n, 2 * sizeof(float));
   const std::size_t bytes = std::size_t(n) * n * sizeof(float);
   CUDA_CHECK(cudaMallocManaged(f_old, bytes));
   CUDA_CHECK(cudaMallocManaged(f_new, bytes));
   CUDA_CHECK(cudaMallocManaged(sum, sizeof(double)));
+  nvtxRangePop();
 }
 
 void free_fields(float* f_old, float* f_new, double* sum) {
-  nvtx3::scoped_range range{"free_fields"};
+  nvtxRangePush("free_fields");
   CUDA_CHECK(cudaFree(f_old));
   CUDA_CHECK(cudaFree(f_new));
   CUDA_CHECK(cudaFree(sum));
+  nvtxRangePop();
 }
 
 // Gives every point its starting value; no sweep changes those on the boundary.
 void initialize_field(float* f, const lab::StartingField& start, int n) {
-  nvtx3::scoped_range range{"initialize_field"};
+  nvtxRangePush("initialize_field");
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       f[idx(i, j, n)] = start(i, j);
     }
   }
+  nvtxRangePop();
 }
 
 // Each thread updates one point: thread (x, y) of a block has the point (x, y) of the block's part
@@ -79,14 +82,16 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 // One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
-  nvtx3::scoped_range range{"jacobi_sweep"};
+  nvtxRangePush("jacobi_sweep");
   *sum = 0.0;
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
   CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?
-  return *sum;
+  const double host_sum = *sum;
+  nvtxRangePop();
+  return host_sum;
 }
 
 __global__ void copy_field_kernel(float* __restrict__ to, const float* __restrict__ from, int n) {
@@ -99,12 +104,13 @@ __global__ void copy_field_kernel(float* __restrict__ to, const float* __restric
 
 // Makes the new field the old one of the next sweep.
 void copy_field(float* to, const float* from, int n) {
-  nvtx3::scoped_range range{"copy_field"};
+  nvtxRangePush("copy_field");
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   copy_field_kernel<<<grid, block>>>(to, from, n);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  nvtxRangePop();
 }
 
 int main(int argc, char** argv) {
