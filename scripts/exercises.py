@@ -72,10 +72,32 @@ def edited_since_commit(path):
     return result.returncode == 0 and result.stdout.startswith((" M", "M", "AM"))
 
 
+def exercise_problems(exercise, steps, index):
+    """What keeps an exercise from being the solution before it, a banner and TODO blocks apart."""
+    name, source = steps[index]
+    number, path = name[:2], exercise.relative_to(ROOT)
+    problems = []
+    banner, body = split_banner(exercise.read_text())
+    if not banner or not banner[0].startswith(f"// {name}: "):
+        problems.append(f"{path}: its banner must begin with '// {name}: '")
+    if index == 0:
+        if exercise.read_text() != (ROOT / "solutions" / name / source).read_text():
+            problems.append(f"{path}: the first step has no task: it must be solutions/{name}")
+        return problems
+    body, todos = split_todos(body, number)
+    if not todos:
+        problems.append(f"{path}: has no TODO({number})")
+    before_name, before_source = steps[index - 1]
+    before = ROOT / "solutions" / before_name / before_source
+    if before.is_file() and body != split_banner(before.read_text())[1]:
+        problems.append(f"{path}: without banner and TODO({number}) blocks it is not solutions/{before_name}; "
+                        "`scripts/exercises.py --write` makes it so")
+    return problems
+
+
 def check(steps):
     wrong, edited = [], []
     for index, (name, source) in enumerate(steps):
-        number = name[:2]
         exercise = ROOT / "exercises" / name / source
         solution = ROOT / "solutions" / name / source
         for path in (exercise, solution, exercise.parent / "README.md"):
@@ -94,28 +116,13 @@ def check(steps):
         if not constant or constant.group(1) != listed:
             wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {listed}, as lab/steps.tsv has it")
 
-        banner, body = split_banner(exercise.read_text())
-        if not banner or not banner[0].startswith(f"// {name}: "):
-            wrong.append(f"{exercise.relative_to(ROOT)}: its banner must begin with '// {name}: '")
-        body, todos = split_todos(body, number)
-        if index == 0:
-            expected = solution.read_text()
-            same = exercise.read_text() == expected
-            of = name
-        else:
-            before_name, before_source = steps[index - 1]
-            before = ROOT / "solutions" / before_name / before_source
-            same = body == split_banner(before.read_text())[1]
-            of = before_name
-        if not same and edited_since_commit(exercise):
+        problems = exercise_problems(exercise, steps, index)
+        if problems and edited_since_commit(exercise):
+            # A learner's work, not a mistake of ours.
             edited.append(f"{exercise.relative_to(ROOT)}: you have worked on it, so it is not compared with "
-                          f"its starting point (`make reset STEP={number}` brings that back)")
-            continue
-        if not same:
-            wrong.append(f"{exercise.relative_to(ROOT)}: without banner and TODO({number}) blocks it is not "
-                         f"solutions/{of}; `scripts/exercises.py --write` makes it so")
-        if index > 0 and not todos:
-            wrong.append(f"{exercise.relative_to(ROOT)}: has no TODO({number})")
+                          f"its starting point (`git checkout -- exercises/{name}` brings that back)")
+        else:
+            wrong += problems
     names = {name for name, _ in steps}
     for kind in ("exercises", "solutions"):
         for folder in sorted(p for p in (ROOT / kind).iterdir() if p.is_dir()):

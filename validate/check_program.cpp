@@ -72,6 +72,10 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
+  } else if (child.exit_code != 0 && result.record.iterations == run.iterations &&
+             !std::isnan(result.record.residuals.back().value)) {
+    result.error = format("it made all %d iterations, and still ended with exit code %d",
+                          run.iterations, child.exit_code);
   }
   return result;
 }

@@ -61,8 +61,9 @@ ResidualComparison compare_residuals(const std::vector<double>& expected,
   ResidualComparison result;
   for (const Record::Residual& residual : found) {
     const double truth = expected.at(residual.iteration - 1);
-    double relative = std::fabs(residual.value - truth);
-    if (truth > 0) relative /= truth;
+    // Where the right residual is zero no change is small.
+    const double difference = std::fabs(residual.value - truth);
+    const double relative = difference == 0 ? 0 : difference / truth;
     if (relative > result.max_relative) result.max_relative = relative;
     if (relative <= exact_bound) continue;
     if (relative <= kSinglePrecisionBound) {

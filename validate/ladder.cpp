@@ -43,7 +43,7 @@ constexpr const char* kHelp =
 
 constexpr int kSerialSamples = 11;
 constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than this, nor
-constexpr int kSerialAtLeast = 4;    // less often than this (the first one warms up)
+constexpr int kSerialAtLeast = 4;      // less often than this (the first one warms up)
 constexpr double kBytesPerPoint = 8;   // one float read and one written: the least a sweep can move
 
 [[noreturn]] void bad_usage(const std::string& message) {
@@ -383,7 +383,8 @@ int run(const Arguments& arguments) {
   if (machine.has_gpu) {
     std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
   } else {
-    std::printf("No GPU: the steps that need one are not run. %s\n", machine.why_not.c_str());
+    std::printf("No usable GPU here: the steps that need one are not run\n  (%s)\n",
+                machine.why_not.c_str());
   }
   std::fflush(stdout);
 

@@ -85,6 +85,7 @@ double number_or(const std::map<std::string, std::string>& members, const char* 
 
 bool read_record(const std::string& dir, int n, int iterations, Record* record,
                  std::string* error) {
+  *record = Record();
   std::string text;
   if (!read_file(dir + "/run.json", 64 << 10, &text, error)) return false;
   const auto members = read_flat_json(text);
@@ -102,6 +103,11 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
   if (record->n != n) {
     *error = "the record says n = " + std::to_string(record->n) +
              ", asked for was n = " + std::to_string(n);
+    return false;
+  }
+  if (record->iterations > iterations) {
+    *error = "it made " + std::to_string(record->iterations) + " iterations, asked for were " +
+             std::to_string(iterations);
     return false;
   }
   record->full_field = member("field") == "full";
@@ -188,17 +194,16 @@ bool read_row_hashes(const std::string& dir, int n, std::vector<std::uint64_t>* 
   std::string line;
   std::getline(lines, line);
   hashes->clear();
-  while (std::getline(lines, line)) {
+  bool good = true;
+  while (good && std::getline(lines, line)) {
     int j = -1;
     unsigned long long hash = 0;
     char rest = 0;
-    if (std::sscanf(line.c_str(), "%d,%16llx%c", &j, &hash, &rest) != 2 ||
-        j != static_cast<int>(hashes->size())) {
-      break;
-    }
+    good = std::sscanf(line.c_str(), "%d,%16llx%c", &j, &hash, &rest) == 2 &&
+           j == static_cast<int>(hashes->size());
     hashes->push_back(hash);
   }
-  if (static_cast<int>(hashes->size()) != n) {
+  if (!good || static_cast<int>(hashes->size()) != n) {
     *error = path + ": does not hold the hashes of " + std::to_string(n) + " rows";
     return false;
   }

@@ -74,6 +74,13 @@ Reference::Reference(const lab::Problem& problem, int threads)
   });
 }
 
+Reference::Reference(int n, std::vector<float> field, int threads)
+    : n_(n),
+      threads_(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
+      field_(std::move(field)),
+      next_(field_),
+      row_sums_(n_, 0.0) {}
+
 double Reference::sweep() {
   over_rows(1, n_ - 1, n_, threads_, [&](int first, int last) {
     for (int j = first; j < last; ++j) {

@@ -21,6 +21,9 @@ class Reference {
   /// Starts with the problem's initial fields. threads = 0: one per core.
   explicit Reference(const lab::Problem& problem, int threads = 0);
 
+  /// Starts with `field`, n x n values, row j outer; its boundary is the one that no sweep changes.
+  Reference(int n, std::vector<float> field, int threads = 0);
+
   /// Makes one sweep and returns its residual.
   double sweep();
 

@@ -6,6 +6,20 @@
 
 namespace validate {
 
+namespace {
+
+/// Whether the ' at source[k] separates digits, as in 1'000: whether it stands inside a number.
+bool separates_digits(const std::string& source, std::size_t k) {
+  std::size_t start = k;
+  while (start > 0 && (std::isalnum(static_cast<unsigned char>(source[start - 1])) ||
+                       source[start - 1] == '\'' || source[start - 1] == '.')) {
+    --start;
+  }
+  return start < k && std::isdigit(static_cast<unsigned char>(source[start]));
+}
+
+}  // namespace
+
 std::string code_only(const std::string& source) {
   std::string code;
   const std::size_t size = source.size();
@@ -16,7 +30,7 @@ std::string code_only(const std::string& source) {
     } else if (c == '/' && k + 1 < size && source[k + 1] == '*') {
       const std::size_t end = source.find("*/", k + 2);
       k = end == std::string::npos ? size : end + 1;
-    } else if (c == '"' || c == '\'') {
+    } else if (c == '"' || (c == '\'' && !separates_digits(source, k))) {
       // A string's blanks and slashes belong to it.
       code += c;
       for (++k; k < size && source[k] != c && source[k] != '\n'; ++k) {

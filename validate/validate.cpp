@@ -79,6 +79,7 @@ Arguments read_arguments(int argc, char** argv) {
         }
         arguments.problems.push_back(problem);
       }
+      if (arguments.problems.empty()) bad_usage("--problem: needs at least one problem");
     } else if (option == "--iterations") {
       arguments.iterations = read_count(option, value(), 1, 1000000);
     } else if (option == "--time-limit") {

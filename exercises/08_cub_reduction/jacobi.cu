@@ -96,8 +96,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(08): where the CPU touches the sum, its page moves to the CPU, and the kernel waits for it to
-  //   come back. Set it to zero with cudaMemset, and fetch it below with cudaMemcpy.
+  // TODO(08): where the CPU touches the sum, its page moves to the CPU, and the kernel waits for it
+  //   to come back. Set it to zero with cudaMemset, and fetch it below with cudaMemcpy.
   *sum = 0.0;
   // TODO(08): fewer threads a block.
   const dim3 block(kBlockX, kBlockY);

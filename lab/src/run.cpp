@@ -37,7 +37,12 @@ std::size_t available_host_memory() {
   }
   rlimit address_space{};
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    available = std::min<std::size_t>(available, address_space.rlim_cur);
+    // What the program takes already counts, and so does what it will take beside the fields.
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const std::size_t taken = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (8 << 20);
+    const std::size_t limit = address_space.rlim_cur;
+    available = std::min(available, limit > taken ? limit - taken : 0);
   }
   return available;
 }

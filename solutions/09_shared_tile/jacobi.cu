@@ -69,7 +69,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // tile[y + 1][x + 1] is point (x, y) of the block's part of the grid; the ring around them is the
-  // halo, points of the blocks next door. All threads share the loading, 128 points at a time: warps
+  // halo, points of the blocks next door. All threads share the loading, 128 points a round: warps
   // stay full where rows end, and the loads of one round need not wait for those of another.
   __shared__ float tile[kTileY][kTileX];
   for (int k = threadIdx.y * kBlockX + threadIdx.x; k < kTileX * kTileY; k += kBlockX * kThreadsY) {

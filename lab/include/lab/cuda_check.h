@@ -39,8 +39,7 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
     case cudaErrorInsufficientDriver:
       // The runtime says "insufficient driver" also where there is none at all.
       if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
-        fail(kExitNoGpu, "no NVIDIA driver found: this program needs an NVIDIA GPU (%s:%d)", file,
-             line);
+        fail(kExitNoGpu, "no NVIDIA driver found: this program needs an NVIDIA GPU");
       }
       fail(kExitNoGpu,
            "the driver is too old: it serves CUDA %d.%d, this program was built with CUDA %d.%d "

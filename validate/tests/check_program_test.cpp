@@ -1,0 +1,447 @@
+// The verdict on programs that are right, wrong in many ways, or no programs at all. Most are the
+// real serial step with a shell script around it that spoils what it recorded.
+
+#include "check_program.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test_helpers.h"
+
+namespace {
+
+using lab::ProblemKind;
+using validate::Case;
+using validate::check_program;
+using validate::Verdict;
+
+constexpr int kN = 34;
+constexpr int kIterations = 6;
+const std::vector<Case> kProbe = {{ProblemKind::kProbe, kN, kIterations}};
+
+/// The verdict as one text, for a look at its words.
+std::string text_of(const Verdict& verdict) {
+  std::string text = verdict.summary + "\n";
+  for (const std::string& line : verdict.details) text += line + "\n";
+  for (const std::string& line : verdict.remarks) text += line + "\n";
+  return text;
+}
+
+::testing::AssertionResult says(const Verdict& verdict, const std::string& words) {
+  const std::string text = text_of(verdict);
+  if (text.find(words) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "no '" << words << "' in:\n" << text;
+}
+
+class CheckProgramTest : public test::SerialProgramTest {
+ protected:
+  /// The verdict on a shell script.
+  Verdict check_script(const std::string& body, const std::vector<Case>& cases = kProbe,
+                       double time_limit = 60) const {
+    const std::string program = temporary("program.sh");
+    test::write_script(program, body);
+    return check_program(program, cases, time_limit, [](const std::string&) {});
+  }
+
+  /// The verdict on the serial step, the record of which `spoil` spoils. It finds $dir, $n,
+  /// $iterations, $problem and $field (full or rows) set.
+  Verdict check_spoiled(const std::string& spoil, const std::vector<Case>& cases = kProbe) const {
+    return check_script("'" + test::kSerialProgram + "' \"$@\" || exit\n" + kReadOptions + spoil,
+                        cases);
+  }
+
+  static constexpr const char* kReadOptions =
+      "while [ $# -gt 0 ]; do\n"
+      "  case $1 in\n"
+      "    --n) n=$2 ;;\n"
+      "    --iterations) iterations=$2 ;;\n"
+      "    --problem) problem=$2 ;;\n"
+      "    --record) dir=$2 ;;\n"
+      "    --record-field) field=$2 ;;\n"
+      "  esac\n"
+      "  shift\n"
+      "done\n";
+  /// put_value I J BYTES: writes the four bytes of a float, in octal, at point (I, J).
+  static constexpr const char* kPutValue =
+      "put_value() {\n"
+      "  printf \"$3\" | dd of=\"$dir/field.f32\" bs=1 seek=$((4 * ($2 * n + $1))) conv=notrunc "
+      "2>/dev/null\n"
+      "}\n"
+      "one='\\000\\000\\200\\077' nan='\\000\\000\\300\\177'\n";
+  /// change_residuals STATEMENT: changes the columns $1 and $2 of residuals.csv, in awk.
+  static constexpr const char* kChangeResiduals =
+      "change_residuals() {\n"
+      "  awk -F, -v OFS=, -v CONVFMT=%.17g \"NR > 1 { $1 } { print }\" \"$dir/residuals.csv\" "
+      ">\"$dir/new\"\n"
+      "  mv \"$dir/new\" \"$dir/residuals.csv\"\n"
+      "}\n";
+};
+
+TEST_F(CheckProgramTest, the_serial_step_is_right_on_all_problems) {
+  const Verdict verdict = check_program(test::kSerialProgram,
+                                        {{ProblemKind::kProbe, 34, 6},
+                                         {ProblemKind::kLaplace, 63, 20},
+                                         {ProblemKind::kHarmonic, 34, 5}},
+                                        60, [](const std::string&) {});
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
+  EXPECT_TRUE(says(verdict, "right: 3 runs, n = 34, 63; fields bit for bit, residuals within"));
+  EXPECT_TRUE(verdict.details.empty());
+  EXPECT_TRUE(verdict.remarks.empty());
+}
+
+TEST_F(CheckProgramTest, a_wrapper_that_spoils_nothing_is_right) {
+  EXPECT_EQ(check_spoiled(":").kind, Verdict::kRight);
+}
+
+TEST_F(CheckProgramTest, sizes_down_to_the_smallest_are_right) {
+  const Verdict verdict = check_program(
+      test::kSerialProgram,
+      {{ProblemKind::kProbe, 3, 4}, {ProblemKind::kLaplace, 4, 4}, {ProblemKind::kHarmonic, 3, 4}},
+      60, [](const std::string&) {});
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
+}
+
+TEST_F(CheckProgramTest, each_run_is_announced) {
+  std::vector<std::string> runs;
+  check_program(test::kSerialProgram,
+                {{ProblemKind::kProbe, 34, 6}, {ProblemKind::kLaplace, 10, 1}}, 60,
+                [&](const std::string& run) { runs.push_back(run); });
+  EXPECT_EQ(runs, (std::vector<std::string>{"probe, n = 34, 6 iterations",
+                                            "laplace, n = 10, 1 iteration"}));
+}
+
+TEST_F(CheckProgramTest, a_program_that_is_not_there_cannot_run) {
+  const Verdict verdict =
+      check_program(temporary("nothing"), kProbe, 60, [](const std::string&) {});
+  EXPECT_EQ(verdict.kind, Verdict::kCannotRun);
+  EXPECT_TRUE(says(verdict, "nothing: No such file or directory"));
+}
+
+TEST_F(CheckProgramTest, exit_code_77_is_no_gpu) {
+  const Verdict verdict = check_script("echo 'no usable GPU: none' >&2; exit 77\n");
+  EXPECT_EQ(verdict.kind, Verdict::kNoGpu);
+  EXPECT_EQ(verdict.summary, "no usable GPU: none");
+}
+
+TEST_F(CheckProgramTest, success_without_a_record_is_wrong) {
+  const Verdict verdict = check_script("echo Success!; exit 0\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "its record is no use"));
+  EXPECT_TRUE(says(verdict, "run.json: No such file"));
+}
+
+TEST_F(CheckProgramTest, an_error_exit_is_wrong_and_its_message_is_told) {
+  const Verdict verdict =
+      check_script("echo starting; echo 'x: an illegal memory access' >&2; exit 3\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "wrong: probe, n = 34, 6 iterations"));
+  EXPECT_TRUE(says(verdict, "exit code 3: x: an illegal memory access"));
+  EXPECT_TRUE(says(check_script("exit 9\n"), "exit code 9, and said nothing"));
+}
+
+TEST_F(CheckProgramTest, a_program_that_hangs_is_wrong) {
+  const Verdict verdict = check_script("sleep 1000\n", kProbe, 1);
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "it did not end within 1 s"));
+}
+
+TEST_F(CheckProgramTest, a_program_that_crashes_is_wrong) {
+  const Verdict verdict = check_script("kill -SEGV $$\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "it crashed: SIGSEGV"));
+}
+
+TEST_F(CheckProgramTest, a_truncated_field_is_wrong) {
+  const Verdict verdict = check_spoiled(
+      "head -c 4000 \"$dir/field.f32\" >\"$dir/new\"; mv \"$dir/new\" \"$dir/field.f32\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "field.f32: holds 4000 bytes, 34 x 34 floats are 4624"));
+}
+
+TEST_F(CheckProgramTest, a_missing_field_is_wrong) {
+  const Verdict verdict = check_spoiled("rm \"$dir/field.f32\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "field.f32: No such file"));
+}
+
+TEST_F(CheckProgramTest, garbage_in_run_json_is_wrong) {
+  const Verdict verdict = check_spoiled("printf '\\001\\377{{\"n\": \"\"\"' >\"$dir/run.json\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "run.json: not the record of a run"));
+}
+
+TEST_F(CheckProgramTest, a_record_of_another_n_is_wrong) {
+  const Verdict verdict =
+      check_script("n=$2; shift 2; exec '" + test::kSerialProgram + "' --n $((n + 1)) \"$@\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "the record says n = 35, asked for was n = 34"));
+}
+
+TEST_F(CheckProgramTest, fewer_iterations_are_wrong) {
+  const Verdict verdict = check_spoiled(
+      "sed -i \"s/\\\"iterations\\\": $iterations/\\\"iterations\\\": $((iterations - 1))/\" "
+      "\"$dir/run.json\"\n"
+      "sed -i '$d' \"$dir/residuals.csv\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "it stopped after 5 of 6 iterations"));
+}
+
+// A loop with <= in place of <: it must be told, and must not end the validator.
+TEST_F(CheckProgramTest, one_iteration_too_many_is_wrong) {
+  const Verdict verdict = check_script("n=$2 k=$4; shift 4; exec '" + test::kSerialProgram +
+                                       "' --n $n --iterations $((k + 1)) \"$@\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "7 iterations"));
+}
+
+TEST_F(CheckProgramTest, not_converged_after_all_iterations_is_wrong) {
+  const Verdict verdict = check_spoiled("exit 1\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "exit code 1"));
+}
+
+TEST_F(CheckProgramTest, one_wrong_value_is_found_with_its_place) {
+  const Verdict verdict = check_spoiled(std::string(kPutValue) + "put_value 5 7 \"$one\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "1 of 1156 points are wrong"));
+  EXPECT_TRUE(says(verdict, "i = 5..5, j = 7..7 (the interior is 1..32)"));
+  EXPECT_TRUE(says(verdict, "the field is wrong from iteration 1 on; after iteration 6:"));
+  EXPECT_TRUE(says(verdict, "the residual is right"));
+}
+
+TEST_F(CheckProgramTest, the_first_wrong_iteration_is_found) {
+  const Verdict verdict = check_spoiled(
+      std::string(kPutValue) + "if [ $iterations -ge 4 ]; then put_value 5 7 \"$one\"; fi\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "the field is wrong from iteration 4 on; after iteration 6:"));
+}
+
+TEST_F(CheckProgramTest, a_nan_in_the_field_is_wrong) {
+  const Verdict verdict = check_spoiled(std::string(kPutValue) + "put_value 32 1 \"$nan\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "i = 32..32, j = 1..1"));
+  EXPECT_TRUE(says(verdict, "nan"));
+}
+
+TEST_F(CheckProgramTest, a_value_off_by_its_last_bit_is_right_with_a_remark) {
+  const Verdict verdict = check_spoiled(
+      "at=$((4 * (7 * n + 5)))\n"
+      "byte=$(od -An -tu1 -j $at -N 1 \"$dir/field.f32\")\n"
+      "printf \"\\\\$(printf %03o $((byte ^ 1)))\" |\n"
+      "  dd of=\"$dir/field.f32\" bs=1 seek=$at conv=notrunc 2>/dev/null\n");
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
+  EXPECT_TRUE(says(verdict, "fields within rounding"));
+  EXPECT_TRUE(says(verdict, "different rounding"));
+}
+
+TEST_F(CheckProgramTest, a_wrong_residual_is_told_with_its_iteration_and_factor) {
+  const Verdict verdict = check_spoiled(std::string(kChangeResiduals) +
+                                        "change_residuals '$2 = ($1 < 3 ? 1 : 2) * $2'\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "the field is right"));
+  EXPECT_TRUE(says(verdict, "the residual is wrong from iteration 3 on"));
+  EXPECT_TRUE(says(verdict, "2 times the right one"));
+}
+
+TEST_F(CheckProgramTest, a_residual_that_is_not_a_number_is_wrong) {
+  const Verdict verdict = check_spoiled("sed -i 's/^4,.*/4,nan/' \"$dir/residuals.csv\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "the residual is wrong from iteration 4 on"));
+}
+
+TEST_F(CheckProgramTest, a_residual_that_is_not_zero_on_the_harmonic_problem_is_wrong) {
+  const Verdict verdict = check_spoiled("sed -i 's/^2,.*/2,1e-7/' \"$dir/residuals.csv\"\n",
+                                        {{ProblemKind::kHarmonic, kN, 3}});
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "the residual is wrong from iteration 2 on"));
+}
+
+TEST_F(CheckProgramTest, residuals_in_single_precision_are_right_with_a_remark) {
+  const Verdict verdict = check_spoiled(std::string(kChangeResiduals) +
+                                        "change_residuals '$2 = sprintf(\"%.8g\", $2)'\n");
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
+  EXPECT_TRUE(says(verdict, "residuals within 1e-6"));
+  EXPECT_TRUE(says(verdict, "single-precision sum"));
+}
+
+TEST_F(CheckProgramTest, it_stops_at_the_first_wrong_case) {
+  const std::string program = temporary("program.sh");
+  test::write_script(program, "exit 3\n");
+  int runs = 0;
+  check_program(program, {{ProblemKind::kProbe, 34, 6}, {ProblemKind::kLaplace, 34, 6}}, 60,
+                [&](const std::string&) { ++runs; });
+  EXPECT_EQ(runs, 1);
+}
+
+// From n = 4096 on the record holds row hashes, and the field is written only where they differ.
+class HashedRecordTest : public CheckProgramTest {
+ protected:
+  static constexpr int kLarge = 4096;
+  const std::vector<Case> cases_ = {{ProblemKind::kProbe, kLarge, 1}};
+};
+
+TEST_F(HashedRecordTest, right_rows_are_right_without_the_field) {
+  const Verdict verdict = check_spoiled(
+      "[ $field = rows ] || { echo 'the field was asked for' >&2; exit 9; }\n", cases_);
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
+}
+
+TEST_F(HashedRecordTest, a_wrong_row_is_looked_at_in_the_field) {
+  const Verdict verdict =
+      check_spoiled(std::string(kPutValue) +
+                        "if [ $field = full ]; then put_value 5 4000 \"$one\"\n"
+                        "else sed -i 's/^4000,.*/4000,0123456789abcdef/' \"$dir/rows.csv\"; fi\n",
+                    cases_);
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "i = 5..5, j = 4000..4000"));
+}
+
+class TemporaryFolderTest : public CheckProgramTest {
+ protected:
+  void SetUp() override {
+    CheckProgramTest::SetUp();
+    const char* before = std::getenv("TMPDIR");
+    had_one_ = before != nullptr;
+    if (had_one_) before_ = before;
+    std::filesystem::create_directory(temporary("tmp"));
+    setenv("TMPDIR", temporary("tmp").c_str(), 1);
+  }
+  void TearDown() override { had_one_ ? setenv("TMPDIR", before_.c_str(), 1) : unsetenv("TMPDIR"); }
+
+ private:
+  bool had_one_ = false;
+  std::string before_;
+};
+
+TEST_F(TemporaryFolderTest, is_gone_after_a_check_right_or_wrong) {
+  EXPECT_EQ(check_spoiled("ls \"$TMPDIR\" >\"$0.seen\"\n").kind, Verdict::kRight);
+  EXPECT_EQ(test::lines_of(test::read_file(temporary("program.sh.seen"))).size(), 1u)
+      << "the record was not written there";
+  EXPECT_TRUE(test::names_in(temporary("tmp")).empty());
+  EXPECT_EQ(check_spoiled(std::string(kPutValue) + "put_value 5 7 \"$one\"\n").kind,
+            Verdict::kWrong);
+  EXPECT_TRUE(test::names_in(temporary("tmp")).empty());
+}
+
+TEST_F(TemporaryFolderTest, that_cannot_be_made_is_an_error_that_says_what_to_do) {
+  setenv("TMPDIR", "/nowhere", 1);
+  try {
+    const validate::TemporaryFolder folder;
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("set TMPDIR"), std::string::npos) << error.what();
+  }
+}
+
+TEST(UsualCasesTest, are_the_three_problems_at_sizes_that_no_block_divides) {
+  const std::vector<Case> cases = validate::usual_cases();
+  for (ProblemKind problem : {ProblemKind::kProbe, ProblemKind::kLaplace, ProblemKind::kHarmonic}) {
+    EXPECT_EQ(std::count_if(cases.begin(), cases.end(),
+                            [&](const Case& run) { return run.problem == problem; }),
+              2);
+  }
+  for (const Case& run : cases) {
+    EXPECT_NE(run.n % 32, 0);
+    EXPECT_GE(run.iterations, 2) << "a missing swap shows in the second iteration";
+  }
+  EXPECT_EQ(cases[0].problem, ProblemKind::kProbe) << "it shows nearly every mistake at once";
+}
+
+TEST(UsualCasesTest, further_sizes_are_for_probe_and_laplace) {
+  const std::vector<Case> cases = validate::usual_cases({8192});
+  const auto large = std::count_if(cases.begin(), cases.end(), [](const Case& run) {
+    return run.n == 8192 && run.problem != ProblemKind::kHarmonic;
+  });
+  EXPECT_EQ(large, 2);
+  EXPECT_EQ(cases.size(), 8u);
+}
+
+/// The program `validate`: what the verdicts are to a shell.
+class ValidateTest : public test::SerialProgramTest {
+ protected:
+  static test::Ended validate(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), LAB_VALIDATE);
+    return test::run_program(arguments);
+  }
+  std::string script(const std::string& body) const {
+    test::write_script(temporary("program.sh"), body);
+    return temporary("program.sh");
+  }
+};
+
+TEST_F(ValidateTest, right_is_exit_code_0) {
+  const test::Ended ended = validate({"--n", "34,63", "--name", "mine", test::kSerialProgram});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out.rfind("mine: right: 6 runs, n = 34, 63;", 0), 0u) << ended.out;
+  EXPECT_EQ(ended.err, "");
+}
+
+TEST_F(ValidateTest, wrong_is_exit_code_1) {
+  const test::Ended ended = validate({"--n", "34", script("exit 3\n")});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.out.find("program.sh: wrong: probe"), std::string::npos) << ended.out;
+}
+
+TEST_F(ValidateTest, one_iteration_too_many_is_exit_code_1) {
+  const test::Ended ended = validate({"--n", "34",
+                                      script("n=$2 k=$4; shift 4; exec '" + test::kSerialProgram +
+                                             "' --n $n --iterations $((k + 1)) \"$@\"\n")});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+}
+
+TEST_F(ValidateTest, no_gpu_is_exit_code_77) {
+  const test::Ended ended = validate({script("echo no usable GPU; exit 77\n")});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_NE(ended.out.find("no usable GPU"), std::string::npos) << ended.out;
+}
+
+TEST_F(ValidateTest, bad_usage_is_exit_code_2_and_one_line) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"--n"},
+                                             {"--n", "2", "program"},
+                                             {"--n", "", "program"},
+                                             {"--n", "64,", "--n", "x", "program"},
+                                             {"--problem", "poisson", "program"},
+                                             {"--iterations", "0", "program"},
+                                             {"--time-limit", "0", "program"},
+                                             {"--frobnicate", "program"},
+                                             {"one", "two"},
+                                             {"--problem", "harmonic", "--n", "4097", "program"},
+                                             {"/nowhere/no-such-program"}}) {
+    const test::Ended ended = validate(arguments);
+    EXPECT_EQ(ended.exit_code, 2) << ::testing::PrintToString(arguments);
+    EXPECT_EQ(ended.err.rfind("validate: ", 0), 0u) << ended.err;
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+    EXPECT_EQ(ended.out, "");
+  }
+}
+
+TEST_F(ValidateTest, an_exercise_that_differs_in_comments_only_is_unchanged) {
+  test::write_file(temporary("before.cpp"), "int a;  // one\n");
+  test::write_file(temporary("exercise.cpp"), "// TODO(04): think\nint a; /* two */\n");
+  const std::vector<std::string> arguments = {"--n",
+                                              "34",
+                                              "--exercise",
+                                              temporary("exercise.cpp"),
+                                              "--before",
+                                              temporary("before.cpp"),
+                                              "--name",
+                                              "04_jacobi_kernel",
+                                              test::kSerialProgram};
+  const test::Ended unchanged = validate(arguments);
+  EXPECT_EQ(unchanged.exit_code, 1);
+  EXPECT_NE(unchanged.out.find("04_jacobi_kernel: unchanged"), std::string::npos) << unchanged.out;
+  EXPECT_NE(unchanged.out.find("TODO(04)"), std::string::npos) << unchanged.out;
+  test::write_file(temporary("exercise.cpp"), "int b;\n");
+  const test::Ended changed = validate(arguments);
+  EXPECT_EQ(changed.exit_code, 0);
+  EXPECT_NE(changed.out.find("04_jacobi_kernel: right"), std::string::npos) << changed.out;
+}
+
+}  // namespace

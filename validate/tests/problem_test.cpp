@@ -1,0 +1,265 @@
+#include <lab/problem.h>
+
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test_helpers.h"
+
+namespace {
+
+using lab::Problem;
+using lab::ProblemKind;
+using lab::StartingField;
+using test::make_field;
+
+constexpr double kPi = 3.14159265358979323846;
+constexpr ProblemKind kAllKinds[] = {ProblemKind::kLaplace, ProblemKind::kProbe,
+                                     ProblemKind::kHarmonic};
+
+/// The formula, as the header states it.
+double laplace_solution(double x, double y) {
+  return std::sin(kPi * x) * std::sinh(kPi * (1 - y)) / std::sinh(kPi) +
+         std::sin(2 * kPi * y) * std::sinh(2 * kPi * x) / std::sinh(2 * kPi);
+}
+
+TEST(LaplaceTest, boundary_follows_the_formula) {
+  constexpr int kN = 101;
+  const Problem problem(ProblemKind::kLaplace, kN, 1);
+  const StartingField& start = problem.initial_old();
+  for (int k = 0; k < kN; ++k) {
+    const double t = static_cast<double>(k) / (kN - 1);
+    EXPECT_NEAR(start(k, 0), laplace_solution(t, 0), 1e-7) << "south, " << k;
+    EXPECT_NEAR(start(k, kN - 1), laplace_solution(t, 1), 1e-7) << "north, " << k;
+    EXPECT_NEAR(start(0, k), laplace_solution(0, t), 1e-7) << "west, " << k;
+    EXPECT_NEAR(start(kN - 1, k), laplace_solution(1, t), 1e-7) << "east, " << k;
+  }
+}
+
+TEST(LaplaceTest, south_is_a_half_sine_wave_and_east_a_full_one) {
+  const Problem problem(ProblemKind::kLaplace, 5, 1);
+  EXPECT_FLOAT_EQ(problem.initial_old()(2, 0), 1.0f);
+  EXPECT_FLOAT_EQ(problem.initial_old()(4, 1), 1.0f);
+  EXPECT_FLOAT_EQ(problem.initial_old()(4, 3), -1.0f);
+}
+
+TEST(LaplaceTest, interior_starts_at_zero_in_both_fields) {
+  const Problem problem(ProblemKind::kLaplace, 20, 1);
+  for (int j = 1; j < 19; ++j) {
+    for (int i = 1; i < 19; ++i) {
+      EXPECT_EQ(problem.initial_old()(i, j), 0.0f);
+      EXPECT_EQ(problem.initial_new()(i, j), 0.0f);
+    }
+  }
+}
+
+TEST(LaplaceTest, is_not_symmetric_in_x_and_y) {
+  constexpr int kN = 33;
+  const Problem problem(ProblemKind::kLaplace, kN, 1);
+  const StartingField& start = problem.initial_old();
+  int different = 0;
+  for (int k = 1; k < kN - 1; ++k) different += std::fabs(start(k, 0) - start(0, k)) > 0.05;
+  EXPECT_GT(different, kN / 2) << "south and west";
+  different = 0;
+  for (int k = 1; k < kN - 1; ++k) {
+    different += std::fabs(start(k, kN - 1) - start(kN - 1, k)) > 0.05;
+  }
+  EXPECT_GT(different, kN / 2) << "north and east";
+}
+
+TEST(ProblemTest, sides_agree_at_the_corners) {
+  for (ProblemKind kind : kAllKinds) {
+    SCOPED_TRACE(lab::problem_name(kind));
+    const Problem problem(kind, 30, 3);
+    for (const StartingField* start : {&problem.initial_old(), &problem.initial_new()}) {
+      EXPECT_EQ(start->south.front(), start->west.front());
+      EXPECT_EQ(start->south.back(), start->east.front());
+      EXPECT_EQ(start->north.front(), start->west.back());
+      EXPECT_EQ(start->north.back(), start->east.back());
+    }
+  }
+}
+
+TEST(ProblemTest, both_fields_have_the_same_boundary) {
+  for (ProblemKind kind : kAllKinds) {
+    SCOPED_TRACE(lab::problem_name(kind));
+    const Problem problem(kind, 30, 3);
+    const StartingField &old_field = problem.initial_old(), &new_field = problem.initial_new();
+    EXPECT_EQ(old_field.south, new_field.south);
+    EXPECT_EQ(old_field.north, new_field.north);
+    EXPECT_EQ(old_field.west, new_field.west);
+    EXPECT_EQ(old_field.east, new_field.east);
+    EXPECT_EQ(old_field.south.size(), 30u);
+    EXPECT_EQ(old_field.east.size(), 30u);
+  }
+}
+
+TEST(ProbeTest, values_fill_the_interval_from_minus_one_to_one) {
+  constexpr int kN = 100;
+  const Problem problem(ProblemKind::kProbe, kN, 1);
+  double sum = 0, squares = 0;
+  float low = 2, high = -2;
+  std::set<float> values;
+  for (float value : make_field(kN, problem.initial_old())) {
+    ASSERT_GE(value, -1.0f);
+    ASSERT_LT(value, 1.0f);
+    sum += value;
+    squares += value * value;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    values.insert(value);
+  }
+  // 10,000 uniform values: mean 0 +- 0.006, mean square 1/3 +- 0.003.
+  EXPECT_NEAR(sum / (kN * kN), 0.0, 0.03);
+  EXPECT_NEAR(squares / (kN * kN), 1.0 / 3, 0.015);
+  EXPECT_LT(low, -0.99f);
+  EXPECT_GT(high, 0.99f);
+  // Few of them meet by chance among 2^24: 10,000^2 / 2 / 2^24 = 3.
+  EXPECT_GT(values.size(), kN * kN - 20u);
+}
+
+/// How many points of the interior hold the same value in two fields of n points a side.
+int equal_in_interior(const StartingField& a, const StartingField& b, int n) {
+  int equal = 0;
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) equal += a(i, j) == b(i, j);
+  }
+  return equal;
+}
+
+TEST(ProbeTest, differs_from_seed_to_seed) {
+  const Problem one(ProblemKind::kProbe, 50, 1), two(ProblemKind::kProbe, 50, 2);
+  EXPECT_LT(equal_in_interior(one.initial_old(), two.initial_old(), 50), 5);
+  EXPECT_LT(equal_in_interior(one.initial_new(), two.initial_new(), 50), 5);
+  EXPECT_NE(one.initial_old().south, two.initial_old().south);
+  // The field that is written with one seed is not the field that is read with the next.
+  EXPECT_LT(equal_in_interior(one.initial_new(), two.initial_old(), 50), 5);
+}
+
+TEST(ProbeTest, is_the_same_for_the_same_seed) {
+  const Problem one(ProblemKind::kProbe, 50, 9), again(ProblemKind::kProbe, 50, 9);
+  EXPECT_EQ(make_field(50, one.initial_old()), make_field(50, again.initial_old()));
+  EXPECT_EQ(make_field(50, one.initial_new()), make_field(50, again.initial_new()));
+}
+
+TEST(ProbeTest, the_two_fields_differ_inside) {
+  const Problem problem(ProblemKind::kProbe, 50, 1);
+  EXPECT_LT(equal_in_interior(problem.initial_old(), problem.initial_new(), 50), 5);
+}
+
+TEST(ProbeTest, is_not_symmetric_in_x_and_y) {
+  const Problem problem(ProblemKind::kProbe, 50, 1);
+  int equal = 0;
+  for (int j = 0; j < 50; ++j) {
+    for (int i = 0; i < j; ++i) equal += problem.initial_old()(i, j) == problem.initial_old()(j, i);
+  }
+  EXPECT_LT(equal, 5);
+}
+
+TEST(ProbeTest, has_no_exact_solution) {
+  EXPECT_FALSE(Problem(ProblemKind::kProbe, 10, 1).has_exact_solution());
+  EXPECT_TRUE(Problem(ProblemKind::kLaplace, 10, 1).has_exact_solution());
+  EXPECT_TRUE(Problem(ProblemKind::kHarmonic, 10, 1).has_exact_solution());
+}
+
+TEST(HarmonicTest, values_are_the_exact_integers_up_to_the_largest_n) {
+  constexpr int kN = lab::kMaxHarmonicN;
+  const Problem problem(ProblemKind::kHarmonic, kN, 1);
+  const StartingField& start = problem.initial_old();
+  for (int j : {0, 1, 2, 1000, 2047, kN - 2, kN - 1}) {
+    for (int i = 0; i < kN; ++i) {
+      ASSERT_EQ(static_cast<double>(start(i, j)),
+                static_cast<double>(i) * i - static_cast<double>(j) * j)
+          << "i = " << i << ", j = " << j;
+    }
+  }
+}
+
+TEST(HarmonicTest, the_field_that_is_written_starts_elsewhere_inside) {
+  const Problem problem(ProblemKind::kHarmonic, 20, 1);
+  EXPECT_EQ(problem.initial_old()(7, 3), 40.0f);
+  EXPECT_EQ(problem.initial_new()(7, 3), 0.0f);
+  EXPECT_EQ(problem.initial_new()(19, 3), 352.0f);
+}
+
+/// The same field in both layouts that the steps use.
+struct BothLayouts {
+  int n;
+  std::vector<float> rows, columns;
+
+  template <typename Value>
+  BothLayouts(int size, Value value)
+      : n(size),
+        rows(make_field(size, value)),
+        columns(make_field(size, [&](int i, int j) { return value(j, i); })) {}
+
+  double distance_of_rows(const Problem& problem) const {
+    return problem.distance_to_exact(rows.data(), 1, n);
+  }
+  double distance_of_columns(const Problem& problem) const {
+    return problem.distance_to_exact(columns.data(), n, 1);
+  }
+};
+
+TEST(DistanceToExactTest, is_zero_for_the_harmonic_field) {
+  for (int n : {3, 4, 100}) {
+    const Problem problem(ProblemKind::kHarmonic, n, 1);
+    const BothLayouts field(n, problem.initial_old());
+    EXPECT_EQ(field.distance_of_rows(problem), 0.0) << n;
+    EXPECT_EQ(field.distance_of_columns(problem), 0.0) << n;
+  }
+}
+
+TEST(DistanceToExactTest, is_float_epsilon_for_the_laplace_solution) {
+  constexpr int kN = 100;
+  const Problem problem(ProblemKind::kLaplace, kN, 1);
+  const BothLayouts field(
+      kN, [](int i, int j) { return laplace_solution(i / (kN - 1.0), j / (kN - 1.0)); });
+  EXPECT_LT(field.distance_of_rows(problem), std::ldexp(1.0, -24));
+  EXPECT_LT(field.distance_of_columns(problem), std::ldexp(1.0, -24));
+  EXPECT_GT(field.distance_of_rows(problem), 0.0);
+}
+
+TEST(DistanceToExactTest, is_one_for_a_field_of_zeros) {
+  const Problem problem(ProblemKind::kLaplace, 50, 1);
+  const BothLayouts field(50, [](int, int) { return 0.0; });
+  EXPECT_NEAR(field.distance_of_rows(problem), 1.0, 1e-12);
+}
+
+TEST(DistanceToExactTest, tells_a_transposed_field) {
+  constexpr int kN = 50;
+  const Problem problem(ProblemKind::kLaplace, kN, 1);
+  const BothLayouts field(
+      kN, [](int i, int j) { return laplace_solution(j / (kN - 1.0), i / (kN - 1.0)); });
+  EXPECT_GT(field.distance_of_rows(problem), 0.5);
+  EXPECT_GT(field.distance_of_columns(problem), 0.5);
+}
+
+TEST(DistanceToExactTest, takes_rows_with_padding) {
+  constexpr int kN = 50, kPitch = 64;
+  const Problem problem(ProblemKind::kHarmonic, kN, 1);
+  std::vector<float> field(kPitch * kN, NAN);
+  for (int j = 0; j < kN; ++j) {
+    for (int i = 0; i < kN; ++i) field[j * kPitch + i] = problem.initial_old()(i, j);
+  }
+  EXPECT_EQ(problem.distance_to_exact(field.data(), 1, kPitch), 0.0);
+}
+
+TEST(DistanceToExactTest, grows_with_one_wrong_point) {
+  const Problem problem(ProblemKind::kHarmonic, 20, 1);
+  BothLayouts field(20, problem.initial_old());
+  field.rows[5 * 20 + 7] += 1000.0f;
+  EXPECT_GT(field.distance_of_rows(problem), 0.1);
+}
+
+TEST(DistanceToExactTest, is_not_a_number_where_the_field_is_not) {
+  const Problem problem(ProblemKind::kLaplace, 20, 1);
+  BothLayouts field(20, problem.initial_old());
+  field.rows[5 * 20 + 7] = NAN;
+  EXPECT_TRUE(std::isnan(field.distance_of_rows(problem)));
+}
+
+}  // namespace

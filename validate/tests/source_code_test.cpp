@@ -1,0 +1,88 @@
+#include "source_code.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "test_helpers.h"
+
+namespace {
+
+using validate::code_only;
+
+TEST(CodeOnlyTest, leaves_out_white_space) {
+  EXPECT_EQ(code_only("int  a =\t1;\r\n\n\vint b;\n"), "inta=1;intb;");
+  EXPECT_EQ(code_only(""), "");
+  EXPECT_EQ(code_only(" \n\t"), "");
+}
+
+TEST(CodeOnlyTest, leaves_out_comments) {
+  EXPECT_EQ(code_only("a;  // one\nb;"), "a;b;");
+  EXPECT_EQ(code_only("a; /* two\n lines */ b;"), "a;b;");
+  EXPECT_EQ(code_only("a/**/b/***/c/*/ * /*/d"), "abcd");
+  EXPECT_EQ(code_only("a; // ends the file"), "a;");
+  EXPECT_EQ(code_only("a; /* never ends"), "a;");
+  EXPECT_EQ(code_only("a; // /* not opened\nb; /* // */ c;"), "a;b;c;");
+  EXPECT_EQ(code_only("a; // it's \"quoted\nb;"), "a;b;");
+}
+
+TEST(CodeOnlyTest, keeps_a_division) {
+  EXPECT_EQ(code_only("a / b"), "a/b");
+  EXPECT_EQ(code_only("a /"), "a/");
+}
+
+TEST(CodeOnlyTest, keeps_strings_as_they_are) {
+  EXPECT_EQ(code_only("f(\"http://a b\");  // c"), "f(\"http://a b\");");
+  EXPECT_EQ(code_only("f(\"/* a */\", b);"), "f(\"/* a */\",b);");
+  EXPECT_EQ(code_only("f(\"say \\\" // \\\\\");  // c"), "f(\"say \\\" // \\\\\");");
+  EXPECT_EQ(code_only("f(\"\", \"a  b\")"), "f(\"\",\"a  b\")");
+  EXPECT_EQ(code_only("f(\"it's // one\");"), "f(\"it's // one\");");
+}
+
+TEST(CodeOnlyTest, keeps_characters_as_they_are) {
+  EXPECT_EQ(code_only("a = '\"';  // b"), "a='\"';");
+  EXPECT_EQ(code_only("a = '\\'';  // b"), "a='\\'';");
+  EXPECT_EQ(code_only("a = ' ';  // b"), "a=' ';");
+  EXPECT_EQ(code_only("a = '/'; b = '/';  // b"), "a='/';b='/';");
+}
+
+TEST(CodeOnlyTest, takes_a_cut_string_to_the_end_of_its_line_only) {
+  EXPECT_EQ(code_only("f(\"open\n// b\nc;").find("b"), std::string::npos);
+}
+
+TEST(CodeOnlyTest, an_escape_at_the_end_of_the_file_is_no_trap) {
+  EXPECT_EQ(code_only("a = \"\\"), "a=\"\\");
+  EXPECT_EQ(code_only("a = \""), "a=\"");
+}
+
+// The separator is no quotation mark: the comment behind it is a comment.
+TEST(CodeOnlyTest, knows_a_digit_separator) {
+  EXPECT_EQ(code_only("n = 1'000'000;  // a\nb;"), "n=1'000'000;b;");
+  EXPECT_EQ(code_only("n = 1'000;  // a\nb;"), "n=1'000;b;");
+  EXPECT_EQ(code_only("n = 0xff'ff;  /* a\n a */ b;"), "n=0xff'ff;b;");
+}
+
+TEST(CodeOnlyTest, tells_code_apart) {
+  EXPECT_NE(code_only("a = 1;"), code_only("a = 2;"));
+  EXPECT_NE(code_only("a;"), code_only("// a;"));
+  EXPECT_NE(code_only("f(\"a b\");"), code_only("f(\"ab\");"));
+  EXPECT_EQ(code_only("// TODO(04): b\na;\n"), code_only("a;"));
+}
+
+TEST(ReadTextTest, reads_a_file_byte_for_byte) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/file";
+  const std::string content("one\r\n\0two", 9);
+  test::write_file(file, content);
+  std::string text = "before";
+  ASSERT_TRUE(validate::read_text(file, &text));
+  EXPECT_EQ(text, content);
+}
+
+TEST(ReadTextTest, says_where_a_file_cannot_be_read) {
+  std::string text = "before";
+  EXPECT_FALSE(validate::read_text("/nowhere/file", &text));
+  EXPECT_EQ(text, "before");
+}
+
+}  // namespace
