@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Which GPU architectures a build is for is decided anew at each configuration: what the user says,
+# else the GPU found, else all. (CMake puts its own default into the cache; taken for the user's wish,
+# the second configuration would build for another GPU than the first.)
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+[[ -n ${LAB_TEST_NVCC:-} ]] || skip "this build has no nvcc"
+need cmake
+make_temp
+unset CUDAARCHS
+
+# chosen [ARGUMENT...]: configures, and sets architectures to what CMake says it builds for.
+chosen() {
+  run cmake -S "$source_dir" -B "$temp/build" -DCMAKE_CUDA_COMPILER="$LAB_TEST_NVCC" "$@"
+  expect_status 0 "configuring with ${*:-nothing}"
+  architectures=$(grep -oE 'architectures [^:]*: .*' <<<"$said" | head -n 1)
+}
+
+chosen
+first=$architectures
+chosen
+[[ $architectures == "$first" ]] || fail "configured twice: '$first', then '$architectures'"
+export CUDAARCHS=80
+chosen
+[[ $architectures == "architectures 80: as CUDAARCHS says" ]] || fail "CUDAARCHS=80: $architectures"
+export CUDAARCHS=86
+chosen
+[[ $architectures == "architectures 86: as CUDAARCHS says" ]] || fail "CUDAARCHS=86 after 80: $architectures"
+unset CUDAARCHS
+chosen
+[[ $architectures == "$first" ]] || fail "without CUDAARCHS again: '$architectures', not '$first'"
+chosen -DCMAKE_CUDA_ARCHITECTURES=90
+[[ $architectures == "architectures 90: as asked for" ]] || fail "asked for 90: $architectures"
+
+finish "the architectures are chosen anew at each configuration"

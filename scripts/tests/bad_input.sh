@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Bad input to the verbs and to the lab's own programs: each ends with an exit code that is not 0 and
+# one line on stderr that says what is wrong.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need make
+need_build
+make_temp
+# Nothing is built beside the sources, and every program exists already.
+export LAB_BUILD_DIR=$build_dir
+program=$build_dir/bin/solution_00_serial
+for file in "$program" "$build_dir/bin/validate" "$build_dir/bin/ladder"; do
+  [[ -x $file ]] || skip "$file is not built"
+done
+# Below a regular file nobody can make a folder, not even root.
+printf 'a file\n' >"$temp/file"
+
+# bad CODE REGEX COMMAND...: the command exits with CODE, and says on stderr, in one line that the
+# extended regular expression matches, what is wrong. What make adds is make's.
+bad() {
+  local code=$1 regex=$2 lines
+  shift 2
+  run "$@"
+  lines=$(grep -vE '^make(\[[0-9]+\])?: \*\*\* ' <<<"$err" || true)
+  tried=$((tried + 1))
+  expect_status "$code" "$*"
+  if [[ $(grep -c '' <<<"$lines") != 1 || -z $lines ]]; then
+    show "$*: there should be exactly one line on stderr"
+  elif ! grep -qE -- "$regex" <<<"$lines"; then
+    show "$*: its line on stderr should match '$regex'"
+  fi
+  if [[ -e $temp/pwned ]]; then
+    fail "$*: a part of its input was executed"
+    rm "$temp/pwned"
+  fi
+}
+tried=0
+
+# bad_verb REGEX VERB [VARIABLE=VALUE...]: the same for make, whose exit code for any failure is 2.
+bad_verb() {
+  local regex=$1
+  shift
+  bad 2 "$regex" make --no-print-directory -C "$source_dir" "$@"
+}
+
+# The list of steps says which is the last.
+no_step='no such step; they go from 00 to [0-9][0-9]$'
+which_step='which step\? Say STEP=NN, from 00 to [0-9][0-9]$'
+for verb in check sanitize; do
+  bad_verb "STEP=42: .*$no_step" $verb STEP=42
+  bad_verb "STEP=0 4: .*$no_step" $verb STEP='0 4'
+  bad_verb "STEP=../04: .*$no_step" $verb STEP=../04
+  bad_verb "STEP=04; touch .*$no_step" $verb STEP="04; touch $temp/pwned"
+  bad_verb "STEP=\\\$\(touch .*$no_step" $verb STEP="\$\$(touch $temp/pwned)"
+  bad_verb "STEP=\`touch .*$no_step" $verb STEP="\`touch $temp/pwned\`"
+  bad_verb "STEP=[.][.]: .*$no_step" $verb STEP='..'
+  bad_verb "STEP=[.]\*: .*$no_step" $verb STEP='.*'
+  bad_verb "STEP=04_: .*$no_step" $verb STEP=04_
+  bad_verb "STEP=-1: .*$no_step" $verb STEP=-1
+  bad_verb "$which_step" $verb STEP=
+  bad_verb "$which_step" $verb
+  bad_verb 'WHICH=foo: must be exercise or solution' $verb STEP=04 WHICH=foo
+done
+bad_verb 'N=abc: must be a whole number' sanitize STEP=04 N=abc
+bad_verb 'N=1e3: must be a whole number' sanitize STEP=04 N=1e3
+bad_verb 'N=100 200: must be a whole number' sanitize STEP=04 N='100 200'
+
+check_zero=(check STEP=00 WHICH=solution)
+bad_verb '--n abc: must be a whole number from 3 to' "${check_zero[@]}" N=abc
+bad_verb '--n 2: must be a whole number from 3 to' "${check_zero[@]}" N=2
+bad_verb '--n : must be a whole number from 3 to' "${check_zero[@]}" N=,
+bad_verb '--n 100 250: must be a whole number' "${check_zero[@]}" N='100 250'
+bad_verb '--n -4: must be a whole number' "${check_zero[@]}" N=-4
+bad_verb '--time-limit x: must be a whole number' "${check_zero[@]}" TIME_LIMIT=x
+bad_verb '--steps 42: no such step' run STEPS=42 RESULTS="$temp/results"
+
+bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/setup.sh" --nope
+
+validate=$build_dir/bin/validate
+bad 2 '^validate: which program\?' "$validate"
+bad 2 '^validate: .*/no-such-program: No such file' "$validate" "$temp/no-such-program"
+bad 2 '^validate: .*: Permission denied' "$validate" "$temp/file"
+bad 2 '^validate: .*: Permission denied' "$validate" "$temp"
+bad 2 '^validate: one program at a time, not ' "$validate" "$program" "$program"
+bad 2 '^validate: --n x: must be a whole number' "$validate" --n x "$program"
+bad 2 '^validate: --n 2: must be .* from 3 to' "$validate" --n 2 "$program"
+bad 2 '^validate: --n 100x: must be' "$validate" --n 100x "$program"
+bad 2 '^validate: --n 99999999999999999999: must be' "$validate" --n 99999999999999999999 "$program"
+bad 2 '^validate: --n: needs at least one' "$validate" --n '' "$program"
+bad 2 '^validate: --problem foo: must be probe, laplace or harmonic' "$validate" --problem foo "$program"
+bad 2 '^validate: --problem: needs' "$validate" --problem '' "$program"
+bad 2 '^validate: --problem harmonic: exact only up to' \
+  "$validate" --problem harmonic --n 5000 "$program"
+bad 2 '^validate: --iterations 0: must be .* from 1 to' "$validate" --iterations 0 "$program"
+bad 2 '^validate: --time-limit 0: must be .* from 1 to' "$validate" --time-limit 0 "$program"
+bad 2 '^validate: --nope: no such option' "$validate" --nope "$program"
+bad 2 '^validate: --n: needs a value' "$validate" "$program" --n
+bad 2 '^validate: .*/gone.cpp: cannot be read' "$validate" --exercise "$temp/gone.cpp" "$program"
+
+ladder=$build_dir/bin/ladder
+bad 2 '^ladder: --steps 42: no such step' "$ladder" --steps 42
+bad 2 '^ladder: --steps : no such step' "$ladder" --steps ,
+bad 2 '^ladder: --nope: no such option' "$ladder" --nope
+bad 2 '^ladder: --results: needs a value' "$ladder" --results
+bad 2 '^ladder: --time-limit x: must be a number of seconds' "$ladder" --time-limit x
+bad 2 '^ladder: --time-limit -1: must be a number of seconds' "$ladder" --time-limit -1
+bad 2 '^ladder: .*/lab/steps.tsv: cannot be read' "$ladder" --lab "$temp"
+bad 4 '^ladder: .*/file/results.*: Not a directory' "$ladder" --steps 00 --results "$temp/file/results"
+
+bad 2 '^00_serial: --n 2: must be from 3 to' "$program" --n 2
+bad 2 '^00_serial: --nope: no such option' "$program" --nope
+bad 4 '^00_serial: --record .*/file/record: ' "$program" --record "$temp/file/record"
+
+# No half-written file is left where one could not be written.
+[[ $(<"$temp/file") == "a file" ]] || fail "a file that stood in the way was overwritten"
+finish "$tried commands with bad input"

@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# What a learner is told: `make check` on an exercise in every state that it can be in, and `make run`,
+# in a copy of the lab whose path has a blank in it, built without the CUDA Toolkit.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need make cmake
+make_temp
+lab="$temp/the lab"
+export CXX=${LAB_TEST_CXX:-c++}
+# Little optimised: some thirty programs are built here, and none runs for long.
+quick=(-DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1)
+
+copy_tree "$lab"
+step=$(awk '/^01_/ { print $1 }' "$lab/lab/steps.tsv")
+before=$(awk '/^00_/ { print $1 }' "$lab/lab/steps.tsv")
+exercise=exercises/$step/jacobi.cpp
+solution=solutions/$step/jacobi.cpp
+[[ -f $lab/$solution ]] || skip "there are no solutions here to begin with"
+# The exercise as it was handed out, even where this tree is a learner's.
+if in_git && grep -qxF "$exercise" < <(edited_exercises); then
+  for file in "$exercise" "$solution" "solutions/$before/jacobi.cpp"; do
+    git -C "$source_dir" show "HEAD:$file" >"$lab/$file"
+  done
+fi
+cp "$lab/$exercise" "$temp/untouched.cpp"
+
+# make_lab ARGUMENT...: make, from a folder that has nothing to do with the lab.
+make_lab() { (cd / && make --no-print-directory -C "$lab" "$@"); }
+
+# check CODE WHAT [VARIABLE=VALUE...]: runs `make check`, whose script must exit with CODE. make itself
+# exits with 2 then, and names the code.
+check() {
+  local code=$1 what=$2
+  shift 2
+  run make_lab check "$@"
+  if ((code == 0)); then
+    expect_status 0 "$what"
+  else
+    expect_status 2 "$what"
+    expect "^make: \*\*\* .*check\] Error $code\$" "$what"
+  fi
+}
+
+# given FILE [SED-SCRIPT]: FILE, edited, becomes the exercise.
+given() {
+  sed "${2:-}" "$1" >"$lab/$exercise"
+  if (($# > 1)) && cmp -s "$1" "$lab/$exercise"; then fail "the case '$2' changes nothing"; fi
+}
+given_bug() { given "$lab/$solution" "$1"; }
+
+test_verdicts() {
+  local line
+
+  check 1 untouched STEP=01
+  expect "^$step: unchanged$" untouched
+  expect "Look for TODO\(01\) in $exercise" untouched
+
+  given "$temp/untouched.cpp" '/TODO(01)/d; /^ *\/\/   /d'
+  if grep -q TODO "$lab/$exercise"; then fail "the case 'TODO comments deleted' leaves some"; fi
+  check 1 "the TODO comments deleted" STEP=01
+  expect "^$step: unchanged$" "the TODO comments deleted"
+
+  given "$temp/untouched.cpp" 's/double sum = 0\.0;/double  sum=0.0; \/\/ begin with nothing/'
+  check 1 "blanks and a comment changed" STEP=01
+  expect "^$step: unchanged$" "blanks and a comment changed"
+
+  given "$lab/$solution"
+  check 0 "the solution" STEP=01
+  expect "^$step: right: [0-9]+ runs, n = 100, 250.*; fields bit for bit" "the solution"
+  check 0 "the solution, told by its number and at another size" STEP=1 N=33
+  expect "^$step: right: [0-9]+ runs, n = 33;" "STEP=1 N=33"
+  check 0 "the solution, told by its name" STEP="$step" N=3
+  expect "^$step: right: [0-9]+ runs, n = 3;" "STEP=$step N=3"
+
+  given_bug 's/double sum = 0\.0;/double sum = 0.0/'
+  check 1 "a syntax error" STEP=01
+  line=$(grep -n 'double sum = 0\.0' "$lab/$exercise" | cut -d : -f 1)
+  # The error is shown at that line, or at the next word; the path is the one that the learner knows.
+  expect "^$exercise:($line|$((line + 1))):[0-9]+: error:" "a syntax error"
+  expect "^$step: does not compile; begin with the first error above$" "a syntax error"
+  grep -q "^$exercise:" <<<"${out%%$'\n'*}" ||
+    show "a syntax error: the compiler's words should come first, not the build tool's"
+  expect_no "$temp" "a syntax error"
+
+  given_bug 's/^int main/void not_there();\n&/; s/^  const int n = options.n;/&\n  not_there();/'
+  check 1 "a function that is not there" STEP=01
+  expect "undefined reference to .not_there" "a function that is not there"
+  expect "^$step: does not compile" "a function that is not there"
+
+  given_bug 's/^  const int n = options.n;/&\n  int forgotten;/'
+  check 0 "a warning" STEP=01
+  expect "^$exercise:[0-9]+:[0-9]+: warning: unused variable .forgotten" "a warning"
+  expect "^$step: right" "a warning"
+
+  given_bug 's/double sum = 0\.0;/static double sum = 0.0;/'
+  check 1 "a sum that is not reset" STEP=01
+  expect "^$step: wrong: probe, n = 100" "a sum that is not reset"
+  expect '^  the field is right$' "a sum that is not reset"
+  expect '^  the residual is wrong from iteration 2 on: ' "a sum that is not reset"
+
+  given_bug 's/0\.25f/0.24f/'
+  check 1 "a wrong coefficient" STEP=01
+  expect "^$step: wrong: probe, n = 100" "a wrong coefficient"
+  expect '^  the field is wrong from iteration 1 on' "a wrong coefficient"
+  expect '^  the residual is wrong from iteration 1 on' "a wrong coefficient"
+
+  given_bug 's/^  while (.*/  for (;;) {/'
+  SECONDS=0
+  check 1 "an endless loop" STEP=01 TIME_LIMIT=2
+  expect "^$step: wrong: " "an endless loop"
+  expect 'it did not end within 2 s' "an endless loop"
+  ((SECONDS < 30)) || fail "an endless loop: it took $SECONDS s to end after a time limit of 2 s"
+
+  given_bug 's/^  lab::Run run(options, problem);/  f_new = nullptr;\n&/'
+  check 1 "a crash" STEP=01
+  expect "^$step: wrong: " "a crash"
+  expect '^  it crashed: SIGSEGV, ' "a crash"
+
+  given_bug 's/^  lab::Run run(options, problem);/  return 3;\n&/'
+  check 1 "an early end" STEP=01
+  expect 'it ended with exit code 3, and said nothing' "an early end"
+
+  given_bug 's/^  const int exit_code = .*/  const int exit_code = 0;/'
+  check 1 "no record" STEP=01
+  expect 'its record is no use: ' "no record"
+
+  rm "$lab/$exercise"
+  check 2 "no exercise" STEP=01
+  expect "$exercise is not there" "no exercise"
+  cp "$temp/untouched.cpp" "$lab/$exercise"
+
+  check 0 "the first step, which has no task" STEP=00
+  expect "^$before: right" "the first step"
+  check 0 "a solution" STEP=01 WHICH=solution
+  expect "^$step: right" "a solution"
+
+  check 77 "a step that needs the toolkit" STEP=04
+  expect '^04_[a-z_]+: cannot be built here: it needs the CUDA Toolkit' "a step that needs the toolkit"
+}
+
+files_of_lab() { (cd "$lab" && find . -type f | sort); }
+
+test_run() {
+  local results="$temp/my results" files cpu_steps steps
+  files=$(files_of_lab)
+  run make_lab run RESULTS="$results"
+  expect_status 0 "make run"
+  expect 'GPU.*: the steps that need one are not run' "make run"
+  expect '^GPU: none$' "make run"
+  steps=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
+  cpu_steps=$(grep -c $'^[0-9].*\tcpu\t' "$lab/lab/steps.tsv")
+  count_of '^[0-9][0-9]_[a-z0-9_]+ .* right +[0-9.]+ ms' "$cpu_steps" "steps that are right"
+  count_of '^[0-9][0-9]_[a-z0-9_]+ .* not run +no GPU$' $((steps - cpu_steps)) "steps not run"
+  expect '^step +valid +n +ms/iter' "make run's table"
+  [[ $(files_of_lab) == "$files" ]] ||
+    fail "make run changed the files beside its sources:" "$(diff <(echo "$files") <(files_of_lab))"
+  [[ $(ls "$results") == ladder.tsv ]] ||
+    fail "make run should leave ladder.tsv in the given folder, not:" "$(ls "$results")"
+  count_in_results=$(grep -cE $'^[0-9]{2}_[^\t]*\t[^\t]+\t(right|not run)\t' "$results/ladder.tsv" || true)
+  ((count_in_results == steps)) ||
+    fail "ladder.tsv should have $steps steps:" "$(<"$results/ladder.tsv")"
+
+  run make_lab run STEPS=00 RESULTS="$results"
+  expect_status 0 "make run STEPS=00"
+  count_of '^[0-9][0-9]_[a-z0-9_]+ ' 1 "steps with STEPS=00"
+
+  # A solution that is wrong: said so, no time, and an exit code.
+  sed -i 's/0\.25f/0.24f/' "$lab/$solution"
+  run make_lab run STEPS=01 RESULTS="$results"
+  expect_status 2 "make run with a wrong solution"
+  expect "^$step .* WRONG " "make run with a wrong solution"
+  expect_no "^$step .* ms an iteration" "make run with a wrong solution"
+  cp "$temp/solution.cpp" "$lab/$solution"
+}
+
+# count_of REGEX NUMBER WHAT: so many lines of what was printed match.
+count_of() {
+  local found
+  found=$(grep -cE -- "$1" <<<"$out" || true)
+  ((found == $2)) || show "make run: $found $3, expected $2"
+}
+
+# The same words from a build by make, which is what a machine without ninja gets, in the folder that
+# make uses when it is told of none.
+test_with_make() {
+  unset LAB_BUILD_DIR LAB_CMAKE_ARGS
+  run cmake -G "Unix Makefiles" -S "$lab" -B "$lab/build" -DLAB_CUDA=OFF "${quick[@]}"
+  expect_status 0 "configuring for make"
+
+  cp "$temp/untouched.cpp" "$lab/$exercise"
+  check 1 "untouched, built by make" STEP=01
+  expect "^$step: unchanged$" "untouched, built by make"
+  given_bug 's/double sum = 0\.0;/double sum = 0.0/'
+  check 1 "a syntax error, built by make" STEP=01
+  expect "^$exercise:[0-9]+:[0-9]+: error:" "a syntax error, built by make"
+  expect "^$step: does not compile" "a syntax error, built by make"
+  grep -q "^$exercise:" <<<"${out%%$'\n'*}" ||
+    show "a syntax error, built by make: the compiler's words should come first"
+  expect_no "$temp" "a syntax error, built by make"
+  given "$lab/$solution"
+  check 0 "the solution, built by make" STEP=01 N=33
+  expect "^$step: right" "the solution, built by make"
+  check 77 "a step that needs the toolkit, built by make" STEP=04
+}
+
+cp "$lab/$solution" "$temp/solution.cpp"
+export LAB_BUILD_DIR="$temp/the build" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF ${quick[*]}"
+test_verdicts
+test_run
+test_with_make
+finish "a learner is told what is so"

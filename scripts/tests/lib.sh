@@ -1,0 +1,140 @@
+# shellcheck shell=bash
+# What the tests in this folder share. Source it.
+#
+# A test is a script that exits 0 (what it holds is so), 1 (it is not so, and what is wrong stands on
+# stdout) or 77 (it cannot run here, and says why). CTest gives it, in the environment:
+#   LAB_TEST_BUILD_DIR   the build folder, with bin/validate and the others in it
+#   LAB_TEST_CXX         the C++ compiler of that build
+#   LAB_TEST_NVCC        its nvcc; empty where it has none
+#   LAB_TEST_INCLUDES    folders of headers that the steps of that build need, separated by colons
+
+source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+# shellcheck disable=SC2034  # used by the tests
+build_dir=${LAB_TEST_BUILD_DIR:-}
+readonly exit_skipped=77
+
+# `make test` hands its variables down, and a git hook its own: no test may see either.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES STEP STEPS WHICH N RESULTS TIME_LIMIT
+unset LAB_BUILD_DIR LAB_CMAKE_ARGS LAB_NVTX CMAKE_GENERATOR GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+# Messages of the tools in English, and file names sorted alike everywhere.
+export LC_ALL=C
+
+skip() {
+  printf 'skipped: %s\n' "$*"
+  exit $exit_skipped
+}
+
+# need TOOL...: skips the test where one of them is missing.
+need() {
+  local tool
+  for tool in "$@"; do
+    command -v "$tool" >/dev/null || skip "$tool is missing"
+  done
+}
+
+# need_build: skips where the test was not told of a build.
+need_build() {
+  [[ -n $build_dir ]] || skip "no build is named: run this by ctest, or set LAB_TEST_BUILD_DIR"
+}
+
+failures=0
+
+# fail LINE...: notes that something is wrong; the test goes on, so that one run shows all of it.
+fail() {
+  printf 'FAILED: %s\n' "$1"
+  shift
+  (($# == 0)) || printf '        %s\n' "$@"
+  failures=$((failures + 1))
+}
+
+# finish WHAT: the end of a test.
+finish() {
+  if ((failures > 0)); then
+    printf '%d failed\n' "$failures"
+    exit 1
+  fi
+  printf 'all right: %s\n' "$*"
+}
+
+# make_temp: sets temp to a folder that is gone when the test is.
+make_temp() {
+  temp=$(mktemp -d "${TMPDIR:-/tmp}/jacobi-test-XXXXXX")
+  trap 'rm -rf "$temp"' EXIT
+}
+
+# in_git: whether this tree is a git checkout (and not an unpacked archive in somebody else's, nor a
+# copy with a git folder but no commit).
+in_git() {
+  local top
+  command -v git >/dev/null && top=$(git -C "$source_dir" rev-parse --show-toplevel 2>/dev/null) &&
+    [[ $(cd "$top" && pwd -P) == "$source_dir" ]] &&
+    git -C "$source_dir" rev-parse --quiet --verify HEAD >/dev/null
+}
+
+# tracked_files: the lab's files relative to its root, one a line: what git tracks, or where there is no
+# git all but what was built.
+tracked_files() {
+  if in_git; then
+    git -C "$source_dir" -c core.quotePath=off ls-files | existing
+  else
+    find "$source_dir" \( -name .git -o -path "$source_dir/build*" -o -name __pycache__ \
+      -o -path "$source_dir/results/local" \) -prune -o -type f -printf '%P\n' | sort
+  fi
+}
+
+# existing: of the files named on stdin those that are there (git also lists deleted ones).
+existing() {
+  local file
+  while IFS= read -r file; do
+    if [[ -f $source_dir/$file ]]; then printf '%s\n' "$file"; fi
+  done
+}
+
+# edited_exercises: the exercises that differ from the last commit. They are a learner's work.
+edited_exercises() {
+  if in_git; then git -C "$source_dir" diff --name-only HEAD -- exercises 2>/dev/null || true; fi
+}
+
+# copy_tree DIR: a copy of the lab in DIR, without what was built and without git's own folder. Files
+# that are new and not yet known to git are part of it.
+copy_tree() {
+  mkdir -p "$1"
+  if in_git; then
+    {
+      tracked_files
+      git -C "$source_dir" -c core.quotePath=off ls-files --others --exclude-standard | existing
+    } | sort -u
+  else
+    tracked_files
+  fi | tar -C "$source_dir" -cf - -T - | tar -C "$1" -xf -
+}
+
+# run COMMAND...: runs it and sets status, out, err (what it printed) and said (both, one after the
+# other).
+run() {
+  status=0
+  "$@" </dev/null >"$temp/out" 2>"$temp/err" || status=$?
+  out=$(<"$temp/out")
+  err=$(<"$temp/err")
+  said=$out$'\n'$err
+}
+
+# show WHAT: fails with WHAT and all that the last command said.
+show() {
+  fail "$1" "exit code $status" "${said//$'\n'/$'\n'        }"
+}
+
+# expect_status CODE WHAT
+expect_status() {
+  ((status == $1)) || show "$2: the exit code should be $1"
+}
+
+# expect REGEX WHAT: the last command printed a line that the extended regular expression matches.
+expect() {
+  grep -qE -- "$1" <<<"$said" || show "$2: nothing that matches '$1'"
+}
+
+# expect_no REGEX WHAT
+expect_no() {
+  if grep -qE -- "$1" <<<"$said"; then show "$2: something matches '$1'"; fi
+}

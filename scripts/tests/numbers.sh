@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The numbers in README.md and the guides are those of results/h200/ladder.tsv, and scripts/tables.py
+# notices where they are not.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3
+[[ -d $source_dir/solutions ]] || skip "a handout has no published numbers"
+make_temp
+
+run "$source_dir/scripts/tables.py" --check
+expect_status 0 "the numbers of this tree"
+
+lab=$temp/lab
+copy_tree "$lab"
+sed -i '/ladder:begin/,/ladder:end/s/| 09_shared_tile .*/| 09_shared_tile | typed by hand |/' "$lab/README.md"
+run "$lab/scripts/tables.py" --check
+expect_status 1 "a number typed by hand"
+expect "^README.md: its numbers are not those of" "a number typed by hand"
+run "$lab/scripts/tables.py" --write
+expect_status 0 "written anew"
+cmp -s "$lab/README.md" "$source_dir/README.md" || fail "--write does not bring README.md back"
+sed -i 's/measured:begin/measured:gone/' "$lab/exercises/04_jacobi_kernel/README.md"
+run "$lab/scripts/tables.py" --check
+expect_status 1 "a guide without markers"
+expect "^exercises/04_jacobi_kernel/README.md: has no <!-- measured:begin -->" "a guide without markers"
+# Every right row of the published ladder has a time, and every step is in it.
+awk -F '\t' '
+  FNR == NR { if (/^[0-9]/) steps[$1] = 1; next }
+  /^[0-9]/ { if ($3 != "right" || $5 + 0 <= 0) { print $1 ": published, but not right and timed"; bad = 1 }
+             delete steps[$1] }
+  END { for (s in steps) { print s ": is not in the published ladder"; bad = 1 }; exit bad }
+' "$source_dir/lab/steps.tsv" "$source_dir/results/h200/ladder.tsv" >"$temp/log" ||
+  fail "results/h200/ladder.tsv" "$(<"$temp/log")"
+
+finish "the numbers in the texts are the measured ones"

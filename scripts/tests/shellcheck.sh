@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Every shell script is clean under shellcheck, those that it sources included.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$source_dir"
+need shellcheck
+
+scripts=(scripts/*.sh scripts/tests/*.sh)
+# An unpacked archive may be without it.
+if [[ -f .ci/run ]]; then scripts+=(.ci/run); fi
+if ! complaints=$(shellcheck -x "${scripts[@]}"); then fail "shellcheck complains:" "$complaints"; fi
+for script in "${scripts[@]}"; do
+  [[ $script == */lib.sh || -x $script ]] || fail "$script: cannot be executed (chmod +x)"
+done
+finish "${#scripts[@]} scripts"
