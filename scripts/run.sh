@@ -10,7 +10,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # In place of results/local, which git ignores; results/h200 and its like are what was published.
 results=${RESULTS:-$lab_root/results/local}
 arguments=(--results "$results")
-if [[ -n ${STEPS:-} ]]; then arguments+=(--steps "$STEPS"); fi
+if [[ -n ${STEPS:-} ]]; then
+  for wanted in ${STEPS//,/ }; do step_line "$wanted" >/dev/null; done
+  arguments+=(--steps "$STEPS")
+fi
 
 configure
 [[ -t 1 ]] || say "building ..."

@@ -255,13 +255,10 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
 /// Writes the table aside, then renames it; returns false with a message where that fails.
 bool write_results(const std::string& dir, const std::vector<Row>& rows,
                    const std::map<int, Serial>& serial, const Machine& machine) {
-  std::error_code error;
-  std::filesystem::create_directories(dir, error);
   const std::string path = dir + "/ladder.tsv", aside = path + ".partial";
-  std::FILE* file = error ? nullptr : std::fopen(aside.c_str(), "w");
+  std::FILE* file = std::fopen(aside.c_str(), "w");
   if (!file) {
-    std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(),
-                 error ? error.message().c_str() : std::strerror(errno));
+    std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(), std::strerror(errno));
     return false;
   }
   char date[32] = "";
@@ -376,6 +373,17 @@ int run(const Arguments& arguments) {
   auto program_of = [&](const validate::Step& step) {
     return arguments.bin + "/solution_" + step.name;
   };
+
+  // Found out now, not after the measurements.
+  if (!arguments.results.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(arguments.results, error);
+    if (error || access(arguments.results.c_str(), W_OK | X_OK) != 0) {
+      std::fprintf(stderr, "ladder: --results %s: %s\n", arguments.results.c_str(),
+                   error ? error.message().c_str() : std::strerror(errno));
+      return lab::kExitCannotWrite;
+    }
+  }
 
   show_progress("measuring the copy bandwidth ...");
   const Machine machine = look_at_machine(arguments.bin);
