@@ -43,4 +43,4 @@ if [[ $which == exercise ]]; then
 fi
 if [[ -n ${N:-} ]]; then arguments+=(--n "$N"); fi
 if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
-exec "$build_dir/bin/validate" "${arguments[@]}" "$build_dir/bin/${which}_$step"
+exec "$build_dir/bin/validate" "${arguments[@]}" "${build_dir#"$lab_root"/}/bin/${which}_$step"

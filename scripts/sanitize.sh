@@ -31,7 +31,7 @@ find_sanitizer() {
   return 1
 }
 sanitizer=$(find_sanitizer) ||
-  die $exit_no_gpu "compute-sanitizer was not found: it comes with the CUDA Toolkit (module load cuda)"
+  die $exit_no_gpu "compute-sanitizer was not found on the PATH or beside nvcc: a full CUDA Toolkit has it"
 
 configure >/dev/null
 have_target "${which}_$step" || die $exit_no_gpu "no nvcc was found: $step cannot be built here"

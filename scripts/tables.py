@@ -88,9 +88,11 @@ def ladder_block(facts, serial, rows):
         f"{significant(facts['copy_gb_per_s'], 4)} GB/s.",
         f"Serial code on one core ({facts['cpu']}), ms per iteration: {times}.",
         "",
-        "Times are medians, the spread is their middle half. GB/s counts 8 bytes a point: one float read and one",
-        "written, the least that a sweep can move. The step before was timed again where its own n is another.",
-        "The best serial code goes through memory row by row and copies nothing; the strided one is step 00.",
+        "Times are medians; the spread is the interquartile range, as a share of the median. GB/s counts 8 bytes a",
+        "point: one float read and one written, the least that a sweep can move. Up to step 09 an iteration also copies",
+        "the field, which moves as much again: 50 % of the copy bandwidth is the most that these steps can reach. The",
+        "step before was timed again where its own n is another. The best serial code goes through memory row by row",
+        "and copies nothing; the strided one is step 00.",
     ]
     return lines
 
@@ -98,14 +100,17 @@ def ladder_block(facts, serial, rows):
 def measured_block(facts, row):
     if row["ms"] == "-":
         return [f"Not measured yet ({row['verdict']})."]
-    text = (f"On an {facts['gpu']} (CUDA {facts['cuda']}), n = {row['n']}: {significant(row['ms'])} ms per iteration, "
+    on_gpu = row["percent_of_copy"] != "-"
+    where = f"On an {facts['gpu']} (CUDA {facts['cuda']})" if on_gpu else \
+        f"On one CPU core of the machine with the {facts['gpu']} ({facts['cpu']})"
+    text = (f"{where}, n = {row['n']}: {significant(row['ms'])} ms per iteration, "
             f"{significant(row['gb_per_s'])} GB/s at 8 bytes a point")
-    if row["percent_of_copy"] != "-":
+    if on_gpu:
         text += f", {significant(row['percent_of_copy'], 2)} % of the copy bandwidth"
     text += "."
     if row["x_before"] != "-":
-        text += (f" The step before needs {significant(row['before_ms'])} ms at this n: "
-                 f"{significant(row['x_before'])} times this one's time.")
+        text += (f" The step before, at this n: {significant(row['before_ms'])} ms, "
+                 f"so the speed-up is {significant(row['x_before'])}.")
     return [text]
 
 

@@ -44,7 +44,12 @@ Interrupted::Interrupted(int signal_number)
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_signal;
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    // What nohup made us ignore stays ignored.
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 std::string ChildResult::last_line() const {
@@ -86,7 +91,6 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     dup2(null, STDIN_FILENO);
     dup2(output[1], STDOUT_FILENO);
     dup2(output[1], STDERR_FILENO);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
     execvp(argv[0], argv.data());
     const int error = errno;
     if (write(exec_error[1], &error, sizeof error) < 0) _exit(126);

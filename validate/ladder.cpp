@@ -133,8 +133,7 @@ Machine look_at_machine(const std::string& bin) {
 }
 
 /// Runs a step's program for its times alone.
-Timing time_program(const std::string& program, int n, int iterations, double time_limit,
-                    std::string* device) {
+Timing time_program(const std::string& program, int n, int iterations, double time_limit) {
   const validate::TemporaryFolder folder;
   const validate::ChildResult child = validate::run_child(
       {program, "--n", std::to_string(n), "--iterations", std::to_string(iterations), "--quiet",
@@ -146,7 +145,6 @@ Timing time_program(const std::string& program, int n, int iterations, double ti
       !validate::read_record(folder.path(), n, iterations, &record, &error)) {
     return {};
   }
-  if (device) *device = record.device;
   return {record.median_ms, record.q1_ms, record.q3_ms, record.samples};
 }
 
@@ -198,6 +196,11 @@ std::string significant(double value) {
 
 double mpoints_per_s(const Row& row) { return 1e-3 * row.step.n * row.step.n / row.time.median; }
 
+/// Whether the step has kernels: what runs on the CPU is not told against the GPU's bandwidth.
+bool runs_on_gpu(const Row& row) {
+  return std::filesystem::path(row.step.source).extension() == ".cu";
+}
+
 double gb_per_s(const Row& row) { return 1e-3 * kBytesPerPoint * mpoints_per_s(row); }
 
 std::string ratio_text(const Timing& other, const Row& row) {
@@ -214,7 +217,7 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
       std::printf("%-22s %-7s\n", name.c_str(), row.verdict.c_str());
       continue;
     }
-    const std::string copy = row.step.needs_cuda && machine.copy_gb_per_s > 0
+    const std::string copy = runs_on_gpu(row) && machine.copy_gb_per_s > 0
                                  ? number(100 * gb_per_s(row) / machine.copy_gb_per_s, 1)
                                  : "-";
     std::printf("%-22s %-7s %5d %9s %5s%% %8s %7s %6s\n", name.c_str(), row.verdict.c_str(),
@@ -247,9 +250,10 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
     std::printf("GPU: none\n");
   }
   std::printf(
-      "\nms/iter is the median time of an iteration, spread its middle half. GB/s counts\n"
-      "8 bytes a point, the least that a sweep can move; %% copy is that against the copy\n"
-      "bandwidth. The step before was timed again where its own n is another.\n");
+      "\nms/iter is the median time of an iteration, spread its interquartile range. GB/s\n"
+      "counts 8 bytes a point, the least that a sweep can move; %% copy is that against\n"
+      "the copy bandwidth (50 is the most while the field is copied, too). The step\n"
+      "before was timed again where its own n is another.\n");
 }
 
 /// Writes the table aside, then renames it; returns false with a message where that fails.
@@ -295,7 +299,7 @@ bool write_results(const std::string& dir, const std::vector<Row>& rows,
       auto ratio = [&](const Timing& other) {
         return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
       };
-      const bool against_copy = row.step.needs_cuda && machine.copy_gb_per_s > 0;
+      const bool against_copy = runs_on_gpu(row) && machine.copy_gb_per_s > 0;
       std::fprintf(
           file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t%s\t%s\t%s\t%s\t%s\t", row.time.median,
           row.time.q1, row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row),
@@ -385,6 +389,16 @@ int run(const Arguments& arguments) {
     }
   }
 
+  // With --steps the step before one may not have been looked at.
+  auto is_right = [&](const validate::Step& step) {
+    const validate::Verdict verdict = validate::check_program(
+        program_of(step), validate::usual_cases(), arguments.time_limit,
+        [&](const std::string& what) {
+          show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
+        });
+    return verdict.kind == validate::Verdict::kRight;
+  };
+
   show_progress("measuring the copy bandwidth ...");
   const Machine machine = look_at_machine(arguments.bin);
   show_progress("%s", "");
@@ -420,7 +434,7 @@ int run(const Arguments& arguments) {
         row.verdict = "right";
         show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), step.n,
                       step.iterations);
-        row.time = time_program(program, step.n, step.iterations, arguments.time_limit, nullptr);
+        row.time = time_program(program, step.n, step.iterations, arguments.time_limit);
         if (!row.time.measured()) {
           row.note = "could not be timed";
           all_right = false;
@@ -436,13 +450,14 @@ int run(const Arguments& arguments) {
         }
       }
       if (row.time.measured() && previous) {
-        // The step before at this n: measured already where its own n is this one.
-        if (!rows.empty() && rows.back().step.name == previous->name && previous->n == step.n) {
-          row.before = rows.back().time;
-        } else {
+        const Row* last =
+            !rows.empty() && rows.back().step.name == previous->name ? &rows.back() : nullptr;
+        if (last && previous->n == step.n) {
+          row.before = last->time;  // measured at this n already, or not right
+        } else if (last ? last->time.measured() : is_right(*previous)) {
           show_progress("%s: timing at n = %d", previous->name.c_str(), step.n);
-          row.before = time_program(program_of(*previous), step.n, step.iterations,
-                                    arguments.time_limit, nullptr);
+          row.before =
+              time_program(program_of(*previous), step.n, step.iterations, arguments.time_limit);
         }
       }
     }
@@ -476,7 +491,7 @@ int run(const Arguments& arguments) {
     const int samples = static_cast<int>(kSerialSeconds / (50e-9 * n * n));
     entry.second.strided =
         time_program(strided_program, n, 1 + std::max(kSerialAtLeast, std::min(samples, 100)),
-                     arguments.time_limit, nullptr);
+                     arguments.time_limit);
   }
   show_progress("%s", "");
 

@@ -148,6 +148,37 @@ bool unchanged(const Arguments& arguments) {
   return validate::code_only(exercise) == validate::code_only(before);
 }
 
+/// How often `what` stands in `text`.
+int count_of(const std::string& what, const std::string& text) {
+  int count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+/// What a learner whose results are right does next. Right results are not yet the step's goal.
+void print_next(const Arguments& arguments, const std::string& number) {
+  if (number == "00") {
+    std::printf("  This step has no task. Run %s, then go on with step 01.\n",
+                arguments.program.c_str());
+    return;
+  }
+  std::string source;
+  validate::read_text(arguments.exercise, &source);
+  const int todos = count_of("TODO(" + number + ")", source);
+  if (todos > 0) {
+    std::printf(
+        "  Right so far. %d comment%s TODO(%s) still in %s:\n  delete each when it is done.\n",
+        todos, todos == 1 ? " is" : "s are", number.c_str(), arguments.exercise.c_str());
+    return;
+  }
+  std::printf(
+      "  This checks the results; whether the step's goal is reached is not measured yet.\n"
+      "  Next: run %s, compare with your\n  prediction, and see how the solution does it.\n",
+      arguments.program.c_str());
+}
+
 int run(const Arguments& arguments) {
   const bool learner = !arguments.exercise.empty();
   const std::string number = arguments.name.substr(0, 2);
@@ -171,17 +202,16 @@ int run(const Arguments& arguments) {
     case validate::Verdict::kRight:
       std::printf("%s: %s\n", arguments.name.c_str(), verdict.summary.c_str());
       for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
-      if (learner && number != "00") {
-        std::printf(
-            "  Whether the step's goal is reached is not measured yet: compare your times.\n");
-      }
+      if (learner) print_next(arguments, number);
       return 0;
     case validate::Verdict::kWrong:
       std::printf("%s: %s\n", arguments.name.c_str(), verdict.summary.c_str());
       for (const std::string& line : verdict.details) std::printf("  %s\n", line.c_str());
       return 1;
     case validate::Verdict::kNoGpu:
-      std::printf("%s: not run here: %s\n", arguments.name.c_str(), verdict.summary.c_str());
+      std::printf("%s: compiles, but cannot run here\n  %s\n", arguments.name.c_str(),
+                  verdict.summary.c_str());
+      if (learner) std::printf("  Check it again on a machine with an NVIDIA GPU.\n");
       return lab::kExitNoGpu;
     case validate::Verdict::kCannotRun:
       break;

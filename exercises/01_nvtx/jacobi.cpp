@@ -1,7 +1,7 @@
 // 01_nvtx: name the parts of the program for the profiler
 //
 // Start: the serial code of step 00.
-// Task:  put an NVTX range around each of the five functions above main.
+// Task:  put an NVTX range around each function from allocate_fields to copy_field.
 //
 //   make check STEP=01
 //   Ask the profiler: which range costs what?
@@ -85,8 +85,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    const double sum = jacobi_sweep(f_new, f_old, n);
-    residual = std::sqrt(sum / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

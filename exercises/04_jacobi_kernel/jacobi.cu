@@ -34,7 +34,7 @@ void allocate_fields(float** f_old, float** f_new, int n) {
   lab::require_host_memory(n, 2 * sizeof(float));
   lab::require_gpu_memory(n, 2 * sizeof(float));
   // TODO(04): the sum of the squared changes, one double, must be where the GPU's threads can add
-  //   to it. Allocate it here too, free it below, and pass it along from main.
+  //   to it: allocate it here too, and free it below.
   const std::size_t bytes = std::size_t(n) * n * sizeof(float);
   CUDA_CHECK(cudaMallocManaged(f_old, bytes));
   CUDA_CHECK(cudaMallocManaged(f_new, bytes));
@@ -103,6 +103,8 @@ int main(int argc, char** argv) {
   const lab::Problem problem(options);
   const int n = options.n;
 
+  // TODO(04): a pointer to the sum, double* sum. Pass it to allocate_fields, jacobi_sweep and
+  //   free_fields.
   float *f_old, *f_new;
   allocate_fields(&f_old, &f_new, n);
   initialize_field(f_old, problem.initial_old(), n);
@@ -112,8 +114,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    const double sum = jacobi_sweep(f_new, f_old, n);
-    residual = std::sqrt(sum / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

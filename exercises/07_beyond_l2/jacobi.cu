@@ -130,7 +130,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    residual = std::sqrt(jacobi_sweep(f_new, f_old, sum, n) / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, sum, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

@@ -13,9 +13,9 @@
 #include <limits>
 
 #include <cuda_runtime.h>
-// TODO(08): include <cub/block/block_reduce.cuh>, from the CUDA Toolkit.
 #include <nvtx3/nvToolsExt.h>
 
+// TODO(08): include CUB's block reduction, <cub/block/block_reduce.cuh>: it is in the CUDA Toolkit.
 #include <lab/cuda_check.h>
 #include <lab/gpu_memory.h>
 #include <lab/options.h>
@@ -68,8 +68,9 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // of the grid. __restrict__ promises that the two fields do not overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
-  // TODO(08): loop over this thread's points: rows threadIdx.y, threadIdx.y + kThreadsY, ... of the
-  //   block's kBlockY.
+  // TODO(08): i stays. Declare a double for the thread's own sum, then loop over those rows of the
+  //   block that are this thread's: y = threadIdx.y, threadIdx.y + kThreadsY, ... below kBlockY. In
+  //   the loop, j = blockIdx.y * kBlockY + y.
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
 
@@ -82,12 +83,11 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
     const float value = 0.25f * ((east + north) + (west + south));
     const double change = value - f_old[idx(i, j, n)];
     f_new[idx(i, j, n)] = value;
-    // TODO(08): add to a variable of the thread. After the loop, with all threads of the block:
-    //     using BlockReduce =
-    //         cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
-    //     __shared__ typename BlockReduce::TempStorage storage;
-    //     const double block_sum = BlockReduce(storage).Sum( ... );
-    //   Only the block's first thread gets the result. Which threads may not leave early?
+    // TODO(08): add to the thread's own sum. Behind the loop, add up the block's threads by
+    //     cub::BlockReduce<double, threads along x, algorithm, threads along y>
+    //   with the algorithm cub::BLOCK_REDUCE_WARP_REDUCTIONS. It needs a TempStorage in __shared__
+    //   memory, and its Sum( ) must be called by every thread of the block; only the first one gets
+    //   the result. Which threads may not leave early?
     atomicAdd(sum, change * change);
   }
 }
@@ -144,7 +144,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    residual = std::sqrt(jacobi_sweep(f_new, f_old, sum, n) / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, sum, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

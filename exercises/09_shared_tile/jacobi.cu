@@ -71,7 +71,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   //   the block fill it, and there are more points than threads: number both, and let thread k load
   //   the points k, k + 128, k + 256 ... Which points of the halo are outside the grid? And what
   //   must happen before any thread reads the tile?
-  const int i = blockIdx.x * kBlockX + threadIdx.x;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
 
   double thread_sum = 0.0;
   for (int y = threadIdx.y; y < kBlockY; y += kThreadsY) {
@@ -150,7 +150,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    residual = std::sqrt(jacobi_sweep(f_new, f_old, sum, n) / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, sum, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

@@ -32,8 +32,14 @@ std::size_t available_host_memory() {
   }
   std::ifstream limit("/sys/fs/cgroup/memory.max"), used("/sys/fs/cgroup/memory.current");
   std::size_t limit_bytes = 0, used_bytes = 0;
-  if (limit >> limit_bytes && used >> used_bytes && limit_bytes > used_bytes) {
-    available = std::min(available, limit_bytes - used_bytes);
+  if (limit >> limit_bytes && used >> used_bytes) {
+    // Of what is used the system gives back what only caches files.
+    std::ifstream statistics("/sys/fs/cgroup/memory.stat");
+    std::string name;
+    for (std::size_t bytes = 0; statistics >> name >> bytes;) {
+      if (name == "inactive_file") used_bytes -= std::min(used_bytes, bytes);
+    }
+    available = std::min(available, limit_bytes > used_bytes ? limit_bytes - used_bytes : 0);
   }
   rlimit address_space{};
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {

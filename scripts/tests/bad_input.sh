@@ -73,7 +73,7 @@ bad_verb '--n : must be a whole number from 3 to' "${check_zero[@]}" N=,
 bad_verb '--n 100 250: must be a whole number' "${check_zero[@]}" N='100 250'
 bad_verb '--n -4: must be a whole number' "${check_zero[@]}" N=-4
 bad_verb '--time-limit x: must be a whole number' "${check_zero[@]}" TIME_LIMIT=x
-bad_verb '--steps 42: no such step' run STEPS=42 RESULTS="$temp/results"
+bad_verb 'STEP=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
 
 bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/setup.sh" --nope
 

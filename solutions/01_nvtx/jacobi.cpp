@@ -94,8 +94,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    const double sum = jacobi_sweep(f_new, f_old, n);
-    residual = std::sqrt(sum / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

@@ -1,7 +1,8 @@
 // 06_coalesced: neighbouring threads, neighbouring addresses
 //
 // Changed: idx, so that i is the index whose neighbours stand side by side in memory. The threads
-// of a warp differ in i: their 32 floats now fill 4 sectors of 32 bytes; before, they lay in 32.
+// of a warp differ in i: their 32 floats now fill 4 sectors of 32 bytes (5 where they begin inside
+// one); before, they lay in 32.
 //
 //   make check STEP=06
 //   Ask the profiler: sectors per request, before and after? And why does the sweep barely gain?
@@ -128,7 +129,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    residual = std::sqrt(jacobi_sweep(f_new, f_old, sum, n) / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, sum, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

@@ -81,7 +81,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   __syncthreads();  // no thread reads the tile before all have written it
 
   const int x = threadIdx.x;
-  const int i = blockIdx.x * kBlockX + x;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
   double thread_sum = 0.0;
   for (int y = threadIdx.y; y < kBlockY; y += kThreadsY) {
     const int j = blockIdx.y * kBlockY + y;
@@ -158,7 +158,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    residual = std::sqrt(jacobi_sweep(f_new, f_old, sum, n) / (double(n) * n));
+    const double squares = jacobi_sweep(f_new, f_old, sum, n);
+    residual = std::sqrt(squares / (double(n) * n));
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }

@@ -37,12 +37,15 @@ bool has_ended(pid_t process) {
   return name_end == std::string::npos || stat.compare(name_end, 3, ") Z") == 0;
 }
 
-/// The same, after a moment: init waits for orphans in its own time.
+/// The same, after a moment: init waits for orphans in its own time. What goes on is ended here, so
+/// that this test leaves nothing behind when it fails.
 bool has_ended_soon(pid_t process) {
   for (int k = 0; k < 100 && !has_ended(process); ++k) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return has_ended(process);
+  if (has_ended(process)) return true;
+  kill(process, SIGKILL);
+  return false;
 }
 
 TEST(ChildTest, tells_the_exit_code) {
@@ -168,14 +171,15 @@ TEST(ChildDeathTest, an_interrupt_ends_the_child_and_is_thrown) {
   const std::string file = folder.path() + "/process";
   EXPECT_EXIT(
       {
+        std::signal(SIGINT, SIG_DFL);  // a shell ignores it for jobs in the background
         validate::catch_interrupts();
         std::thread([&]() {
           while (!test::exists(file)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
           kill(getpid(), SIGINT);
         }).detach();
         try {
-          run_child({"sh", "-c", "echo $$ >\"$0.new\"; mv \"$0.new\" \"$0\"; sleep 1000", file},
-                    60);
+          run_child(
+              {"sh", "-c", "echo $$ >\"$0.new\"; mv \"$0.new\" \"$0\"; exec sleep 1000", file}, 60);
         } catch (const validate::Interrupted& interrupted) {
           std::exit(interrupted.signal);
         }
@@ -183,6 +187,17 @@ TEST(ChildDeathTest, an_interrupt_ends_the_child_and_is_thrown) {
       },
       ::testing::ExitedWithCode(SIGINT), "");
   EXPECT_TRUE(has_ended_soon(std::atoi(test::read_file(file).c_str())));
+}
+
+TEST(ChildDeathTest, a_signal_that_nohup_made_us_ignore_stays_ignored) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_IGN);
+        validate::catch_interrupts();
+        raise(SIGHUP);
+        std::exit(run_shell("exit 5").exit_code);
+      },
+      ::testing::ExitedWithCode(5), "");
 }
 
 std::string last_line_of(const std::string& output) {

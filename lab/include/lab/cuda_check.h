@@ -56,9 +56,8 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       fail(kExitCudaError,
-           "%s:%d: this program holds no code for this GPU (%s): configure anew on the node with "
-           "the "
-           "GPU, or set CUDAARCHS to its architecture",
+           "%s:%d: this program holds no code for this GPU (%s): build it on a node with that GPU, "
+           "or set CUDAARCHS",
            file, line, name);
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:

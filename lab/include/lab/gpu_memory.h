@@ -11,6 +11,7 @@ namespace lab {
 /// Ends the program where bytes_per_point * n * n bytes do not fit in the GPU's free memory (exit
 /// code 5, naming the largest n that does) or where there is no usable GPU (77). Often the
 /// program's first CUDA call, and so the one that pays for CUDA's start-up.
+/// (Managed memory may be larger than the GPU's; the lab refuses that: it would measure migration.)
 inline void require_gpu_memory(int n, std::size_t bytes_per_point) {
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));

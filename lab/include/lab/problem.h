@@ -25,8 +25,7 @@ struct InteriorValue {
   LAB_HOST_DEVICE float operator()(int i, int j) const {
     switch (kind) {
       case ProblemKind::kProbe: {
-        // A value in [-1, 1) from 24 bits of a hash (the finaliser of SplitMix64, Steele et al.
-        // 2014).
+        // A value in [-1, 1) from 24 bits of a hash: SplitMix64's finaliser (Steele et al. 2014).
         std::uint64_t h = seed * 0x9e3779b97f4a7c15ull;
         h ^= (static_cast<std::uint64_t>(j) << 32) | static_cast<std::uint32_t>(i);
         h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -63,13 +62,11 @@ struct StartingField {
 
 /// The boundary-value problem that a step solves, on n x n points of the unit square.
 ///
-/// laplace:  u = sin(pi x) sinh(pi (1 - y)) / sinh(pi) + sin(2 pi y) sinh(2 pi x) / sinh(2 pi) on
-/// the
-///           boundary, zero inside. A solution of Laplace's equation, and not symmetric in x and y.
+/// laplace:  on the boundary u = sin(pi x) sinh(pi (1 - y)) / sinh(pi)
+///                             + sin(2 pi y) sinh(2 pi x) / sinh(2 pi), zero inside.
+///           u solves Laplace's equation, and is not symmetric in x and y.
 /// probe:    every point, boundary too, from a hash of (seed, i, j); no exact solution. The field
-/// that
-///           the first sweep writes starts with other hashed values, so that a point left out
-///           shows.
+///           that the first sweep writes starts with other values: a point left out shows.
 /// harmonic: x^2 - y^2 in integers, everywhere. A sweep changes no bit of it.
 class Problem {
  public:
