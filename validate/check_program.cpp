@@ -165,7 +165,7 @@ bool two_runs_differ(const std::string& program, const Case& run, const std::str
 }
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
-/// after `low` of them and wrong after `high`. Sets `field` to what is wrong then, since one wrong column
+/// after `low` of them and wrong after `high`. Sets `field` to what is wrong then: one wrong column
 /// soon makes its neighbours wrong. Returns 0 where the runs do not say.
 int first_wrong_iteration(const std::string& program, const Case& run, const std::string& dir,
                           double time_limit, FieldComparison* field) {
@@ -261,7 +261,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       // Without the program's name in front: the caller has its own.
       const std::string said = trial.child.last_line();
       const std::size_t colon = said.find(": ");
-      verdict.summary = colon == std::string::npos ? said : said.substr(colon + 2);
+      verdict.summary = colon < said.find(' ') ? said.substr(colon + 2) : said;
       return verdict;
     }
     auto wrong = [&](const std::string& why) {
