@@ -58,6 +58,7 @@ std::string ChildResult::last_line() const {
     const std::size_t newline = end > 0 ? output.rfind('\n', end - 1) : std::string::npos;
     const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
     std::string line = output.substr(begin, end - begin);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
     // What a progress line left before a carriage return is not part of the message.
     const std::size_t carriage = line.rfind('\r');
     if (carriage != std::string::npos) line.erase(0, carriage + 1);
@@ -87,7 +88,7 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
   }
   if (child == 0) {
     setpgid(0, 0);
-    const int null = open("/dev/null", O_RDONLY);
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     dup2(null, STDIN_FILENO);
     dup2(output[1], STDOUT_FILENO);
     dup2(output[1], STDERR_FILENO);

@@ -131,7 +131,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
       return value.c_str();
     };
 
-    if (option == "--help") {
+    if (option == "--help" && !has_value) {
       print_help(step, defaults);
       std::exit(kExitDone);
     } else if (option == "--n") {
