@@ -332,7 +332,8 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
 
   std::string list;
   for (int n : sizes) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  verdict.summary = format("right: %zu runs, n = %s; ", cases.size(), list.c_str()) +
+  verdict.summary = format("right: %zu run%s, n = %s; ", cases.size(), cases.size() == 1 ? "" : "s",
+                           list.c_str()) +
                     (different_rounding ? "fields within rounding" : "fields bit for bit") +
                     (single_precision ? ", residuals within 1e-6" : ", residuals within rounding");
   if (different_rounding) {
