@@ -58,7 +58,7 @@ std::string ChildResult::last_line() const {
     const std::size_t newline = end > 0 ? output.rfind('\n', end - 1) : std::string::npos;
     const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
     std::string line = output.substr(begin, end - begin);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (end < output.size() && !line.empty() && line.back() == '\r') line.pop_back();  // "\r\n"
     // What a progress line left before a carriage return is not part of the message.
     const std::size_t carriage = line.rfind('\r');
     if (carriage != std::string::npos) line.erase(0, carriage + 1);

@@ -225,6 +225,10 @@ TEST(LastLineTest, leaves_progress_lines_out) {
   EXPECT_EQ(last_line_of("error: no\n10 %\r\033[K"), "error: no");
 }
 
+TEST(LastLineTest, knows_lines_that_end_as_on_windows) {
+  EXPECT_EQ(last_line_of("one\r\ntwo\r\n\r\n"), "two");
+}
+
 TEST(LastLineTest, is_cut_where_it_is_very_long) {
   EXPECT_EQ(last_line_of(std::string(10000, 'x') + "\n").size(), 500u);
 }
