@@ -15,15 +15,19 @@ foreach(line IN LISTS lines)
   list(GET fields 5 LAB_STEP_${step}_TITLE)
 endforeach()
 
-# lab_add_step(solution|exercise NN_name): the program of one step, where this machine can build it.
+# lab_add_step(solution|exercise NN_name): the programs of one step, where this machine can build them:
+# for the GPU and, if it needs one, for the CPU in its place.
 function(lab_add_step kind step)
   set(target ${kind}_${step})
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${kind}s/${step}/${LAB_STEP_${step}_SOURCE})
   if(NOT EXISTS ${source})
     return()  # a handout has no solutions; a test sees to it that nothing else is missing
   endif()
-  if(LAB_STEP_${step}_NEEDS STREQUAL "cuda" AND NOT LAB_HAVE_CUDA)
-    return()
+  if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
+    lab_add_step_on_cpu(${kind} ${step} ${source})
+    if(NOT LAB_HAVE_CUDA)
+      return()
+    endif()
   endif()
 
   add_executable(${target} ${source})
@@ -41,4 +45,35 @@ function(lab_add_step kind step)
   endif()
   add_dependencies(${kind}s ${target})
   set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target})
+endfunction()
+
+# The same step by a plain C++ compiler (lab/cpu): TARGET_cpu, and on demand TARGET_cpu_asan with
+# AddressSanitizer and TARGET_cpu_watched, which finds races and counts.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cpu)
+function(lab_add_step_on_cpu kind step source)
+  set(target ${kind}_${step}_cpu)
+  set(cpp ${CMAKE_BINARY_DIR}/cpu/${kind}_${step}.cpp)
+  cmake_path(GET source PARENT_PATH folder)
+  add_custom_command(OUTPUT ${cpp}
+    COMMAND cuda_to_cpp ${source} ${cpp}
+    DEPENDS ${source} cuda_to_cpp
+    COMMENT "C++ of ${kind}s/${step}/${LAB_STEP_${step}_SOURCE}"
+    VERBATIM)
+  # The variants share the file: one target makes it.
+  add_custom_target(${target}_source DEPENDS ${cpp})
+  foreach(variant "" _asan _watched)
+    add_executable(${target}${variant} EXCLUDE_FROM_ALL ${cpp})
+    add_dependencies(${target}${variant} ${target}_source)
+    target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
+    target_link_libraries(${target}${variant} PRIVATE lab lab_warnings cuda_on_cpu${variant})
+    # -g1: a fault names its line. The exercise's own folder: for headers of the learner's. Hints for
+    # another compiler (#pragma unroll) are no mistake.
+    target_compile_options(${target}${variant} PRIVATE -g1 "SHELL:-iquote \"${folder}\"" -Wno-unknown-pragmas)
+    set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target}${variant})
+  endforeach()
+  add_dependencies(${kind}s_on_cpu ${target})
+  if(kind STREQUAL "solution")
+    add_dependencies(for_tests ${target}_asan ${target}_watched)
+  endif()
+  add_dependencies(for_tests ${target})
 endfunction()

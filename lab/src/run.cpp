@@ -16,13 +16,9 @@
 #include <unistd.h>
 
 namespace lab {
-namespace {
 
-std::string device_name = "CPU";
-
-/// Bytes of memory that this process can still take: what Linux calls available, what is left of
-/// the cgroup's limit (a batch job's) or the shell's (ulimit -v), whichever is least. The largest
-/// size_t where none is known.
+// What Linux calls available, what is left of the cgroup's limit (a batch job's) or the shell's
+// (ulimit -v), whichever is least.
 std::size_t available_host_memory() {
   std::size_t available = ~std::size_t{0};
   std::ifstream meminfo("/proc/meminfo");
@@ -52,6 +48,11 @@ std::size_t available_host_memory() {
   }
   return available;
 }
+
+namespace {
+
+std::string device_name = "CPU";
+bool device_is_timed = true;
 
 /// A file written aside under another name, then synced and renamed: whoever finds it under its own
 /// name finds it whole. Any failure removes what was written and ends the program.
@@ -139,13 +140,14 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 struct TimingSummary {
   std::size_t samples = 0;
-  double first = 0, min = 0, q1 = 0, median = 0, q3 = 0, max = 0;  // milliseconds
+  // Milliseconds; NaN without samples.
+  double first = NAN, min = NAN, q1 = NAN, median = NAN, q3 = NAN, max = NAN;
 };
 
 template <typename Checks>
 TimingSummary summarize(const Checks& checks) {
   TimingSummary summary;
-  if (checks.empty()) return summary;
+  if (checks.empty() || !device_is_timed) return summary;
   summary.first = checks.front().milliseconds;
   std::vector<double> times;
   // The first iteration warms up (page faults, loading of kernels) and is told apart.
@@ -164,7 +166,10 @@ TimingSummary summarize(const Checks& checks) {
 
 }  // namespace
 
-void set_device(const std::string& name) { device_name = name; }
+void set_device(const std::string& name, bool timed) {
+  device_name = name;
+  device_is_timed = timed;
+}
 
 int largest_n(std::size_t bytes, std::size_t bytes_per_point) {
   auto n = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes / bytes_per_point)));
@@ -263,6 +268,9 @@ int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) 
       std::printf("  throughput       %.4g million points/s, %.4g GB/s at 8 bytes a point\n",
                   1e-3 * points / time.median, 8e-6 * points / time.median);
     }
+    if (!device_is_timed) {
+      std::printf("  no times         they would say nothing about a GPU\n");
+    }
     if (problem_.has_exact_solution()) {
       distance_ = problem_.distance_to_exact(field, stride_i, stride_j);
       std::printf("  exact solution   %.3g %% away from it\n", 100 * distance_);
@@ -338,7 +346,7 @@ void Run::write_record(const float* field, std::size_t stride_i, std::size_t str
        << ",\n"
        << "  \"distance_to_exact\": " << json_number(distance_ < 0 ? NAN : distance_) << ",\n"
        << "  \"field\": " << json_string(full ? "full" : "rows") << ",\n"
-       << "  \"set_up_ms\": " << json_number(set_up_ms_) << ",\n"
+       << "  \"set_up_ms\": " << json_number(device_is_timed ? set_up_ms_ : NAN) << ",\n"
        << "  \"first_iteration_ms\": " << json_number(time.first) << ",\n"
        << "  \"iteration_samples\": " << time.samples << ",\n"
        << "  \"iteration_ms_min\": " << json_number(time.min) << ",\n"

@@ -2,8 +2,7 @@
 
 #include <cuda_runtime_api.h>
 #include <lab/exit_codes.h>
-
-#include <cstring>
+#include <lab/short_path.h>
 
 /// Ends the program with one clear line where a CUDA call failed: which call, at which line, why.
 ///
@@ -17,15 +16,6 @@
 #define CUDA_CHECK(call) ::lab::check_cuda((call), #call, __FILE__, __LINE__)
 
 namespace lab {
-
-/// The part of a source file's path that a learner knows: from exercises/ or solutions/ on.
-inline const char* short_path(const char* file) {
-  for (const char* folder : {"exercises/", "solutions/"}) {
-    if (const char* found = std::strstr(file, folder)) return found;
-  }
-  const char* slash = std::strrchr(file, '/');
-  return slash ? slash + 1 : file;
-}
 
 /// What CUDA_CHECK calls. Exit code 77 where there is no usable GPU, 5 where memory ran out,
 /// else 3.

@@ -19,7 +19,11 @@ inline void require_gpu_memory(int n, std::size_t bytes_per_point) {
   cudaDeviceProp properties;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+#ifdef __CUDA_ON_CPU__
+  set_device(properties.name, false);
+#else
   set_device(properties.name);
+#endif
 
   // Kernels need some memory too: their code, their stacks.
   const std::size_t reserve = std::size_t{64} << 20;

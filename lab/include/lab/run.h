@@ -12,8 +12,12 @@
 namespace lab {
 
 /// What the run record and the first line of output call the device ("NVIDIA H200"). Where nobody
-/// says, the run is on the CPU. `require_gpu_memory` calls it.
-void set_device(const std::string& name);
+/// says, the run is on the CPU. `require_gpu_memory` calls it. With `timed` false the run prints
+/// and records no times: the device only stands in for another.
+void set_device(const std::string& name, bool timed = true);
+
+/// Bytes of memory that this process can still take. The largest size_t where that is not known.
+std::size_t available_host_memory();
 
 /// Ends the program with exit code 5 where the host has less than bytes_per_point * n * n bytes of
 /// memory left; the message names the largest n that fits.

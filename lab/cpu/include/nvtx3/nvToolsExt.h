@@ -1,8 +1,10 @@
 #pragma once
-// NVTX push/pop ranges where there is no CUDA Toolkit: the same names and headers as NVTX 3, and in
-// place of a profiler a table of the ranges at the program's end, if LAB_NVTX=1 is set. One thread.
+// NVTX ranges and marks where there is no CUDA Toolkit: the same names and headers as NVTX 3, and
+// in place of a profiler a table of the ranges at the program's end, if LAB_NVTX=1 is set. One
+// thread.
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,14 +34,26 @@ class Ranges {
   /// was.
   int pop() {
     if (open_.empty()) return -2;
-    const double ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - open_.back().start).count();
-    Total& total = totals_[open_.back().name];
-    ++total.count;
-    total.ms += ms;
-    if (ms > total.max) total.max = ms;
+    close(open_.back());
     open_.pop_back();
     return static_cast<int>(open_.size());
+  }
+
+  /// Opens a range that may end after others that began later; returns its number.
+  std::uint64_t start(const char* name) {
+    if (wanted_) started_[++last_started_] = {name, Clock::now()};
+    return last_started_;
+  }
+  void end(std::uint64_t number) {
+    const auto range = started_.find(number);
+    if (range == started_.end()) return;
+    close(range->second);
+    started_.erase(range);
+  }
+
+  /// A mark counts as a range that took no time.
+  void mark(const char* name) {
+    if (wanted_) ++totals_[name].count;
   }
 
   ~Ranges() {
@@ -61,8 +75,18 @@ class Ranges {
     double ms = 0, max = 0;
   };
 
+  void close(const Open& range) {
+    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - range.start).count();
+    Total& total = totals_[range.name];
+    ++total.count;
+    total.ms += ms;
+    if (ms > total.max) total.max = ms;
+  }
+
   bool wanted_ = std::getenv("LAB_NVTX") && std::strcmp(std::getenv("LAB_NVTX"), "1") == 0;
   std::vector<Open> open_;
+  std::map<std::uint64_t, Open> started_;
+  std::uint64_t last_started_ = 0;
   std::map<std::string, Total> totals_;
 };
 
@@ -74,3 +98,16 @@ __attribute__((noinline)) inline int nvtxRangePushA(const char* name) {
 }
 __attribute__((noinline)) inline int nvtxRangePop() { return lab::nvtx::Ranges::instance().pop(); }
 #define nvtxRangePush nvtxRangePushA
+
+using nvtxRangeId_t = std::uint64_t;
+__attribute__((noinline)) inline nvtxRangeId_t nvtxRangeStartA(const char* name) {
+  return lab::nvtx::Ranges::instance().start(name);
+}
+__attribute__((noinline)) inline void nvtxRangeEnd(nvtxRangeId_t range) {
+  lab::nvtx::Ranges::instance().end(range);
+}
+__attribute__((noinline)) inline void nvtxMarkA(const char* name) {
+  lab::nvtx::Ranges::instance().mark(name);
+}
+#define nvtxRangeStart nvtxRangeStartA
+#define nvtxMark nvtxMarkA

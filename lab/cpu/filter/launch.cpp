@@ -1,0 +1,154 @@
+#include "launch.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace cuda_filter {
+
+namespace {
+
+bool is_one_of(const Token& token, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), token.text) != words.end();
+}
+
+bool is_control(const Token& token) { return is_one_of(token, {"if", "while", "for", "switch"}); }
+
+/// Words that look like a name, but end no expression.
+bool is_keyword(const Token& token) {
+  return is_control(token) || is_one_of(token, {"return", "else", "do", "case", "operator", "throw",
+                                                "template", "new", "delete", "goto"});
+}
+
+bool is_name(const Tokens& tokens, std::size_t k) {
+  return k < tokens.size() && tokens[k].kind == Kind::kIdentifier && !is_keyword(tokens[k]);
+}
+
+/// Where the name begins that ends at `end`, a name or the `>` of its template arguments.
+std::optional<std::size_t> name_start(const Tokens& tokens, std::size_t end) {
+  if (is(tokens, end, ">")) {
+    int depth = 0;
+    std::size_t k = end + 1;
+    do {
+      if (k-- == 0 || opens(tokens[k]) || is(tokens, k, ";")) return std::nullopt;
+      if (closes(tokens[k])) k = match_back(tokens, k);
+      if (is(tokens, k, ">")) ++depth;
+      if (is(tokens, k, "<")) --depth;
+    } while (k < tokens.size() && depth > 0);
+    if (k == 0 || k >= tokens.size()) return std::nullopt;
+    end = k - 1;
+  }
+  if (!is_name(tokens, end)) return std::nullopt;
+  return end;
+}
+
+/// Where the expression begins that ends at `end`: a::b<c>, p->q, r[s], (t), or several of these.
+std::optional<std::size_t> expression_start(const Tokens& tokens, std::size_t end) {
+  if (is(tokens, end, ")") || is(tokens, end, "]")) {
+    const std::size_t open = match_back(tokens, end);
+    if (open >= tokens.size()) return std::nullopt;
+    // f(x) and r[s], but not if (x) (t).
+    std::optional<std::size_t> before;
+    if (open > 0) before = expression_start(tokens, open - 1);
+    if (before || is(tokens, end, "]")) return before;
+    return open > 0 && is_control(tokens[open - 1]) ? std::nullopt : std::optional(open);
+  }
+
+  std::optional<std::size_t> start = name_start(tokens, end);
+  if (!start) return std::nullopt;
+  std::size_t k = *start;
+  const auto take_template = [&] {
+    if (k > 0 && is(tokens, k - 1, "template")) --k;
+  };
+  take_template();
+  while (k > 0 && is(tokens, k - 1, "::")) {
+    --k;
+    start = k > 0 ? name_start(tokens, k - 1) : std::nullopt;
+    if (!start) return k;
+    k = *start;
+    take_template();
+  }
+  if (k > 1 && (is(tokens, k - 1, ".") || is(tokens, k - 1, "->"))) {
+    return expression_start(tokens, k - 2);
+  }
+  return k;
+}
+
+bool is_closing(const Tokens& tokens, std::size_t k) {
+  return is(tokens, k, ">") && is(tokens, k + 1, ">") && is(tokens, k + 2, ">") &&
+         tokens[k + 2].offset == tokens[k].offset + 2;
+}
+
+struct Closing {
+  std::size_t index;   ///< of the first > of >>>, where there is one
+  bool found = false;  ///< a >>> with arguments behind it
+  bool seen = false;   ///< a >>>
+};
+
+/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG.
+Closing find_closing(const Tokens& tokens, std::size_t open) {
+  Closing closing{open};
+  for (std::size_t k = open + 1; k < tokens.size(); ++k) {
+    if (closes(tokens[k]) || is(tokens, k, ";") || is_launch(tokens, k)) break;
+    if (opens(tokens[k])) k = match_forward(tokens, k);
+    if (!is_closing(tokens, k)) continue;
+    closing = {k, is(tokens, k + 3, "("), true};
+    if (closing.found) break;
+  }
+  return closing;
+}
+
+int count_arguments(const Tokens& tokens, std::size_t begin, std::size_t end) {
+  int count = 0;
+  bool empty = true;
+  for (std::size_t k = begin; k < end; ++k) {
+    if (is(tokens, k, ",")) {
+      empty = true;
+      continue;
+    }
+    if (empty) ++count;
+    empty = false;
+    k = group_end(tokens, k, end);
+  }
+  return count;
+}
+
+void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
+  const auto fail = [&](std::size_t k, const char* words) {
+    changes->errors.push_back({tokens[k].line, words});
+  };
+  const std::optional<std::size_t> start =
+      open > 0 ? expression_start(tokens, open - 1) : std::nullopt;
+  if (!start) return fail(open, "a launch without a kernel before <<<");
+  const Closing closing = find_closing(tokens, open);
+  if (!closing.seen) return fail(open, "launch without a closing >>>");
+  if (!closing.found) {
+    return fail(closing.index, "the launch needs its arguments in parentheses after >>>");
+  }
+  const int count = count_arguments(tokens, open + 1, closing.index);
+  if (count < 2) {
+    return fail(open, "the launch needs a grid and a block: kernel<<<grid, block>>>(...)");
+  }
+  if (count > 4) {
+    return fail(open,
+                "the launch needs a grid and a block, and takes shared memory and a stream, no "
+                "more: kernel<<<grid, block, bytes, stream>>>(...)");
+  }
+  changes->edits.push_back(
+      {tokens[*start].offset, 0, "::cuda_on_cpu::launch([=](auto&&... lab_arguments) { "});
+  changes->edits.push_back({tokens[open].offset, 3, "(lab_arguments...); }, "});
+  changes->edits.push_back({tokens[closing.index].offset, 3, ")"});
+}
+
+}  // namespace
+
+bool is_launch(const Tokens& tokens, std::size_t k) {
+  return is(tokens, k, "<<<") && (k == 0 || !is(tokens, k - 1, "operator"));
+}
+
+void rewrite_launches(const Tokens& tokens, Changes* changes) {
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    if (is_launch(tokens, k)) rewrite_launch(tokens, k, changes);
+  }
+}
+
+}  // namespace cuda_filter

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+
+#include "lexer.h"
+#include "rewrite.h"
+
+namespace cuda_filter {
+
+/// Whether the token is the <<< of a launch: `operator<<<T>` is none.
+bool is_launch(const Tokens& tokens, std::size_t k);
+
+/// KERNEL<<<CONFIG>>>(...) becomes launch(LAMBDA, CONFIG)(...), where LAMBDA calls KERNEL.
+void rewrite_launches(const Tokens& tokens, Changes* changes);
+
+}  // namespace cuda_filter

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cuda_filter {
+
+enum class Kind { kIdentifier, kNumber, kString, kCharacter, kPunctuator };
+
+/// A piece of the source that the rules look at: comments and white space make none.
+struct Token {
+  Kind kind;
+  std::string_view text;  ///< a view of the source, which has to outlive it
+  std::size_t offset;     ///< of its first character in the source
+  int line;               ///< of its first character, from 1
+  int directive;  ///< 0 in code, else the number of the preprocessor directive it is part of
+
+  std::size_t end() const { return offset + text.size(); }
+};
+
+using Tokens = std::vector<Token>;
+
+/// What some editors put before a file's first character.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// `>` is always a token of its own, so that a template's `>>` closes two; `<<` and `<<<` are one.
+/// A line that ends in a backslash goes on in the next one, but between tokens and in strings only.
+Tokens lex(const std::string& source);
+
+/// The bracket that matches the one at `open`; tokens.size() where none does.
+std::size_t match_forward(const Tokens& tokens, std::size_t open);
+
+/// The bracket that matches the one at `close`; tokens.size() where none does.
+std::size_t match_back(const Tokens& tokens, std::size_t close);
+
+/// From the `<` at `open` to behind its `>`; stays at `open` where it opens no template arguments.
+std::size_t skip_template_arguments(const Tokens& tokens, std::size_t open, std::size_t end);
+
+/// The last token of the brackets or template arguments that open at `k`; `k` where none do.
+std::size_t group_end(const Tokens& tokens, std::size_t k, std::size_t end);
+
+inline bool is(const Tokens& tokens, std::size_t k, std::string_view text) {
+  return k < tokens.size() && tokens[k].text == text;
+}
+inline bool opens(const Token& token) {
+  return token.text == "(" || token.text == "[" || token.text == "{";
+}
+inline bool closes(const Token& token) {
+  return token.text == ")" || token.text == "]" || token.text == "}";
+}
+
+}  // namespace cuda_filter

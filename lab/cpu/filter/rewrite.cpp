@@ -1,0 +1,119 @@
+#include "rewrite.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "launch.h"
+#include "lexer.h"
+#include "not_covered.h"
+#include "regions.h"
+#include "shared_memory.h"
+
+namespace cuda_filter {
+
+namespace {
+
+/// What the tokens hold that only a rewritten file may: nothing, or the words for it.
+std::string cuda_in(const Tokens& tokens) {
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    if (is_launch(tokens, k)) return "launches a kernel";
+    if (is(tokens, k, "__shared__")) return "declares shared memory";
+  }
+  return "";
+}
+
+std::string cuda_in_header(const std::string& text) {
+  const Regions regions = split(lex(text));
+  std::string found = cuda_in(regions.code);
+  for (const Tokens& directive : regions.directives) {
+    if (found.empty()) found = cuda_in(macro_body(directive));
+  }
+  return found;
+}
+
+/// A header is compiled as it is. `directive` may be any.
+void check_include(const Tokens& directive, const std::string& folder, Changes* changes) {
+  if (!is(directive, 1, "include") || directive.size() < 3) return;
+  if (directive[2].kind != Kind::kString || directive[2].text.size() < 3) return;
+  const std::string header(directive[2].text.substr(1, directive[2].text.size() - 2));
+  std::string text;
+  if (!read_file((std::filesystem::path(folder) / header).string(), &text)) return;
+  const std::string found = cuda_in_header(text);
+  if (found.empty()) return;
+  changes->errors.push_back(
+      {directive[2].line,
+       header + " " + found + "; CUDA on the CPU reads those only in the step's own file"});
+}
+
+Changes apply_rules(const std::string& source, const std::string& folder) {
+  const Regions regions = split(lex(source));
+  Changes changes;
+  rewrite_launches(regions.code, &changes);
+  rewrite_shared_memory(source, regions, &changes);
+  find_not_covered(regions.code, &changes);
+  for (const Tokens& directive : regions.directives) {
+    const Tokens body = macro_body(directive);
+    rewrite_launches(body, &changes);
+    find_not_covered(body, &changes);
+    check_include(directive, folder, &changes);
+  }
+  return changes;
+}
+
+std::string apply(const std::string& source, std::vector<Edit> edits) {
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+  std::string text;
+  std::size_t at = 0;
+  for (const Edit& edit : edits) {
+    text.append(source, at, edit.offset - at);
+    text += edit.text;
+    at = edit.offset + edit.length;
+  }
+  return text.append(source, at);
+}
+
+/// What makes a compiler's messages speak of the learner's file.
+std::string line_marker(const std::string& name) {
+  std::string marker = "# 1 \"";
+  for (const char c : name) {
+    if (static_cast<unsigned char>(c) < ' ') {
+      char octal[5];
+      std::snprintf(octal, sizeof octal, "\\%03o", static_cast<unsigned>(c));
+      marker += octal;
+    } else {
+      if (c == '"' || c == '\\') marker += '\\';
+      marker += c;
+    }
+  }
+  return marker + "\"\n";
+}
+
+}  // namespace
+
+Rewritten rewrite(const std::string& source, const std::string& name, const std::string& folder) {
+  Changes changes = apply_rules(source, folder);
+  if (!changes.errors.empty()) {
+    std::stable_sort(changes.errors.begin(), changes.errors.end(),
+                     [](const Error& a, const Error& b) { return a.line < b.line; });
+    return {"", changes.errors};
+  }
+  // A byte order mark is one on the first line only, which is no longer the source's.
+  if (source.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0) {
+    changes.edits.push_back({0, kByteOrderMark.size(), ""});
+  }
+  return {line_marker(name) + apply(source, changes.edits), {}};
+}
+
+bool read_file(const std::string& path, std::string* text) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return false;
+  text->clear();
+  char buffer[1 << 14];
+  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) text->append(buffer, file.gcount());
+  return !file.bad();  // a folder opens, but does not read
+}
+
+}  // namespace cuda_filter

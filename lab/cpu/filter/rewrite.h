@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cuda_filter {
+
+struct Error {
+  int line;
+  std::string words;
+};
+
+/// `length` characters at `offset` make way for `text`.
+struct Edit {
+  std::size_t offset;
+  std::size_t length;
+  std::string text;
+};
+
+/// What the rules collect: where the source changes, and what they cannot take.
+struct Changes {
+  std::vector<Edit> edits;
+  std::vector<Error> errors;
+};
+
+struct Rewritten {
+  std::string text;  ///< empty where there are errors
+  std::vector<Error> errors;
+};
+
+/// Turns CUDA into C++, line by line: `name` is what the result's first line calls the file, and
+/// `folder` is where #include "..." looks.
+Rewritten rewrite(const std::string& source, const std::string& name,
+                  const std::string& folder = ".");
+
+/// Reads a whole file; returns false where it cannot be read.
+bool read_file(const std::string& path, std::string* text);
+
+}  // namespace cuda_filter

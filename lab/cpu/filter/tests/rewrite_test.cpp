@@ -1,0 +1,483 @@
+#include "rewrite.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using cuda_filter::Rewritten;
+
+/// The result without its first line; the errors where there are some.
+std::string rewritten(const std::string& source, const std::string& folder = "/nowhere") {
+  const Rewritten result = cuda_filter::rewrite(source, "f.cu", folder);
+  std::string errors;
+  for (const auto& error : result.errors) {
+    errors += std::to_string(error.line) + ": " + error.words + "\n";
+  }
+  if (!errors.empty()) return errors;
+  const std::string marker = "# 1 \"f.cu\"\n";
+  EXPECT_EQ(result.text.substr(0, marker.size()), marker);
+  return result.text.substr(marker.size());
+}
+
+/// Of a statement in a kernel.
+std::string in_kernel(const std::string& statement) {
+  const std::string begin = "__global__ void k() {", end = "}\n";
+  const std::string result = rewritten(begin + statement + end);
+  if (result.compare(0, begin.size(), begin) != 0) return result;
+  return result.substr(begin.size(), result.size() - begin.size() - end.size());
+}
+
+std::string launch(const std::string& kernel, const std::string& config) {
+  return "::cuda_on_cpu::launch([=](auto&&... lab_arguments) { " + kernel +
+         "(lab_arguments...); }, " + config + ")";
+}
+
+std::string variable(const std::string& type, const std::string& name) {
+  return "static ::cuda_on_cpu::SharedVariable<" + type + "> " + name +
+         "_in_shared_memory; auto& " + name + " = " + name + "_in_shared_memory.here();";
+}
+
+std::string not_covered(const std::string& line_name_and_words) {
+  return line_name_and_words + " (CUDA on the CPU does not cover it: lab/cpu/README.md)\n";
+}
+
+bool begins_with(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void expect_unchanged(const std::string& source) { EXPECT_EQ(rewritten(source), source); }
+
+TEST(LaunchTest, calls_launch_with_the_kernel_and_the_configuration) {
+  EXPECT_EQ(rewritten("  k<<<grid, block>>>(a, b);\n"),
+            "  " + launch("k", "grid, block") + "(a, b);\n");
+  EXPECT_EQ(rewritten("k<<<1, 2, 3, s>>>();"), launch("k", "1, 2, 3, s") + "();");
+  EXPECT_EQ(
+      rewritten("k <<< 1, 2 >>> (x);"),
+      "::cuda_on_cpu::launch([=](auto&&... lab_arguments) { k (lab_arguments...); },  1, 2 ) (x);");
+  EXPECT_EQ(rewritten("a<<<1,2>>>(x); b<<<3,4>>>(y);"),
+            launch("a", "1,2") + "(x); " + launch("b", "3,4") + "(y);");
+  EXPECT_EQ(rewritten("k<<<1,2>>>(x), A<B<C<D>>>(y);"), launch("k", "1,2") + "(x), A<B<C<D>>>(y);");
+}
+
+TEST(LaunchTest, finds_the_kernel) {
+  for (const std::string kernel : {"a::b::k",
+                                   "::k",
+                                   "::a::k",
+                                   "k<float>",
+                                   "k<A<B<C>>>",
+                                   "k<(a > b), f[1 > 2]>",
+                                   "k<1 << 2>",
+                                   "a<b>::k<c, d>",
+                                   "k<a <= b, (c->d)>",
+                                   "object.k",
+                                   "p->k",
+                                   "p->q[1].k",
+                                   "kernels[k]",
+                                   "t[a[1]][2]",
+                                   "(flag ? a : b)",
+                                   "table.get(k)",
+                                   "get(k)",
+                                   "f<T>(x)",
+                                   "(*p)",
+                                   "this->k",
+                                   "T::template k<3>",
+                                   "o.template k<T>",
+                                   "a::b<c>::t[1]",
+                                   "k<decltype(a<b>(1))>",
+                                   "k<&f>",
+                                   "A::template B<C>::k"}) {
+    for (const std::string before :
+         {"", "return ", "if (x) ", "else ", "{ ", "} ", "; ", "(", "x ? ", "a, ", "do ", "!"}) {
+      EXPECT_EQ(rewritten(before + kernel + "<<<1, 2>>>(x)"),
+                before + launch(kernel, "1, 2") + "(x)");
+    }
+  }
+}
+
+TEST(LaunchTest, finds_the_end_of_the_configuration) {
+  for (const std::string config :
+       {"dim3(1, 2), dim3{3, 4}", "(a >> 1), b", "a >> 1, b", "a << 3, b >> 2",
+        "n / (b), sizeof(A<B<C<D>>>)", "1, A<B<C<D>>>::size", "1, A<B<C<D>>>{}",
+        "f([](int x) { return x; }), 1", "a[i>>>j], 2", "1, 2, bytes<int>(4)", "a > b ? 1 : 2, c",
+        "1, A<B<C>>::x", "1, A<B<C<D> > >(3)", "n < 3 ? 1 : 2, b > 3 ? 1 : 2, 0, s",
+        "1, '>', \">>>(\"", "1, 2 /* >>>( */", "A<1, 2>::g, A<B<1, 2>, 3, 4>::b, 0, s"}) {
+    EXPECT_EQ(rewritten("k<<<" + config + ">>>(x);"), launch("k", config) + "(x);");
+  }
+  EXPECT_EQ(rewritten("k<<<1, A<B>>>>(x);"), launch("k", "1, A<B>") + "(x);");
+  EXPECT_EQ(rewritten("k<<<1, 2>>> /* c */ // d\n (x);"),
+            launch("k", "1, 2") + " /* c */ // d\n (x);");
+}
+
+TEST(LaunchTest, keeps_lines_and_comments) {
+  EXPECT_EQ(
+      rewritten(
+          "k<T,\n  U>  // kernel\n  <<<grid,  // g\n     block /* b */\n  >>>\n  (x,\n   y);\nz;"),
+      "::cuda_on_cpu::launch([=](auto&&... lab_arguments) { k<T,\n  U>  // kernel\n  "
+      "(lab_arguments...); }, grid,  // g\n     block /* b */\n  )\n  (x,\n   y);\nz;");
+  EXPECT_EQ(rewritten("k<<<1,\r\n2>>>(x);\r\n"), launch("k", "1,\r\n2") + "(x);\r\n");
+  EXPECT_EQ(rewritten("k<<<1,\n#if A\n2\n#else\n3\n#endif\n>>>(x);"),
+            launch("k", "1,\n#if A\n2\n#else\n3\n#endif\n") + "(x);");
+}
+
+TEST(LaunchTest, is_found_in_a_macro) {
+  EXPECT_EQ(rewritten("#define GO(k, ...) \\\n  k<<<g, b>>> \\\n (__VA_ARGS__)\nx;"),
+            "#define GO(k, ...) \\\n  " + launch("k", "g, b") + " \\\n (__VA_ARGS__)\nx;");
+  EXPECT_EQ(rewritten("#define GO (k)<<<g, b>>>(x)\n"),
+            "#define GO " + launch("(k)", "g, b") + "(x)\n");
+  EXPECT_EQ(rewritten("a\n#define GO(k) k<<<g, b>>>\n(x);"),
+            "2: the launch needs its arguments in parentheses after >>>\n");
+  EXPECT_EQ(rewritten("a\n#define GO(k) <<<g, b>>>(x)\n"),
+            "2: a launch without a kernel before <<<\n");
+}
+
+TEST(LaunchTest, is_not_seen_where_there_is_none) {
+  expect_unchanged("// k<<<1, 2>>>(x)\n/* k<<<1>>> */ \"k<<<1>>>\" R\"(k<<<\n>>>)\" '<<<'\n");
+  expect_unchanged("x = operator<<<T>(a, b); a << b; A<B<C<D>>>(x); a >>= b; 1'000; // it's\n");
+  expect_unchanged("#error don't k<<<1>>>\n#if 0\nk<<<1>>> __shared__ asm it's\n#endif\n");
+}
+
+TEST(LaunchTest, what_is_not_understood_is_an_error) {
+  const std::string grid = "2: the launch needs a grid and a block: kernel<<<grid, block>>>(...)\n";
+  EXPECT_EQ(rewritten("\nk<<<1>>>(x);"), grid);
+  EXPECT_EQ(rewritten("\nk<<<>>>(x);"), grid);
+  EXPECT_EQ(rewritten("\nk<<<grid, >>>(x);"), grid);
+  EXPECT_EQ(rewritten("\nk<<</* a, b */\n>>>(x);"), grid);
+  EXPECT_EQ(rewritten("\nk<<<dim3(1, 2)>>>(x);"), grid);
+  EXPECT_EQ(rewritten("\nk<<<A<1, 2>::n>>>(x);"), grid);
+  EXPECT_EQ(
+      rewritten("k<<<1, 2, 3, 4, 5>>>(x);"),
+      "1: the launch needs a grid and a block, and takes shared memory and a stream, no more: "
+      "kernel<<<grid, block, bytes, stream>>>(...)\n");
+  for (const std::string source :
+       {"\nk<<<1, 2>>(x);\na >> b;", "\nk<<<1, 2", "\n{ k<<<1, 2>> }", "\nk<<<1, (2>>>(x);"}) {
+    EXPECT_EQ(rewritten(source), "2: launch without a closing >>>\n") << source;
+  }
+  EXPECT_EQ(rewritten("\nk<<<1, 2>>(x)\nj<<<1, 2>>>(y);"), "2: launch without a closing >>>\n");
+  for (const std::string source : {"k<<<1,\n2>>>;\na>>>(b)", "k<<<1,\n2>>>", "k<<<1,\n2>>> x;"}) {
+    EXPECT_EQ(rewritten(source), "2: the launch needs its arguments in parentheses after >>>\n");
+  }
+  for (const std::string before : {"", "return ", "= ", "{} ", "; ", "a > ", "1 "}) {
+    EXPECT_EQ(rewritten("\n" + before + "<<<1, 2>>>(x);"),
+              "2: a launch without a kernel before <<<\n")
+        << before;
+  }
+}
+
+TEST(SharedMemoryTest, becomes_a_variable_of_the_block) {
+  EXPECT_EQ(in_kernel(" __shared__ float tile[kY + 2][kX]; x;"),
+            " " + variable("float[kY + 2][kX]", "tile") + " x;");
+  EXPECT_EQ(in_kernel("__shared__ int n;"), variable("int", "n"));
+  EXPECT_EQ(in_kernel("  // first\n  __shared__ int n;  // second\n"),
+            "  // first\n  " + variable("int", "n") + "  // second\n");
+}
+
+TEST(SharedMemoryTest, takes_any_type) {
+  for (const std::string type : {"typename X::Y", "cub::BlockReduce<double, 32>::TempStorage",
+                                 "unsigned int", "float*", "::a::b<c<d>>", "decltype(x)",
+                                 "struct Pair", "volatile float", "const float", "float* const"}) {
+    EXPECT_EQ(in_kernel("__shared__ " + type + " v;"), variable(type, "v"));
+    EXPECT_EQ(in_kernel("__shared__ " + type + " v[2][N];"), variable(type + "[2][N]", "v"));
+    EXPECT_EQ(in_kernel("static __shared__ " + type + " v;"), variable(type, "v"));
+    EXPECT_EQ(in_kernel("__shared__ static " + type + " v;"), variable(type, "v"));
+    EXPECT_EQ(in_kernel(type + " __shared__ v;"), variable(type, "v"));
+  }
+  EXPECT_EQ(in_kernel("volatile __shared__ float v;"), variable("volatile float", "v"));
+  EXPECT_EQ(in_kernel("__shared__ float *v[2];"), variable("float*[2]", "v"));
+}
+
+TEST(SharedMemoryTest, drops_an_alignment_that_it_has_anyway) {
+  for (const std::string source :
+       {"__shared__ __align__(16) float v[2];", "__align__(128) __shared__ float v[2];",
+        "alignas(0x10) __shared__ float v[2];", "__shared__ alignas(8) static float v[2];",
+        "__shared__ float __align__(4) v[2];", "__shared__ float v __align__(4) [2];",
+        "__shared__ float v[2] __align__(4);"}) {
+    EXPECT_EQ(in_kernel(source), variable("float[2]", "v")) << source;
+  }
+  for (const std::string source :
+       {"\n__shared__ __align__(256) float v;", "\nalignas(double) __shared__ float v;",
+        "\nextern __shared__ __align__(sizeof(T)) char v[];", "\n__shared__ alignas float v;"}) {
+    EXPECT_EQ(in_kernel(source),
+              "2: the alignment of shared memory must be a number up to 128 here, as in "
+              "__align__(16)\n")
+        << source;
+  }
+}
+
+TEST(SharedMemoryTest, may_declare_several_variables) {
+  EXPECT_EQ(in_kernel("__shared__ A<int, 2> a[4], *b[8], c;"),
+            variable("A<int, 2>[4]", "a") + " " + variable("A<int, 2>*[8]", "b") + " " +
+                variable("A<int, 2>", "c"));
+  EXPECT_EQ(in_kernel("__shared__ float* a, b[f(1, 2)];"),
+            variable("float*", "a") + " " + variable("float[f(1, 2)]", "b"));
+  EXPECT_EQ(in_kernel("__shared__ float a[4],  // one\n    b;  // two"),
+            variable("float[4]", "a") + "  // one\n    " + variable("float", "b") + "  // two");
+}
+
+TEST(SharedMemoryTest, keeps_lines) {
+  EXPECT_EQ(in_kernel("__shared__ typename\n  X::Y\n  v[1 +\n 2]; x;"),
+            variable("typename X::Y[1 + 2]", "v") + "\n\n\n x;");
+  EXPECT_EQ(in_kernel("__shared__\r\nint v;\r\nx;"), variable("int", "v") + "\r\n\r\nx;");
+}
+
+TEST(SharedMemoryTest, keeps_a_greater_than_in_a_bound) {
+  EXPECT_EQ(in_kernel("__shared__ int v[a > b][c];"), variable("int[(a > b)][c]", "v"));
+}
+
+TEST(SharedMemoryTest, dynamic_becomes_a_pointer) {
+  const auto pointer = [](const std::string& type) {
+    return type + "* v = ::cuda_on_cpu::dynamic_shared<" + type + ">();";
+  };
+  EXPECT_EQ(in_kernel("extern __shared__ float v[];"), pointer("float"));
+  EXPECT_EQ(in_kernel("extern __shared__ __align__(16) unsigned char v[ ];"),
+            pointer("unsigned char"));
+  EXPECT_EQ(in_kernel("volatile extern __shared__ A<B, C> v[];"), pointer("volatile A<B, C>"));
+  EXPECT_EQ(in_kernel("__shared__ extern float v\n[];x"), pointer("float") + "\nx");
+  for (const std::string array : {"v", "v[4]", "v[][4]"}) {
+    EXPECT_EQ(in_kernel("\nextern __shared__ float " + array + ";"),
+              "2: dynamic shared memory has no size here: extern __shared__ float name[];\n");
+  }
+  EXPECT_EQ(in_kernel("\n__shared__ float v[];"),
+            "2: shared memory without a size is extern: extern __shared__ float name[];\n");
+}
+
+TEST(SharedMemoryTest, what_is_not_understood_is_an_error) {
+  for (const std::string source : {"\n__shared__ float v = 1;", "\n__shared__ float v[2] = {1, 2};",
+                                   "\n__shared__ float v{};"}) {
+    EXPECT_EQ(in_kernel(source),
+              "2: shared memory cannot be initialised where it is declared: assign to it in the "
+              "kernel\n");
+  }
+  for (const std::string key : {"struct", "class", "union", "struct P", "enum"}) {
+    EXPECT_EQ(in_kernel("\n__shared__ " + key + " { float a; int b; } v;"),
+              "2: shared memory of a type without a name: define the type first\n");
+  }
+  for (const std::string rest :
+       {"float (*p)[4]", "float v(3)", "float", "", "float [4]", "float v[4] w", "float v[4](3)",
+        "float a, int b", "float 3", "[[x]] float v"}) {
+    EXPECT_EQ(
+        in_kernel("\n__shared__ " + rest + ";"),
+        "2: this declaration of shared memory was not understood: write it as __shared__ float "
+        "name[4][8];\n")
+        << rest;
+  }
+  EXPECT_EQ(in_kernel("\n__shared__ float v"),
+            "2: a declaration of shared memory without a ; at its end\n");
+  EXPECT_EQ(in_kernel("__shared__ int u;\n__shared__ int v\n__shared__ int w;"),
+            "2: a declaration of shared memory without a ; at its end\n");
+  EXPECT_EQ(rewritten("void f() {\n__shared__ float v }\nint a;"),
+            "2: a declaration of shared memory without a ; at its end\n");
+  EXPECT_EQ(in_kernel("__shared__ float v\n#if A\n[2]\n#endif\n;"),
+            "2: a # line within a declaration of shared memory\n");
+  EXPECT_EQ(rewritten("\n#define V \\\n __shared__ float v\n"),
+            "3: declare shared memory in the kernel itself, not in a macro\n");
+  EXPECT_EQ(
+      rewritten("void f() { __shared__ int a = 1;\n__shared__ int b;\n__shared__ int c = 2; }"),
+      "1: shared memory cannot be initialised where it is declared: assign to it in the kernel\n"
+      "3: shared memory cannot be initialised where it is declared: assign to it in the kernel\n");
+}
+
+TEST(SharedMemoryTest, belongs_into_a_function) {
+  const std::string error = "2: declare shared memory inside the kernel\n";
+  for (const std::string head :
+       {"", "void f() {} ", "void f();", "namespace {", "namespace a::b {", "inline namespace a {",
+        "extern \"C\" {", "struct S {", "class alignas(8) C final : public B<int> {",
+        "template <class T, int n> struct S : T {", "struct S { void f() {} ",
+        "namespace a { void f() {}", "class C { public: ", "#if 0\nvoid f() {\n#endif\n",
+        "struct S : A<(1 > 2)> {", "void f() { struct S {", "void f("}) {
+    const std::string result = rewritten(head + "\n__shared__ float v[2];");
+    const long line = 2 + std::count(head.begin(), head.end(), '\n');
+    EXPECT_EQ(result, std::to_string(line) + error.substr(1)) << head;
+  }
+  EXPECT_EQ(rewritten("\nextern __shared__ float v[];"), error);
+  for (const std::string head :
+       {"void f() {", "namespace a { void f() {", "extern \"C\" __global__ void f() {",
+        "template <class T> __global__ void f(struct P* p) {", "struct S { void f() const {",
+        "struct S make(int n) noexcept {", "auto f = [](int x) {", "void f() { if (x) { } {",
+        "__global__ void __launch_bounds__(256) f() {", "void f() { struct S {};",
+        "#if A\nvoid f(int a) {\n#else\nvoid f() {\n#endif\n", "struct S { S() : a{1}, b(2) {",
+        "struct S { struct P f() const {", "void f() { {} ",
+        "void f() { switch (x) { case 1: ", "void f() { struct S { void g() {",
+        "void f() {\n#if 1\n#else\n}\n#endif\n", "auto f() -> A<struct B> {"}) {
+    EXPECT_EQ(rewritten(head + "__shared__ int v;"), head + variable("int", "v"));
+  }
+  // Both alternatives close what they open: the brace counts once.
+  EXPECT_EQ(rewritten("#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\n__shared__ int v;"),
+            "7" + error.substr(1));
+}
+
+TEST(NotCoveredTest, says_what_to_do) {
+  EXPECT_EQ(rewritten("\nasm volatile(\"\");"),
+            not_covered("2: asm: inline assembly: write it in C++, or run this on a GPU"));
+  EXPECT_EQ(
+      rewritten("tiled_partition<32>(b);"),
+      not_covered("1: tiled_partition: tiles of a thread block: use the __..._sync functions of "
+                  "a warp, or run this on a GPU"));
+}
+
+TEST(NotCoveredTest, knows_the_names) {
+  for (const std::string name : {"asm",
+                                 "__asm__",
+                                 "tex1D",
+                                 "tex1Dfetch",
+                                 "tex2D",
+                                 "tex3DLod",
+                                 "surf2Dread",
+                                 "texCubemap",
+                                 "cudaCreateTextureObject",
+                                 "__cluster_dims__",
+                                 "cudaLaunchDevice",
+                                 "nvcuda",
+                                 "cudaMallocPitch",
+                                 "cudaMalloc3D",
+                                 "cudaMalloc3DArray",
+                                 "cudaMallocArray",
+                                 "cudaMemcpy2D",
+                                 "cudaMemcpy2DAsync",
+                                 "cudaMemcpy3D",
+                                 "cudaIpcGetMemHandle",
+                                 "cudaGraphAddKernelNode",
+                                 "tiled_partition",
+                                 "cudaStreamAddCallback",
+                                 "cudaLaunchHostFunc"}) {
+    for (const std::string before : {"", "x = ", "a::", "#define X ", "#define X(y) ", "(", "!"}) {
+      const std::string result = rewritten("\n" + before + name + "(x);\n");
+      EXPECT_TRUE(begins_with(result, "2: " + name + ": ")) << before + name << ": " << result;
+    }
+    expect_unchanged("// " + name + "\n\"" + name + "\" a." + name + "() a->" + name + "\n#error " +
+                     name);
+    expect_unchanged("my_" + name + "();\n");
+  }
+  EXPECT_TRUE(begins_with(rewritten("texture<float, 1> t;"), "1: texture: "));
+  EXPECT_TRUE(begins_with(rewritten("surface<void> s;"), "1: surface: "));
+}
+
+TEST(NotCoveredTest, leaves_the_rest_alone) {
+  expect_unchanged(
+      "texture = surface; surface_area(tex2); asmx; __activemask(); clock(); clock64();\n"
+      "void f(const __grid_constant__ P p); cudaMalloc(&p, 1); cudaMemcpy(a, b, 1, d);\n"
+      "cudaGraphLaunch(g, s); cudaMallocManaged(&p, 1); cudaMemset(p, 0, 1);\n");
+}
+
+TEST(ErrorsTest, are_all_told_in_order) {
+  EXPECT_EQ(rewritten("__shared__ int a;\nasm(\"\");\n#define A asm\nk<<<1, 2;\n"),
+            "1: declare shared memory inside the kernel\n" +
+                not_covered("2: asm: inline assembly: write it in C++, or run this on a GPU") +
+                not_covered("3: asm: inline assembly: write it in C++, or run this on a GPU") +
+                "4: launch without a closing >>>\n");
+}
+
+class IncludeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "cuda_filter_" +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder_ + "/sub");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void write(const std::string& header, const std::string& text) const {
+    std::ofstream(folder_ + "/" + header) << text;
+  }
+  std::string folder_;
+};
+
+TEST_F(IncludeTest, of_a_header_with_cuda_is_an_error) {
+  const std::string rest = "; CUDA on the CPU reads those only in the step's own file\n";
+  write("launch.h", "#pragma once\nvoid f() { k<<<1, 2>>>(x); }\n");
+  write("sub/macro.h", "#define GO k<<<1, 2>>>(x)\n");
+  write("shared.h", "__device__ void f() { __shared__ int n; }\n");
+  EXPECT_EQ(rewritten("\n#include \"launch.h\"  // c\n", folder_),
+            "2: launch.h launches a kernel" + rest);
+  EXPECT_EQ(rewritten("# include \"sub/macro.h\"\n", folder_),
+            "1: sub/macro.h launches a kernel" + rest);
+  EXPECT_EQ(rewritten("\n\n#include \"shared.h\"", folder_),
+            "3: shared.h declares shared memory" + rest);
+}
+
+TEST_F(IncludeTest, of_other_headers_is_left_alone) {
+  write("plain.h",
+        "// k<<<1, 2>>>(x) __shared__\n\"<<<\"; operator<<<T>(a);\n#ifndef __shared__\n"
+        "#define __shared__\n#endif\n#if 0\n__shared__\n#endif\n");
+  write("shared.h", "__shared__ int n;\n");
+  for (const std::string line :
+       {"#include \"plain.h\"", "#include \"missing.h\"", "#include <shared.h>",
+        "// #include \"shared.h\"", "#include \"sub\"", "#include \"\"", "#include",
+        "#include HEADER", "#include \"/nowhere/shared.h\"", "#if 0\n#include \"shared.h\"\n#endif",
+        "#pragma message \"shared.h\"", "#"}) {
+    EXPECT_EQ(rewritten(line + "\nx", folder_), line + "\nx");
+  }
+}
+
+TEST(RewriteTest, passes_plain_text_through) {
+  expect_unchanged("");
+  expect_unchanged("no newline at its end");
+  expect_unchanged("a\r\nb\r\n\tc \n\n");
+  expect_unchanged(std::string("a\0b\xff\n", 5));
+  expect_unchanged("__global__ void k(float* __restrict__ a) { a[threadIdx.x] = 1'000 >> 2; }\n");
+  EXPECT_EQ(rewritten("\xEF\xBB\xBF#a\nk<<<1, 2>>>(x)"), "#a\n" + launch("k", "1, 2") + "(x)");
+}
+
+TEST(RewriteTest, escapes_the_name) {
+  EXPECT_EQ(cuda_filter::rewrite("a", "C:\\x \"y\"\n.cu").text,
+            "# 1 \"C:\\\\x \\\"y\\\"\\012.cu\"\na");
+}
+
+TEST(RewriteTest, keeps_the_line_of_every_token) {
+  const std::string source =
+      "one\n#include <a>\nvoid f() { k<a,\n b>\n<<<1 /*\n*/, 2>>>\n(x); two\n__shared__ A<1,\n 2> "
+      "a[1\n], "
+      "b\n; three /*\n\n*/ extern\n__shared__\nfloat c[\n]; four R\"(\n\n)\" five\n}\nsix";
+  const std::string result = rewritten(source);
+  for (const std::string word : {"one", "two", "three", "four", "five", "six", "(x)"}) {
+    const auto line_in = [&word](const std::string& text) {
+      return std::count(text.begin(), text.begin() + text.find(word), '\n');
+    };
+    EXPECT_EQ(line_in(result), line_in(source)) << word << "\n" << result;
+  }
+  EXPECT_EQ(lines_of(result).size(), lines_of(source).size());
+}
+
+/// What no rule is about stays as it is, in every step of the lab.
+TEST(RewriteTest, changes_only_lines_with_cuda) {
+  int files = 0;
+  for (const std::string kind : {"solutions", "exercises"}) {
+    const std::string folder = std::string(LAB_SOURCE_DIR) + "/" + kind;
+    if (!std::filesystem::exists(folder)) continue;  // a handout
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      const std::filesystem::path file = entry.path();
+      if (file.extension() != ".cu" && file.extension() != ".cpp") continue;
+      ++files;
+      std::string source;
+      ASSERT_TRUE(cuda_filter::read_file(file.string(), &source));
+      const std::string result = rewritten(source, file.parent_path().string());
+      if (file.extension() == ".cpp") {
+        EXPECT_EQ(result, source) << file;
+      }
+      const std::vector<std::string> before = lines_of(source), after = lines_of(result);
+      ASSERT_EQ(after.size(), before.size()) << file << "\n" << result.substr(0, 500);
+      for (std::size_t k = 0; k < before.size(); ++k) {
+        const std::string code = before[k].substr(0, before[k].find("//"));
+        const bool has_cuda = code.find("<<<") != std::string::npos ||
+                              code.find(">>>") != std::string::npos ||
+                              code.find("__shared__") != std::string::npos;
+        EXPECT_EQ(after[k] != before[k], has_cuda) << file << ":" << k + 1 << ": " << after[k];
+      }
+    }
+  }
+  EXPECT_GT(files, 0);
+}
+
+}  // namespace

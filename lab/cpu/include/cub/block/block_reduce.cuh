@@ -1,0 +1,71 @@
+#pragma once
+// cub::BlockReduce: the threads of a block add up what each of them has. As CUB does it: first
+// within each warp, then the warps' sums in their order.
+
+#include <cub/operators.cuh>
+
+namespace cub {
+
+enum BlockReduceAlgorithm {
+  BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
+  BLOCK_REDUCE_RAKING,
+  BLOCK_REDUCE_WARP_REDUCTIONS,
+};
+
+template <class T, int kX, BlockReduceAlgorithm kAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS,
+          int kY = 1, int kZ = 1, int kUnused = 0>
+class BlockReduce {
+  static constexpr int kThreads = kX * kY * kZ;
+
+ public:
+  struct TempStorage {
+    T value[kThreads];
+  };
+
+  explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
+
+  /// The result is thread 0's alone; the others get a value without meaning.
+  T Sum(T value, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    return reduce(value, cub::Sum{}, kThreads, where);
+  }
+  T Sum(T value, int valid_threads, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    return reduce(value, cub::Sum{}, valid_threads, where);
+  }
+  template <class Op>
+  T Reduce(T value, Op op, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    return reduce(value, op, kThreads, where);
+  }
+  template <class Op>
+  T Reduce(T value, Op op, int valid_threads,
+           cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    return reduce(value, op, valid_threads, where);
+  }
+
+ private:
+  template <class Op>
+  CUDA_ON_CPU_NOT_WATCHED T reduce(T value, Op op, int valid, cuda_on_cpu::Where where) {
+    using namespace cuda_on_cpu;
+    check_block_shape("cub::BlockReduce", kX, kY, kZ, where);
+    check_in_shared_memory(&storage_, "cub::BlockReduce", where);
+    const int thread = threadIdx.x + kX * (threadIdx.y + kY * threadIdx.z);
+    watch_library_access(&storage_.value[thread], sizeof(T), Access::write, where);
+    storage_.value[thread] = value;
+    block_barrier(false, where);
+    if (thread != 0) return no_result<T>();
+
+    watch_library_access(&storage_, sizeof storage_, Access::read, where);
+    T result{};
+    for (int first = 0; first < valid; first += 32) {
+      const int count = valid - first < 32 ? valid - first : 32;
+      T lanes[32];
+      for (int k = 0; k < count; ++k) lanes[k] = storage_.value[first + k];
+      const T of_warp = reduce_lanes(lanes, count, op);
+      result = first == 0 ? of_warp : op(result, of_warp);
+    }
+    return result;
+  }
+
+  TempStorage& storage_;
+};
+
+}  // namespace cub

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <limits>
+
+namespace cub {
+
+struct Sum {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return a + b;
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
+struct Min {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+};
+
+}  // namespace cub
+
+namespace cuda_on_cpu {
+
+/// What a thread gets where the result is another's alone: a value that shows when it is used.
+template <class T>
+T no_result() {
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
+    return std::numeric_limits<T>::quiet_NaN();
+  } else {
+    return T{};
+  }
+}
+
+/// As shuffles do it: lane k takes lane k + 1, then k + 2, k + 4 ...
+template <class T, class Op>
+T reduce_lanes(T* lanes, int count, Op op) {
+  for (int distance = 1; distance < 32; distance *= 2) {
+    for (int k = 0; k + distance < count; ++k) lanes[k] = op(lanes[k], lanes[k + distance]);
+  }
+  return lanes[0];
+}
+
+/// Ends the program where a kernel's block is not the one that its collective was made for.
+void check_block_shape(const char* collective, int x, int y, int z, Where where);
+/// ... where the temporary storage of a collective is not in shared memory.
+void check_in_shared_memory(const void* storage, const char* collective, Where where);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,53 @@
+#pragma once
+// cub::WarpReduce: kLanes neighbouring threads add up what each of them has.
+
+#include <cub/operators.cuh>
+
+namespace cub {
+
+template <class T, int kLanes = 32, int kUnused = 0>
+class WarpReduce {
+  static_assert(kLanes >= 1 && kLanes <= 32 && (kLanes & (kLanes - 1)) == 0,
+                "CUDA on the CPU: a WarpReduce of a power of two lanes, up to 32");
+
+ public:
+  struct TempStorage {
+    T value[kLanes];
+  };
+
+  explicit WarpReduce(TempStorage& storage) : storage_(storage) {}
+
+  /// The result is the first lane's alone; the others get a value without meaning.
+  T Sum(T value, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    return reduce(value, cub::Sum{}, where);
+  }
+  template <class Op>
+  T Reduce(T value, Op op, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    return reduce(value, op, where);
+  }
+
+ private:
+  template <class Op>
+  CUDA_ON_CPU_NOT_WATCHED T reduce(T value, Op op, cuda_on_cpu::Where where) {
+    using namespace cuda_on_cpu;
+    check_in_shared_memory(&storage_, "cub::WarpReduce", where);
+    const int lane = cuda_on_cpu::lane() % kLanes;
+    const unsigned part = kLanes == 32 ? ~0u : ((1u << kLanes) - 1) << (cuda_on_cpu::lane() - lane);
+    warp_ballot(part, false, where);  // the storage may still be in use by the call before
+    watch_library_access(&storage_.value[lane], sizeof(T), Access::write, where);
+    storage_.value[lane] = value;
+    warp_ballot(part, false, where);
+    T result = no_result<T>();
+    if (lane == 0) {
+      watch_library_access(&storage_, sizeof storage_, Access::read, where);
+      T lanes[kLanes];
+      for (int k = 0; k < kLanes; ++k) lanes[k] = storage_.value[k];
+      result = reduce_lanes(lanes, kLanes, op);
+    }
+    return result;
+  }
+
+  TempStorage& storage_;
+};
+
+}  // namespace cub

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cuda_on_cpu/error.h>
+
+#include <cstddef>
+
+/// The one device: the CPU, which says of itself that it is one.
+struct cudaDeviceProp {
+  char name[256];
+  std::size_t totalGlobalMem;
+  std::size_t sharedMemPerBlock;
+  std::size_t sharedMemPerBlockOptin;
+  std::size_t sharedMemPerMultiprocessor;
+  int warpSize;
+  int maxThreadsPerBlock;
+  int maxThreadsDim[3];
+  int maxGridSize[3];
+  int maxThreadsPerMultiProcessor;
+  int major, minor;
+  int multiProcessorCount;
+  int regsPerBlock, regsPerMultiprocessor;
+  int l2CacheSize;
+  int unifiedAddressing, managedMemory, concurrentManagedAccess, cooperativeLaunch;
+  int asyncEngineCount, concurrentKernels;
+};
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrWarpSize = 10,
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrL2CacheSize = 38,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrCooperativeLaunch = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+};
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+};
+
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaDeviceReset();
+
+namespace cuda_on_cpu {
+cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);
+cudaError_t resident_blocks(int* blocks, int block_size);
+}  // namespace cuda_on_cpu
+
+/// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not for this one alone.
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute attribute, int value) {
+  return cuda_on_cpu::set_function_attribute(attribute, value);
+}
+
+/// How many blocks a cooperative launch may have on each of the device's multiprocessors.
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int block_size,
+                                                          std::size_t /*shared_bytes*/) {
+  return cuda_on_cpu::resident_blocks(blocks, block_size);
+}

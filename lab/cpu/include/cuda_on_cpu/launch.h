@@ -1,0 +1,116 @@
+#pragma once
+// A launch. lab/cpu/filter turns `kernel<<<grid, block, shared, stream>>>(arguments)` into
+// `launch([=](auto&&... a) { kernel(a...); }, grid, block, shared, stream)(arguments)`.
+
+#include <cuda_on_cpu/error.h>
+#include <cuda_on_cpu/stream.h>
+#include <cuda_on_cpu/types.h>
+#include <cuda_on_cpu/where.h>
+
+#include <cstddef>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace cuda_on_cpu {
+
+struct LaunchConfig {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+  Where where;
+  bool cooperative = false;
+};
+
+/// A pointer among a kernel's arguments: the first argument is number 1.
+struct PointerArgument {
+  const void* pointer;
+  int number;
+  bool writable;  // not a pointer to const
+};
+
+/// Queues a kernel: `run_thread` is its code for one thread. A bad configuration is an error, which
+/// cudaGetLastError returns; a pointer that no kernel can use ends the program.
+cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run_thread,
+                           const std::vector<PointerArgument>& pointers);
+
+template <class T>
+PointerArgument pointer_argument(int number, const T& argument) {
+  using Type = std::decay_t<T>;
+  using Target = std::remove_pointer_t<Type>;
+  if constexpr (std::is_pointer_v<Type> && !std::is_function_v<Target>) {
+    return {(const void*)argument, number, !std::is_const_v<Target>};
+  } else {
+    return {nullptr, number, false};
+  }
+}
+template <class... T>
+std::vector<PointerArgument> find_pointers(const T&... arguments) {
+  [[maybe_unused]] int number = 0;
+  return {pointer_argument(++number, arguments)...};
+}
+
+/// A literal nullptr among the arguments. The compiler must not know that it is one: what a kernel
+/// does with it would be undefined, and left out.
+struct NullPointer {
+  template <class T>
+  operator T*() const {
+    T* pointer = nullptr;
+    asm volatile("" : "+r"(pointer));
+    return pointer;
+  }
+};
+inline NullPointer copy_argument(std::nullptr_t) { return {}; }
+template <class T>
+std::decay_t<T> copy_argument(T&& argument) {
+  return std::forward<T>(argument);
+}
+
+template <class Kernel>
+struct PreparedLaunch {
+  Kernel kernel;
+  LaunchConfig config;
+
+  /// The arguments are copied now; the kernel runs when the host waits for it.
+  template <class... Arguments>
+  void operator()(Arguments&&... arguments) const {
+    const std::vector<PointerArgument> pointers = find_pointers(arguments...);
+    auto run_thread = [kernel = kernel,
+                       ... copies = copy_argument(std::forward<Arguments>(arguments))] {
+      kernel(copies...);
+    };
+    enqueue_kernel(config, std::move(run_thread), pointers);
+  }
+};
+
+template <class Kernel>
+PreparedLaunch<Kernel> launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
+                              cudaStream_t stream = nullptr, Where where = Where::here()) {
+  return {kernel, {grid, block, shared_bytes, stream, where}};
+}
+
+}  // namespace cuda_on_cpu
+
+/// All blocks of the kernel run side by side, so that they can wait for each other.
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, std::size_t shared_bytes = 0,
+                                        cudaStream_t stream = nullptr,
+                                        cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  const auto copies = [&]<std::size_t... k>(std::index_sequence<k...>) {
+    return std::tuple<std::decay_t<Parameters>...>(
+        *static_cast<std::decay_t<Parameters>*>(arguments[k])...);
+  }
+  (std::index_sequence_for<Parameters...>{});
+  return cuda_on_cpu::enqueue_kernel(
+      {grid, block, shared_bytes, stream, where, true},
+      [kernel, copies] { std::apply(kernel, copies); },
+      std::apply(cuda_on_cpu::find_pointers<std::decay_t<Parameters>...>, copies));
+}
+
+/// The same kernel by its untyped address cannot be called here.
+cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t = 0,
+                                        cudaStream_t = nullptr)
+    __attribute__((error("CUDA on the CPU: name the kernel itself, without (void*)")));

@@ -1,0 +1,96 @@
+#pragma once
+// Functions that CUDA has and C++ has not, or not without std::.
+
+// <math.h> and <stdlib.h>: abs and sqrt of a float are a float, also without std::.
+#include <math.h>
+#include <stdlib.h>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+inline float sinpif(float x) { return static_cast<float>(std::sin(M_PI * x)); }
+inline float cospif(float x) { return static_cast<float>(std::cos(M_PI * x)); }
+inline double sinpi(double x) { return std::sin(M_PI * x); }
+inline double cospi(double x) { return std::cos(M_PI * x); }
+
+inline float norm3df(float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); }
+inline double norm3d(double x, double y, double z) { return std::sqrt(x * x + y * y + z * z); }
+
+inline int __popc(unsigned x) { return std::popcount(x); }
+inline int __popcll(unsigned long long x) { return std::popcount(x); }
+inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
+inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
+inline int __ffsll(long long x) {
+  return x == 0 ? 0 : std::countr_zero(static_cast<unsigned long long>(x)) + 1;
+}
+inline unsigned __brev(unsigned x) {
+  unsigned reversed = 0;
+  for (int k = 0; k < 32; ++k) reversed |= (x >> k & 1) << (31 - k);
+  return reversed;
+}
+
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fsqrt_rn(float x) { return std::sqrt(x); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __saturatef(float x) { return x > 0 ? std::fmin(x, 1.0f) : 0; }
+inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
+inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
+inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+
+constexpr int min(int a, int b) { return b < a ? b : a; }
+constexpr int max(int a, int b) { return a < b ? b : a; }
+constexpr unsigned min(unsigned a, unsigned b) { return b < a ? b : a; }
+constexpr unsigned max(unsigned a, unsigned b) { return a < b ? b : a; }
+constexpr long min(long a, long b) { return b < a ? b : a; }
+constexpr long max(long a, long b) { return a < b ? b : a; }
+constexpr std::size_t min(std::size_t a, std::size_t b) { return b < a ? b : a; }
+constexpr std::size_t max(std::size_t a, std::size_t b) { return a < b ? b : a; }
+constexpr long long min(long long a, long long b) { return b < a ? b : a; }
+constexpr long long max(long long a, long long b) { return a < b ? b : a; }
+// As in CUDA, one of each: both become unsigned, or double.
+constexpr unsigned min(int a, unsigned b) { return min(static_cast<unsigned>(a), b); }
+constexpr unsigned min(unsigned a, int b) { return min(a, static_cast<unsigned>(b)); }
+constexpr unsigned max(int a, unsigned b) { return max(static_cast<unsigned>(a), b); }
+constexpr unsigned max(unsigned a, int b) { return max(a, static_cast<unsigned>(b)); }
+inline float min(float a, float b) { return std::fmin(a, b); }
+inline float max(float a, float b) { return std::fmax(a, b); }
+inline double min(double a, double b) { return std::fmin(a, b); }
+inline double max(double a, double b) { return std::fmax(a, b); }
+inline double min(float a, double b) { return std::fmin(static_cast<double>(a), b); }
+inline double min(double a, float b) { return std::fmin(a, static_cast<double>(b)); }
+inline double max(float a, double b) { return std::fmax(static_cast<double>(a), b); }
+inline double max(double a, float b) { return std::fmax(a, static_cast<double>(b)); }
+
+template <class T>
+T __ldg(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcg(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcs(const T* p) {
+  return *p;
+}
+template <class T>
+void __stcg(T* p, T value) {
+  *p = value;
+}
+template <class T>
+void __stcs(T* p, T value) {
+  *p = value;
+}

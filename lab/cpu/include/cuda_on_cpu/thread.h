@@ -1,0 +1,46 @@
+#pragma once
+// What a thread of a kernel knows of itself, and how it waits for its block.
+
+#include <cuda_on_cpu/types.h>
+#include <cuda_on_cpu/where.h>
+
+#include <atomic>
+
+// A worker runs one thread of a kernel at a time, and sets these before it does.
+extern constinit thread_local uint3 threadIdx, blockIdx;
+extern constinit thread_local dim3 blockDim, gridDim;
+constexpr int warpSize = 32;
+
+namespace cuda_on_cpu {
+
+/// Waits until every thread of the block is here; returns what `vote` was anywhere, everywhere, and
+/// how often. Where not every thread comes, the program ends with a message.
+struct Votes {
+  int count;
+  bool any, all;
+};
+Votes block_barrier(bool vote, Where where);
+
+/// The same for all blocks of a cooperative launch.
+void grid_barrier(Where where);
+
+/// A memory fence of the running thread.
+void thread_fence();
+
+}  // namespace cuda_on_cpu
+
+inline void __syncthreads(cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  cuda_on_cpu::block_barrier(false, where);
+}
+inline int __syncthreads_count(int vote, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  return cuda_on_cpu::block_barrier(vote != 0, where).count;
+}
+inline int __syncthreads_or(int vote, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  return cuda_on_cpu::block_barrier(vote != 0, where).any;
+}
+inline int __syncthreads_and(int vote, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  return cuda_on_cpu::block_barrier(vote != 0, where).all;
+}
+inline void __threadfence() { cuda_on_cpu::thread_fence(); }
+inline void __threadfence_block() { cuda_on_cpu::thread_fence(); }
+inline void __threadfence_system() { cuda_on_cpu::thread_fence(); }

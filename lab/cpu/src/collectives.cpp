@@ -1,0 +1,96 @@
+// What the headers of CUB and of the asynchronous copies need.
+
+#include <cuda_pipeline_primitives.h>
+#include <cub/operators.cuh>
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "block.h"
+#include "report.h"
+#include "shared_memory.h"
+
+namespace cuda_on_cpu {
+
+void check_block_shape(const char* collective, int x, int y, int z, Where where) {
+  const OutsideKernelCode outside;
+  const dim3 block = blockDim;
+  if (int(block.x) == x && int(block.y) == y && int(block.z) == z) return;
+  fail("%s: %s is made for a block of %d x %d x %d threads, and this one has %u x %u x %u (%s)",
+       text(where).c_str(), collective, x, y, z, block.x, block.y, block.z,
+       Block::current()->describe_running_thread().c_str());
+}
+
+void check_in_shared_memory(const void* storage, const char* collective, Where where) {
+  const OutsideKernelCode outside;
+  std::size_t offset;
+  if (in_shared_memory(Block::current()->shared_memory_begin(), storage, &offset)) return;
+  fail("%s: the temporary storage of %s must be in shared memory (%s)", text(where).c_str(),
+       collective, Block::current()->describe_running_thread().c_str());
+}
+
+namespace {
+
+struct PipelineCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes, zero_bytes;
+  Where where;
+};
+/// What one thread has asked for: copies not yet committed, and groups of committed ones.
+struct Pipeline {
+  std::vector<PipelineCopy> open;
+  std::vector<std::vector<PipelineCopy>> groups;
+};
+/// The pipelines of one block's threads, by their numbers.
+struct BlocksPipelines {
+  std::uint64_t life = 0;
+  std::map<int, Pipeline> of_thread;
+};
+
+Pipeline& pipeline_of_running_thread() {
+  thread_local std::map<const Block*, BlocksPipelines> pipelines;
+  const Block* block = Block::current();
+  BlocksPipelines& mine = pipelines[block];
+  if (mine.life != block->life()) mine = {block->life(), {}};  // what another block left there
+  return mine.of_thread[block->running_thread()];
+}
+
+}  // namespace
+
+void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
+                   std::size_t zero_bytes, Where where) {
+  const OutsideKernelCode outside;
+  const bool size = bytes == 4 || bytes == 8 || bytes == 16;
+  const auto misaligned = [bytes](const void* p) { return (std::uintptr_t)p % bytes != 0; };
+  if (!size || zero_bytes > bytes || misaligned(to_shared) || misaligned(from_global)) {
+    fail("%s: an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number (%s)",
+         text(where).c_str(), Block::current()->describe_running_thread().c_str());
+  }
+  watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
+  pipeline_of_running_thread().open.push_back({to_shared, from_global, bytes, zero_bytes, where});
+}
+
+void pipeline_commit() {
+  const OutsideKernelCode outside;
+  Pipeline& mine = pipeline_of_running_thread();
+  mine.groups.push_back(std::move(mine.open));
+  mine.open.clear();
+}
+
+void pipeline_wait(int groups_left) {
+  const OutsideKernelCode outside;
+  Pipeline& mine = pipeline_of_running_thread();
+  while (static_cast<int>(mine.groups.size()) > groups_left) {
+    for (const PipelineCopy& copy : mine.groups.front()) {
+      const std::size_t copied = copy.bytes - copy.zero_bytes;
+      watch_library_access(copy.to, copy.bytes, Access::write, copy.where);
+      std::memcpy(copy.to, copy.from, copied);
+      std::memset(static_cast<char*>(copy.to) + copied, 0, copy.zero_bytes);
+    }
+    mine.groups.erase(mine.groups.begin());
+  }
+}
+
+}  // namespace cuda_on_cpu

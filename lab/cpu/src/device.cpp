@@ -1,0 +1,141 @@
+#include "device.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include <cuda_on_cpu/memory.h>
+#include <cuda_on_cpu/stream.h>
+
+#include "block.h"
+#include "error.h"
+#include "memory.h"
+#include "queue.h"
+#include "report.h"
+#include "settings.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+std::size_t shared_bytes = kSharedBytes;
+
+/// What the program left undone; it ends now.
+struct AtExit {
+  ~AtExit() {
+    const auto [count, first] = never_waited_for();
+    if (count > 0) {
+      warn("the program ended, and nobody had waited for the work queued at %s%s: it was not done",
+           text(first).c_str(), count > 1 ? " and after" : "");
+    }
+    if (settings().leaks && report_leaks() > 0) _exit(3);
+  }
+} at_exit;
+
+}  // namespace
+
+std::size_t allowed_shared_bytes() { return shared_bytes; }
+
+cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value < 0 || static_cast<std::size_t>(value) > kSharedBytesOptIn) {
+    return error(cudaErrorInvalidValue, "%d bytes of shared memory, and %zu are the most", value,
+                 kSharedBytesOptIn);
+  }
+  shared_bytes = std::max<std::size_t>(shared_bytes, value);
+  return cudaSuccess;
+}
+
+cudaError_t resident_blocks(int* blocks, int block_size) {
+  if (block_size < 1 || block_size > kMaxThreads) {
+    return error(cudaErrorInvalidValue, "a block of %d threads", block_size);
+  }
+  *blocks = std::min(16, kThreadsPerMultiprocessor / block_size);
+  return cudaSuccess;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  return device == 0 ? cudaSuccess : error(cudaErrorInvalidDevice, "there is device 0 alone");
+}
+cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  if (cudaError_t e = cudaSetDevice(device)) return e;
+  *p = {};
+  std::snprintf(p->name, sizeof p->name, "the CPU, in place of a GPU");
+  std::size_t free_bytes;
+  cudaMemGetInfo(&free_bytes, &p->totalGlobalMem);
+  p->sharedMemPerBlock = kSharedBytes;
+  p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = kSharedBytesOptIn;
+  p->warpSize = 32;
+  p->maxThreadsPerBlock = kMaxThreads;
+  p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
+  p->maxThreadsDim[2] = 64;
+  p->maxGridSize[0] = 0x7fffffff;
+  p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+  p->maxThreadsPerMultiProcessor = kThreadsPerMultiprocessor;
+  p->multiProcessorCount = kMultiprocessors;
+  p->regsPerBlock = p->regsPerMultiprocessor = 65536;
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  p->l2CacheSize = cache > 0 ? static_cast<int>(cache) : 0;
+  p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = 1;
+  p->cooperativeLaunch = p->concurrentKernels = p->asyncEngineCount = 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  cudaDeviceProp p;
+  if (cudaError_t e = cudaGetDeviceProperties(&p, device)) return e;
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = p.maxThreadsPerBlock;
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(p.sharedMemPerBlock);
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(p.sharedMemPerBlockOptin);
+      return cudaSuccess;
+    case cudaDevAttrWarpSize:
+      *value = p.warpSize;
+      return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      return cudaSuccess;
+    case cudaDevAttrL2CacheSize:
+      *value = p.l2CacheSize;
+      return cudaSuccess;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      return cudaSuccess;
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrCooperativeLaunch:
+      *value = 1;
+      return cudaSuccess;
+  }
+  return error(cudaErrorInvalidValue, "attribute %d", attribute);
+}

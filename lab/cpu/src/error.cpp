@@ -1,0 +1,89 @@
+#include "error.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
+
+namespace {
+
+struct Named {
+  cudaError_t code;
+  const char *name, *words;
+};
+#define NAMED(code, words) \
+  { code, #code, words }
+constexpr Named kErrors[] = {
+    NAMED(cudaSuccess, "no error"),
+    NAMED(cudaErrorInvalidValue, "invalid argument"),
+    NAMED(cudaErrorMemoryAllocation, "out of memory"),
+    NAMED(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    NAMED(cudaErrorInvalidSymbol, "invalid device symbol"),
+    NAMED(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
+    NAMED(cudaErrorInsufficientDriver,
+          "CUDA driver version is insufficient for CUDA runtime version"),
+    NAMED(cudaErrorDevicesUnavailable, "CUDA-capable device(s) is/are busy or unavailable"),
+    NAMED(cudaErrorNoDevice, "no CUDA-capable device is detected"),
+    NAMED(cudaErrorInvalidDevice, "invalid device ordinal"),
+    NAMED(cudaErrorNoKernelImageForDevice,
+          "no kernel image is available for execution on the device"),
+    NAMED(cudaErrorPeerAccessUnsupported, "peer access is not supported between these two devices"),
+    NAMED(cudaErrorUnsupportedPtxVersion,
+          "the provided PTX was compiled with an unsupported toolchain."),
+    NAMED(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    NAMED(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
+    NAMED(cudaErrorNotReady, "device not ready"),
+    NAMED(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
+    NAMED(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
+    NAMED(cudaErrorMisalignedAddress, "misaligned address"),
+    NAMED(cudaErrorLaunchFailure, "unspecified launch failure"),
+    NAMED(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
+    NAMED(cudaErrorNotSupported, "operation not supported"),
+    NAMED(cudaErrorSystemNotReady, "system not yet initialized"),
+    NAMED(cudaErrorSystemDriverMismatch,
+          "system has unsupported display driver / cuda driver combination"),
+    NAMED(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
+    NAMED(cudaErrorStreamCaptureInvalidated,
+          "operation failed due to a previous error during capture"),
+    NAMED(cudaErrorStreamCaptureUnmatched, "capture was not ended in the same stream as it began"),
+    NAMED(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
+    NAMED(cudaErrorUnknown, "unknown error"),
+};
+
+cudaError_t last_error = cudaSuccess;
+// What was wrong with the call that failed last, for cudaGetErrorString of that error.
+cudaError_t detailed = cudaSuccess;
+char detail[768], with_detail[1024];
+
+const Named* find(cudaError_t code) {
+  for (const Named& e : kErrors) {
+    if (e.code == code) return &e;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+cudaError_t cuda_on_cpu::error(cudaError_t code, const char* format, ...) {
+  last_error = detailed = code;
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(detail, sizeof detail, format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return last_error; }
+
+const char* cudaGetErrorName(cudaError_t code) {
+  const Named* e = find(code);
+  return e ? e->name : "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t code) {
+  const Named* e = find(code);
+  if (!e) return "unrecognized error code";
+  if (code == cudaSuccess || code != detailed) return e->words;
+  std::snprintf(with_detail, sizeof with_detail, "%s (%s)", e->words, detail);
+  return with_detail;
+}

@@ -1,0 +1,115 @@
+#include "faults.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include <execinfo.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "block.h"
+#include "memory.h"
+#include "queue.h"
+#include "report.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+const void* instruction(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+#else
+  return reinterpret_cast<const void*>(context.uc_mcontext.pc);
+#endif
+}
+
+const char* verb(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return context.uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
+#else
+  (void)context;
+  return "accesses";
+#endif
+}
+
+/// The program's line: where a library's function faulted, that of its caller.
+Where find_line(const ucontext_t& context) {
+  const Where where = line_of(static_cast<const char*>(instruction(context)) + 1);
+  if (where.line > 0) return where;
+  void* frames[32];
+  const int count = backtrace(frames, 32);
+  for (int k = 0; k < count; ++k) {
+    const Where caller = line_of(frames[k]);
+    if (caller.line > 0) return caller;
+  }
+  return {};
+}
+
+/// Host code: what it may not touch, and what to do.
+void fail_on_host(const std::string& line, const char* verb, const void* address) {
+  const Allocation* a = nearest_allocation(address);
+  const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
+  const QueuedUse use = a ? queued_use(a) : QueuedUse{};
+  if (inside && a->space == Space::device) {
+    fail("%shost code %s %s: copy it with cudaMemcpy", line.c_str(), verb,
+         describe_address(address).c_str());
+  }
+  if (inside && use.where) {
+    fail(
+        "%shost code %s %s, and the kernel launched at %s may not have ended: wait for it "
+        "(cudaDeviceSynchronize)",
+        line.c_str(), verb, describe_address(address).c_str(), text(*use.where).c_str());
+  }
+  fail("%shost code %s %s", line.c_str(), verb, describe_address(address).c_str());
+}
+
+void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
+  const auto& context = *static_cast<const ucontext_t*>(context_pointer);
+  const void* address = info->si_addr;
+  const Where where = find_line(context);
+  const std::string line = where.line > 0 ? text(where) + ": " : "";
+  const Block* block = Block::current();
+  const std::string who = block ? block->describe_running_thread() : "host code";
+  if (signal_number == SIGFPE) {
+    fail("%sdivides an integer by zero (%s)", line.c_str(), who.c_str());
+  }
+  if (!block) fail_on_host(line, verb(context), address);
+
+  if (block->fibre().overflowed_at(address)) {
+    fail("%sthe thread has more than %zu KiB of local variables and calls (%s)", line.c_str(),
+         kStackBytes / 1024, who.c_str());
+  }
+  // The CPU does not say which address was not aligned to what.
+  if (info->si_code == SI_KERNEL || (signal_number == SIGBUS && info->si_code == BUS_ADRALN)) {
+    fail(
+        "%sthe address of a float4, or another wide type, is not a multiple of its size, or is no "
+        "address (%s)",
+        line.c_str(), who.c_str());
+  }
+  fail("%s%s %s (%s)", line.c_str(), verb(context), describe_address(address).c_str(), who.c_str());
+}
+
+}  // namespace
+
+void handle_faults() {
+  [[maybe_unused]] static const bool handled = [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
+    handle_faults_on_this_thread();
+    return true;
+  }();
+}
+
+// Where a thread's own stack has overflowed, the handler needs another one.
+void handle_faults_on_this_thread() {
+  constexpr std::size_t kBytes = 256 * 1024;
+  stack_t stack{};
+  stack.ss_sp = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_size = kBytes;
+  if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+}
+
+}  // namespace cuda_on_cpu

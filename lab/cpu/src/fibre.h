@@ -1,0 +1,42 @@
+#pragma once
+// A fibre is a stack and a place in the code: a thread that runs only when another hands over to
+// it. Each thread of a kernel that has to wait has one.
+
+#include <cstddef>
+
+namespace cuda_on_cpu {
+
+class Fibre {
+ public:
+  /// The flow of control that is there already: the worker's own.
+  Fibre() = default;
+  /// A new one, whose first switch_to calls entry() on a stack of its own; entry never returns.
+  explicit Fibre(void (*entry)());
+  ~Fibre();
+  Fibre(const Fibre&) = delete;
+  Fibre& operator=(const Fibre&) = delete;
+
+  /// From this fibre, which runs, to `other`. Returns when somebody switches back.
+  void switch_to(Fibre& other);
+
+  /// The first thing that entry() calls, with the fibre that came first: AddressSanitizer is told
+  /// that the switch has been made.
+  static void arrived(Fibre& first);
+
+  /// Whether the address lies in the space below the stack, which nothing may touch.
+  bool overflowed_at(const void* address) const;
+  /// Whether the address lies on the stack.
+  bool contains(const void* address) const;
+
+ private:
+  void* stack_pointer_ = nullptr;
+  char* stack_ = nullptr;  // its lowest byte
+  std::size_t stack_bytes_ = 0;
+  bool owned_ = false;  // the stack is this object's
+  void* sanitizer_stack_ = nullptr;
+};
+
+/// How much local memory a thread of a kernel has.
+extern const std::size_t kStackBytes;
+
+}  // namespace cuda_on_cpu

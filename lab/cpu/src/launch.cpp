@@ -1,0 +1,77 @@
+#include <cuda_on_cpu/launch.h>
+
+#include <memory>
+
+#include "block.h"
+#include "device.h"
+#include "error.h"
+#include "memory.h"
+#include "queue.h"
+#include "report.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// The limits of a launch, the same on every NVIDIA GPU since compute capability 3.0.
+cudaError_t check(const LaunchConfig& config) {
+  const dim3 grid = config.grid, block = config.block;
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  if (threads == 0 || std::uint64_t{grid.x} * grid.y * grid.z == 0) {
+    return error(cudaErrorInvalidConfiguration, "the grid is %u x %u x %u blocks of %u x %u x %u",
+                 grid.x, grid.y, grid.z, block.x, block.y, block.z);
+  }
+  if (threads > kMaxThreads || block.x > 1024 || block.y > 1024) {
+    return error(cudaErrorInvalidConfiguration,
+                 "a block of %u x %u x %u = %llu threads, and 1024 are the most", block.x, block.y,
+                 block.z, (unsigned long long)threads);
+  }
+  if (block.z > 64) {
+    return error(cudaErrorInvalidConfiguration, "a block %u threads deep, and 64 are the most",
+                 block.z);
+  }
+  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) {
+    return error(cudaErrorInvalidConfiguration,
+                 "a grid of %u x %u x %u blocks, and 2147483647 x 65535 x 65535 are the most",
+                 grid.x, grid.y, grid.z);
+  }
+  if (config.shared_bytes > allowed_shared_bytes()) {
+    return error(cudaErrorInvalidValue, "%zu bytes of shared memory, and %zu are the most%s",
+                 config.shared_bytes, allowed_shared_bytes(),
+                 config.shared_bytes <= kSharedBytesOptIn ? " without cudaFuncSetAttribute" : "");
+  }
+  int resident = 0;
+  resident_blocks(&resident, static_cast<int>(threads));
+  const std::uint64_t most = std::uint64_t(resident) * kMultiprocessors;
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  if (config.cooperative && blocks > most) {
+    return error(cudaErrorCooperativeLaunchTooLarge, "%llu blocks, and %llu fit at once",
+                 (unsigned long long)blocks, (unsigned long long)most);
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run_thread,
+                           const std::vector<PointerArgument>& pointers) {
+  if (Block::current()) {
+    fail("%s: a kernel cannot launch a kernel here (CUDA on the CPU does not cover it)",
+         text(config.where).c_str());
+  }
+  if (const cudaError_t e = check(config)) return e;
+  std::vector<Use> uses;
+  for (const PointerArgument& argument : pointers) {
+    if (const Allocation* a = check_argument(argument, config))
+      uses.push_back({a, argument.writable});
+  }
+  const auto kernel = std::make_shared<Kernel>(Kernel{config, std::move(run_thread)});
+  return enqueue(
+      config.stream, config.where,
+      [kernel] {
+        run_kernel(*kernel);
+        check_padding(kernel->config.where);
+      },
+      std::move(uses));
+}
+
+}  // namespace cuda_on_cpu

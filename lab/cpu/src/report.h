@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cuda_on_cpu/types.h>
+#include <cuda_on_cpu/where.h>
+
+#include <string>
+
+namespace cuda_on_cpu {
+
+/// Prints one line, `PROGRAM: message`, on stderr and ends the program at once with the exit code
+/// of a CUDA error (3). Only the first of several threads that fail is heard.
+[[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/// The same line, and the program goes on.
+void warn(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/// "solutions/09_shared_tile/jacobi.cu:97"
+std::string text(Where where);
+/// "(31,2,0)"
+std::string text(uint3 v);
+
+/// The line of the program that the instruction before `return_address` belongs to, as debug
+/// information has it. The backend's own headers are passed over: it is the line that called them.
+/// Without line numbers or addr2line: {"", 0}.
+Where line_of(const void* return_address);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cuda_on_cpu {
+
+enum class Order { forward, reverse, shuffled };
+
+/// What the environment asks for. A value that cannot be understood ends the program.
+struct Settings {
+  /// LAB_CPU_ORDER=forward|reverse|shuffled: in which order the blocks of a grid, the warps of a
+  /// block and the threads of a warp get their turn. A right program does not care.
+  Order order = Order::forward;
+  /// LAB_CPU_SEED=S: another shuffle.
+  std::uint64_t seed = 1;
+  /// LAB_CPU_WORKERS=W: blocks run on so many threads of the CPU. Default: one per core.
+  int workers = 1;
+  /// LAB_CPU_LEAKS=1: memory that was never freed is an error at the program's end.
+  bool leaks = false;
+};
+const Settings& settings();
+
+}  // namespace cuda_on_cpu

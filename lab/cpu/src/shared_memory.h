@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+namespace cuda_on_cpu {
+
+/// Room for the shared memory of one block.
+char* reserve_shared_memory();
+void release_shared_memory(char* shared);
+
+/// Fills it with NaN (bytes 0xff), for a block that begins. Returns where the launch's own part of
+/// `dynamic_bytes` stands; it ends at a page that cannot be touched.
+char* fill_shared_memory(char* shared, std::size_t dynamic_bytes);
+
+/// How far `address` lies in the room at `shared`; false where it does not.
+bool in_shared_memory(const char* shared, const void* address, std::size_t* offset);
+
+/// Where the variable at or before `offset` ends; at or below `offset`, nothing is there. Of the
+/// block that runs.
+std::size_t shared_variable_end(std::size_t offset);
+
+/// How far before the launch's own part `offset` lies; 0 where it does not.
+std::size_t before_dynamic_shared(std::size_t offset);
+
+/// How large a room is, in bytes.
+extern const std::size_t kSharedRoom;
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,128 @@
+#include "counters.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <lab/short_path.h>
+
+namespace cuda_on_cpu {
+namespace {
+
+constexpr std::uintptr_t kSector = 32;  // bytes: the least that global memory moves
+constexpr int kBanks = 32;              // of shared memory, 4 bytes wide each
+
+/// How many sectors the lanes touch together.
+int count_sectors(const MemoryAccess* const* accesses, int count) {
+  std::uintptr_t sectors[32 * 2];
+  int found = 0;
+  for (int k = 0; k < count; ++k) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(accesses[k]->address);
+    const std::uintptr_t last = (begin + accesses[k]->bytes - 1) / kSector;
+    sectors[found++] = begin / kSector;
+    if (last != begin / kSector) sectors[found++] = last;
+  }
+  std::sort(sectors, sectors + found);
+  return static_cast<int>(std::unique(sectors, sectors + found) - sectors);
+}
+
+/// In how many passes shared memory serves the lanes: in one pass each bank gives one word. Wide
+/// accesses go by halves (8 bytes) or quarters (16 bytes) of the warp.
+int count_wavefronts(const MemoryAccess* const* accesses, int count) {
+  const int words_each = std::max<int>(1, static_cast<int>(accesses[0]->bytes / 4));
+  const int lanes_each = std::max(1, 32 / words_each);
+  int wavefronts = 0;
+  for (int first = 0; first < count; first += lanes_each) {
+    std::uintptr_t words[32 * 4];
+    int found = 0;
+    for (int k = first; k < std::min(count, first + lanes_each); ++k) {
+      const auto word = reinterpret_cast<std::uintptr_t>(accesses[k]->address) / 4;
+      for (int w = 0; w < words_each && found < 128; ++w) words[found++] = word + w;
+    }
+    std::sort(words, words + found);
+    found = static_cast<int>(std::unique(words, words + found) - words);
+    int in_bank[kBanks] = {};
+    int most = 1;
+    for (int k = 0; k < found; ++k) most = std::max(most, ++in_bank[words[k] % kBanks]);
+    wavefronts += most;
+  }
+  return wavefronts;
+}
+
+int fewest_wavefronts(const MemoryAccess& access, int count) {
+  const int words_each = std::max<int>(1, static_cast<int>(access.bytes / 4));
+  const int lanes_each = std::max(1, 32 / words_each);
+  return (count + lanes_each - 1) / lanes_each;
+}
+
+}  // namespace
+
+void Counters::kernel_begins(Where launched_at) {
+  running_ = &kernels_[{launched_at.file, launched_at.line}];
+  ++running_->launches;
+}
+
+void Counters::request(const MemoryAccess* const* accesses, int count) {
+  const MemoryAccess& first = *accesses[0];
+  if (first.of_library) return;
+  Count& c = running_->sites[first.site];
+  c.first = first;
+  ++c.requests;
+  c.threads += count;
+  if (first.kind == Access::atomic) {
+    for (int k = 0; k < count; ++k) ++c.atomics[accesses[k]->address];
+  }
+  if (first.shared) {
+    const int wavefronts = count_wavefronts(accesses, count);
+    c.wavefronts += wavefronts;
+    c.conflicts += wavefronts - fewest_wavefronts(first, count);
+  } else {
+    c.sectors += count_sectors(accesses, count);
+  }
+}
+
+bool Counters::write(const std::string& path) const {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (!file) return false;
+  std::fprintf(file,
+               "file\tline\tkernel_line\tlaunches\tspace\taccess\tbytes\trequests\tthreads\t"
+               "sectors\twavefronts\tconflicts\taddresses\tmost_at_one_address\n");
+  for (const auto& [launch, kernel] : kernels_) {
+    // A line can access memory at several places in the code.
+    struct Key {
+      std::string file;
+      int line;
+      bool shared;
+      Access kind;
+      std::size_t bytes;
+      auto operator<=>(const Key&) const = default;
+    };
+    std::map<Key, Count> lines;
+    for (const auto& [site, count] : kernel.sites) {
+      const Where where = site.line();
+      Count& sum = lines[{lab::short_path(where.file), where.line, count.first.shared,
+                          count.first.kind, count.first.bytes}];
+      sum.requests += count.requests;
+      sum.threads += count.threads;
+      sum.sectors += count.sectors;
+      sum.wavefronts += count.wavefronts;
+      sum.conflicts += count.conflicts;
+      for (const auto& [address, times] : count.atomics) sum.atomics[address] += times;
+    }
+    for (const auto& [key, c] : lines) {
+      std::uint64_t most = 0;
+      for (const auto& [address, times] : c.atomics) most = std::max(most, times);
+      const char* kind = key.kind == Access::read    ? "load"
+                         : key.kind == Access::write ? "store"
+                                                     : "atomic";
+      std::fprintf(file, "%s\t%d\t%d\t%llu\t%s\t%s\t%zu\t%llu\t%llu\t%llu\t%llu\t%llu\t%zu\t%llu\n",
+                   key.file.c_str(), key.line, launch.second, (unsigned long long)kernel.launches,
+                   key.shared ? "shared" : "global", kind, key.bytes,
+                   (unsigned long long)c.requests, (unsigned long long)c.threads,
+                   (unsigned long long)c.sectors, (unsigned long long)c.wavefronts,
+                   (unsigned long long)c.conflicts, c.atomics.size(), (unsigned long long)most);
+    }
+  }
+  return std::fclose(file) == 0;
+}
+
+}  // namespace cuda_on_cpu

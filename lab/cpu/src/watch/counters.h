@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cuda_on_cpu/where.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "access.h"
+
+namespace cuda_on_cpu {
+
+/// Counts what a GPU's hardware counters count, for each place in the code that accesses memory.
+class Counters {
+ public:
+  void kernel_begins(Where launched_at);
+  /// One instruction of a warp: the accesses of its lanes.
+  void request(const MemoryAccess* const* accesses, int count);
+
+  /// Writes the counts as a table, a line for each line of code, kernel and kind of access. False
+  /// where the file cannot be written.
+  bool write(const std::string& path) const;
+
+ private:
+  struct Count {
+    MemoryAccess first;            // of what kind they are
+    std::uint64_t requests = 0;    // instructions of a warp
+    std::uint64_t threads = 0;     // their lanes that took part
+    std::uint64_t sectors = 0;     // of 32 bytes, in global memory
+    std::uint64_t wavefronts = 0;  // passes that shared memory needs for its 32 banks ...
+    std::uint64_t conflicts = 0;   // ... and those of them that bank conflicts cost
+    std::unordered_map<const char*, std::uint64_t> atomics;  // at each address
+  };
+  struct SiteHash {
+    std::size_t operator()(const Site& site) const {
+      return std::hash<const void*>()(site.return_address) * 31 +
+             std::hash<const void*>()(site.where.file) + site.where.line;
+    }
+  };
+  struct KernelCounts {
+    std::uint64_t launches = 0;
+    std::unordered_map<Site, Count, SiteHash> sites;
+  };
+  std::map<std::pair<std::string, int>, KernelCounts> kernels_;  // by the line of the launch
+  KernelCounts* running_ = nullptr;
+};
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "../block.h"
+#include "access.h"
+
+namespace cuda_on_cpu {
+
+/// Finds accesses that nothing orders: two threads, the same bytes, at least one writes, and not
+/// both are atomic. What orders accesses of one kernel: the block's barrier, a warp's operations,
+/// the grid's barrier, and an atomic on the same address in between (the first thread did one after
+/// its access, the other one before its own). It does not depend on which thread happened to come
+/// first.
+///
+/// Also finds reads of memory that nothing has written.
+class Races {
+ public:
+  void memory_allocated(const char* begin, std::size_t bytes);
+  void memory_released(const char* begin);
+  void memory_written(const char* begin, std::size_t bytes);
+
+  void kernel_begins();
+  void kernel_ends();
+  void block_resumes(Block& block);
+  void block_ends(Block& block);
+  void block_synchronises(Block& block);
+  void grid_synchronises();
+  void warp_synchronises(Block& block, int warp, unsigned lanes);
+
+  /// Ends the program, with both lines, where the access races with one before it.
+  void access(Block& block, const MemoryAccess& access);
+
+ private:
+  /// When and where a word was accessed. `launch` 0: never.
+  struct Stamp {
+    std::uint32_t launch = 0;
+    std::uint32_t block;
+    std::uint32_t block_epoch;  // how often the block had synchronised
+    std::uint32_t warp_clock;   // how often the thread had synchronised with its warp
+    std::uint32_t tick;         // how many atomics the thread had done
+    std::uint32_t site;
+    std::uint16_t thread;
+    std::uint32_t grid_epoch;
+    std::uint8_t bytes;  // of the word's four, as bits
+    bool atomic;
+  };
+  /// A word of 4 bytes: its last writer, and two readers since (of different threads, if it had
+  /// any).
+  struct Word {
+    Stamp write, read, other_read;
+    bool written = false;
+  };
+  /// An atomic on an address publishes what its thread had done before it: whoever does a later
+  /// atomic there may rely on that.
+  struct Publication {
+    std::size_t number;  // the atomics at this address are counted
+    std::uint32_t block_epoch, tick;
+    std::uint16_t thread;
+  };
+  struct Publications {
+    std::size_t count = 0;
+    std::unordered_map<std::uint32_t, std::vector<Publication>> of_block;
+  };
+  /// How many of the publications at each address somebody has seen.
+  using Seen = std::unordered_map<const char*, std::size_t>;
+  struct OfWarp {
+    std::array<std::uint32_t, 32> clock{};
+    // known[a][b]: up to which clock lane a knows what lane b has done.
+    std::array<std::array<std::uint32_t, 32>, 32> known{};
+  };
+  struct OfBlock {
+    std::uint32_t epoch = 0;
+    std::array<OfWarp, kMaxWarps> warps{};
+    std::array<std::uint32_t, kMaxThreads> tick{};
+    std::unordered_map<int, Seen> seen_by;  // each thread, since the block's last barrier
+    Seen seen;                              // all of them, before it
+  };
+  struct Region {
+    std::size_t bytes;
+    std::vector<Word> words;
+  };
+  struct UnwrittenRead {
+    MemoryAccess access;
+    std::string who;
+  };
+
+  Word* find_word(const Block& block, const MemoryAccess& access, std::size_t offset);
+  Stamp stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes);
+  bool ordered(const Stamp& before, const Stamp& now) const;
+  bool published(const Stamp& before, const Stamp& now) const;
+  bool published_among(const Stamp& before, const Seen& seen) const;
+  void note_atomic(const Block& block, const MemoryAccess& access);
+  [[noreturn]] void report(const Block& block, const Stamp& before, const char* verb_before,
+                           const MemoryAccess& now) const;
+  std::uint32_t number_of(const Site& site);
+
+  std::map<const char*, Region> regions_;  // global memory, by where it begins
+  Region* last_region_ = nullptr;
+  const char* last_begin_ = nullptr;
+  std::vector<Word> shared_;
+  std::map<const Block*, OfBlock> blocks_;
+  OfBlock* running_ = nullptr;
+  std::unordered_map<const char*, Publications> publications_;
+  std::vector<Site> sites_;
+  std::unordered_map<const void*, std::uint32_t> site_numbers_;
+  std::uint32_t launch_ = 0;
+  std::uint32_t grid_epoch_ = 0;
+  bool unwritten_read_ = false;
+  UnwrittenRead first_unwritten_read_;
+};
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,12 @@
+// expect: LAB_CPU_WORKERS=four: must be a whole number
+// env: LAB_CPU_WORKERS=four
+
+#include <lab/cuda_check.h>
+
+__global__ void nothing_kernel() {}
+
+int main() {
+  nothing_kernel<<<1, 1>>>();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}

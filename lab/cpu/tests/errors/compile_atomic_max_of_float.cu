@@ -1,0 +1,13 @@
+// expect: CUDA has atomicMax of integers of 4 and 8 bytes
+// variant: compile
+
+#include <lab/cuda_check.h>
+
+__global__ void max_kernel(float* x) { atomicMax(x, 1.0f); }
+
+int main() {
+  float* x;
+  CUDA_CHECK(cudaMalloc(&x, 4));
+  max_kernel<<<1, 1>>>(x);
+  return 0;
+}

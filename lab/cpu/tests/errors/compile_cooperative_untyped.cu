@@ -1,0 +1,12 @@
+// expect: CUDA on the CPU: name the kernel itself, without \(void\*\)
+// variant: compile
+
+#include <lab/cuda_check.h>
+
+__global__ void nothing_kernel() {}
+
+int main() {
+  void* arguments[] = {nullptr};
+  CUDA_CHECK(cudaLaunchCooperativeKernel((void*)nothing_kernel, 2, 32, arguments));
+  return 0;
+}

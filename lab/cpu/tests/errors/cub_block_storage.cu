@@ -1,0 +1,17 @@
+// expect: cub_block_storage.cu:@sum: the temporary storage of cub::BlockReduce must be in shared
+//         memory \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
+
+#include <lab/cuda_check.h>
+
+#include <cub/cub.cuh>
+
+__global__ void sum_kernel() {
+  cub::BlockReduce<int, 32>::TempStorage storage{};
+  cub::BlockReduce<int, 32>(storage).Sum(1);  // @sum
+}
+
+int main() {
+  sum_kernel<<<1, 32>>>();  // @launch
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}

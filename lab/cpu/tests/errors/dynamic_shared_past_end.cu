@@ -1,0 +1,19 @@
+// expect: dynamic_shared_past_end.cu:@store: writes shared memory 4 bytes past the end of a
+//         variable
+// variant: watched
+
+#include <lab/cuda_check.h>
+
+__global__ void k_kernel(int* x) {
+  extern __shared__ int a[];
+  a[threadIdx.x] = x[threadIdx.x];  // @store
+}
+
+int main() {
+  int* x;
+  CUDA_CHECK(cudaMalloc(&x, 4000));  // @malloc
+  CUDA_CHECK(cudaMemset(x, 0, 4000));
+  k_kernel<<<1, 33, 32 * sizeof(int)>>>(x);  // @launch
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}

@@ -1,0 +1,10 @@
+// expect: host_reads_device.cu:@load: host code reads byte 4 of the 40 bytes that cudaMalloc gave
+//         at line @malloc: copy it with cudaMemcpy
+
+#include <lab/cuda_check.h>
+
+int main() {
+  int* x;
+  CUDA_CHECK(cudaMalloc(&x, 40));  // @malloc
+  return x[1];                     // @load
+}

@@ -1,0 +1,15 @@
+// expect: host_reads_while_queued.cu:@load: host code reads byte 0 of the 40 bytes that
+//         cudaMallocManaged gave at line @malloc, and the kernel launched at line @launch may not
+//         have ended: wait for it \(cudaDeviceSynchronize\)
+
+#include <lab/cuda_check.h>
+
+__global__ void set_kernel(int* x) { x[threadIdx.x] = 1; }
+
+int main() {
+  int* x;
+  CUDA_CHECK(cudaMallocManaged(&x, 40));  // @malloc
+  set_kernel<<<1, 10>>>(x);               // @launch
+  CUDA_CHECK(cudaGetLastError());
+  return x[0];  // @load
+}

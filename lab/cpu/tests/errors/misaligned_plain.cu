@@ -1,0 +1,20 @@
+// expect: misaligned_plain.cu:@load: the address of a float4, or another wide type, is not a
+//         multiple of its size, or is no address \(kernel launched at line @launch, block
+//         \(0,0,0\), thread \(0,0,0\)\)
+// variant: plain
+
+#include <lab/cuda_check.h>
+
+__global__ void wide_kernel(float* x) {
+  float4* out = reinterpret_cast<float4*>(x);
+  out[0] = *reinterpret_cast<const float4*>(x + 1);  // @load
+}
+
+int main() {
+  float* x;
+  CUDA_CHECK(cudaMalloc(&x, 80));  // @malloc
+  CUDA_CHECK(cudaMemset(x, 0, 80));
+  wide_kernel<<<1, 1>>>(x);  // @launch
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}

@@ -1,0 +1,11 @@
+// expect: cudaMalloc\(&x, size_t\{1\} << 50\): out of memory \([0-9.]+ GB asked for, [0-9.]+ GB
+//         free\) \(cudaErrorMemoryAllocation\): take a smaller --n
+// exit: 5
+
+#include <lab/cuda_check.h>
+
+int main() {
+  int* x;
+  CUDA_CHECK(cudaMalloc(&x, size_t{1} << 50));
+  return 0;
+}

@@ -1,0 +1,12 @@
+// expect: invalid argument \(65536 bytes of shared memory, and 49152 are the most without
+//         cudaFuncSetAttribute\)
+
+#include <lab/cuda_check.h>
+
+__global__ void nothing_kernel() {}
+
+int main() {
+  nothing_kernel<<<1, 1, 64 * 1024>>>();
+  CUDA_CHECK(cudaGetLastError());
+  return 0;
+}

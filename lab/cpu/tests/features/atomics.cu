@@ -1,0 +1,215 @@
+// Every atomic function, for every type that CUDA has it for: the result, and what each call
+// returns.
+
+#include "check.h"
+
+#include <algorithm>
+#include <vector>
+
+constexpr int kBlocks = 5, kThreads = 96, kCount = kBlocks * kThreads;
+
+template <class T>
+__global__ void add_kernel(T* x, T* before, T value) {
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  before[k] = atomicAdd(x, value);
+}
+
+template <class T>
+__global__ void subtract_kernel(T* x, T value) {
+  atomicSub(x, value);
+}
+
+// Many threads, few addresses.
+template <class T>
+__global__ void histogram_kernel(T* bins) {
+  atomicAdd(&bins[(blockIdx.x * blockDim.x + threadIdx.x) % 7], T{1});
+}
+
+template <class T>
+__global__ void extremes_kernel(T* least, T* most, T offset) {
+  const T mine = static_cast<T>(blockIdx.x * blockDim.x + threadIdx.x) + offset;
+  atomicMin(least, mine);
+  atomicMax(most, mine);
+}
+
+// Each value is handed on exactly once: the last one stays.
+template <class T>
+__global__ void exchange_kernel(T* x, T* before) {
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  before[k] = atomicExch(x, static_cast<T>(k + 1));
+}
+
+template <class T>
+__global__ void bits_kernel(T* all, T* any, T* odd) {
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAnd(all, ~(T{1} << (k % 20)));
+  atomicOr(any, T{1} << (k % 20));
+  atomicXor(odd, T{1} << (k % 32));
+}
+
+template <class T>
+__global__ void swap_kernel(T* x, int* winners) {
+  const T mine = static_cast<T>(threadIdx.x + 1);
+  if (atomicCAS(x, T{0}, mine) == T{0}) atomicAdd(winners, 1);
+}
+
+__global__ void wrap_kernel(unsigned* up, unsigned* down, unsigned last) {
+  atomicInc(up, last);
+  atomicDec(down, last);
+}
+
+// What CUDA lacks is made of compare-and-swap.
+__device__ double atomic_max(double* p, double value) {
+  auto* bits = reinterpret_cast<unsigned long long*>(p);
+  unsigned long long old = atomicCAS(bits, 0ull, 0ull), assumed;
+  do {
+    assumed = old;
+    if (__longlong_as_double(assumed) >= value) break;
+    old = atomicCAS(bits, assumed, __double_as_longlong(value));
+  } while (old != assumed);
+  return __longlong_as_double(old);
+}
+
+__global__ void largest_kernel(double* largest) {
+  atomic_max(largest, (blockIdx.x * blockDim.x + threadIdx.x) % 401 * 0.5);
+}
+
+// Not below zero: floats are then ordered as their bits.
+__global__ void largest_float_kernel(float* largest) {
+  atomicMax(reinterpret_cast<int*>(largest), __float_as_int(0.25f * threadIdx.x));
+}
+
+__global__ void shared_kernel(unsigned* total, float* sum) {
+  __shared__ unsigned count;
+  __shared__ float part;
+  if (threadIdx.x == 0) {
+    count = 0;
+    part = 0;
+  }
+  __syncthreads();
+  atomicAdd(&count, threadIdx.x);
+  atomicAdd(&part, 0.5f);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicAdd(total, count);
+    atomicAdd(sum, part);
+  }
+}
+
+template <class T>
+void add(T value) {
+  Array<T> x(1), before(kCount), bins(7);
+  add_kernel<<<kBlocks, kThreads>>>(x.data(), before.data(), value);
+  histogram_kernel<<<kBlocks, kThreads>>>(bins.data());
+  FINISHED();
+  CHECK_EQUAL(x[0], value * static_cast<T>(kCount));
+  std::vector<T> seen(before.data(), before.data() + kCount);
+  std::sort(seen.begin(), seen.end());
+  std::vector<T> expected(kCount);
+  for (int k = 0; k < kCount; ++k) expected[k] = value * static_cast<T>(k);
+  std::sort(expected.begin(), expected.end());
+  CHECK(seen == expected);
+  for (int k = 0; k < 7; ++k) CHECK_EQUAL(bins[k], (kCount + 6 - k) / 7);
+}
+
+template <class T>
+void subtract() {
+  Array<T> x(1);
+  x[0] = 100000;
+  subtract_kernel<<<kBlocks, kThreads>>>(x.data(), T{3});
+  FINISHED();
+  CHECK_EQUAL(x[0], 100000 - 3 * kCount);
+}
+
+template <class T>
+void extremes(T offset) {
+  Array<T> least(1), most(1);
+  least[0] = most[0] = offset + 5;
+  extremes_kernel<<<kBlocks, kThreads>>>(least.data(), most.data(), offset);
+  FINISHED();
+  CHECK_EQUAL(least[0], offset);
+  CHECK_EQUAL(most[0], offset + (kCount - 1));
+}
+
+template <class T>
+void exchange() {
+  Array<T> x(1), before(kCount);
+  exchange_kernel<<<kBlocks, kThreads>>>(x.data(), before.data());
+  FINISHED();
+  std::vector<T> seen(before.data(), before.data() + kCount);
+  seen.push_back(x[0]);
+  std::sort(seen.begin(), seen.end());
+  for (int k = 0; k <= kCount; ++k) CHECK_EQUAL(seen[k], k);
+}
+
+template <class T>
+void bits() {
+  Array<T> all(1), any(1), odd(1);
+  all[0] = static_cast<T>(~T{0});
+  bits_kernel<<<1, 48>>>(all.data(), any.data(), odd.data());
+  FINISHED();
+  CHECK_EQUAL(all[0], static_cast<T>(~T{0}) - 0xfffff);
+  CHECK_EQUAL(any[0], 0xfffff);
+  CHECK_EQUAL(odd[0], static_cast<T>(0xffff0000));  // the others twice
+}
+
+template <class T>
+void swap() {
+  Array<T> x(1);
+  Array<int> winners(1);
+  swap_kernel<<<kBlocks, kThreads>>>(x.data(), winners.data());
+  FINISHED();
+  CHECK_EQUAL(winners[0], 1);
+  CHECK(x[0] >= T{1} && x[0] <= T{kThreads});
+}
+
+void wrap() {
+  Array<unsigned> up(1), down(1);
+  wrap_kernel<<<kBlocks, kThreads>>>(up.data(), down.data(), 9);
+  FINISHED();
+  CHECK_EQUAL(up[0], kCount % 10);
+  CHECK_EQUAL(down[0], (10 - kCount % 10) % 10);
+  up[0] = down[0] = 50;  // beyond the last
+  wrap_kernel<<<1, 1>>>(up.data(), down.data(), 9);
+  FINISHED();
+  CHECK_EQUAL(up[0], 0);
+  CHECK_EQUAL(down[0], 9);
+}
+
+int main() {
+  add<int>(-2);
+  add<unsigned>(3u);
+  add<unsigned long long>(1ull << 33);
+  add<float>(0.25f);
+  add<double>(0.125);
+  subtract<int>();
+  subtract<unsigned>();
+  extremes<int>(-100);
+  extremes<unsigned>(0x80000000u);
+  extremes<long long>(-(1ll << 40));
+  extremes<unsigned long long>(1ull << 40);
+  exchange<int>();
+  exchange<unsigned>();
+  exchange<unsigned long long>();
+  exchange<float>();
+  bits<int>();
+  bits<unsigned>();
+  bits<unsigned long long>();
+  swap<int>();
+  swap<unsigned>();
+  swap<unsigned long long>();
+  wrap();
+
+  Array<double> largest(1);
+  Array<float> largest_float(1), sum(1);
+  Array<unsigned> total(1);
+  largest_kernel<<<kBlocks, kThreads>>>(largest.data());
+  largest_float_kernel<<<kBlocks, kThreads>>>(largest_float.data());
+  shared_kernel<<<kBlocks, kThreads>>>(total.data(), sum.data());
+  FINISHED();
+  CHECK_EQUAL(largest[0], 200.0);
+  CHECK_EQUAL(largest_float[0], 0.25f * (kThreads - 1));
+  CHECK_EQUAL(total[0], kBlocks * (kThreads * (kThreads - 1) / 2));
+  CHECK_EQUAL(sum[0], 0.5f * kCount);
+  return result();
+}

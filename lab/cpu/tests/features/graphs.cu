@@ -1,0 +1,177 @@
+// Graphs: captured from a stream, or from one that forks and joins again; launched many times.
+
+#include "check.h"
+
+__global__ void add_kernel(int* x, int value) { x[threadIdx.x] += value; }
+__global__ void swap_kernel(int* x, int* y) {
+  const int k = threadIdx.x, old = x[k];
+  x[k] = y[k];
+  y[k] = old;
+}
+__global__ void sum_kernel(const int* a, const int* b, int* out) {
+  out[threadIdx.x] += a[threadIdx.x] * b[threadIdx.x];
+}
+
+constexpr int kCount = 64;
+
+void one_stream() {
+  Array<int> x(kCount), y(kCount);
+  cudaStream_t stream;
+  CUDA(cudaStreamCreate(&stream));
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  int value = 1;
+  add_kernel<<<1, kCount, 0, stream>>>(x.data(), value);
+  value = 1000;  // the graph has kept 1
+  add_kernel<<<1, kCount, 0, stream>>>(x.data(), 2);
+  swap_kernel<<<1, kCount, 0, stream>>>(x.data(), y.data());
+  LAUNCHED();
+  CUDA(cudaStreamEndCapture(stream, &graph));
+  // Captured is not done.
+  CUDA(cudaDeviceSynchronize());
+  CHECK(x[0] == 0 && y[0] == 0);
+  size_t nodes = 0;
+  CUDA(cudaGraphGetNodes(graph, nullptr, &nodes));
+  CHECK_EQUAL(nodes, 3);
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaGraphUpload(exec, stream));
+
+  int a = 0, b = 0;
+  for (int launch = 0; launch < 10; ++launch) {
+    CUDA(cudaGraphLaunch(exec, stream));
+    a += 3;
+    const int old = a;
+    a = b;
+    b = old;
+    if (launch % 3 == 0) CUDA(cudaStreamSynchronize(stream));
+  }
+  // And beside other work of the stream.
+  add_kernel<<<1, kCount, 0, stream>>>(x.data(), 100);
+  LAUNCHED();
+  CUDA(cudaStreamSynchronize(stream));
+  for (int k = 0; k < kCount; ++k) {
+    CHECK_EQUAL(x[k], a + 100);
+    CHECK_EQUAL(y[k], b);
+  }
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaStreamDestroy(stream));
+}
+
+// Two streams in one graph: the second begins after the first's first kernel, and both meet again.
+void fork_and_join() {
+  Array<int> a(kCount), b(kCount), out(kCount);
+  cudaStream_t stream, side;
+  CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CUDA(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+  cudaEvent_t fork, join;
+  CUDA(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+  CUDA(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  add_kernel<<<1, kCount, 0, stream>>>(b.data(), 1);
+  CUDA(cudaEventRecord(fork, stream));
+  CUDA(cudaStreamWaitEvent(side, fork, 0));
+  add_kernel<<<1, kCount, 0, stream>>>(a.data(), 1);
+  add_kernel<<<1, kCount, 0, side>>>(b.data(), 1);
+  CUDA(cudaEventRecord(join, side));
+  CUDA(cudaStreamWaitEvent(stream, join, 0));
+  sum_kernel<<<1, kCount, 0, stream>>>(a.data(), b.data(), out.data());
+  LAUNCHED();
+  CUDA(cudaStreamEndCapture(stream, &graph));
+  CUDA(cudaGraphInstantiate(&exec, graph));
+
+  int expected = 0;
+  for (int k = 1; k <= 5; ++k) {
+    CUDA(cudaGraphLaunch(exec, stream));
+    expected += k * 2 * k;
+  }
+  CUDA(cudaStreamSynchronize(stream));
+  for (int k = 0; k < kCount; ++k) CHECK_EQUAL(out[k], expected);
+  // The streams are as before.
+  add_kernel<<<1, kCount, 0, side>>>(out.data(), 7);
+  LAUNCHED();
+  CUDA(cudaStreamSynchronize(side));
+  CHECK_EQUAL(out[3], expected + 7);
+
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaEventDestroy(fork));
+  CUDA(cudaEventDestroy(join));
+  CUDA(cudaStreamDestroy(stream));
+  CUDA(cudaStreamDestroy(side));
+}
+
+void copies_and_fills() {
+  Array<int> x(kCount);
+  int *device, *host;
+  CUDA(cudaMalloc(&device, kCount * sizeof(int)));
+  CUDA(cudaMallocHost(&host, kCount * sizeof(int)));
+  cudaStream_t stream;
+  CUDA(cudaStreamCreate(&stream));
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  CUDA(cudaMemsetAsync(device, 0, kCount * sizeof(int), stream));
+  add_kernel<<<1, kCount, 0, stream>>>(device, 5);
+  CUDA(cudaMemcpyAsync(x.data(), device, kCount * sizeof(int), cudaMemcpyDeviceToDevice, stream));
+  CUDA(cudaMemcpyAsync(host, device, kCount * sizeof(int), cudaMemcpyDeviceToHost, stream));
+  CUDA(cudaStreamEndCapture(stream, &graph));
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  for (int launch = 0; launch < 2; ++launch) {
+    for (int k = 0; k < kCount; ++k) x[k] = host[k] = -1;
+    CUDA(cudaGraphLaunch(exec, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    for (int k = 0; k < kCount; ++k) CHECK(x[k] == 5 && host[k] == 5);
+  }
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaStreamDestroy(stream));
+  CUDA(cudaFree(device));
+  CUDA(cudaFreeHost(host));
+}
+
+void mistakes() {
+  cudaStream_t stream;
+  CUDA(cudaStreamCreate(&stream));
+  cudaGraph_t graph;
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorIllegalState);
+  CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) ==
+        cudaErrorStreamCaptureUnsupported);
+  // No call may wait for a stream that is captured.
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported);
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+  CHECK(graph == nullptr);
+  (void)cudaGetLastError();
+  CUDA(cudaDeviceSynchronize());
+
+  // A second stream that nobody waits for.
+  cudaStream_t side;
+  CUDA(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+  cudaEvent_t fork;
+  CUDA(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+  Array<int> x(1);
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CUDA(cudaEventRecord(fork, stream));
+  CUDA(cudaStreamWaitEvent(side, fork, 0));
+  add_kernel<<<1, 1, 0, side>>>(x.data(), 1);
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined);
+  (void)cudaGetLastError();
+  CUDA(cudaDeviceSynchronize());
+  CHECK_EQUAL(x[0], 0);
+  CUDA(cudaEventDestroy(fork));
+  CUDA(cudaStreamDestroy(side));
+  CUDA(cudaStreamDestroy(stream));
+}
+
+int main() {
+  one_stream();
+  fork_and_join();
+  copies_and_fills();
+  mistakes();
+  return result();
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# run_tests.sh COMPILER features|errors|counts: builds the programs of that folder with the compiler
+# and runs them.
+#
+#   features   programs that are right: in every order, with one worker and four, watched and with
+#              AddressSanitizer they say nothing
+#   errors     programs that are wrong: what they say on stderr is what their first lines expect
+#   counts     programs whose loads, stores and conflicts are known
+#
+# The programs stay in LAB_TEST_BUILD_DIR/cpu_tests: what is up to date is not built again.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/tests/lib.sh"
+
+compiler=${1:?COMPILER features|errors|counts}
+group=${2:?COMPILER features|errors|counts}
+tests_dir=$source_dir/lab/cpu/tests
+unset "${!LAB_CPU_@}" CXX CXXFLAGS LDFLAGS ASAN_OPTIONS
+need "$compiler" cmake addr2line
+need_build
+make_temp
+jobs=$(nproc)
+programs=$build_dir/cpu_tests/$(basename "$compiler")
+
+# Two tests of one compiler share the folder.
+build() {
+  mkdir -p "$programs"
+  exec 9>"$programs/lock"
+  if command -v flock >/dev/null; then flock 9; fi
+  local generator=()
+  if [[ ! -f $programs/CMakeCache.txt ]] && command -v ninja >/dev/null; then
+    generator=(-G Ninja)
+  fi
+  run cmake -S "$tests_dir/programs" -B "$programs" "${generator[@]}" \
+    -DCMAKE_CXX_COMPILER="$compiler"
+  ((status == 0)) || {
+    show "the project of the programs cannot be configured"
+    finish
+  }
+  run cmake --build "$programs" --parallel "$jobs" --target "$group"
+  ((status == 0)) || {
+    show "the programs cannot be built"
+    finish
+  }
+  if grep -q "warning:" <<<"$said"; then show "the compiler warns"; fi
+  exec 9>&-
+}
+
+# ---- features ----------------------------------------------------------------------------------
+
+# run_feature PROGRAM NAME=VALUE...: runs it; what it says, and how it ended, goes to a file of its
+# own.
+run_feature() {
+  local program=$1 status=0 said
+  shift
+  said=$(env "$@" timeout 60 "$programs/$program" 2>&1 </dev/null) || status=$?
+  if ((status != 0)) || [[ -n $said ]]; then
+    printf '%s %s: exit code %d\n%s\n' "$*" "$program" "$status" "${said:0:2000}"
+  fi >"$temp/$program.$(tr -c 'a-zA-Z0-9\n' _ <<<"$*").wrong"
+}
+
+# in_parallel FUNCTION: calls it with the words of each line of stdin, so many at a time as there
+# are cores.
+in_parallel() {
+  local line
+  while IFS= read -r line; do
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n || true; done
+    # shellcheck disable=SC2086  # the line is words
+    "$1" $line &
+  done
+  wait
+}
+
+features() {
+  local source name order workers count=0
+  for source in "$tests_dir"/features/*.cu; do
+    name=features_$(basename "$source" .cu)
+    for order in forward reverse shuffled; do
+      for workers in 1 4; do
+        printf '%s LAB_CPU_ORDER=%s LAB_CPU_WORKERS=%s\n' "$name" "$order" "$workers"
+      done
+    done
+    printf '%s LAB_CPU_SEED=7 LAB_CPU_ORDER=shuffled\n' "${name}_asan" "${name}"
+    printf '%s LAB_CPU_LEAKS=1\n' "${name}_watched"
+    printf '%s LAB_CPU_ORDER=reverse\n' "${name}_watched"
+  done >"$temp/runs"
+  in_parallel run_feature <"$temp/runs"
+  for wrong in "$temp"/*.wrong; do
+    if [[ -s $wrong ]]; then fail "$(head -n 1 "$wrong")" "$(tail -n +2 "$wrong")"; fi
+  done
+  count=$(wc -l <"$temp/runs")
+
+  # The ranges' summary.
+  run env LAB_NVTX=1 "$programs/features_nvtx_ranges"
+  expect_status 0 "NVTX"
+  for range in "1 .*outer" "1 .*inner" "1 .*a mark" "1 .*first" "1 .*second" "3 .*in a loop" \
+    "1 .*number 2" "3 .*function_with_range" "1 .*to the end" "1 .*coloured" \
+    "1 .*a mark of C\+\+"; do
+    expect "^ +[0-9.]+ +$range$" "the summary of the NVTX ranges"
+  done
+  finish "$count runs of $(basename "$compiler")'s programs"
+}
+
+# ---- errors ------------------------------------------------------------------------------------
+
+# words FILE NAME: what stands behind `// NAME: ` in its first lines, a line each. A line that
+# begins with more blanks goes on with the one before. @name stands for the number of the line with
+# // @name.
+words() {
+  awk -v start="// $2: " '
+    !/^\/\// { exit }
+    index($0, start) == 1 {
+      printf "%s%s", (count++ ? "\n" : ""), substr($0, length(start) + 1)
+      goes_on = 1
+      next
+    }
+    goes_on && sub(/^\/\/   +/, " ") { printf "%s", $0; next }
+    { goes_on = 0 }
+    END { if (count) print "" }' "$1" |
+    sed -f <(grep -nE '// @[a-z_]+$' "$1" | sed -E 's,^([0-9]+):.*// @([a-z_]+)$,s/@\2\\b/\1/g,')
+}
+
+check_error() {
+  local source=$1 name variant code env expected lines
+  name=$(basename "$source" .cu)
+  # One of the two may not be told enough, and then says nothing.
+  grep -qE -- "^($(words "$source" compiler))" <<<"$(basename "$compiler")" || return 0
+  variant=$(words "$source" variant)
+  code=$(words "$source" exit)
+  mapfile -t env < <(words "$source" env)
+  mapfile -t expected < <(words "$source" expect)
+  ((${#expected[@]} > 0)) || fail "$name: its first lines expect nothing"
+  case ${variant:=plain} in
+    compile)
+      run compile_one "$source"
+      code=1
+      ;;
+    plain) run env "${env[@]}" timeout 60 "$programs/errors_$name" ;;
+    asan | watched) run env "${env[@]}" timeout 60 "$programs/errors_${name}_$variant" ;;
+    *) fail "$name: no such variant: $variant" ;;
+  esac
+  expect_status "${code:-3}" "$name"
+  [[ $variant == compile || -z $out ]] || show "$name: something on stdout"
+  for line in "${expected[@]}"; do
+    grep -qE -- "$line" <<<"$err" || show "$name: no line on stderr matches '$line'"
+  done
+  # All of it stands in one line.
+  lines=$(grep -c . <<<"$err") || true
+  [[ $variant == compile || $variant == asan ]] || ((lines == ${#expected[@]})) ||
+    show "$name: $lines lines on stderr, not ${#expected[@]}"
+}
+
+# compile_one FILE: compiles a program that is not to compile.
+compile_one() {
+  "$programs/lab/cpu/filter/cuda_to_cpp" "$1" "$temp/wrong.cpp" &&
+    "$compiler" -std=c++20 -O1 -I "$source_dir/lab/include" -isystem "$source_dir/lab/cpu/include" \
+      -c "$temp/wrong.cpp" -o "$temp/wrong.o"
+}
+
+errors() {
+  local source count=0
+  for source in "$tests_dir"/errors/*.cu; do
+    check_error "$source"
+    count=$((count + 1))
+  done
+  finish "the messages of $count programs by $(basename "$compiler")"
+}
+
+# ---- counts ------------------------------------------------------------------------------------
+
+counts() {
+  local source name count=0
+  for source in "$tests_dir"/counts/*.cu; do
+    name=$(basename "$source" .cu)
+    run env LAB_CPU_COUNTS="$temp/$name.tsv" timeout 60 "$programs/counts_${name}_watched"
+    expect_status 0 "$name"
+    [[ -z $said || $said == $'\n' ]] || show "$name: it says something"
+    # Both as LINE SPACE ACCESS BYTES REQUESTS THREADS SECTORS WAVEFRONTS CONFLICTS ADDRESSES MOST.
+    words "$source" count | tr -s ' ' | sort >"$temp/expected"
+    awk -F '\t' -v file="$name.cu" '$1 == file {
+        print $2, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+      }' "$temp/$name.tsv" | sort >"$temp/counted"
+    if ! diff "$temp/expected" "$temp/counted" >"$temp/difference"; then
+      fail "$name.cu: other counts (< expected, > counted)" "$(grep '^[<>]' "$temp/difference")"
+    fi
+    count=$((count + $(wc -l <"$temp/expected")))
+  done
+  finish "$count counts of $(basename "$compiler")'s programs"
+}
+
+case $group in
+  features | errors | counts) ;;
+  *)
+    printf '%s: neither features nor errors nor counts\n' "$group" >&2
+    exit 1
+    ;;
+esac
+build
+"$group"
