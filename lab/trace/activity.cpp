@@ -1,0 +1,308 @@
+// Listens to CUDA, by CUPTI. When a program starts CUDA up, the driver loads the library that
+// CUDA_INJECTION64_PATH names and calls InitializeInjection.
+
+#include "activity.h"
+
+#include <cupti.h>
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "trace.h"
+
+namespace trace {
+namespace {
+
+// The oldest layouts of CUPTI's records that have all that is read here. Later ones only append: so
+// one source serves CUDA 12 and 13. Where the toolkit has a later one, the compiler holds that.
+using KernelRecord = CUpti_ActivityKernel4;
+using CopyRecord = CUpti_ActivityMemcpy;
+using FillRecord = CUpti_ActivityMemset;
+using AllocationRecord = CUpti_ActivityMemory2;
+using MigrationRecord = CUpti_ActivityUnifiedMemoryCounter2;
+using ApiRecord = CUpti_ActivityAPI;
+#if CUPTI_API_VERSION >= 130000
+#define SAME_PLACE(Old, New, member) \
+  static_assert(offsetof(Old, member) == offsetof(New, member), #member " has moved")
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, registersPerThread);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, start);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, end);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, gridX);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, blockZ);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, staticSharedMemory);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, dynamicSharedMemory);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, localMemoryPerThread);
+SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, name);
+SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, copyKind);
+SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, srcKind);
+SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, dstKind);
+SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, bytes);
+SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, end);
+SAME_PLACE(AllocationRecord, CUpti_ActivityMemory4, memoryOperationType);
+SAME_PLACE(AllocationRecord, CUpti_ActivityMemory4, memoryKind);
+SAME_PLACE(AllocationRecord, CUpti_ActivityMemory4, bytes);
+SAME_PLACE(MigrationRecord, CUpti_ActivityUnifiedMemoryCounter3, counterKind);
+SAME_PLACE(MigrationRecord, CUpti_ActivityUnifiedMemoryCounter3, value);
+SAME_PLACE(MigrationRecord, CUpti_ActivityUnifiedMemoryCounter3, end);
+#endif
+
+/// Never destroyed: CUPTI's own threads use it to the very end.
+struct State {
+  std::mutex mutex;
+  std::map<std::string, Row> kernels;
+  std::map<std::string, Series> calls, copies, migrations, allocations;
+  std::vector<std::string> remarks;
+  std::size_t dropped = 0;
+  std::atomic<bool> listening{false};
+  std::atomic<bool> sees_migration{false};
+};
+State& state() {
+  static State* state = new State;
+  return *state;
+}
+
+std::string words(CUptiResult result) {
+  const char* text = "an unknown error";
+  cuptiGetResultString(result, &text);
+  return text;
+}
+
+void remark(const std::string& what) {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  state().remarks.push_back(what);
+}
+
+bool succeeded(CUptiResult result, const char* what) {
+  if (result == CUPTI_SUCCESS) return true;
+  remark(std::string(what) + ": " + words(result));
+  return false;
+}
+#define SUCCEEDED(call) succeeded((call), #call)
+
+// ---- records ------------------------------------------------------------------------------------
+
+const char* name_of_memory(int kind) {
+  constexpr const char* kNames[] = {"unknown", "pageable", "pinned",        "device",
+                                    "array",   "managed",  "device static", "managed static"};
+  return kind >= 0 && kind < 8 ? kNames[kind] : "other";
+}
+
+std::string demangled(const char* name) {
+  int status = 0;
+  char* text = name ? abi::__cxa_demangle(name, nullptr, nullptr, &status) : nullptr;
+  const std::string result = status == 0 && text ? text : name ? name : "?";
+  std::free(text);
+  return result;
+}
+
+void add_kernel(const KernelRecord& k) {
+  const KernelFacts facts{{k.gridX, k.gridY, k.gridZ}, {k.blockX, k.blockY, k.blockZ},
+                          k.registersPerThread,        k.staticSharedMemory,
+                          k.dynamicSharedMemory,       k.localMemoryPerThread};
+  const std::string name = demangled(k.name);
+  // A kernel that is launched in another shape is another line.
+  std::string key = name;
+  for (int v : {k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ, k.dynamicSharedMemory}) {
+    key += " " + std::to_string(v);
+  }
+  Row& row = state().kernels[key];
+  row.name = name;
+  row.is_kernel = true;
+  row.kernel = facts;
+  row.series.add(static_cast<double>(k.end - k.start));
+}
+
+void add_call(const ApiRecord& call) {
+  const char* name = nullptr;
+  cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, call.cbid, &name);
+  std::string text = name ? name : "?";
+  // Without the version at its end: cudaMalloc_v3020.
+  const std::size_t version = text.rfind("_v");
+  if (version != std::string::npos && version + 2 < text.size() &&
+      std::isdigit(static_cast<unsigned char>(text[version + 2]))) {
+    text.resize(version);
+  }
+  state().calls[text].add(static_cast<double>(call.end - call.start));
+}
+
+void add_copy(const CopyRecord& c) {
+  const std::string name =
+      std::string("memcpy ") + name_of_memory(c.srcKind) + " to " + name_of_memory(c.dstKind);
+  state().copies[name].add(static_cast<double>(c.end - c.start), static_cast<double>(c.bytes));
+}
+
+void add_fill(const FillRecord& f) {
+  state().copies["memset"].add(static_cast<double>(f.end - f.start), static_cast<double>(f.bytes));
+}
+
+void add_allocation(const AllocationRecord& a) {
+  const bool allocation = a.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  if (!allocation) return;
+  state().allocations[name_of_memory(a.memoryKind)].add(0, static_cast<double>(a.bytes));
+}
+
+void add_migration(const MigrationRecord& m) {
+  const double ns = static_cast<double>(m.end - m.start);
+  const double value = static_cast<double>(m.value);
+  switch (m.counterKind) {
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD:
+      state().migrations["host to device"].add(ns, value);
+      break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH:
+      state().migrations["device to host"].add(ns, value);
+      break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT:
+      state().migrations["page faults on the CPU"].add(0);  // its value is no number of faults
+      break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT:
+      state().migrations["page fault groups on the GPU"].add(ns);
+      break;
+    default:
+      break;
+  }
+}
+
+void add(CUpti_Activity* record) {
+  switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return add_kernel(*reinterpret_cast<KernelRecord*>(record));
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+      return add_call(*reinterpret_cast<ApiRecord*>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return add_copy(*reinterpret_cast<CopyRecord*>(record));
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return add_fill(*reinterpret_cast<FillRecord*>(record));
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return add_allocation(*reinterpret_cast<AllocationRecord*>(record));
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+      return add_migration(*reinterpret_cast<MigrationRecord*>(record));
+    default:
+      return;
+  }
+}
+
+// ---- CUPTI's callbacks --------------------------------------------------------------------------
+
+constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
+  *bytes = *buffer ? kBufferBytes : 0;
+  *max_records = 0;  // as many as fit
+}
+
+void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                          std::size_t, std::size_t valid_bytes) {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  CUpti_Activity* record = nullptr;
+  while (valid_bytes > 0 &&
+         cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+    add(record);
+  }
+  std::size_t dropped = 0;
+  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
+    state().dropped += dropped;
+  }
+  std::free(buffer);
+}
+
+/// Unified memory can be watched only once the driver is up: this is tried more than once.
+void watch_migration() {
+  if (state().sees_migration) return;
+  CUpti_ActivityUnifiedMemoryCounterConfig configs[4];
+  const CUpti_ActivityUnifiedMemoryCounterKind kinds[] = {
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT,
+  };
+  for (int k = 0; k < 4; ++k) {
+    configs[k] = {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES, kinds[k], 0, 1};
+  }
+  if (cuptiActivityConfigureUnifiedMemoryCounter(configs, 4) != CUPTI_SUCCESS) return;
+  state().sees_migration =
+      cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == CUPTI_SUCCESS;
+}
+
+void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    watch_migration();
+  }
+  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API) return;
+  if (static_cast<const CUpti_CallbackData*>(data)->callbackSite != CUPTI_API_ENTER) return;
+  if (id == CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000) watch_migration();
+  // What the device knows is lost with it.
+  if (id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020) cuptiActivityFlushAll(0);
+}
+
+/// Begins to listen; false where another profiler does.
+bool listen() {
+  CUpti_SubscriberHandle subscriber;
+  if (!SUCCEEDED(cuptiSubscribe(&subscriber, on_event, nullptr))) {
+    remark("the GPU is not traced: another profiler is attached?");
+    return false;
+  }
+  SUCCEEDED(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                CUPTI_CBID_RESOURCE_CONTEXT_CREATED));
+  for (auto call : {CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000,
+                    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020}) {
+    SUCCEEDED(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, call));
+  }
+  SUCCEEDED(cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
+  for (auto kind :
+       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_RUNTIME,
+        CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMORY2}) {
+    SUCCEEDED(cuptiActivityEnable(kind));
+  }
+  return true;
+}
+
+Table make_table(const char* name, const char* title, const std::map<std::string, Series>& all) {
+  Table table{name, title, {}};
+  for (const auto& [row, series] : all) table.rows.push_back({row, series, false, {}});
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> activity_tables() {
+  if (!state().listening) return {};
+  cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  Table kernels{"kernels", "CUDA GPU Kernel Summary", {}};
+  for (const auto& [key, row] : state().kernels) kernels.rows.push_back(row);
+  return {make_table("calls", "CUDA API Summary", state().calls), kernels,
+          make_table("copies", "CUDA GPU MemOps Summary", state().copies),
+          make_table("migration", "Unified Memory Summary", state().migrations),
+          make_table("allocations", "Allocations", state().allocations)};
+}
+
+std::vector<std::string> activity_remarks() {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  std::vector<std::string> remarks = state().remarks;
+  if (state().listening && !state().sees_migration) {
+    remarks.push_back("unified memory could not be watched here");
+  }
+  if (state().dropped > 0) {
+    remarks.push_back(std::to_string(state().dropped) + " records were lost");
+  }
+  return remarks;
+}
+
+}  // namespace trace
+
+/// Called by the CUDA driver when it starts up.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  using namespace trace;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    state().listening = listen();
+    report_at_exit();
+  });
+  return 1;
+}

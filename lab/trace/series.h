@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace trace {
+
+/// The durations of all events of one name, in nanoseconds, and the bytes that they moved.
+class Series {
+ public:
+  void add(double ns, double bytes = 0) {
+    durations_.push_back(ns);
+    total_ += ns;
+    bytes_ += bytes;
+  }
+  std::size_t count() const { return durations_.size(); }
+  double total() const { return total_; }
+  double bytes() const { return bytes_; }
+
+  struct Summary {
+    double mean = 0, median = 0, min = 0, max = 0, deviation = 0;
+  };
+  Summary summarize() const;
+
+ private:
+  std::vector<double> durations_;
+  double total_ = 0, bytes_ = 0;
+};
+
+/// What is known of a kernel beside its times.
+struct KernelFacts {
+  int grid[3] = {}, block[3] = {};
+  int registers = 0;       // a thread's
+  int static_shared = 0;   // bytes, a block's
+  int dynamic_shared = 0;  // bytes, a block's
+  unsigned local = 0;      // bytes, a thread's
+};
+
+/// One line of a table.
+struct Row {
+  std::string name;
+  Series series;
+  bool is_kernel = false;
+  KernelFacts kernel;
+};
+
+struct Table {
+  std::string name;   // for the file: "kernels"
+  std::string title;  // for people: "CUDA GPU Kernel Summary"
+  std::vector<Row> rows;
+};
+
+/// Prints the tables for people, in the order and the units of nsys (nanoseconds), the rows that
+/// cost most first. Tables without rows are left out.
+void print_tables(std::vector<Table> tables);
+
+/// Writes all rows as one table, separated by tabs, aside and then renamed. False where that fails.
+bool write_tables(const std::vector<Table>& tables, const std::string& path);
+
+}  // namespace trace

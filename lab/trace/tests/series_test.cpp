@@ -1,0 +1,82 @@
+// The tables of the tracer.
+
+#include "../series.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace trace {
+namespace {
+
+TEST(Series, counts_and_adds_up) {
+  Series s;
+  for (double ns : {4.0, 1.0, 2.0, 9.0}) s.add(ns, 100);
+  EXPECT_EQ(s.count(), 4u);
+  EXPECT_EQ(s.total(), 16);
+  EXPECT_EQ(s.bytes(), 400);
+  const Series::Summary sum = s.summarize();
+  EXPECT_EQ(sum.mean, 4);
+  EXPECT_EQ(sum.median, 3);  // between the two in the middle
+  EXPECT_EQ(sum.min, 1);
+  EXPECT_EQ(sum.max, 9);
+  EXPECT_NEAR(sum.deviation, std::sqrt(38.0 / 3), 1e-12);
+}
+
+TEST(Series, of_one_has_no_deviation) {
+  Series s;
+  s.add(7);
+  EXPECT_EQ(s.summarize().median, 7);
+  EXPECT_EQ(s.summarize().deviation, 0);
+}
+
+TEST(Series, of_none_is_zero) {
+  EXPECT_EQ(Series().summarize().mean, 0);
+  EXPECT_EQ(Series().summarize().median, 0);
+}
+
+class TablesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "tables_test_" + std::to_string(getpid());
+    std::filesystem::create_directory(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<Table> tables() const {
+    Row cheap{"a\tname\nwith breaks", {}, false, {}}, dear{"dear", {}, true, {}};
+    cheap.series.add(1);
+    dear.series.add(10, 64);
+    dear.kernel = {{2, 3, 1}, {32, 4, 1}, 19, 512, 16, 8};
+    return {{"kernels", "Kernels", {cheap, dear}}, {"empty", "Empty", {}}};
+  }
+  std::string folder_;
+};
+
+TEST_F(TablesTest, are_written_with_the_dearest_first) {
+  ASSERT_TRUE(write_tables(tables(), folder_ + "/t.tsv"));
+  std::ifstream file(folder_ + "/t.tsv");
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(),
+            "table\tname\tcount\ttotal_ns\tmean_ns\tmedian_ns\tmin_ns\tmax_ns\tdeviation_ns\tbytes"
+            "\tgrid\tblock\tregisters\tstatic_shared\tdynamic_shared\tlocal\n"
+            "kernels\tdear\t1\t10\t10.0\t10.0\t10\t10\t0.0\t64\t2x3x1\t32x4x1\t19\t512\t16\t8\n"
+            "kernels\ta name with breaks\t1\t1\t1.0\t1.0\t1\t1\t0.0\t0\t-\t-\t-\t-\t-\t-\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/t.tsv.partial"));
+}
+
+TEST_F(TablesTest, that_cannot_be_written_leave_nothing) {
+  EXPECT_FALSE(write_tables(tables(), folder_ + "/not there/t.tsv"));
+  EXPECT_FALSE(write_tables(tables(), folder_));  // a folder has that name
+  EXPECT_FALSE(std::filesystem::exists(folder_ + ".partial"));
+}
+
+}  // namespace
+}  // namespace trace

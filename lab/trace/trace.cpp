@@ -1,0 +1,42 @@
+// What the tracer says at the program's end.
+
+#include "trace.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "activity.h"
+#include "nvtx_ranges.h"
+#include "series.h"
+
+namespace trace {
+namespace {
+
+void report() {
+  std::vector<Table> tables = activity_tables();
+  tables.insert(tables.begin(), nvtx_table());
+
+  const char* quiet = std::getenv("LAB_TRACE_QUIET");
+  if (!quiet || std::string(quiet) != "1") print_tables(tables);
+  if (open_nvtx_ranges() > 0) {
+    std::fprintf(stderr, "\ntrace: %zu NVTX ranges were never closed\n", open_nvtx_ranges());
+  }
+  for (const std::string& remark : activity_remarks()) {
+    std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());
+  }
+  const char* path = std::getenv("LAB_TRACE_TSV");
+  if (path && *path && !write_tables(tables, path)) {
+    std::fprintf(stderr, "trace: %s: cannot be written\n", path);
+  }
+}
+
+}  // namespace
+
+void report_at_exit() {
+  static std::once_flag once;
+  std::call_once(once, [] { std::atexit(report); });
+}
+
+}  // namespace trace
