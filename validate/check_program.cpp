@@ -3,21 +3,24 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include <lab/problem.h>
 #include <lab/run.h>
 
-#include "child.h"
 #include "compare.h"
+#include "diagnosis.h"
 #include "record.h"
 #include "reference.h"
+#include "text.h"
 
 namespace validate {
 namespace {
@@ -26,61 +29,12 @@ namespace {
 /// they differ, the field is looked at after all.
 constexpr int kHashedRecordN = 4096;
 
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
-std::string format(const char* pattern, ...) {
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
-}
-
-std::string describe(const Case& run) {
-  return format("%s, n = %d, %d iteration%s", lab::problem_name(run.problem), run.n, run.iterations,
-                run.iterations == 1 ? "" : "s");
-}
-
-/// A run of the program and what it left behind.
-struct Run {
-  ChildResult child;
-  Record record;
-  std::string error;  // not empty: there is no record to compare, and this is why
-};
-
-Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
-                double time_limit) {
-  Run result;
-  std::error_code ignored;
-  std::filesystem::remove_all(dir, ignored);
-  result.child =
-      run_child({program, "--n", std::to_string(run.n), "--iterations",
-                 std::to_string(run.iterations), "--problem", lab::problem_name(run.problem),
-                 "--record", dir, "--record-field", hashed ? "rows" : "full", "--quiet"},
-                time_limit);
-  const ChildResult& child = result.child;
-  const std::string said = child.last_line();
-  if (!child.started) {
-    result.error = program + ": " + child.output;
-  } else if (child.timed_out) {
-    result.error = format("it did not end within %.0f s: an endless loop, a deadlock, or very slow",
-                          time_limit);
-  } else if (child.signal != 0) {
-    result.error = "it crashed: " + describe_signal(child.signal);
-  } else if (child.exit_code > lab::kExitNotConverged) {
-    result.error = format("it ended with exit code %d", child.exit_code) +
-                   (said.empty() ? std::string(", and said nothing") : ": " + said);
-  } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
-    result.error = "its record is no use: " + result.error;
-  } else if (child.exit_code != 0 && result.record.iterations == run.iterations &&
-             !std::isnan(result.record.residuals.back().value)) {
-    result.error = format("it made all %d iterations, and still ended with exit code %d",
-                          run.iterations, child.exit_code);
-  }
-  return result;
-}
-
 void describe_residual(const ResidualComparison& residual, std::vector<std::string>* lines) {
+  if (std::isnan(residual.found)) {
+    lines->push_back(format("the residual is wrong from iteration %d on: it is not a number",
+                            residual.iteration));
+    return;
+  }
   lines->push_back(format("the residual is wrong from iteration %d on: expected %.9g, found %.9g",
                           residual.iteration, residual.expected, residual.found));
   if (residual.expected > 0 && std::isfinite(residual.found)) {
@@ -98,8 +52,13 @@ void describe_field(const FieldComparison& field, const Case& run, int first_ite
   } else {
     lines->push_back(format("the field is wrong; after iteration %d", run.iterations));
   }
-  lines->push_back(format("  %zu of %zu points are wrong, by up to %.3g", field.wrong, points,
-                          field.max_difference));
+  std::string how = format("  %zu of %zu points are wrong", field.wrong, points);
+  if (field.none > 0) {
+    how += field.none == field.wrong ? ": they are not numbers"
+                                     : format(", %zu of them not numbers", field.none);
+  }
+  if (field.none < field.wrong) how += format(", by up to %.3g", field.max_difference);
+  lines->push_back(how);
   lines->push_back(format("  they lie in i = %d..%d, j = %d..%d (the interior is 1..%d)",
                           field.i_min, field.i_max, field.j_min, field.j_max, run.n - 2));
   lines->push_back("       i      j      expected         found");
@@ -145,49 +104,148 @@ bool hashes_agree(const Reference& reference, const std::vector<std::uint64_t>& 
 constexpr const char* kRace =
     "two runs of it give different fields: a race (is a barrier missing, or misplaced?)";
 
-/// Whether two more runs of the program give fields of different bits.
-bool two_runs_differ(const std::string& program, const Case& run, const std::string& folder,
-                     double time_limit) {
-  const std::string one = folder + "/one", other = folder + "/other";
-  if (!run_program(program, run, false, one, time_limit).error.empty() ||
-      !run_program(program, run, false, other, time_limit).error.empty()) {
-    return false;
+/// The program as one to ask questions.
+class Questions {
+ public:
+  Questions(const std::string& program, const std::string& folder, double time_limit)
+      : program_(program), dir_(folder + "/question"), time_limit_(time_limit) {}
+
+  /// `step`: the name that a record of the program says.
+  Patient patient(const std::string& step) {
+    Patient patient;
+    if (step.size() > 2 && step[2] == '_') patient.step = std::atoi(step.c_str());
+    patient.run = [this](const Case& run, Observation* seen) { return ask_once(run, seen); };
+    patient.run_again = [this](const Case& run, Observation* seen) {
+      // Of a GPU nobody can ask that; where the CPU runs the kernels in its place, it does as told.
+      const char* order = std::getenv(kOrder);
+      const bool reverse = order && std::strcmp(order, "reverse") == 0;
+      const std::string before = order ? order : "";
+      setenv(kOrder, reverse ? "forward" : "reverse", 1);
+      const bool known = ask(run, seen);
+      order ? setenv(kOrder, before.c_str(), 1) : unsetenv(kOrder);
+      return known;
+    };
+    return patient;
   }
-  FieldReader readers[2];
-  std::string error;
-  if (!readers[0].open(one, run.n, &error) || !readers[1].open(other, run.n, &error)) return false;
-  for (int j = 0; j < run.n; ++j) {
-    const float* rows[2] = {readers[0].next_row(), readers[1].next_row()};
-    if (!rows[0] || !rows[1]) return false;
-    if (std::memcmp(rows[0], rows[1], sizeof(float) * run.n) != 0) return true;
+
+ private:
+  static constexpr const char* kOrder = "LAB_CPU_ORDER";
+
+  /// What was asked before is not asked again: on a GPU each run takes half a second to begin.
+  bool ask_once(const Case& run, Observation* seen) {
+    if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
+    const auto key = std::make_tuple(static_cast<int>(run.problem), run.n, run.iterations);
+    const auto [at, is_new] = answers_.try_emplace(key);
+    if (is_new) at->second.first = ask(run, &at->second.second);
+    *seen = at->second.second;
+    return at->second.first;
   }
-  return false;
-}
+
+  bool ask(const Case& run, Observation* seen) const {
+    const Run trial = run_program(program_, run, false, dir_, time_limit_);
+    if (!trial.error.empty()) return false;
+    seen->iterations = trial.record.iterations;
+    seen->residuals = trial.record.residuals;
+    seen->field = read_field(dir_, run.n);
+    return !seen->field.empty();
+  }
+
+  const std::string program_, dir_;
+  const double time_limit_;
+  std::map<std::tuple<int, int, int>, std::pair<bool, Observation>> answers_;
+};
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
-/// after `low` of them and wrong after `high`. Sets `field` to what is wrong then: one wrong column
-/// soon makes its neighbours wrong. Returns 0 where the runs do not say.
-int first_wrong_iteration(const std::string& program, const Case& run, const std::string& dir,
-                          double time_limit, FieldComparison* field) {
+/// before them all and wrong after `run.iterations`. Sets `field` to what is wrong then: one wrong
+/// column soon makes its neighbours wrong. Returns 0 where the runs do not say.
+int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparison* field) {
   int low = 0, high = run.iterations;
-  while (high - low > 1) {
-    const int middle = low + (high - low) / 2;
+  // Most mistakes show at once.
+  for (int middle = 1; high - low > 1; middle = low + (high - low) / 2) {
     Case shorter = run;
     shorter.iterations = middle;
-    const Run trial = run_program(program, shorter, false, dir, time_limit);
-    if (!trial.error.empty()) return 0;
+    Observation seen;
+    if (!patient.run(shorter, &seen)) return 0;
     Reference reference(lab::Problem(run.problem, run.n, 1));
-    const std::vector<double> expected = sweep_reference(&reference, middle);
-    const Comparison compared = compare_run(shorter, trial.record, dir, &reference, expected);
-    if (!compared.error.empty()) return 0;
-    if (compared.field.kind == FieldComparison::kWrong) {
+    sweep_reference(&reference, middle);
+    std::size_t next = 0;
+    const FieldComparison compared = compare_field(reference, middle, [&]() {
+      next += run.n;
+      return &seen.field[next - run.n];
+    });
+    if (compared.kind == FieldComparison::kWrong) {
       high = middle;
-      *field = compared.field;
+      *field = compared;
     } else {
       low = middle;
     }
   }
   return high;
+}
+
+/// Whether the program is wrong in another case, too, and how.
+bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
+  Observation seen;
+  if (!patient.run(run, &seen)) return false;
+  Reference reference(lab::Problem(run.problem, run.n, 1));
+  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
+  *wrong = Wrong();
+  wrong->run = run;
+  wrong->made = seen.iterations;
+  wrong->residual =
+      compare_residuals(expected, seen.residuals, run.n).kind == ResidualComparison::kWrong;
+  Case made = run;
+  made.iterations = seen.iterations;
+  wrong->field = made.iterations > 0 && wrong_cells(made, seen.field).count() > 0;
+  if (wrong->field) {
+    FieldComparison ignored;
+    wrong->first_iteration = first_wrong_iteration(made, patient, &ignored);
+  }
+  return wrong->field || wrong->residual || wrong->made < run.iterations;
+}
+
+/// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
+/// (on `laplace` most points stay 0, and many causes look the same), and on a grid that is neither
+/// tiny nor large.
+Diagnosis explain(const Wrong& wrong, const Patient& patient) {
+  const Case& run = wrong.run;
+  Case better = {lab::ProblemKind::kProbe, run.n, usual_iterations(lab::ProblemKind::kProbe, 100)};
+  if (run.n > kMaxDiagnosedN || run.n < kMinDiagnosedN) {
+    // As many points behind the last whole block of 32 as there.
+    better.n = 224 + run.n % 32;
+  } else if (run.problem == lab::ProblemKind::kProbe) {
+    return diagnose(wrong, patient);
+  }
+  Wrong other;
+  if (find_wrong(better, patient, &other)) {
+    Diagnosis diagnosis = diagnose(other, patient);
+    if (diagnosis.known()) diagnosis.cause += " (as seen in: " + describe(better) + ")";
+    return diagnosis;
+  }
+  return run.n > kMaxDiagnosedN ? Diagnosis() : diagnose(wrong, patient);
+}
+
+/// A picture of where the field is wrong, for whom no words help.
+std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
+  Case run = wrong.run;
+  if (wrong.first_iteration > 0) run.iterations = wrong.first_iteration;
+  Observation seen;
+  if (run.n > kMaxDiagnosedN || !patient.run(run, &seen)) return {};
+  std::vector<std::string> lines = {"where it is wrong (#), i to the right, j upwards:"};
+  bool everywhere = true;
+  for (const std::string& line : picture(wrong_cells(run, seen.field))) {
+    lines.push_back("  " + line);
+    everywhere &= line.find('.') == std::string::npos;
+  }
+  if (everywhere) lines.clear();
+  return lines;
+}
+
+/// Whether two more runs of the program give fields of different bits.
+bool two_runs_differ(const Case& run, const Patient& patient) {
+  Observation one, other;
+  return patient.run(run, &one) && patient.run_again(run, &other) &&
+         std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
 }
 
 }  // namespace
@@ -244,6 +302,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
   Verdict verdict;
   const TemporaryFolder folder;
   const std::string dir = folder.path() + "/record";
+  Questions questions(program, folder.path(), time_limit_seconds);
   bool different_rounding = false, single_precision = false;
   std::set<int> sizes;
 
@@ -258,10 +317,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     }
     if (trial.child.exit_code == lab::kExitNoGpu) {
       verdict.kind = Verdict::kNoGpu;
-      // Without the program's name in front: the caller has its own.
-      const std::string said = trial.child.last_line();
-      const std::size_t colon = said.find(": ");
-      verdict.summary = colon < said.find(' ') ? said.substr(colon + 2) : said;
+      verdict.summary = last_words(trial.child);
       return verdict;
     }
     auto wrong = [&](const std::string& why) {
@@ -270,12 +326,20 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       if (!why.empty()) verdict.details.push_back(why);
       return verdict;
     };
-    if (!trial.error.empty()) return wrong(trial.error);
+    const Patient patient = questions.patient(trial.record.step);
+    auto add = [&](const std::vector<std::string>& lines) {
+      verdict.details.insert(verdict.details.end(), lines.begin(), lines.end());
+    };
+    if (!trial.error.empty()) {
+      add(diagnose_failure(run, trial.record.iterations, trial.error, patient).lines());
+      return wrong(trial.error);
+    }
 
     Reference reference(lab::Problem(run.problem, run.n, 1));
     const std::vector<double> expected = sweep_reference(&reference, run.iterations);
     // A program that stops early has a residual that is not a number, or a wrong loop.
     const bool stopped_early = trial.record.iterations < run.iterations;
+    const Case made = {run.problem, run.n, trial.record.iterations};
     Comparison compared;
     compared.residuals = compare_residuals(expected, trial.record.residuals, run.n);
     if (!stopped_early) {
@@ -291,26 +355,37 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
         }
       }
       if (look_at_field) compared = compare_run(run, trial.record, dir, &reference, expected);
-      if (!compared.error.empty()) return wrong(compared.error);
+    } else if (!hashed && trial.record.iterations > 0) {
+      Reference shorter(lab::Problem(run.problem, run.n, 1));
+      sweep_reference(&shorter, made.iterations);
+      compared = compare_run(made, trial.record, dir, &shorter, expected);
     }
+    if (!compared.error.empty()) return wrong(compared.error);
 
     const bool residual_wrong = compared.residuals.kind == ResidualComparison::kWrong;
     const bool field_wrong = compared.field.kind == FieldComparison::kWrong;
     if (residual_wrong || field_wrong || stopped_early) {
       wrong("");
+      Wrong what;
+      what.run = run;
+      what.made = made.iterations;
+      what.field = field_wrong;
+      what.residual = residual_wrong;
+      if (field_wrong) {
+        progress("looking for the first wrong iteration");
+        what.first_iteration = first_wrong_iteration(made, patient, &compared.field);
+      }
+      progress("looking for the cause");
+      const Diagnosis diagnosis = explain(what, patient);
+      add(diagnosis.lines());
       if (stopped_early) {
         verdict.details.push_back(format("it stopped after %d of %d iterations",
                                          trial.record.iterations, run.iterations));
       }
       if (field_wrong) {
-        progress("looking for the first wrong iteration");
-        const int first =
-            first_wrong_iteration(program, run, dir, time_limit_seconds, &compared.field);
-        describe_field(compared.field, run, first, &verdict.details);
-        if (two_runs_differ(program, run, folder.path(), time_limit_seconds)) {
-          verdict.details.push_back(kRace);
-        }
-      } else if (!stopped_early) {
+        describe_field(compared.field, made, what.first_iteration, &verdict.details);
+        if (!diagnosis.known() || diagnosis.draw) add(draw(what, patient));
+      } else if (!stopped_early || !hashed) {
         verdict.details.push_back("the field is right");
       }
       if (residual_wrong) {
@@ -322,7 +397,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     }
     // Another order of additions gives the same bits every time. A race that lost little does not.
     if (compared.field.kind == FieldComparison::kDifferentRounding &&
-        two_runs_differ(program, run, folder.path(), time_limit_seconds)) {
+        two_runs_differ(run, patient)) {
       return wrong(kRace);
     }
     different_rounding |= compared.field.kind == FieldComparison::kDifferentRounding;

@@ -6,14 +6,9 @@
 
 #include <lab/options.h>
 
-namespace validate {
+#include "program_run.h"
 
-/// One run of a step's program.
-struct Case {
-  lab::ProblemKind problem;
-  int n;
-  int iterations;
-};
+namespace validate {
 
 /// The runs that a step is judged by: the three problems at n = 100 and n = 250, which are
 /// multiples of no block's shape, the probe at n = 1000, where a race shows more often, and at each
@@ -40,7 +35,7 @@ struct Verdict {
 using Progress = std::function<void(const std::string&)>;
 
 /// Runs `program` for each case and holds field and residuals against the reference. Stops at the
-/// first case that is wrong, and there finds the first iteration that is.
+/// first case that is wrong, and there finds the first iteration that is, and the likely cause.
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
                       double time_limit_seconds, const Progress& progress);
 

@@ -33,6 +33,7 @@ FieldComparison compare_field(const Reference& reference, int iterations,
       // No sweep touches the boundary, so nothing there may be rounded anew.
       const bool boundary = i == 0 || j == 0 || i == n - 1 || j == n - 1;
       if (!boundary && difference <= rounding) continue;  // false for NaN
+      result.none += std::isnan(found[i]);
       if (result.wrong++ == 0) {
         result.i_min = result.i_max = i;
         result.j_min = j;

@@ -25,6 +25,7 @@ struct FieldComparison {
   Kind kind = kIdentical;
   std::size_t different = 0;  ///< points whose bits differ
   std::size_t wrong = 0;      ///< points that differ by more than rounding; NaN is always wrong
+  std::size_t none = 0;       ///< of those, the points that are not a number
   double max_difference = 0;  ///< the largest |found - expected|; NaN aside
   int i_min = 0, i_max = -1, j_min = 0, j_max = -1;  ///< the box that holds all wrong points
   std::vector<Cell> first;                           ///< the first few wrong points, row by row

@@ -99,7 +99,7 @@ Machine look_at_machine(const std::string& bin) {
   }
   const std::string program = bin + "/bandwidth";
   if (!std::filesystem::exists(program)) {
-    machine.why_not = "this build has no GPU steps (no nvcc was found)";
+    machine.why_not = "no nvcc was found";
     return machine;
   }
   const validate::ChildResult measured = validate::run_child({program}, 120);
@@ -214,7 +214,8 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
   for (const Row& row : rows) {
     const std::string name = row.step.number() + " " + row.step.title;
     if (!row.time.measured()) {
-      std::printf("%-22s %-7s\n", name.c_str(), row.verdict.c_str());
+      std::printf("%-22s %-7s %s\n", name.c_str(), row.verdict.c_str(),
+                  row.verdict == "right" ? "      - no time: it ran on the CPU" : "");
       continue;
     }
     const std::string copy = runs_on_gpu(row) && machine.copy_gb_per_s > 0
@@ -374,10 +375,6 @@ int run(const Arguments& arguments) {
     return arguments.steps.empty() || std::find(arguments.steps.begin(), arguments.steps.end(),
                                                 step.number()) != arguments.steps.end();
   };
-  auto program_of = [&](const validate::Step& step) {
-    return arguments.bin + "/solution_" + step.name;
-  };
-
   // Found out now, not after the measurements.
   if (!arguments.results.empty()) {
     std::error_code error;
@@ -389,6 +386,27 @@ int run(const Arguments& arguments) {
     }
   }
 
+  show_progress("measuring the copy bandwidth ...");
+  const Machine machine = look_at_machine(arguments.bin);
+  show_progress("%s", "");
+  if (machine.has_gpu) {
+    std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
+  } else {
+    std::printf(
+        "No usable GPU here: the CPU runs the kernels in its place; results, no times\n"
+        "  (%s)\n",
+        machine.why_not.c_str());
+  }
+  std::fflush(stdout);
+
+  // What runs in place of a GPU is validated, and not timed.
+  auto in_place_of_gpu = [&](const validate::Step& step) {
+    return step.needs_cuda && !machine.has_gpu;
+  };
+  auto program_of = [&](const validate::Step& step) {
+    return arguments.bin + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
+  };
+
   // With --steps the step before one may not have been looked at.
   auto is_right = [&](const validate::Step& step) {
     const validate::Verdict verdict = validate::check_program(
@@ -398,17 +416,6 @@ int run(const Arguments& arguments) {
         });
     return verdict.kind == validate::Verdict::kRight;
   };
-
-  show_progress("measuring the copy bandwidth ...");
-  const Machine machine = look_at_machine(arguments.bin);
-  show_progress("%s", "");
-  if (machine.has_gpu) {
-    std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
-  } else {
-    std::printf("No usable GPU here: the steps that need one are not run\n  (%s)\n",
-                machine.why_not.c_str());
-  }
-  std::fflush(stdout);
 
   std::vector<Row> rows;
   bool all_right = true;
@@ -420,17 +427,21 @@ int run(const Arguments& arguments) {
     Row row;
     row.step = step;
     const std::string program = program_of(step);
-    if (!std::filesystem::exists(program) || (step.needs_cuda && !machine.has_gpu)) {
+    if (!std::filesystem::exists(program)) {
       row.verdict = "not run";
-      row.note = machine.has_gpu ? "not built" : "no GPU";
+      row.note = "not built";
     } else {
       // Correct first: what is not right gets no time.
       const validate::Verdict verdict = validate::check_program(
-          program, validate::usual_cases({step.n}), arguments.time_limit,
-          [&](const std::string& what) {
+          program,
+          in_place_of_gpu(step) ? validate::usual_cases() : validate::usual_cases({step.n}),
+          arguments.time_limit, [&](const std::string& what) {
             show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
           });
-      if (verdict.kind == validate::Verdict::kRight) {
+      if (verdict.kind == validate::Verdict::kRight && in_place_of_gpu(step)) {
+        row.verdict = "right";
+        row.note = "on the CPU";
+      } else if (verdict.kind == validate::Verdict::kRight) {
         row.verdict = "right";
         show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), step.n,
                       step.iterations);

@@ -24,8 +24,9 @@ constexpr const char* kHelp =
     "  --time-limit S       seconds for one run (default 300)\n"
     "  --name NAME          what to call the program (default: its file's name)\n"
     "  --exercise FILE --before FILE\n"
-    "                       the program is a learner's: its source, and the solution of\n"
-    "                       the step before, from which the exercise started\n"
+    "                       the program is a learner's: its source, and what it started\n"
+    "                       from: the solution of the step before, or in a handout,\n"
+    "                       which has none, the exercise as it was handed out\n"
     "  --quiet              print the verdict alone\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
@@ -143,7 +144,7 @@ bool unchanged(const Arguments& arguments) {
   if (!validate::read_text(arguments.exercise, &exercise)) {
     bad_usage(arguments.exercise + ": cannot be read");
   }
-  // A handout holds no solutions: then nothing can be said.
+  // Where neither a solution nor a handout's own copy is there, nothing can be said.
   if (arguments.before.empty() || !validate::read_text(arguments.before, &before)) return false;
   return validate::code_only(exercise) == validate::code_only(before);
 }
@@ -173,10 +174,13 @@ void print_next(const Arguments& arguments, const std::string& number) {
         todos, todos == 1 ? " is" : "s are", number.c_str(), arguments.exercise.c_str());
     return;
   }
+  // A handout, which has no solutions, keeps what the exercises were in .start.
+  const bool handout = arguments.before.rfind(".start/", 0) == 0;
   std::printf(
       "  This checks the results; whether the step's goal is reached is not measured yet.\n"
-      "  Next: run %s, compare with your\n  prediction, and see how the solution does it.\n",
-      arguments.program.c_str());
+      "  Next: run %s, compare with your\n  prediction%s.\n",
+      arguments.program.c_str(),
+      handout ? "" : (", and see how the solution does it: make diff STEP=" + number).c_str());
 }
 
 int run(const Arguments& arguments) {
@@ -184,7 +188,7 @@ int run(const Arguments& arguments) {
   const std::string number = arguments.name.substr(0, 2);
   if (learner && unchanged(arguments)) {
     std::printf(
-        "%s: unchanged\n  Its code is still that of the step before. Look for TODO(%s) in %s.\n",
+        "%s: unchanged\n  Its code is still that of the step before.\n  Look for TODO(%s) in %s.\n",
         arguments.name.c_str(), number.c_str(), arguments.exercise.c_str());
     return lab::kExitNotConverged;
   }

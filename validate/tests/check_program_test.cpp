@@ -140,7 +140,7 @@ TEST_F(CheckProgramTest, an_error_exit_is_wrong_and_its_message_is_told) {
       check_script("echo starting; echo 'x: an illegal memory access' >&2; exit 3\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "wrong: probe, n = 34, 6 iterations"));
-  EXPECT_TRUE(says(verdict, "exit code 3: x: an illegal memory access"));
+  EXPECT_TRUE(says(verdict, "exit code 3: an illegal memory access"));
   EXPECT_TRUE(says(check_script("exit 9\n"), "exit code 9, and said nothing"));
 }
 

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace validate {
+
+/// A set of points of an n x n grid.
+class Cells {
+ public:
+  explicit Cells(int n) : n_(n), in_(static_cast<std::size_t>(n) * n, 0) {}
+
+  void add(int i, int j) { in_[index(i, j)] = 1; }
+  bool has(int i, int j) const { return in_[index(i, j)] != 0; }
+  int n() const { return n_; }
+  std::size_t count() const;
+  bool is_boundary(int i, int j) const { return i == 0 || j == 0 || i == n_ - 1 || j == n_ - 1; }
+  Cells interior() const;
+  Cells boundary() const;
+
+ private:
+  std::size_t index(int i, int j) const { return static_cast<std::size_t>(j) * n_ + i; }
+  int n_;
+  std::vector<char> in_;
+};
+
+/// Some of the interior's columns, or of its rows.
+struct Lines {
+  enum Kind {
+    kNone,
+    kAll,
+    kOne,
+    kFirst,     ///< the first few
+    kLast,      ///< the last few
+    kRange,     ///< neighbours, none of them at an end
+    kPeriodic,  ///< the same in every block of `period`
+    kOther,
+  };
+  Kind kind = kNone;
+  char letter = 'i';         ///< 'i': columns, 'j': rows
+  int n = 0;                 ///< of the grid
+  std::vector<int> at;       ///< which, in order
+  int period = 0;            ///< kPeriodic: a power of two
+  std::vector<int> classes;  ///< kPeriodic: the remainders, in order
+
+  /// "the last 3 interior columns, i = 96..98".
+  std::string words() const;
+  /// Whether these are the lines behind the last whole block of 32 (or another power of two), which
+  /// a launch grid that is rounded down leaves out. Sets `block`.
+  bool behind_whole_blocks(int* block) const;
+};
+
+Lines describe_lines(const std::vector<int>& lines, char letter, int n);
+
+/// How a set of interior points lies.
+struct Pattern {
+  enum Kind {
+    kNone,       ///< no point at all
+    kAll,        ///< the whole interior
+    kColumns,    ///< whole columns
+    kRows,       ///< whole rows
+    kUnion,      ///< whole columns, and whole rows
+    kRectangle,  ///< where some columns and some rows cross
+    kInColumns,  ///< not all points of these columns, and none elsewhere
+    kInRows,     ///< not all points of these rows, and none elsewhere
+    kOther,
+  };
+  Kind kind = kNone;
+  Lines columns, rows;
+
+  /// "the last interior column, i = 98".
+  std::string words() const;
+};
+
+Pattern find_pattern(const Cells& cells);
+
+/// A power of two P of which every P x P block has the same points in the set; 0: there is none.
+int same_in_every_block(const Cells& cells);
+
+/// The set as text, at most 20 lines of 40 characters, '#' where there is a point of it. The first
+/// line is the row j = n - 1.
+std::vector<std::string> picture(const Cells& cells);
+
+}  // namespace validate

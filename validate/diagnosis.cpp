@@ -1,0 +1,221 @@
+#include "diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "diagnosis_parts.h"
+#include "text.h"
+
+namespace validate {
+
+Field field_of(const Reference& reference) {
+  Field field;
+  for (int j = 0; j < reference.n(); ++j) {
+    field.insert(field.end(), reference.row(j), reference.row(j) + reference.n());
+  }
+  return field;
+}
+
+Field field_of(const lab::StartingField& start, int n) {
+  Field field;
+  field.reserve(static_cast<std::size_t>(n) * n);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) field.push_back(start(i, j));
+  }
+  return field;
+}
+
+Field transposed(const Field& field, int n) {
+  Field result(field.size());
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      result[static_cast<std::size_t>(j) * n + i] = field[static_cast<std::size_t>(i) * n + j];
+    }
+  }
+  return result;
+}
+
+const Field& Sweeps::after(int k) {
+  while (static_cast<int>(fields_.size()) <= k) {
+    residuals_.push_back(reference_.sweep());
+    fields_.push_back(field_of(reference_));
+  }
+  return fields_[k];
+}
+
+double Sweeps::residual(int k) {
+  after(k);
+  return residuals_[k - 1];
+}
+
+double largest_of(const Field& field) {
+  double largest = 0;
+  for (float value : field) largest = std::max(largest, std::fabs(static_cast<double>(value)));
+  return largest;
+}
+
+Cells differing(const Field& expected, const Field& found, int n, int sweeps) {
+  const Near near(largest_of(expected), sweeps);
+  Cells cells(n);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      const std::size_t k = static_cast<std::size_t>(j) * n + i;
+      const bool same = cells.is_boundary(i, j)
+                            ? std::memcmp(&expected[k], &found[k], sizeof(float)) == 0
+                            : near(expected[k], found[k]);
+      if (!same) cells.add(i, j);
+    }
+  }
+  return cells;
+}
+
+bool agree(const Field& a, const Field& b, int n, int sweeps) {
+  return a.size() == b.size() && differing(a, b, n, sweeps).count() == 0;
+}
+
+const Observation* Interview::after(int k) {
+  const auto found = answers_.find(k);
+  Answer& answer = answers_[k];
+  if (found == answers_.end()) {
+    Case run = run_;
+    run.iterations = k;
+    answer.known = patient_.run(run, &answer.seen) &&
+                   answer.seen.field.size() == static_cast<std::size_t>(run.n) * run.n;
+  }
+  return answer.known ? &answer.seen : nullptr;
+}
+
+bool field_changes(Interview* interview, int k) {
+  const Observation* one = interview->after(k);
+  Case run = interview->run();
+  run.iterations = k;
+  Observation other;
+  if (!one || !interview->patient().run_again(run, &other)) return false;
+  return one->field.size() == other.field.size() &&
+         std::memcmp(one->field.data(), other.field.data(), one->field.size() * sizeof(float)) != 0;
+}
+
+std::vector<std::string> Diagnosis::lines() const {
+  std::vector<std::string> lines;
+  if (!known()) return lines;
+  lines.push_back("diagnosis: " + cause);
+  for (const std::string& where : look_at) lines.push_back("look at: " + where);
+  return lines;
+}
+
+Cells wrong_cells(const Case& run, const std::vector<float>& field) {
+  Reference reference(lab::Problem(run.problem, run.n, 1));
+  for (int k = 0; k < run.iterations; ++k) reference.sweep();
+  return differing(field_of(reference), field, run.n, run.iterations);
+}
+
+namespace {
+
+/// A loop that stops by itself, before the iterations that were asked for are made.
+Diagnosis diagnose_early_stop(const Wrong& wrong, Interview* interview) {
+  const int asked = wrong.run.iterations, more = asked + 3;
+  const Observation* longer = interview->after(more);
+  if (!longer) return {};
+  if (wrong.made == asked - 1 && longer->iterations == more - 1) {
+    return {"each run makes one iteration too few",
+            {"the condition of the loop in main: it goes on while iteration < "
+             "options.max_iterations, and iteration begins at 0"}};
+  }
+  if (longer->iterations != wrong.made) return {};
+  const double last = longer->residuals.empty() ? NAN : longer->residuals.back().value;
+  const char* const condition =
+      "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that "
+      "no residual ends the loop) and options.max_iterations";
+  Case probe = wrong.run;
+  probe.problem = lab::ProblemKind::kProbe;
+  Observation seen;
+  if (probe.problem != wrong.run.problem && interview->patient().run(probe, &seen) &&
+      seen.iterations == probe.iterations) {
+    return {format("it stops at a tolerance of its own: the residual is %.3g then, and with larger "
+                   "ones it goes on",
+                   last),
+            {condition}};
+  }
+  return {format("it stops after %d iteration%s, however many --iterations asks for: either at a "
+                 "tolerance of its own (the residual is %.3g then), or at a count of its own",
+                 wrong.made, wrong.made == 1 ? "" : "s", last),
+          {condition}};
+}
+
+/// Whether the program, asked for one point more a side, says the same residual: then it has not
+/// looked at --n. Otherwise says which of the usual sizes it used.
+Diagnosis diagnose_own_size(const Case& run, const Patient& patient) {
+  Case one = run, other = run;
+  one.iterations = other.iterations = 1;
+  other.n += 1;
+  Observation seen, seen_other;
+  if (!patient.run(one, &seen) || !patient.run(other, &seen_other)) return {};
+  if (seen.residuals.empty() || seen_other.residuals.empty()) return {};
+  const double residual = seen.residuals[0].value;
+  if (residual != seen_other.residuals[0].value || !(residual > 0)) return {};
+  std::string cause =
+      format("--n changes nothing: the residual is the same at n = %d and n = %d", run.n, other.n);
+  for (int n : {64, 2048}) {
+    Reference reference(lab::Problem(run.problem, n, 1));
+    if (std::fabs(reference.sweep() / residual - 1) < 1e-6) cause += format(", that of n = %d", n);
+  }
+  return {cause, {"n in main: it is options.n, and every size in the program follows from it"}};
+}
+
+}  // namespace
+
+Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {
+  Interview interview(wrong.run, patient);
+  Wrong seen = wrong;
+  if (wrong.made < wrong.run.iterations) {
+    // A loop ends where the residual is not a number; that is a symptom.
+    const Observation* last = interview.after(wrong.made);
+    if (!last || last->residuals.empty()) return {};
+    if (!std::isnan(last->residuals.back().value)) return diagnose_early_stop(wrong, &interview);
+    seen.run.iterations = wrong.made;
+    seen.residual = true;
+  }
+  if (seen.field && seen.first_iteration > 0) {
+    const Diagnosis diagnosis = diagnose_field(seen, &interview);
+    return diagnosis.known() ? diagnosis : diagnose_own_size(wrong.run, patient);
+  }
+  return !seen.field && seen.residual ? diagnose_residual(seen, &interview) : Diagnosis();
+}
+
+Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
+                           const Patient& patient) {
+  if (made > run.iterations) {
+    if (made == run.iterations + 1) {
+      return {"one iteration too many",
+              {"the condition of the loop in main: it goes on while iteration < "
+               "options.max_iterations (not <=), and iteration begins at 0"}};
+    }
+    return {format("the loop does not end at --iterations %d", run.iterations),
+            {"the condition of the loop in main: iteration < options.max_iterations"}};
+  }
+  if (error.find("holds no residual") != std::string::npos) {
+    return {
+        "not one iteration was recorded: either the loop never begins, or it never calls "
+        "run.record",
+        {"the loop in main: residual begins at infinity, iteration at 0, and each iteration "
+         "ends with run.record(++iteration, residual)"}};
+  }
+  if (error.rfind("it crashed", 0) != 0) return {};
+  // A field of fixed size is too small at some n, and large enough at others.
+  for (int n : {64, 16}) {
+    Observation seen;
+    const Case small = {run.problem, n, 2};
+    if (n >= run.n || !patient.run(small, &seen)) continue;
+    if (seen.iterations == 2 && wrong_cells(small, seen.field).count() == 0) {
+      return {
+          format("at n = %d it crashes, at n = %d it is right: an index or an allocation does "
+                 "not follow n",
+                 run.n, n),
+          {"what allocate_fields allocates (n * n floats), and whether n in main is options.n"}};
+    }
+  }
+  return {};
+}
+
+}  // namespace validate

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cells.h"
+#include "program_run.h"
+#include "record.h"
+
+namespace validate {
+
+/// What a run of a program left behind.
+struct Observation {
+  int iterations = 0;
+  std::vector<Record::Residual> residuals;
+  std::vector<float> field;  ///< after the last iteration: n x n, row j outer
+};
+
+/// A program to be asked questions: each is a run of it. Both functions return false where the run
+/// leaves nothing to look at.
+struct Patient {
+  int step = -1;  ///< 9 for 09_shared_tile; -1: not known
+  std::function<bool(const Case&, Observation*)> run;
+  /// The same once more, with the threads in another order where that can be chosen.
+  std::function<bool(const Case&, Observation*)> run_again;
+};
+
+/// What is wrong, in a learner's words.
+struct Diagnosis {
+  std::string cause;                 ///< empty: no cause is known that fits
+  std::vector<std::string> look_at;  ///< what to look at in the learner's file
+  bool draw = false;                 ///< a picture says where better than the words do
+
+  bool known() const { return !cause.empty(); }
+  /// The lines to print.
+  std::vector<std::string> lines() const;
+};
+
+/// A case in which the program's field or residual is wrong.
+struct Wrong {
+  Case run;
+  int made = 0;             ///< iterations that it made
+  bool field = false;       ///< the field is wrong
+  int first_iteration = 0;  ///< the first after which it is; 0: not known
+  bool residual = false;    ///< the residual is wrong
+};
+
+/// Names the cause of a wrong field or residual, where one is known that gives exactly what was
+/// found. A cause is held against the numbers themselves, not against their looks: it predicts the
+/// field or the sum, and the prediction must be what the program found, but for rounding. Where two
+/// causes predict the same, both are named.
+Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
+
+/// Names the cause of a run without a record: `run` is what was asked for, `made` how many
+/// iterations it made (0: not known).
+Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
+                           const Patient& patient);
+
+/// Where a field is wrong: for a picture.
+Cells wrong_cells(const Case& run, const std::vector<float>& field);
+
+/// The grids whose whole fields the diagnosis looks at: it holds a dozen of them, and in a small
+/// one too little can be seen.
+inline constexpr int kMinDiagnosedN = 32;
+inline constexpr int kMaxDiagnosedN = 1100;
+
+}  // namespace validate

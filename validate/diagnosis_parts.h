@@ -1,0 +1,92 @@
+#pragma once
+
+// What the parts of the diagnosis share; others include diagnosis.h.
+
+#include <cmath>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <lab/problem.h>
+
+#include "diagnosis.h"
+#include "reference.h"
+
+namespace validate {
+
+/// What the functions and variables are called in the step's file, which changes from step to step.
+struct Words {
+  explicit Words(int step) : step_(step) {}
+  bool sweep_on_gpu() const { return step_ >= 4; }
+  bool copy_on_gpu() const { return step_ >= 5; }
+  bool has_block_sum() const { return step_ >= 8; }
+  bool has_tile() const { return step_ >= 9; }
+  std::string sweep() const { return sweep_on_gpu() ? "jacobi_sweep_kernel" : "jacobi_sweep"; }
+  std::string copy() const { return copy_on_gpu() ? "copy_field_kernel" : "copy_field"; }
+
+ private:
+  int step_;
+};
+
+/// A field as the reference and the programs hand it over: n x n, row j outer.
+using Field = std::vector<float>;
+
+Field field_of(const Reference& reference);
+Field field_of(const lab::StartingField& start, int n);
+Field transposed(const Field& field, int n);
+
+/// The fields of the right sweeps from a starting field.
+class Sweeps {
+ public:
+  Sweeps(int n, const Field& start) : reference_(n, start) { fields_.push_back(start); }
+  /// After k sweeps.
+  const Field& after(int k);
+  /// The residual of sweep k, from 1.
+  double residual(int k);
+
+ private:
+  Reference reference_;
+  std::deque<Field> fields_;  // a reference to one outlives the making of the next
+  std::vector<double> residuals_;
+};
+
+/// Equal but for rounding, in a field whose largest magnitude is `largest`, after k sweeps.
+struct Near {
+  double bound;
+  Near(double largest, int k) : bound(4.5 * k * std::ldexp(1.0, -24) * largest) {}
+  bool operator()(double a, double b) const { return std::fabs(a - b) <= bound; }
+};
+double largest_of(const Field& field);
+/// Whether all values are equal but for rounding, those on the boundary in every bit.
+bool agree(const Field& a, const Field& b, int n, int sweeps);
+
+/// The points at which two fields differ by more than rounding; on the boundary, in any bit.
+Cells differing(const Field& expected, const Field& found, int n, int sweeps);
+
+/// The program's answers, each asked for once.
+class Interview {
+ public:
+  Interview(const Case& run, const Patient& patient) : run_(run), patient_(patient) {}
+  /// After k iterations; nullptr where there is no answer.
+  const Observation* after(int k);
+  const Case& run() const { return run_; }
+  const Patient& patient() const { return patient_; }
+
+ private:
+  struct Answer {
+    bool known = false;
+    Observation seen;
+  };
+  Case run_;
+  const Patient& patient_;
+  std::map<int, Answer> answers_;  // by the number of iterations
+};
+
+Diagnosis diagnose_field(const Wrong& wrong, Interview* interview);
+Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview);
+/// Whether another run, its threads in another order, gives another field after k iterations.
+bool field_changes(Interview* interview, int k);
+
+}  // namespace validate

@@ -1,0 +1,71 @@
+#include "program_run.h"
+
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+
+#include <lab/options.h>
+
+#include "text.h"
+
+namespace validate {
+
+std::string describe(const Case& run) {
+  return format("%s, n = %d, %d iteration%s", lab::problem_name(run.problem), run.n, run.iterations,
+                run.iterations == 1 ? "" : "s");
+}
+
+std::string last_words(const ChildResult& child) {
+  const std::string said = child.last_line();
+  const std::size_t colon = said.find(": ");
+  return colon < said.find(' ') ? said.substr(colon + 2) : said;
+}
+
+Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
+                double time_limit) {
+  Run result;
+  std::error_code ignored;
+  std::filesystem::remove_all(dir, ignored);
+  result.child =
+      run_child({program, "--n", std::to_string(run.n), "--iterations",
+                 std::to_string(run.iterations), "--problem", lab::problem_name(run.problem),
+                 "--record", dir, "--record-field", hashed ? "rows" : "full", "--quiet"},
+                time_limit);
+  const ChildResult& child = result.child;
+  const std::string said = last_words(child);
+  if (!child.started) {
+    result.error = program + ": " + child.output;
+  } else if (child.timed_out) {
+    result.error = format("it did not end within %.0f s: an endless loop, a deadlock, or very slow",
+                          time_limit);
+  } else if (child.signal != 0) {
+    result.error = "it crashed: " + describe_signal(child.signal);
+  } else if (child.exit_code > lab::kExitNotConverged) {
+    result.error = format("it ended with exit code %d", child.exit_code) +
+                   (said.empty() ? std::string(", and said nothing") : ": " + said);
+  } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
+    result.error = "its record is no use: " + result.error;
+  } else if (child.exit_code != 0 && result.record.iterations == run.iterations &&
+             !std::isnan(result.record.residuals.back().value)) {
+    result.error = format("it made all %d iterations, and still ended with exit code %d",
+                          run.iterations, child.exit_code);
+  }
+  return result;
+}
+
+std::vector<float> read_field(const std::string& dir, int n) {
+  FieldReader reader;
+  std::string error;
+  std::vector<float> field;
+  if (!reader.open(dir, n, &error)) return field;
+  field.reserve(static_cast<std::size_t>(n) * n);
+  for (int j = 0; j < n; ++j) {
+    const float* row = reader.next_row();
+    if (!row) return {};
+    field.insert(field.end(), row, row + n);
+  }
+  return field;
+}
+
+}  // namespace validate

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <lab/options.h>
+
+#include "child.h"
+#include "record.h"
+
+namespace validate {
+
+/// One run of a step's program.
+struct Case {
+  lab::ProblemKind problem;
+  int n;
+  int iterations;
+};
+
+/// "probe, n = 100, 10 iterations".
+std::string describe(const Case& run);
+
+/// What a program said last, without its own name in front: whoever prints this has a name for it.
+std::string last_words(const ChildResult& child);
+
+/// A run of the program and what it left behind.
+struct Run {
+  ChildResult child;
+  Record record;
+  std::string error;  ///< not empty: there is no record to compare, and this is why
+};
+
+/// Runs `program` with a record in `dir`, which is emptied before; `hashed`: of row hashes.
+Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
+                double time_limit);
+
+/// The field that a run left in `dir`: n x n floats, row j outer. Empty where it cannot be read.
+std::vector<float> read_field(const std::string& dir, int n);
+
+}  // namespace validate

@@ -1,0 +1,579 @@
+// What is wrong with the residuals of a field that is right: formulas and sums that are not the
+// right ones, and give exactly what was found.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "diagnosis_parts.h"
+#include "text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kIterationsLookedAt = 10;
+const char* const kFormula = "residual = std::sqrt(squares / (double(n) * n)) in main";
+
+/// The squared changes of one right sweep, and what the program said of it.
+struct Sweep {
+  double found;                 ///< the program's residual
+  double right;                 ///< the residual
+  std::vector<float> changes;   ///< n x n
+  std::vector<double> columns;  ///< squared changes, summed along each column
+  std::vector<double> rows;
+  double total = 0, magnitudes = 0, plain = 0, largest = 0, new_squares = 0;
+  double against[3][3] = {};  ///< changes against the point at (di - 1, dj - 1), [dj][di]
+
+  double found_sum(int n) const { return found * found * n * n; }
+};
+
+Sweep make_sweep(const Field& before, const Field& after, int n, double found, double right) {
+  Sweep sweep;
+  sweep.found = found;
+  sweep.right = right;
+  sweep.changes.resize(before.size());
+  sweep.columns.assign(n, 0.0);
+  sweep.rows.assign(n, 0.0);
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      const std::size_t k = static_cast<std::size_t>(j) * n + i;
+      const float change = after[k] - before[k];
+      const double square = static_cast<double>(change) * change;
+      sweep.changes[k] = change;
+      sweep.columns[i] += square;
+      sweep.rows[j] += square;
+      sweep.total += square;
+      sweep.magnitudes += std::fabs(change);
+      sweep.plain += change;
+      for (int dj = 0; dj < 3; ++dj) {
+        for (int di = 0; di < 3; ++di) {
+          const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n + di - n - 1];
+          sweep.against[dj][di] += static_cast<double>(other) * other;
+        }
+      }
+      sweep.largest = std::max(sweep.largest, std::fabs(static_cast<double>(change)));
+      sweep.new_squares += static_cast<double>(after[k]) * after[k];
+    }
+  }
+  return sweep;
+}
+
+/// What every hypothesis is held against.
+struct Look {
+  Words words;
+  int n = 0;
+  std::vector<Sweep> sweeps;  ///< the first few
+  bool is_float = false;      ///< the residual or the sum is a float: fewer digits to agree in
+  double tolerance() const { return is_float ? 4e-7 : 1e-9; }
+  bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
+
+  /// Whether `predict` gives the residual of every sweep.
+  template <typename Predict>
+  bool explained(Predict predict) const {
+    return std::all_of(sweeps.begin(), sweeps.end(),
+                       [&](const Sweep& s) { return equal(s.found, predict(s)); });
+  }
+  /// The same for the sum of the squares, from which the residual comes.
+  template <typename Predict>
+  bool sum_explained(Predict predict) const {
+    return std::all_of(sweeps.begin(), sweeps.end(), [&](const Sweep& s) {
+      const double predicted = predict(s);
+      return std::fabs(s.found_sum(n) - predicted) <= 2 * tolerance() * predicted;
+    });
+  }
+};
+
+/// Whether a number is a float, or was computed from a sum that is one.
+bool looks_like_float(const Sweep& sweep, int n) {
+  const double sum = sweep.found_sum(n);
+  const double rounded = static_cast<float>(sum);
+  return static_cast<double>(static_cast<float>(sweep.found)) == sweep.found ||
+         std::fabs(sum - rounded) <= 4e-15 * sum;
+}
+
+// ---- Residuals that are no numbers, or always the same
+
+Diagnosis ask_whether_numbers(const Look& look) {
+  for (const Sweep& sweep : look.sweeps) {
+    if (!std::isnan(sweep.found)) continue;
+    Diagnosis diagnosis;
+    diagnosis.cause =
+        "the residual is not a number, though the field is right: either something that is added "
+        "to the sum is none, or the sum itself was never set to 0, or the formula makes one of it";
+    diagnosis.look_at.push_back(
+        "where the sum is set to 0 before each sweep: memory that nobody "
+        "wrote may hold anything");
+    if (look.words.has_block_sum()) {
+      diagnosis.look_at.push_back(
+          "who adds the block's sum: the first thread alone has it from "
+          "cub::BlockReduce, the others have nothing");
+    }
+    diagnosis.look_at.push_back(std::string(kFormula) + ": no root of less than 0, no 0 / 0");
+    return diagnosis;
+  }
+  return {};
+}
+
+Diagnosis ask_whether_they_change(const Look& look) {
+  const double first = look.sweeps[0].found;
+  if (look.explained([](const Sweep&) { return 0.0; })) {
+    return {
+        "every residual is 0, though the field changes. Either the change is taken when the new "
+        "value has replaced the old one, or the sum stays 0 or never reaches the host",
+        {"the line that computes change in " + look.words.sweep() +
+             ": value minus the old field's point",
+         "what is added to the sum, and what jacobi_sweep returns"}};
+  }
+  if (look.sweeps.size() > 1 && look.explained([&](const Sweep&) { return first; })) {
+    return {"every iteration says the same residual, though the field changes",
+            {"where residual is computed anew in the loop of main, and from what"}};
+  }
+  // Each iteration says the one before; the first has none to say.
+  bool late = look.sweeps.size() > 1;
+  for (std::size_t k = 1; k < look.sweeps.size(); ++k) {
+    late &= look.equal(look.sweeps[k].found, look.sweeps[k - 1].right);
+  }
+  if (late) {
+    return {"each iteration says the residual of the one before",
+            {"the order in the loop of main: sweep, residual, then run.record(++iteration, "
+             "residual)"}};
+  }
+  return {};
+}
+
+// ---- Formulas
+
+struct Formula {
+  const char* cause;
+  std::function<double(const Sweep&, double)> residual;  // of the sweep and n
+};
+
+Diagnosis ask_for_formula(const Look& look) {
+  using std::sqrt;
+  static const Formula kFormulas[] = {
+      {"the root is missing: it is the mean of the squares",
+       [](const Sweep& s, double n) { return s.total / (n * n); }},
+      {"neither divided by n * n, nor is the root taken: it is the sum of the squares",
+       [](const Sweep& s, double) { return s.total; }},
+      {"it is not divided by n * n: it is the root of the sum",
+       [](const Sweep& s, double) { return sqrt(s.total); }},
+      {"n * n stands outside of the root: the root is divided by n * n, not by n",
+       [](const Sweep& s, double n) { return sqrt(s.total) / (n * n); }},
+      {"it is divided by n under the root, not by n * n",
+       [](const Sweep& s, double n) { return sqrt(s.total / n); }},
+      {"it is divided by (n - 2) * (n - 2), the number of interior points, not by n * n",
+       [](const Sweep& s, double n) { return sqrt(s.total) / (n - 2); }},
+      {"it is divided by (n - 1) * (n - 1), not by n * n",
+       [](const Sweep& s, double n) { return sqrt(s.total) / (n - 1); }},
+      {"it is divided by n * (n - 2), not by n * n",
+       [](const Sweep& s, double n) { return sqrt(s.total / (n * (n - 2))); }},
+      {"it is divided by n * (n - 1), not by n * n",
+       [](const Sweep& s, double n) { return sqrt(s.total / (n * (n - 1))); }},
+      {"the root is taken twice", [](const Sweep& s, double) { return sqrt(s.right); }},
+      {"the changes are not squared, so that plus and minus cancel",
+       [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
+      {"the changes are not squared: it is the root of their mean magnitude",
+       [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
+      {"the changes are not squared: it is their mean magnitude",
+       [](const Sweep& s, double n) { return s.magnitudes / (n * n); }},
+      {"the changes are not squared: it is the sum of their magnitudes",
+       [](const Sweep& s, double) { return s.magnitudes; }},
+      {"it is the largest change, not the root of the mean square",
+       [](const Sweep& s, double) { return s.largest; }},
+      {"it is the largest change divided by n, not the root of the mean square",
+       [](const Sweep& s, double n) { return s.largest / n; }},
+      {"the new values are squared and added, not the changes",
+       [](const Sweep& s, double n) { return sqrt(s.new_squares) / n; }},
+  };
+  for (const Formula& formula : kFormulas) {
+    const double n = look.n;
+    if (!look.explained([&](const Sweep& s) { return formula.residual(s, n); })) continue;
+    return {std::string("the field is right, the residual's formula is not: ") + formula.cause,
+            {std::string(kFormula) + ", and what " + look.words.sweep() + " adds up"}};
+  }
+  return {};
+}
+
+/// The change of a point against another point's old value.
+Diagnosis ask_for_other_point(const Look& look) {
+  for (int dj = 0; dj < 3; ++dj) {
+    for (int di = 0; di < 3; ++di) {
+      if (di == 1 && dj == 1) continue;
+      if (!look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; })) continue;
+      return {format("the field is right, but the change is taken against the old value of point "
+                     "(i%+d, j%+d), not of the point itself",
+                     di - 1, dj - 1),
+              {"the line that computes change in " + look.words.sweep()}};
+    }
+  }
+  return {};
+}
+
+Diagnosis ask_whether_running(const Look& look) {
+  if (look.sweeps.size() < 2) return {};
+  double before = 0;
+  const bool running = look.sum_explained([&](const Sweep& s) { return before += s.total; });
+  if (!running) return {};
+  return {"the sum is never set back: each residual holds those of all iterations before",
+          {"jacobi_sweep: the sum is set to 0 before each sweep"}};
+}
+
+Diagnosis ask_for_factor(const Look& look) {
+  if (look.sweeps.size() < 2) return {};
+  const double factor = look.sweeps[0].found / look.sweeps[0].right;
+  if (!(factor > 0) || !look.explained([&](const Sweep& s) { return factor * s.right; })) return {};
+  const double times = factor * factor, whole = std::round(times);
+  if (whole >= 2 && whole <= 4096 && std::fabs(times - whole) < 1e-6 * whole) {
+    return {format("every squared change is counted %.0f times", whole),
+            {"which threads add to the sum: each change once, and a block's sum by one thread "
+             "alone (threadIdx.x == 0 && threadIdx.y == 0); and " +
+             std::string(kFormula)}};
+  }
+  return {format("the residual is always %.6g times the right one: its divisor, or a factor, is "
+                 "another",
+                 factor),
+          {kFormula}};
+}
+
+// ---- Parts of the sum
+
+/// Some of the lines along one direction: [first, last], or with a period their remainders.
+struct Part {
+  int period = 0;  // 0: none
+  int first, last;
+  enum Kind { kOnly, kLeftOut, kTwice } kind;
+};
+
+/// Of lines that are left out, says that there are only the others, where these are neighbours.
+void turn_around(int begin, int end, Part* part) {
+  if (part->first == begin) {
+    *part = {part->period, part->last + 1, end, Part::kOnly};
+  } else if (part->last == end) {
+    *part = {part->period, begin, part->first - 1, Part::kOnly};
+  }
+}
+
+/// Whether each sweep's sum is that of the lines alone, of all others, or of all and these once
+/// more.
+bool is_part(const Look& look, const std::vector<double>& lines, Part::Kind kind) {
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    const double total = look.sweeps[k].total;
+    const double expected = kind == Part::kOnly      ? lines[k]
+                            : kind == Part::kLeftOut ? total - lines[k]
+                                                     : total + lines[k];
+    const double bound = 2 * look.tolerance() * expected + 1e-13 * total;
+    if (!(expected > 0) || !(lines[k] > 0) ||
+        std::fabs(look.sweeps[k].found_sum(look.n) - expected) > bound) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Looks for lines of which the sum consists, which it lacks, or which it holds twice. `sums` are
+/// each sweep's sums along the lines (of a period: of the lines with that remainder).
+bool find_part(const Look& look, const std::vector<std::vector<double>>& sums, int begin, int end,
+               Part* part) {
+  const std::size_t count = look.sweeps.size();
+  for (int first = begin; first <= end; ++first) {
+    std::vector<double> sum(count, 0.0);
+    for (int last = first; last <= end; ++last) {
+      for (std::size_t k = 0; k < count; ++k) sum[k] += sums[k][last];
+      if (first == begin && last == end) continue;  // all of it
+      for (Part::Kind kind : {Part::kOnly, Part::kLeftOut, Part::kTwice}) {
+        if (!is_part(look, sum, kind)) continue;
+        *part = {part->period, first, last, kind};
+        // The fewer are named: "only the last row is there", not "97 rows are left out".
+        if (kind == Part::kLeftOut && 2 * (last - first + 1) > end - begin + 1) {
+          turn_around(begin, end, part);
+        }
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<double> fold(const std::vector<double>& lines, int period) {
+  std::vector<double> result(period, 0.0);
+  for (std::size_t k = 0; k < lines.size(); ++k) result[k % period] += lines[k];
+  return result;
+}
+
+std::string lines_words(const Part& part, char letter) {
+  const char* many = letter == 'i' ? "columns" : "rows";
+  if (part.period == 0) {
+    if (part.first == part.last) {
+      return format("the %s %c = %d", letter == 'i' ? "column" : "row", letter, part.first);
+    }
+    return format("the %s %c = %d..%d", many, letter, part.first, part.last);
+  }
+  if (part.first == part.last) {
+    return format("the %s with %c %% %d == %d", many, letter, part.period, part.first);
+  }
+  return format("the %s with %c %% %d from %d to %d", many, letter, part.period, part.first,
+                part.last);
+}
+
+Diagnosis describe_part(const Look& look, const Part& part, char letter) {
+  Diagnosis diagnosis;
+  const std::string lines = lines_words(part, letter);
+  const bool one = part.period == 0 && part.first == part.last;
+  const std::string be = one ? " is" : " are";
+  diagnosis.cause = part.kind == Part::kLeftOut ? lines + be + " left out of the sum"
+                    : part.kind == Part::kTwice ? lines + be + " in the sum twice"
+                                                : "only " + lines + be + " in the sum";
+  diagnosis.cause += "; the field is right everywhere";
+  if (part.kind == Part::kTwice) {
+    diagnosis.look_at = {"which points the threads (or loops) of " + look.words.sweep() +
+                         " have: some are computed twice, by two threads or by one"};
+    return diagnosis;
+  }
+  if (!look.words.sweep_on_gpu()) {
+    diagnosis.look_at = {
+        "where the sum is set to 0 in jacobi_sweep (once, before both loops), and "
+        "where it is added to"};
+  } else if (part.period > 0 && letter == 'i') {
+    diagnosis.look_at = {
+        "how the lanes of a warp (threadIdx.x) bring in their part: a shuffle's "
+        "offsets are 16, 8, 4, 2, 1"};
+  } else if (part.period > 0) {
+    diagnosis.look_at = {
+        "how the warps of a block (threadIdx.y) bring in their part, and all "
+        "points of a thread"};
+  } else {
+    diagnosis.look_at = {"which threads, and which blocks, add to the sum in " +
+                         look.words.sweep() +
+                         ": also those without a point must reach the "
+                         "reduction"};
+  }
+  return diagnosis;
+}
+
+Diagnosis ask_for_lines(const Look& look) {
+  const int n = look.n;
+  std::vector<int> periods = {0, 2, 4, 8, 16, 32, 64, 128, 256};
+  for (int period = 3; period < 40; ++period) {
+    if ((period & (period - 1)) != 0) periods.push_back(period);
+  }
+  for (int period : periods) {
+    if (2 * period > n) continue;
+    for (char letter : {'j', 'i'}) {
+      std::vector<std::vector<double>> sums;
+      for (const Sweep& sweep : look.sweeps) {
+        const std::vector<double>& lines = letter == 'i' ? sweep.columns : sweep.rows;
+        sums.push_back(period == 0 ? lines : fold(lines, period));
+      }
+      Part part;
+      part.period = period;
+      const int begin = period == 0 ? 1 : 0, end = period == 0 ? n - 2 : period - 1;
+      if (find_part(look, sums, begin, end, &part)) return describe_part(look, part, letter);
+    }
+  }
+  return {};
+}
+
+/// One thread of each block adds what it has itself, and no more.
+Diagnosis ask_for_one_thread(const Look& look) {
+  const int n = look.n;
+  for (int block_x : {8, 16, 32, 64, 128, 256}) {
+    for (int block_y : {1, 2, 4, 8, 16, 32}) {
+      const bool fits = look.sum_explained([&](const Sweep& s) {
+        double sum = 0;
+        for (int j = 0; j < n; j += block_y) {
+          for (int i = 0; i < n; i += block_x) {
+            const double change = s.changes[static_cast<std::size_t>(j) * n + i];
+            sum += change * change;
+          }
+        }
+        return sum;
+      });
+      if (!fits) continue;
+      return {format("only the points with i %% %d == 0 and j %% %d == 0 are in the sum, those of "
+                     "the first thread of each block",
+                     block_x, block_y),
+              {"what the first thread adds: the sum of the block, not its own"}};
+    }
+  }
+  return {};
+}
+
+/// Whether each sweep's sum is that of one block.
+Diagnosis ask_for_one_block(const Look& look) {
+  const int n = look.n;
+  for (int block_x : {32, 16, 8, 64, 128, 256}) {
+    for (int block_y : {32, 16, 8, 4, 1}) {
+      std::string which;
+      std::size_t fits = 0;
+      for (const Sweep& sweep : look.sweeps) {
+        const double found = sweep.found_sum(n);
+        bool fit = false;
+        for (int y = 0; y < n && !fit; y += block_y) {
+          for (int x = 0; x < n && !fit; x += block_x) {
+            double sum = 0;
+            for (int j = y; j < std::min(n, y + block_y); ++j) {
+              for (int i = x; i < std::min(n, x + block_x); ++i) {
+                const double change = sweep.changes[static_cast<std::size_t>(j) * n + i];
+                sum += change * change;
+              }
+            }
+            fit = sum > 0 && std::fabs(sum - found) <= 2 * look.tolerance() * sum;
+            if (fit) which = format("(%d, %d)", x / block_x, y / block_y);
+          }
+        }
+        fits += fit;
+      }
+      if (fits < look.sweeps.size() || fits < 2) continue;
+      return {format("only one block of %d x %d points, block %s, is in the sum: the last to write "
+                     "wins",
+                     block_x, block_y, which.c_str()),
+              {"what the first thread of a block does with the block's sum: atomicAdd(sum, "
+               "block_sum), not sum = ..."}};
+    }
+  }
+  return {};
+}
+
+/// The blocks that are not full, at the end of each row and column of blocks.
+Diagnosis ask_for_whole_blocks(const Look& look) {
+  const int n = look.n;
+  for (int block : {32, 16, 64, 8, 128}) {
+    const int end = n - n % block;
+    if (end == 0 || end == n) continue;
+    const bool fits = look.sum_explained([&](const Sweep& s) {
+      double sum = 0;
+      for (int j = 0; j < end; ++j) {
+        for (int i = 0; i < end; ++i) {
+          const double change = s.changes[static_cast<std::size_t>(j) * n + i];
+          sum += change * change;
+        }
+      }
+      return sum;
+    });
+    if (!fits) continue;
+    return {format("the blocks at the end that are not full (i or j from %d on) are left out of "
+                   "the sum, though the field is right there",
+                   end),
+            {"whether threads without a point still bring 0 to the reduction, and the first thread "
+             "of such a block still adds its sum"}};
+  }
+  return {};
+}
+
+// ---- Precision, races, and what else can be said
+
+Diagnosis ask_for_integer(const Look& look) {
+  for (const Sweep& sweep : look.sweeps) {
+    const double sum = sweep.found_sum(look.n);
+    if (!(sum >= 1) || std::fabs(sum - std::round(sum)) > 1e-9) return {};
+    if (std::fabs(sum - sweep.total) > 2 * static_cast<double>(look.n) * look.n) return {};
+  }
+  if (look.sweeps.size() < 2) return {};
+  return {
+      "the sum of the squared changes is a whole number in every iteration: somewhere on its way "
+      "it is an integer",
+      {"the types of the sum, from " + look.words.sweep() + " to main: double"}};
+}
+
+Diagnosis ask_for_float(const Look& look) {
+  if (!look.is_float || look.sweeps.size() < 2) return {};
+  double error = 0;
+  bool serial[2] = {true, true};
+  for (const Sweep& sweep : look.sweeps) {
+    error = std::max(error, std::fabs(sweep.found / sweep.right - 1));
+    for (int order = 0; order < 2; ++order) {
+      float sum = 0;
+      for (int a = 1; a < look.n - 1; ++a) {
+        for (int b = 1; b < look.n - 1; ++b) {
+          const int i = order ? a : b, j = order ? b : a;
+          const float change = sweep.changes[static_cast<std::size_t>(j) * look.n + i];
+          sum += change * change;
+        }
+      }
+      serial[order] &= std::fabs(sweep.found_sum(look.n) - sum) <= 2e-7 * sum;
+    }
+  }
+  if (!(error < 1e-2)) return {};
+  const std::string how = serial[0] || serial[1] ? "one float adds up all squares one after another"
+                                                 : "the sum is a float, and many numbers are added "
+                                                   "to it one after another";
+  return {
+      how + format(": it has 24 bits, and loses what is small beside it (off by %.1g here; more "
+                   "on a larger grid)",
+                   error),
+      {"the type of the sum, all the way from " + look.words.sweep() + " to main: double"}};
+}
+
+/// Whether another run says another residual: by more than the order of a sum in double changes.
+Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations) {
+  Case run = interview->run();
+  run.iterations = iterations;
+  Observation other;
+  if (!interview->patient().run_again(run, &other)) return {};
+  bool differ = false;
+  for (std::size_t k = 0; k < look.sweeps.size() && k < other.residuals.size(); ++k) {
+    const double one = look.sweeps[k].found;
+    differ |= std::fabs(other.residuals[k].value - one) > (look.is_float ? 1e-4 : 1e-9) * one;
+  }
+  if (!differ) return {};
+  return {
+      "the field is right, but two runs of it give different residuals: a race. Threads add to "
+      "the same sum at the same time, and some of it is lost",
+      {"each addition to a sum that several threads share: atomicAdd; and each barrier around a "
+       "sum in shared memory"}};
+}
+
+Diagnosis say_too_little_or_too_much(const Look& look) {
+  const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
+  if (!std::isfinite(part)) return {};
+  const std::string where =
+      "the sum in " + look.words.sweep() +
+      ": each point's change * change once, each block's sum added by one thread";
+  if (part < 1) {
+    return {
+        format("the field is right, and the sum of the squared changes too small (%.3g of it in "
+               "iteration 1). Either some points do not get into it, or something else is added "
+               "up, or what follows is another formula",
+               part),
+        {where}};
+  }
+  return {
+      format("the field is right, and the sum of the squared changes too large (%.4g times what "
+             "it should be in iteration 1). Either some are added more than once, or something "
+             "else is added up, or what follows is another formula",
+             part),
+      {where}};
+}
+
+}  // namespace
+
+Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
+  const Observation* seen = interview->after(wrong.run.iterations);
+  if (!seen) return {};
+  Look look{Words(interview->patient().step), wrong.run.n, {}, true};
+  const lab::Problem problem(wrong.run.problem, look.n, 1);
+  Sweeps right(look.n, field_of(problem.initial_old(), look.n));
+  for (const Record::Residual& residual : seen->residuals) {
+    const int k = residual.iteration;
+    // Iteration after iteration, as every step says them that has no --check-every.
+    if (k != static_cast<int>(look.sweeps.size()) + 1 || k > kIterationsLookedAt) break;
+    look.sweeps.push_back(
+        make_sweep(right.after(k - 1), right.after(k), look.n, residual.value, right.residual(k)));
+    look.is_float &= looks_like_float(look.sweeps.back(), look.n);
+  }
+  if (look.sweeps.empty()) return {};
+  using Question = Diagnosis (*)(const Look&);
+  for (Question question :
+       {ask_whether_numbers, ask_whether_they_change, ask_for_formula, ask_for_other_point,
+        ask_whether_running, ask_for_factor, ask_for_lines, ask_for_one_thread, ask_for_one_block,
+        ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
+    Diagnosis diagnosis = question(look);
+    if (diagnosis.known()) return diagnosis;
+  }
+  Diagnosis race = ask_about_race(look, interview, seen->iterations);
+  return race.known() ? race : say_too_little_or_too_much(look);
+}
+
+}  // namespace validate

@@ -1,0 +1,600 @@
+// What the diagnosis says of programs that are wrong in one way each: Jacobi solvers in memory, of
+// which a part was exchanged for a wrong one. And nothing is said where nothing fits.
+
+#include "diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cells.h"
+#include "compare.h"
+#include "reference.h"
+#include "stencil_fit.h"
+#include "test_helpers.h"
+
+namespace {
+
+using lab::ProblemKind;
+using validate::Case;
+using validate::Cells;
+using validate::Diagnosis;
+using validate::Observation;
+using validate::Wrong;
+
+constexpr int kN = 100;  // 3 blocks of 32 and 4 points more
+constexpr int kIterations = 10;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+using Field = std::vector<float>;
+
+/// A solver in parts. A test puts a wrong part in place of a right one.
+struct Solver {
+  int n = kN;
+  ProblemKind problem = ProblemKind::kProbe;
+  int runs = 0;  ///< how often it was asked
+
+  float& at(Field& f, int i, int j) const { return f[static_cast<std::size_t>(j) * n + i]; }
+  float at(const Field& f, int i, int j) const { return f[static_cast<std::size_t>(j) * n + i]; }
+  float mean(const Field& f, int i, int j) const {
+    return 0.25f * ((at(f, i + 1, j) + at(f, i, j + 1)) + (at(f, i - 1, j) + at(f, i, j - 1)));
+  }
+
+  Solver() = default;
+  Solver(const Solver&) = delete;  // its parts know where it stands
+  Solver& operator=(const Solver&) = delete;
+
+  /// The new value of an interior point.
+  std::function<float(const Field& old, int i, int j)> update =
+      [this](const Field& old, int i, int j) { return mean(old, i, j); };
+  std::function<bool(int i, int j)> is_swept = [](int, int) { return true; };
+  std::function<bool(int i, int j)> is_copied = [](int, int) { return true; };
+  std::function<bool(int i, int j)> is_counted = [](int, int) { return true; };
+  std::function<double(double change)> counted = [](double change) { return change * change; };
+  std::function<double(double sum)> residual = [this](double sum) {
+    return std::sqrt(sum / (static_cast<double>(n) * n));
+  };
+  std::function<void(Field& f_old, Field& f_new)> start = [](Field&, Field&) {};
+  std::function<void(Field& f_old, Field& f_new)> after_sweep = [](Field&, Field&) {};
+  std::function<void(Field& f_old, Field& f_new)> before_sweep = [](Field&, Field&) {};
+  std::function<void(Field& f_old)> finish = [](Field&) {};
+  std::function<int(int asked)> iterations = [](int asked) { return asked; };
+  bool resets_sum = true;
+
+  Observation run(const Case& asked) {
+    ++runs;
+    n = asked.n;
+    const lab::Problem data(problem, n, 1);
+    Field f_old = test::make_field(n, data.initial_old()), f_new;
+    f_new = test::make_field(n, data.initial_new());
+    start(f_old, f_new);
+    Observation seen;
+    double sum = 0;
+    const int count = iterations(asked.iterations);
+    for (int k = 1; k <= count; ++k) {
+      before_sweep(f_old, f_new);
+      if (resets_sum) sum = 0;
+      for (int j = 1; j < n - 1; ++j) {
+        for (int i = 1; i < n - 1; ++i) {
+          if (!is_swept(i, j)) continue;
+          const float value = update(f_old, i, j);
+          if (is_counted(i, j)) sum += counted(static_cast<double>(value - at(f_old, i, j)));
+          at(f_new, i, j) = value;
+        }
+      }
+      after_sweep(f_old, f_new);
+      for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < n; ++i) {
+          if (is_copied(i, j)) at(f_old, i, j) = at(f_new, i, j);
+        }
+      }
+      seen.residuals.push_back({k, residual(sum)});
+      seen.iterations = k;
+      if (std::isnan(seen.residuals.back().value)) break;  // as the steps' loops do
+    }
+    finish(f_old);
+    seen.field = f_old;
+    return seen;
+  }
+};
+
+class DiagnosisTest : public ::testing::Test {
+ protected:
+  /// What is said of the solver, as one text.
+  std::string said(int step = 9, ProblemKind problem = ProblemKind::kProbe) {
+    const Case run = {problem, kN, kIterations};
+    validate::Patient patient;
+    patient.step = step;
+    patient.run = [&](const Case& asked, Observation* seen) {
+      *seen = solver.run(asked);
+      return true;
+    };
+    patient.run_again = run_again ? run_again : patient.run;
+    const Observation seen = solver.run(run);
+    Wrong wrong;
+    wrong.run = run;
+    wrong.made = seen.iterations;
+    validate::Reference reference(lab::Problem(problem, kN, 1));
+    std::vector<double> residuals;
+    for (int k = 1; k <= seen.iterations; ++k) {
+      residuals.push_back(reference.sweep());
+      const Case shorter = {problem, kN, k};
+      if (wrong.field || validate::wrong_cells(shorter, solver.run(shorter).field).count() == 0) {
+        continue;
+      }
+      wrong.field = true;
+      wrong.first_iteration = k;
+    }
+    wrong.residual = validate::compare_residuals(residuals, seen.residuals, kN).kind ==
+                     validate::ResidualComparison::kWrong;
+    EXPECT_TRUE(wrong.field || wrong.residual || wrong.made < kIterations) << "nothing is wrong";
+    solver.runs = 0;
+    std::string text;
+    for (const std::string& line : validate::diagnose(wrong, patient).lines()) text += line + "\n";
+    EXPECT_LE(solver.runs, 8) << "every run costs half a second on a GPU";
+    return text;
+  }
+
+  Solver solver;
+  std::function<bool(const Case&, Observation*)> run_again;
+};
+
+#define EXPECT_SAYS(words, text) EXPECT_NE((text).find(words), std::string::npos) << (text)
+
+// ---- Points that are left out
+
+TEST_F(DiagnosisTest, first_and_last_columns_and_rows_left_out_by_the_sweep) {
+  solver.is_swept = [](int i, int) { return i > 1; };
+  EXPECT_SAYS("the sweep leaves out the first interior column, i = 1;", said());
+  solver.is_swept = [](int i, int) { return i < kN - 2; };
+  EXPECT_SAYS("the sweep leaves out the last interior column, i = 98;", said());
+  solver.is_swept = [](int, int j) { return j > 1; };
+  EXPECT_SAYS("the sweep leaves out the first interior row, j = 1;", said());
+  solver.is_swept = [](int, int j) { return j < kN - 2; };
+  EXPECT_SAYS("look at: the bounds of i and j in jacobi_sweep_kernel", said());
+  EXPECT_SAYS("look at: the bounds of i and j in jacobi_sweep:", said(0));
+}
+
+TEST_F(DiagnosisTest, a_grid_rounded_down) {
+  solver.is_swept = [](int i, int j) { return i < 96 && j < 96; };
+  EXPECT_SAYS("the last 3 interior columns, i = 96..98, and the last 3 interior rows", said());
+  EXPECT_SAYS("behind the last whole block (100 % 32 = 4)", said());
+  EXPECT_SAYS("look at: the launch grid in jacobi_sweep", said());
+  EXPECT_EQ(said(0).find("block"), std::string::npos) << "step 00 has no blocks";
+  solver.is_copied = solver.is_swept;
+  EXPECT_SAYS("neither sweep nor copy (or swap) reaches", said());
+  solver.is_swept = [](int, int) { return true; };
+  EXPECT_SAYS("the sweep is right, but the copy (or swap) leaves out the last 3", said());
+}
+
+TEST_F(DiagnosisTest, rows_of_each_block_left_out) {
+  solver.is_swept = [](int, int j) { return j % 32 < 4; };
+  EXPECT_SAYS("the sweep leaves out the rows with j % 32 from 4 to 31", said());
+}
+
+TEST_F(DiagnosisTest, points_left_out_from_a_later_iteration_on) {
+  int sweep = 0;
+  solver.start = [&](Field&, Field&) { sweep = 0; };
+  solver.before_sweep = [&](Field&, Field&) { ++sweep; };
+  solver.is_copied = [&](int i, int) { return sweep < 3 || i != 98; };
+  EXPECT_SAYS(
+      "in iteration 3 the sweep is right, but the copy (or swap) leaves out the last "
+      "interior column",
+      said());
+}
+
+TEST_F(DiagnosisTest, no_copy_or_the_wrong_way) {
+  solver.is_copied = [](int, int) { return false; };
+  EXPECT_SAYS("the new field never becomes the old one. Either the copy is missing, or it goes",
+              said());
+}
+
+TEST_F(DiagnosisTest, a_copy_before_the_sweep) {
+  solver.is_copied = [](int, int) { return false; };
+  solver.before_sweep = [](Field& f_old, Field& f_new) { f_old = f_new; };
+  EXPECT_SAYS("the copy comes before the sweep", said());
+}
+
+TEST_F(DiagnosisTest, no_sweep_at_all) {
+  solver.is_swept = [](int, int) { return false; };
+  EXPECT_SAYS("the sweep changes no point, and every residual is 0", said());
+  EXPECT_SAYS("look at: the launch of jacobi_sweep_kernel", said());
+}
+
+TEST_F(DiagnosisTest, sweeps_that_are_not_counted) {
+  solver.before_sweep = [&](Field& f_old, Field&) {
+    Field next = f_old;
+    for (int j = 1; j < kN - 1; ++j) {
+      for (int i = 1; i < kN - 1; ++i) solver.at(next, i, j) = solver.mean(f_old, i, j);
+    }
+    f_old = next;
+  };
+  EXPECT_SAYS("each iteration makes two sweeps", said());
+}
+
+// ---- Starting values and the boundary
+
+TEST_F(DiagnosisTest, the_starting_values_of_the_other_field) {
+  solver.start = [](Field& f_old, Field& f_new) { f_old = f_new; };
+  EXPECT_SAYS("they begin with the starting values of the other field", said());
+}
+
+TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
+  solver.start = [&](Field& f_old, Field&) {
+    for (int j = 1; j < kN - 1; ++j) {
+      for (int i = 1; i < kN - 1; ++i) solver.at(f_old, i, j) = 0;
+    }
+  };
+  EXPECT_SAYS("the interior of f_old begins with 0", said());
+  solver.start = [&](Field& f_old, Field& f_new) {
+    for (int j = 0; j < kN; ++j) solver.at(f_old, kN - 1, j) = solver.at(f_new, kN - 1, j) = 0;
+  };
+  EXPECT_SAYS("the boundary's column i = 99 holds 0, and did so already when the first sweep",
+              said());
+}
+
+TEST_F(DiagnosisTest, a_boundary_of_the_new_field_without_values) {
+  solver.start = [&](Field&, Field& f_new) {
+    for (int k = 0; k < kN; ++k) {
+      solver.at(f_new, k, 0) = solver.at(f_new, k, kN - 1) = 0;
+      solver.at(f_new, 0, k) = solver.at(f_new, kN - 1, k) = 0;
+    }
+  };
+  EXPECT_SAYS("the boundary holds 0 after a sweep, and all else is right. Either f_new", said());
+}
+
+TEST_F(DiagnosisTest, a_boundary_that_is_swept) {
+  solver.after_sweep = [&](Field& f_old, Field& f_new) {
+    for (int i = 1; i < kN - 1; ++i) {
+      const float outside = solver.at(f_old, i + 1, 0);  // what stands next where j is contiguous
+      solver.at(f_new, i, kN - 1) =
+          0.25f * ((solver.at(f_old, i + 1, kN - 1) + outside) +
+                   (solver.at(f_old, i - 1, kN - 1) + solver.at(f_old, i, kN - 2)));
+    }
+  };
+  EXPECT_SAYS("the sweep goes over the boundary's row j = 99 as if it were interior", said());
+}
+
+TEST_F(DiagnosisTest, another_problem) {
+  solver.problem = ProblemKind::kLaplace;
+  EXPECT_SAYS("it solves laplace, and --problem says probe", said());
+}
+
+TEST_F(DiagnosisTest, a_size_of_its_own) {
+  const int own = 64;
+  validate::Patient patient;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run({asked.problem, own, asked.iterations});
+    seen->field.resize(static_cast<std::size_t>(asked.n) * asked.n);
+    return true;
+  };
+  patient.run_again = patient.run;
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, kIterations};
+  wrong.made = kIterations;
+  wrong.field = wrong.residual = true;
+  wrong.first_iteration = 1;
+  const Diagnosis diagnosis = validate::diagnose(wrong, patient);
+  EXPECT_SAYS("--n changes nothing", diagnosis.cause);
+  EXPECT_SAYS("that of n = 64", diagnosis.cause);
+}
+
+// ---- Exchanged indices
+
+TEST_F(DiagnosisTest, a_result_with_i_and_j_exchanged) {
+  solver.finish = [&](Field& f) {
+    const Field copy = f;
+    for (int j = 0; j < kN; ++j) {
+      for (int i = 0; i < kN; ++i) solver.at(f, i, j) = solver.at(copy, j, i);
+    }
+  };
+  EXPECT_SAYS("the field is the right one with i and j exchanged", said());
+  EXPECT_SAYS("look at: run.finish", said());
+}
+
+TEST_F(DiagnosisTest, one_array_with_i_and_j_exchanged) {
+  solver.update = [&](const Field& old, int i, int j) { return solver.mean(old, j, i); };
+  EXPECT_SAYS("one array's index has i and j exchanged", said());
+}
+
+TEST_F(DiagnosisTest, a_tile_with_i_and_j_exchanged) {
+  solver.update = [&](const Field& old, int i, int j) {
+    const int a = i / 32 * 32 + j % 32, b = j / 32 * 32 + i % 32;
+    return std::max(a, b) > kN - 2 || std::min(a, b) < 1 ? 0.0f : solver.mean(old, a, b);
+  };
+  EXPECT_SAYS("within each block of 32 x 32 points, i and j are exchanged", said());
+}
+
+// ---- The update
+
+TEST_F(DiagnosisTest, wrong_neighbours_and_factors) {
+  const Solver& s = solver;
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f *
+           ((s.at(f, i - 1, j) + s.at(f, i, j + 1)) + (s.at(f, i - 1, j) + s.at(f, i, j - 1)));
+  };
+  EXPECT_SAYS("each point becomes 0.25 (north + south) + 0.5 west;", said());
+  solver.update = [&](const Field& f, int i, int j) { return 1.04f * s.mean(f, i, j); };
+  EXPECT_SAYS("0.26 (east + north + west + south): the right neighbours, but the factor", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.2f * (4 * s.mean(f, i, j) + s.at(f, i, j));
+  };
+  EXPECT_SAYS("0.2 (east + north + west + south + the point itself)", said());
+  solver.update = [&](const Field&, int, int) { return 0.0f; };
+  EXPECT_SAYS("each point becomes 0\n", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return i == 50 ? 0.1f : s.mean(f, i - 1, j);
+  };
+  EXPECT_EQ(said().find("each point becomes"), std::string::npos) << "one column does not";
+}
+
+TEST_F(DiagnosisTest, the_field_that_it_writes_is_read) {
+  Field* target = nullptr;
+  solver.before_sweep = [&](Field& f_old, Field& f_new) {
+    f_new = f_old;
+    target = &f_new;
+  };
+  solver.update = [&](const Field&, int i, int j) { return solver.mean(*target, i, j); };
+  EXPECT_SAYS("west (new) + south (new)", said());
+  EXPECT_SAYS("it reads the field that it writes", said());
+  // As threads do it: some find new values, others not, in no order.
+  solver.update = [&](const Field& old, int i, int j) {
+    return solver.mean((i * 7 + j * 13) % 5 < 2 ? *target : old, i, j);
+  };
+  EXPECT_SAYS("some of them have their new values already", said());
+}
+
+// ---- The edges of blocks
+
+TEST_F(DiagnosisTest, each_side_of_the_halo) {
+  const Solver& s = solver;
+  solver.update = [&](const Field& f, int i, int j) {
+    return i % 32 == 0 ? 0.25f * ((s.at(f, i + 1, j) + s.at(f, i, j + 1)) +
+                                  (s.at(f, i, j) + s.at(f, i, j - 1)))
+                       : s.mean(f, i, j);
+  };
+  EXPECT_SAYS("only the first column of each block (i % 32 == 0) is wrong", said());
+  EXPECT_SAYS("0.25 (east + north + south + the point itself)", said());
+  EXPECT_SAYS("look at: the left column of the tile's halo", said());
+  auto unknown_at = [&](auto is_edge) {
+    solver.update = [&s, is_edge](const Field& f, int i, int j) {
+      return is_edge(i, j) ? kNan : s.mean(f, i, j);
+    };
+  };
+  unknown_at([](int i, int) { return i % 32 == 31; });
+  EXPECT_SAYS("only the last column of each block (i % 32 == 31) is wrong", said());
+  EXPECT_SAYS("not a number there: read, and never written?", said());
+  unknown_at([](int, int j) { return j % 32 == 0; });
+  EXPECT_SAYS("look at: the bottom row of the tile's halo", said());
+  unknown_at([](int, int j) { return j % 16 == 15; });
+  EXPECT_SAYS("only the last row of each block (j % 16 == 15) is wrong", said());
+  unknown_at([](int i, int) { return i % 32 == 0 || i % 32 == 31; });
+  EXPECT_SAYS("the left column and the right column of the tile's halo", said());
+  EXPECT_EQ(said(4).find("halo"), std::string::npos) << "step 04 has no tile";
+}
+
+TEST_F(DiagnosisTest, a_race) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return solver.mean(f, i, j) + ((i * j) % 7 == 3 ? 0.01f * (i % 11) : 0.0f);
+  };
+  EXPECT_EQ(said().find("race"), std::string::npos);
+  run_again = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    seen->field[kN + 5] += 0.5f;
+    return true;
+  };
+  EXPECT_SAYS("two runs of it give different fields: a race", said());
+  EXPECT_SAYS("look at: __syncthreads()", said());
+  EXPECT_EQ(said(5).find("__syncthreads"), std::string::npos) << "step 05 has no barrier";
+}
+
+TEST_F(DiagnosisTest, points_that_are_no_numbers) {
+  solver.update = [&](const Field&, int, int) { return kNan; };
+  EXPECT_SAYS("every point that a sweep computes is not a number from iteration 1 on", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return i == 20 && j == 30 ? kNan : solver.mean(f, i, j);
+  };
+  EXPECT_SAYS("not a number from iteration 1 on, as if read where nothing had been", said());
+}
+
+// ---- The residual
+
+TEST_F(DiagnosisTest, formulas_of_the_residual) {
+  const double n = kN;
+  solver.residual = [&](double sum) { return sum / (n * n); };
+  EXPECT_SAYS("the root is missing", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum); };
+  EXPECT_SAYS("it is not divided by n * n", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum) / (n * n); };
+  EXPECT_SAYS("n * n stands outside of the root", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum) / (n - 2); };
+  EXPECT_SAYS("divided by (n - 2) * (n - 2), the number of interior points", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum / (n * n)) * 0.7; };
+  EXPECT_SAYS("always 0.7 times the right one", said());
+  solver.residual = [&](double sum) { return std::sqrt(-sum); };
+  EXPECT_SAYS("the residual is not a number, though the field is right", said());
+  solver.residual = [](double) { return 0.0; };
+  EXPECT_SAYS("every residual is 0, though the field changes", said());
+}
+
+TEST_F(DiagnosisTest, what_is_added_up) {
+  solver.counted = [](double change) { return std::fabs(change); };
+  EXPECT_SAYS("the changes are not squared: it is the root of their mean magnitude", said());
+  solver.counted = [](double change) { return 32 * change * change; };
+  EXPECT_SAYS("every squared change is counted 32 times", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_that_is_not_set_back) {
+  solver.resets_sum = false;
+  EXPECT_SAYS("the sum is never set back", said());
+}
+
+TEST_F(DiagnosisTest, residuals_of_the_iteration_before) {
+  double before = INFINITY;
+  solver.start = [&](Field&, Field&) { before = INFINITY; };
+  solver.residual = [&](double sum) {
+    const double now = std::sqrt(sum) / kN, said = before;
+    before = now;
+    return said;
+  };
+  EXPECT_SAYS("each iteration says the residual of the one before", said());
+}
+
+TEST_F(DiagnosisTest, parts_of_the_sum) {
+  solver.is_counted = [](int, int j) { return j % 4 == 0; };
+  EXPECT_SAYS("only the rows with j % 4 == 0 are in the sum", said());
+  solver.is_counted = [](int i, int) { return i % 32 < 16; };
+  EXPECT_SAYS("only the columns with i % 32 from 0 to 15 are in the sum", said());
+  solver.is_counted = [](int, int j) { return j == kN - 2; };
+  EXPECT_SAYS("only the row j = 98 is in the sum", said());
+  solver.is_counted = [](int i, int) { return i != 40; };
+  EXPECT_SAYS("the column i = 40 is left out of the sum", said());
+  solver.is_counted = [](int i, int j) { return i % 32 == 0 && j % 4 == 0; };
+  EXPECT_SAYS("those of the first thread of each block", said());
+  solver.is_counted = [](int i, int j) { return i / 32 == 2 && j / 32 == 1; };
+  EXPECT_SAYS("only one block of 32 x 32 points, block (2, 1), is in the sum", said());
+  solver.is_counted = [](int i, int j) { return i < 96 && j < 96; };
+  EXPECT_SAYS("the blocks at the end that are not full (i or j from 96 on)", said());
+  solver.is_counted = [](int i, int j) { return (i * 31 + j * 17) % 7 < 3; };
+  EXPECT_SAYS("the sum of the squared changes too small", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_in_float) {
+  float in_float = 0;
+  solver.before_sweep = [&](Field&, Field&) { in_float = 0; };
+  solver.counted = [&](double change) {
+    in_float += static_cast<float>(change) * static_cast<float>(change);
+    return 0.0;
+  };
+  solver.residual = [&](double) { return std::sqrt(static_cast<double>(in_float)) / kN; };
+  EXPECT_SAYS("one float adds up all squares one after another", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_in_an_integer) {
+  solver.residual = [](double sum) { return std::sqrt(std::floor(sum)) / kN; };
+  EXPECT_SAYS("is a whole number in every iteration", said());
+}
+
+TEST_F(DiagnosisTest, a_race_in_the_sum) {
+  solver.is_counted = [](int i, int j) { return (i * 31 + j * 17) % 7 < 6; };
+  run_again = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    for (auto& residual : seen->residuals) residual.value *= 0.9;
+    return true;
+  };
+  EXPECT_SAYS("two runs of it give different residuals: a race", said());
+}
+
+// ---- Loops
+
+TEST_F(DiagnosisTest, loops_that_end_early) {
+  solver.iterations = [](int asked) { return asked - 1; };
+  EXPECT_SAYS("each run makes one iteration too few", said());
+  solver.iterations = [](int asked) { return std::min(asked, 4); };
+  EXPECT_SAYS("it stops after 4 iterations, however many --iterations asks for", said());
+}
+
+TEST(DiagnoseFailureTest, loops_that_end_late_or_never_begin) {
+  const Case run = {ProblemKind::kProbe, kN, 10};
+  const validate::Patient patient;
+  EXPECT_EQ(validate::diagnose_failure(run, 11, "", patient).cause, "one iteration too many");
+  EXPECT_SAYS("does not end at --iterations 10",
+              validate::diagnose_failure(run, 1000, "", patient).cause);
+  EXPECT_SAYS(
+      "not one iteration",
+      validate::diagnose_failure(run, 0, "residuals.csv: holds no residual", patient).cause);
+  EXPECT_FALSE(validate::diagnose_failure(run, 0, "it ended with exit code 3", patient).known());
+}
+
+TEST(DiagnoseFailureTest, a_crash_at_some_sizes) {
+  Solver solver;
+  validate::Patient patient;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    return asked.n <= 64;
+  };
+  EXPECT_SAYS(
+      "at n = 100 it crashes, at n = 64 it is right",
+      validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, "it crashed: x", patient).cause);
+}
+
+// ---- Where nothing fits
+
+TEST_F(DiagnosisTest, nothing_is_said_where_nothing_fits) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return i == 50 && j == 50 ? 7.0f : solver.mean(f, i, j);
+  };
+  EXPECT_EQ(said(), "");
+  solver.update = [&](const Field& f, int i, int j) {
+    return std::min(0.5f, solver.mean(f, i, j));
+  };
+  EXPECT_EQ(said(), "");
+  solver.update = [&](const Field& f, int i, int j) {
+    const float v = solver.mean(f, i, j);
+    return v * v;
+  };
+  EXPECT_EQ(said(), "");
+}
+
+// ---- Sets of points
+
+Cells cells_where(int n, const std::function<bool(int, int)>& in) {
+  Cells cells(n);
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if (in(i, j)) cells.add(i, j);
+    }
+  }
+  return cells;
+}
+
+std::string words_where(const std::function<bool(int, int)>& in) {
+  return validate::find_pattern(cells_where(kN, in)).words();
+}
+
+TEST(PatternTest, has_words) {
+  EXPECT_EQ(words_where([](int i, int) { return i == 1; }), "the first interior column, i = 1");
+  EXPECT_EQ(words_where([](int, int j) { return j > 90; }), "the last 8 interior rows, j = 91..98");
+  EXPECT_EQ(words_where([](int, int) { return true; }), "the whole interior");
+  EXPECT_EQ(words_where([](int, int) { return false; }), "no point");
+  EXPECT_EQ(words_where([](int i, int) { return i == 40; }), "the column i = 40");
+  EXPECT_EQ(words_where([](int i, int) { return i % 8 != 3; }),
+            "the columns with i % 8 != 3 (i = 1, 2, 4, 5 ...)");
+  EXPECT_EQ(words_where([](int i, int j) { return i > 95 || j == 1; }),
+            "the last 3 interior columns, i = 96..98, and the first interior row, j = 1");
+  EXPECT_EQ(words_where([](int i, int j) { return i % 32 == 5 && j % 3 == 0; }),
+            "the points where the columns with i % 32 == 5 (i = 5, 37, 69), and 32 rows, j = 3, 6, "
+            "9, 12 ..., cross");
+  EXPECT_EQ(words_where([](int i, int j) { return (i * i + j * 7) % 11 == 3; }), "some points");
+}
+
+TEST(PatternTest, one_point_that_is_right_by_chance_changes_nothing) {
+  EXPECT_EQ(words_where([](int i, int j) { return i == 1 && j != 17; }),
+            "the first interior column, i = 1");
+}
+
+TEST(SameInEveryBlockTest, finds_the_block) {
+  EXPECT_EQ(validate::same_in_every_block(
+                cells_where(kN, [](int i, int j) { return i % 16 == 3 && j % 16 == 9; })),
+            16);
+  EXPECT_EQ(validate::same_in_every_block(
+                cells_where(kN, [](int i, int j) { return i == 20 && j == 30; })),
+            0);
+}
+
+TEST(PictureTest, is_small_and_has_north_above) {
+  const std::vector<std::string> lines =
+      validate::picture(cells_where(250, [](int i, int j) { return i < 100 && j > 200; }));
+  ASSERT_LE(lines.size(), 20u);
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 40u);
+  EXPECT_EQ(lines.front().find('#'), 0u);
+  EXPECT_EQ(lines.front().back(), '.');
+  EXPECT_EQ(lines.back().find('#'), std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace validate {
+
+/// As std::printf, into a string.
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+
+/// "a, b and c"; with `last` "or": "a, b or c".
+std::string join(const std::vector<std::string>& parts, const std::string& last = "and");
+
+}  // namespace validate
