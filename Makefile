@@ -1,30 +1,53 @@
 # The lab's verbs. Each is a script in scripts/; this file only names them.
 
 .DEFAULT_GOAL := help
-export STEP STEPS WHICH N RESULTS
+export STEP STEPS WHICH N ITERATIONS RESULTS BACKEND RACES ASAN
+export HINT FROM TO SIDE UPTO OUT YES TIME
 
-.PHONY: help run test check sanitize setup tables clean
+.PHONY: help run test check hint diff reset progress count trace sanitize setup handout tables clean
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: make run"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 17
+	@echo "check, count, trace and sanitize take WHICH=solution, too."
 
-run:  ## build, validate and time every solution, print the ladder [STEPS=04,05]
+run:  ## build, validate and time every solution [STEPS=04,05]
 	@scripts/run.sh
 
 test:  ## the whole test suite
 	@scripts/test.sh
 
-check:  ## is the exercise right? STEP=04 [WHICH=solution] [N=100,250]
+check:  ## STEP=04: is the exercise right? [N=100,250] [RACES=1]
 	@scripts/check.sh
 
-sanitize:  ## compute-sanitizer's four tools STEP=04 [WHICH=solution]
+hint:  ## STEP=04: a hint; once more, the next one [HINT=1] [HINT=all]
+	@scripts/hint.sh
+
+diff:  ## STEP=04: exercise against solution [FROM=before] [SIDE=1]
+	@scripts/diff.sh
+
+reset:  ## STEP=04: the exercise as handed out; yours is kept beside it
+	@scripts/reset.sh
+
+progress:  ## which exercises are done [TIME=1: and how fast they are]
+	@scripts/progress.sh
+
+count:  ## STEP=04: what each line does to memory; needs no GPU
+	@scripts/count.sh
+
+trace:  ## STEP=04: the time of ranges, kernels, API calls, page moves
+	@scripts/trace.sh
+
+sanitize:  ## STEP=04: compute-sanitizer's four tools
 	@scripts/sanitize.sh
 
 setup:  ## install what is missing (with apt; uses sudo)
 	@scripts/setup.sh
 
-tables:  ## write the measured numbers into README.md and the guides
+handout:  ## UPTO=04: a folder and a .tar.gz for learners [OUT=DIR]
+	@scripts/handout.sh
+
+tables:  ## write the measured numbers into README.md, the guides
 	@scripts/tables.py --write
 
 clean:  ## remove what was built

@@ -5,6 +5,10 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
 #   TIME_LIMIT=S               seconds for one run of the program (default 300)
+#   BACKEND=gpu|cpu            where the kernels run (default: the GPU, or the CPU where there is none)
+#   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
+#                              out of bounds and for reads of what nothing wrote; needs no GPU
+#   ASAN=1                     on the CPU, with AddressSanitizer
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,34 +17,155 @@ read_step "${STEP-}"
 read_which
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+for switch in RACES ASAN; do
+  case ${!switch:-0} in
+    0 | 1) ;;
+    *) die $exit_bad_usage "$switch=${!switch}: must be 1 or 0" ;;
+  esac
+done
+races=${RACES:-0} asan=${ASAN:-0}
+((races + asan < 2)) || die $exit_bad_usage "RACES=1 and ASAN=1: one at a time"
+if ((races + asan)); then
+  [[ $step_needs == cuda ]] || die $exit_bad_usage "$step has no kernels: RACES and ASAN are for steps from 02 on"
+  [[ ${BACKEND:-cpu} == cpu ]] || die $exit_bad_usage "RACES and ASAN run on the CPU, not with BACKEND=$BACKEND"
+  BACKEND=cpu
+fi
+
+# What `make progress` shows. A short look (N, RACES, ASAN) that finds nothing wrong leaves no verdict.
+built=0 said=""
+note_verdict() {
+  local status=$? verdict=wrong where=$backend
+  if ((status == 0)); then
+    verdict=right
+    if [[ -z $said || -n ${N:-} ]] || ((races + asan)); then return; fi
+  elif ((status != 1)); then
+    return
+  elif ((!built)); then
+    verdict="does not compile"
+  elif [[ $said == "$step: unchanged"* ]]; then
+    verdict=unchanged
+  fi
+  if [[ $step_needs == cpu ]]; then where=cpu; fi
+  remember progress.tsv "$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where"
+}
 
 configure >/dev/null
-if ! have_target "${which}_$step"; then
-  say "$step: cannot be built here: it needs the CUDA Toolkit, and no nvcc was found"
-  say "  Load your site's CUDA module, or go on with a machine that has one."
+target=${which}_$step
+backend=gpu watched=""
+if [[ $step_needs == cuda ]]; then
+  choose_backend
+  if [[ $backend == cpu ]]; then target+=_cpu; fi
+  if [[ $backend == cpu && $step_source == *.cu ]] && ((races + asan == 0)); then watched=${target}_watched; fi
+  if ((asan)); then target+=_asan; fi
+  if ((races)); then target+=_watched; fi
+fi
+if ! have_target "$target"; then
+  say "$step: cannot be built here for a GPU: no nvcc was found"
+  say "  Load your site's CUDA module, or leave BACKEND=gpu away."
   exit $exit_no_gpu
 fi
 if ! build_targets validate >/dev/null; then die 1 "the validator does not build"; fi
+if [[ $which == exercise ]]; then
+  sum=$(sha256sum <"$lab_root/$source_file")
+  sum=${sum%% *}
+  trap note_verdict EXIT
+fi
 log=$build_dir/check.log
-if ! cmake --build "$build_dir" --target "${which}_$step" >"$log" 2>&1; then
+if ! cmake --build "$build_dir" --parallel "$(nproc)" \
+  --target "$target" ${watched:+"$watched"} >"$log" 2>&1; then
   # What the compiler says, without what the build tool says.
-  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^cd .* && |^/.*(nvcc|c\+\+|g\+\+) ' "$log" |
+  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^cd .* && |^/.*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$log" |
     sed "s#$lab_root/##g" || true
   say "$step: does not compile; begin with the first error above"
   exit 1
 fi
+built=1
 # Warnings are worth reading, too.
 grep -E 'warning' "$log" | sed "s#$lab_root/##g" || true
 
 cd "$lab_root" # so that files are named as the learner knows them
+program=${build_dir#"$lab_root"/}/bin/$target
 arguments=(--name "$step")
 if [[ $which == exercise ]]; then
   arguments+=(--exercise "$source_file")
   # The first step has no task: there is nothing that it could be unchanged from.
   if [[ -n $step_before ]]; then
-    arguments+=(--before "solutions/$step_before/$step_before_source")
+    before=solutions/$step_before/$step_before_source
+    # A handout has no solutions, but the exercises as they were handed out.
+    if [[ -f .start/$step/$step_source ]]; then before=.start/$step/$step_source; fi
+    arguments+=(--before "$before")
   fi
 fi
 if [[ -n ${N:-} ]]; then arguments+=(--n "$N"); fi
 if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
-exec "$build_dir/bin/validate" "${arguments[@]}" "${build_dir#"$lab_root"/}/bin/${which}_$step"
+
+# judge PROGRAM [OPTION...]: sets said and status: what the validator says.
+judge() {
+  local program=$1
+  shift
+  status=0
+  said=$("$build_dir/bin/validate" "${arguments[@]}" "$@" "$program") || status=$?
+}
+if [[ $backend == gpu ]]; then
+  judge "$program"
+  if [[ -n $said ]]; then say_wrapped "$said"; fi
+  exit "$status"
+fi
+# Looking at every access takes time: fewer points and sweeps.
+few=(--iterations 3)
+if [[ -z ${N:-} ]]; then few+=(--n 100); fi
+# look_closely: what is wrong with a single access, if it is, or where a barrier is missing.
+look_closely() {
+  local seen
+  seen=$("${program}_watched" --n 100 --iterations 3 --problem probe --quiet 2>&1 >/dev/null | tail -n 1 || true)
+  seen=${seen#*: }
+  if [[ $seen == *.cu:[0-9]* && $said != *"$seen"* ]]; then
+    say "  A look at every access finds:"
+    say_wrapped "    $seen"
+  fi
+}
+nothing_found="  No race, no access out of bounds, no read of memory that nothing wrote."
+
+if ((races)); then
+  judge "$program" "${few[@]}"
+  say_wrapped "$said"
+  if ((status == 0)); then say "$nothing_found"; fi
+  exit "$status"
+fi
+
+judge "$program"
+if ((status != 0)) || [[ $step_source != *.cu ]]; then
+  say_wrapped "$said"
+  if ((status == 1)) && ((asan)); then
+    # AddressSanitizer's own words say where.
+    "$program" --n 100 --iterations 3 --problem probe --quiet 2>&1 |
+      sed -n "s#$lab_root/##g; /ERROR: AddressSanitizer/,/^\$/p" | head -n 25 || true
+  elif ((status == 1)) && [[ -n $watched && $said != *": unchanged"* && $said != *"exit code 3"* ]]; then
+    look_closely
+  fi
+  exit "$status"
+fi
+verdict=$said
+
+# Right so far. Threads may run in any order, and a race may do no harm today.
+for order in reverse shuffled; do
+  export LAB_CPU_ORDER=$order
+  judge "$program" --quiet
+  if ((status != 0)); then
+    say_wrapped "$said"
+    say "  That is with the threads run in $order order; forward it is right: a race?"
+    if [[ -n $watched ]]; then look_closely; fi
+    exit "$status"
+  fi
+done
+unset LAB_CPU_ORDER
+if [[ -n $watched ]]; then
+  judge "${program}_watched" "${few[@]}" --quiet
+  if ((status != 0)); then
+    say_wrapped "$said"
+    exit "$status"
+  fi
+fi
+say_wrapped "$verdict"
+say "  The same with blocks and threads run in reverse, and in shuffled order."
+if [[ -n $watched ]]; then say "$nothing_found"; fi

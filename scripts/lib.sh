@@ -17,6 +17,23 @@ die() {
 
 say() { printf '%s\n' "$*"; }
 
+# say_wrapped LINES: the same, with lines of more than 80 characters broken at blanks.
+say_wrapped() {
+  printf '%s\n' "$*" | awk '
+    {
+      match($0, /^ */)
+      indent = substr($0, 1, RLENGTH) "  " # of the lines that follow
+      while (length($0) > 80) {
+        at = 81
+        while (at > length(indent) && substr($0, at, 1) != " ") --at
+        if (at <= length(indent)) break # one long word
+        print substr($0, 1, at - 1)
+        $0 = indent substr($0, at + 1)
+      }
+      print
+    }'
+}
+
 # step_line STEP: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names.
 step_line() {
   local wanted=$1 first last
@@ -71,7 +88,36 @@ configure() {
     cat "$log" >&2
     die 1 "CMake could not configure the build; its words stand above"
   fi
-  grep -E '^-- (CUDA |No CUDA)' "$log" | sed 's/^-- //' || true
+  grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
+}
+
+# gpu_here: whether this machine has an NVIDIA GPU, as far as can be told before a program runs on it.
+gpu_here() {
+  if command -v nvidia-smi >/dev/null; then
+    timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -q '^GPU '
+  else
+    [[ -e /dev/nvidia0 ]]
+  fi
+}
+
+# choose_backend: sets backend to "gpu", or to "cpu" where the step's kernels run on the CPU in place of
+# a GPU (lab/cpu): where there is no GPU, or no nvcc, or BACKEND says so. Says which. After configure.
+choose_backend() {
+  backend=${BACKEND:-auto}
+  case $backend in
+    gpu | cpu) return ;;
+    auto) ;;
+    *) die $exit_bad_usage "BACKEND=$backend: must be gpu or cpu" ;;
+  esac
+  if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then
+    backend=cpu
+    say "No nvcc here: the CPU runs the kernels in place of a GPU (results, no times)"
+  elif ! gpu_here; then
+    backend=cpu
+    say "No GPU here: the CPU runs the kernels in its place (results, no times)"
+  else
+    backend=gpu
+  fi
 }
 
 # build_targets TARGET...: builds them on all cores. On a terminal the compiler's progress is shown,
@@ -89,4 +135,24 @@ build_targets() {
 # have_target NAME: whether this build has the step's program (without CUDA it lacks some).
 have_target() {
   grep -qx "$1" "$build_dir/step_targets.txt"
+}
+
+# remember FILE STEP FIELD...: the line of STEP in results/local/FILE, which git ignores, is now these fields.
+remember() {
+  local file=$lab_root/results/local/$1 line rest=""
+  shift
+  line=$(printf '%s\t' "$@")
+  if [[ -f $file ]]; then rest=$(awk -F '\t' -v step="$1" '$1 != step' "$file"); fi
+  # Written aside first: no reader sees half of it.
+  { mkdir -p "${file%/*}" && printf '%s\n' ${rest:+"$rest"} "${line%$'\t'}" >"$file.$$" &&
+    mv -f "$file.$$" "$file"; } 2>/dev/null ||
+    printf '%s\n' "${0##*/}: ${file#"$lab_root"/}: cannot be written, so this is not remembered" >&2
+}
+
+# recall FILE STEP: the fields after STEP that were remembered last; nothing where there are none.
+recall() {
+  if [[ -f $lab_root/results/local/$1 ]]; then
+    awk -F '\t' -v OFS='\t' -v step="$2" \
+      '$1 == step { sub(/^[^\t]*\t/, ""); line = $0 } END { if (line != "") print line }' "$lab_root/results/local/$1"
+  fi
 }

@@ -34,14 +34,18 @@ sanitizer=$(find_sanitizer) ||
   die $exit_no_gpu "compute-sanitizer was not found on the PATH or beside nvcc: a full CUDA Toolkit has it"
 
 configure >/dev/null
-have_target "${which}_$step" || die $exit_no_gpu "no nvcc was found: $step cannot be built here"
+have_target "${which}_$step" ||
+  die $exit_no_gpu "no nvcc was found. Without a GPU: make check STEP=$step_number RACES=1"
 build_targets "${which}_$step" || die 1 "the build failed; the compiler's words stand above"
 program=$build_dir/bin/${which}_$step
 
 # Without a usable GPU there is nothing to look at.
 status=0
 "$program" --n 3 --iterations 1 --quiet || status=$?
-if ((status == exit_no_gpu)); then exit $exit_no_gpu; fi
+if ((status == exit_no_gpu)); then
+  say "  Without a GPU, \`make check STEP=$step_number RACES=1\` looks at every access instead."
+  exit $exit_no_gpu
+fi
 
 log=$build_dir/sanitize.log
 found=0

@@ -84,6 +84,6 @@ fi
 if [[ -z $mode ]]; then
   printf '%s\n' "all there: C++ compiler, CMake, make, GoogleTest"
   if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
-    printf '%s\n' "no nvcc: the steps from 02 on need the CUDA Toolkit 12 or 13 (such as: module load cuda)"
+    printf '%s\n' "no nvcc: the CPU runs the kernels; a GPU needs the CUDA Toolkit 12 or 13 (such as: module load cuda)"
   fi
 fi

@@ -15,7 +15,10 @@ expect_status 0 "a broken nvcc"
 expect 'nvcc does not run' "a broken nvcc"
 expect 'No CUDA Toolkit' "a broken nvcc"
 grep -qx solution_01_nvtx "$temp/build/step_targets.txt" || fail "step 01 is not built"
-if grep -q 04_jacobi "$temp/build/step_targets.txt"; then fail "step 04 is built without nvcc"; fi
+grep -qx solution_04_jacobi_kernel_cpu "$temp/build/step_targets.txt" || fail "step 04 is not built for the CPU"
+if grep -qx solution_04_jacobi_kernel "$temp/build/step_targets.txt"; then
+  fail "step 04 is built for a GPU without nvcc"
+fi
 
 run cmake -S "$source_dir" -B "$temp/wanted" -DLAB_CUDA=ON -DCMAKE_CUDA_COMPILER="$temp/bin/nvcc"
 expect_status 1 "CUDA asked for, and a broken nvcc"

@@ -135,8 +135,11 @@ test_verdicts() {
   check 0 "a solution" STEP=01 WHICH=solution
   expect "^$step: right" "a solution"
 
-  check 77 "a step that needs the toolkit" STEP=04
-  expect '^04_[a-z_]+: cannot be built here: it needs the CUDA Toolkit' "a step that needs the toolkit"
+  check 1 "a step with kernels, untouched, without the toolkit" STEP=04
+  expect '^No nvcc here: the CPU runs the kernels in place of a GPU' "a step with kernels"
+  expect '^04_[a-z_]+: unchanged$' "a step with kernels"
+  check 77 "a step with kernels, on a GPU" STEP=04 BACKEND=gpu
+  expect '^04_[a-z_]+: cannot be built here for a GPU: no nvcc was found$' "a step with kernels, BACKEND=gpu"
 }
 
 files_of_lab() { (cd "$lab" && find . -type f | sort); }
@@ -146,18 +149,18 @@ test_run() {
   files=$(files_of_lab)
   run make_lab run RESULTS="$results"
   expect_status 0 "make run"
-  expect 'GPU.*: the steps that need one are not run' "make run"
+  expect '^No usable GPU here: the CPU runs the kernels in its place; results, no times$' "make run"
   expect '^GPU: none$' "make run"
   steps=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
   cpu_steps=$(grep -c $'^[0-9].*\tcpu\t' "$lab/lab/steps.tsv")
   count_of '^[0-9][0-9]_[a-z0-9_]+ .* right +[0-9.]+ ms' "$cpu_steps" "steps that are right"
-  count_of '^[0-9][0-9]_[a-z0-9_]+ .* not run +no GPU$' $((steps - cpu_steps)) "steps not run"
+  count_of '^[0-9][0-9]_[a-z0-9_]+ .* right +on the CPU$' $((steps - cpu_steps)) "steps on the CPU"
   expect '^step +valid +n +ms/iter' "make run's table"
   [[ $(files_of_lab) == "$files" ]] ||
     fail "make run changed the files beside its sources:" "$(diff <(echo "$files") <(files_of_lab))"
   [[ $(ls "$results") == ladder.tsv ]] ||
     fail "make run should leave ladder.tsv in the given folder, not:" "$(ls "$results")"
-  count_in_results=$(grep -cE $'^[0-9]{2}_[^\t]*\t[^\t]+\t(right|not run)\t' "$results/ladder.tsv" || true)
+  count_in_results=$(grep -cE $'^[0-9]{2}_[^\t]*\t[^\t]+\tright\t' "$results/ladder.tsv" || true)
   ((count_in_results == steps)) ||
     fail "ladder.tsv should have $steps steps:" "$(<"$results/ladder.tsv")"
 
@@ -201,7 +204,9 @@ test_with_make() {
   given "$lab/$solution"
   check 0 "the solution, built by make" STEP=01 N=33
   expect "^$step: right" "the solution, built by make"
-  check 77 "a step that needs the toolkit, built by make" STEP=04
+  check 0 "a step with kernels, built by make" STEP=04 WHICH=solution
+  expect '^04_[a-z_]+: right: ' "a step with kernels, built by make"
+  expect '^  No race, no access out of bounds, ' "a step with kernels, built by make"
 }
 
 cp "$lab/$solution" "$temp/solution.cpp"

@@ -138,3 +138,47 @@ expect() {
 expect_no() {
   if grep -qE -- "$1" <<<"$said"; then show "$2: something matches '$1'"; fi
 }
+
+# make_clone DIR: the lab as a learner clones it: copy_tree, with every exercise as it is handed out, in one
+# commit.
+make_clone() {
+  local step source
+  need git
+  copy_tree "$1"
+  while IFS=$'\t' read -r step source _; do
+    # Whoever works on an exercise in this tree has it handed out anew there.
+    if ! "$1/scripts/start.sh" "$step" >/dev/null 2>&1; then
+      "$source_dir/scripts/start.sh" "$step" >"$1/exercises/$step/$source" 2>/dev/null || true
+      if ! "$1/scripts/start.sh" "$step" >/dev/null 2>&1; then
+        if ! in_git || grep -qxF "exercises/$step/$source" < <(edited_exercises); then
+          skip "$step: neither the exercise nor git has it as it is handed out"
+        fi
+        fail "$step: nobody has edited the exercise, and it is not as it is handed out"
+        finish "the clone"
+      fi
+    fi
+  done < <(grep '^[0-9]' "$1/lab/steps.tsv")
+  git -C "$1" init -q
+  commit_all "$1" start
+}
+
+# commit_all DIR MESSAGE: all that is there, and nothing of who runs the test.
+commit_all() {
+  git -C "$1" add -A
+  GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z' git -C "$1" -c user.name=test \
+    -c user.email=test@example.org -c commit.gpgSign=false -c core.hooksPath=/dev/null commit -q -m "$2"
+}
+
+# make_in DIR ARGUMENT...: make, from a folder that has nothing to do with the lab.
+make_in() { (cd / && make --no-print-directory -C "$@"); }
+
+# said_one_line REGEX WHAT: exit code 2 of the script, so Error 2 of make's, one line on stderr that matches, and
+# nothing on stdout.
+said_one_line() {
+  local lines
+  lines=$(grep -vE '^make(\[[0-9]+\])?: \*\*\* ' <<<"$err" || true)
+  expect_status 2 "$2"
+  expect '^make: \*\*\* .*\] Error 2$' "$2"
+  [[ -z $out && $(grep -c '' <<<"$lines") == 1 ]] || show "$2: there should be one line, on stderr"
+  grep -qE -- "$1" <<<"$lines" || show "$2: its line should match '$1'"
+}

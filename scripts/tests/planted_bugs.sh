@@ -4,11 +4,15 @@
 #   planted_bugs.sh wrong STEP   every patch validate/tests/bugs/STEP--*.patch makes solutions/STEP wrong
 #   planted_bugs.sh right STEP   every patch validate/tests/legal/STEP--*.patch leaves it right
 #
-# A patch's lines `# expect: REGEX` say what the validator's words must match. Where a step needs a GPU
-# and there is none, its patches are compiled, and the test counts as skipped.
+# A patch's lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
+# `# expect-on-cpu:` hold in one place alone. Where a step needs a GPU and there is none, the CPU runs its
+# kernels (lab/cpu). A patch with the line `# on-cpu: watched` is a race that does no harm there: it is
+# tried with every access looked at.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/tests/planted_bugs_common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/planted_bugs_common.sh"
 need patch
 need_build
 
@@ -31,17 +35,21 @@ done
 # The flags of the build that made the library, so that both fit together (sanitizers, coverage).
 read -r -a cxx_flags <<<"${LAB_TEST_CXX_FLAGS:-}"
 read -r -a cuda_flags <<<"${LAB_TEST_CUDA_FLAGS:-}"
-if [[ $needs == cuda ]]; then
-  [[ -n ${LAB_TEST_NVCC:-} ]] || skip "$step needs nvcc, and this build has none"
-fi
 make_temp
 
-# All variants of the step are compiled as one program, each in a namespace of its own: the headers
-# take the compiler ten times as long as the step does. Which of them runs is decided by the name that
-# the program is called by.
+# Where the variants run: place is gpu, or cpu in its place; a step without kernels runs on the CPU as it
+# is, and place is none.
+place=none
+if [[ $needs == cuda ]]; then
+  place=cpu
+  if [[ -n ${LAB_TEST_NVCC:-} && -x $build_dir/bin/solution_$step ]]; then
+    run "$build_dir/bin/solution_$step" --n 3 --iterations 1 --quiet
+    if ((status != exit_skipped)); then place=gpu; fi
+  fi
+fi
 
 # applied NAME [PATCH]: makes $temp/NAME/jacobi.*, patched, a part of the program.
-names=()
+names=() watched=()
 applied() {
   local name=$1 dir=$temp/$1
   mkdir "$dir"
@@ -52,31 +60,13 @@ applied() {
     names+=("$name")
   elif patch --silent --fuzz=0 -o "$dir/$source_file" "$solution" "$2" >"$dir/log" 2>&1; then
     names+=("$name")
+    if [[ $place == cpu ]] && grep -qx '# on-cpu: watched' "$2"; then watched+=("$name"); fi
   else
     fail "$name: does not apply to solutions/$step/$source_file any more" "$(<"$dir/log")"
   fi
 }
 
-# all_variants: the program's source.
-all_variants() {
-  local name
-  for name in "${names[@]}"; do grep '^#include' "$temp/$name/$source_file"; done | awk '!seen[$0]++'
-  echo '#include <string>'
-  for name in "${names[@]}"; do
-    printf 'namespace %s {\n#line 1 "%s"\n' "$name" "$name"
-    sed 's/^#include.*//' "$temp/$name/$source_file"
-    printf '}  // namespace %s\n' "$name"
-  done
-  cat <<'END'
-#line 1 "the choice of a variant"
-int main(int argc, char** argv) {
-  const std::string path = argv[0], name = path.substr(path.rfind('/') + 1);
-END
-  for name in "${names[@]}"; do printf '  if (name == "%s") return %s::main(argc, argv);\n' "$name" "$name"; done
-  printf '  return 2;\n}\n'
-}
-
-compile() { # compile FROM TO
+compile() { # compile FROM TO: by the compiler that makes the step
   local -a common=(-std=c++17 -O1 -I"$source_dir/lab/include" "-DLAB_STEP_NAME=\"$step\"" "$1" "$library"
     -o "$2")
   if [[ $needs == cuda ]]; then
@@ -88,19 +78,32 @@ compile() { # compile FROM TO
   fi
 }
 
-# Without a GPU nothing can be said but that it compiles.
-can_run=1
-if [[ $needs == cuda ]]; then
-  run "$build_dir/bin/solution_$step" --n 3 --iterations 1 --quiet
-  if ((status == exit_skipped)); then can_run=0; fi
-fi
+# compile_all: makes $temp/program, and $temp/program_watched if it is needed.
+compile_all() {
+  local all=$temp/all.${source_file##*.}
+  all_variants "$source_file" "${names[@]}" >"$all"
+  if [[ $place != cpu || -n ${LAB_TEST_NVCC:-} ]]; then compile "$all" "$temp/program" || return; fi
+  [[ $place == cpu ]] || return 0
+  local tool=$build_dir/bin/cuda_to_cpp
+  "$tool" "$all" "$temp/all.cpp" && compile_on_cpu "$step" "$temp/all.cpp" "$temp/program" "" || return
+  ((${#watched[@]})) || return 0
+  all_variants "$source_file" "${watched[@]}" >"$temp/watched.cu"
+  "$tool" "$temp/watched.cu" "$temp/watched.cpp" &&
+    compile_on_cpu "$step" "$temp/watched.cpp" "$temp/program_watched" _watched
+}
 
 # judge NAME PATCH: says what is not as it should be, or nothing.
 judge() {
-  local name=$1 regex
-  ln -s "$temp/program" "$temp/$name/$name"
+  local name=$1 regex program=$temp/program
+  local -a options=(--time-limit 60)
+  if [[ " ${watched[*]-} " == *" $name "* ]]; then
+    program+=_watched
+    options+=(--n 100 --iterations 3)
+  fi
+  ln -s "$program" "$temp/$name/$name"
   status=0
-  said=$("$build_dir/bin/validate" --time-limit 60 "$temp/$name/$name" 2>&1) || status=$?
+  said=$("$build_dir/bin/validate" "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
+  if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n\n' "$said" >&2; fi
   if [[ $name == unpatched ]]; then
     expect_status 0 "the solution itself, unpatched"
   elif ((status != expected_status)); then
@@ -108,7 +111,7 @@ judge() {
   else
     while IFS= read -r regex; do
       expect "$regex" "$name"
-    done < <(sed -n 's/^# expect: //p' "$2")
+    done < <(sed -nE "s/^# expect(-on-$place)?: //p" "$2")
   fi
 }
 
@@ -116,16 +119,22 @@ judge() {
 applied unpatched
 for patch in "$bank/$step"--*.patch; do
   [[ -f $patch ]] || fail "there is no patch for $step in $bank"
-  grep -q '^# expect: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
+  grep -qE '^# expect(-on-[cg]pu)?: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
   name=$(basename "$patch" .patch)
   applied "${name#"$step"--}" "$patch"
 done
 count=$((${#names[@]} - 1))
 
-all_variants >"$temp/all.${source_file##*.}"
-if ! compile "$temp/all.${source_file##*.}" "$temp/program" >"$temp/log" 2>&1; then
+if [[ $place == cpu ]]; then
+  for file in "$build_dir/bin/cuda_to_cpp" "$build_dir/lab/cpu/libcuda_on_cpu.a"; do
+    [[ -f $file ]] || skip "$file is not there"
+  done
+  # Two workers that add without an atomic lose something now and then; one never does.
+  export LAB_CPU_WORKERS=1
+fi
+if ! compile_all >"$temp/log" 2>&1; then
   fail "the patched programs do not compile; each is named as a file:" "$(head -n 40 "$temp/log")"
-elif ((can_run)); then
+else
   cores=$(nproc)
   for name in "${names[@]}"; do
     while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
@@ -139,7 +148,6 @@ elif ((can_run)); then
     failures=$((failures + 1))
   done
 fi
-if ((!can_run && failures == 0)); then
-  skip "no usable GPU: $count patches of $step compile, and what they do was not tried"
-fi
-finish "$count patches of $step, each $verdict"
+where=""
+if [[ $place == cpu ]]; then where=", on the CPU in place of a GPU"; fi
+finish "$count patches of $step, each $verdict$where"

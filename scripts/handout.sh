@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Makes a handout: what a learner needs for the steps up to one, without any solution; the exercise after it would
+# be one. A folder, and the same as a .tar.gz. `make handout UPTO=NN` calls it.
+#
+#   UPTO=NN   the last step in it
+#   OUT=DIR   where both go (default: the build folder)
+#   YES=1     put it in the place of one that is there already
+#
+# In a clone it is made of the last commit, without what was edited since; elsewhere of the files as they are. The
+# exercises are those that start.sh prints, never somebody's edits. The same commit makes the same archive, byte
+# for byte.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# What a handout has, of this at the top ...
+wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json .clang-format .gitignore
+  exercises lab results scripts validate)
+# ... without what is an author's, and without tests: planted bugs are solutions with one mistake, and counts
+# name their lines.
+not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -o -path ./scripts/handout.sh
+  -o -path './results/*/*' -not -name ladder.tsv -o -path ./results/local -o -name '*.kept-*' -o -name __pycache__)
+
+[[ -d $lab_root/solutions ]] || die $exit_bad_usage "this is a handout; another is made in the whole lab"
+case ${YES:-0} in
+  0 | 1) ;;
+  *) die $exit_bad_usage "YES=$YES: must be 1 or 0" ;;
+esac
+line=$(step_line "${UPTO-}" 2>&1) || {
+  line=${line#*: }
+  die $exit_bad_usage "${line/STEP=/UPTO=}"
+}
+last=${line%%_*}
+out=${OUT:-$build_dir}
+name=jacobi-porting-lab-upto-$last
+mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be made"
+out=$(cd "$out" && pwd)
+for place in "$out/$name" "$out/$name.tar.gz"; do
+  if [[ -e $place ]] && ((!${YES:-0})); then
+    die $exit_bad_usage "$place is there already; YES=1 puts a new one in its place"
+  fi
+done
+temp=$(mktemp -d "$out/.handout-XXXXXX") || die 4 "OUT=$out: cannot be written"
+trap 'rm -rf "$temp"' EXIT
+made=$temp/$name
+mkdir "$made"
+
+# 1. The files.
+commit=$(cd "$lab_root" && git ls-files --error-unmatch lab/steps.tsv >/dev/null 2>&1 &&
+  git rev-parse --quiet --verify HEAD) || commit=""
+existing=()
+if [[ -n $commit ]]; then
+  origin="commit $(git -C "$lab_root" rev-parse --short HEAD)"
+  date=$(git -C "$lab_root" show --no-patch --format=%ct HEAD)
+  for file in "${wanted[@]}"; do
+    if git -C "$lab_root" cat-file -e "HEAD:./$file" 2>/dev/null; then existing+=("$file"); fi
+  done
+  git -C "$lab_root" -c tar.umask=0022 archive HEAD -- "${existing[@]}" | tar -C "$made" -xf -
+else
+  origin="the files as they are"
+  date=946684800 # 1 January 2000: any date will do, as long as it is the same one
+  for file in "${wanted[@]}"; do
+    if [[ -e $lab_root/$file ]]; then existing+=("$file"); fi
+  done
+  tar -C "$lab_root" -cf - -- "${existing[@]}" | tar -C "$made" -xf -
+fi
+cd "$made"
+find . \( "${not_for_learners[@]}" \) -prune -exec rm -rf {} +
+
+# 2. The steps: those up to the last one, each as it was handed out, with a copy for `make reset`.
+awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' lab/steps.tsv >"$temp/steps"
+mv "$temp/steps" lab/steps.tsv
+for file in results/*/ladder.tsv; do
+  [[ -f $file ]] || continue
+  awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' "$file" >"$temp/ladder"
+  mv "$temp/ladder" "$file"
+done
+for folder in exercises/[0-9][0-9]_*/; do
+  folder=${folder%/}
+  if ! grep -q "^${folder#*/}"$'\t' lab/steps.tsv; then rm -rf "$folder"; fi
+done
+mkdir .start
+older=()
+while IFS=$'\t' read -r step source _; do
+  mkdir -p "exercises/$step" ".start/$step"
+  start=.start/$step/$source
+  "$lab_root/scripts/start.sh" "$step" >"$start" || exit
+  # exercises/ is still as in the commit.
+  if [[ -n $commit ]] && ! cmp -s "exercises/$step/$source" "$start"; then older+=("$step"); fi
+  # No file of an author's that lies beside it.
+  find "exercises/$step" -type f \( -name '*.cpp' -o -name '*.cu' \) -exec rm -f {} +
+  cp "$start" "exercises/$step/$source"
+done < <(grep '^[0-9]' lab/steps.tsv)
+find .start -type f ! -name SHA256SUMS | LC_ALL=C sort | xargs sha256sum >"$temp/sums"
+mv "$temp/sums" .start/SHA256SUMS
+
+# 3. What named the parts that are not here.
+# CMake: no folders of tests.
+find . -name CMakeLists.txt | while IFS= read -r file; do
+  while IFS= read -r folder; do
+    if [[ ! -d ${file%/*}/$folder ]]; then
+      sed -i "\#^ *add_subdirectory($folder)#d" "$file"
+    fi
+  done < <(sed -n 's/^ *add_subdirectory(\([^ )]*\)).*/\1/p' "$file")
+done
+# The Makefile: no verbs without a script; `run` and `test` only say why there is nothing for them.
+gone=$(sed -n 's#^\t@\(scripts/[^ ]*\).*#\1#p' Makefile | while IFS= read -r script; do
+  if [[ ! -e $script ]]; then say "$script"; fi
+done)
+awk -v gone="$gone" '
+  BEGIN { count = split(gone, scripts, "\n") }
+  function has_gone(block,    k) {
+    for (k = 1; k <= count; ++k) if (index(block, "\t@" scripts[k])) return 1
+    return 0
+  }
+  # A verb, from its line to the empty one after it.
+  BEGIN { RS = ""; ORS = "\n\n" }
+  { blocks[NR] = $0 }
+  END {
+    for (k = 1; k <= NR; ++k) {
+      verb = blocks[k]
+      sub(/:.*/, "", verb)
+      if (has_gone(blocks[k])) { dropped[verb] = 1; blocks[k] = "" }
+      else if (verb == "run" || verb == "test") sub(/ *## [^\n]*/, "", blocks[k])
+    }
+    for (k = 1; k <= NR; ++k) {
+      if (blocks[k] ~ /^\.PHONY:/) for (verb in dropped) sub(" " verb "( |$)", " ", blocks[k])
+      sub(/\n\t@echo "[^\n]*WHICH=solution[^\n]*/, "", blocks[k])
+      sub(/Begin with: make run/, "Begin with: exercises/README.md", blocks[k])
+      sub(/ +$/, "", blocks[k])
+      if (blocks[k] != "") print blocks[k]
+    }
+  }' Makefile | sed '$d' >"$temp/Makefile"
+mv "$temp/Makefile" Makefile
+if [[ ! -f exercises/README.md ]]; then
+  sed -i "s#Begin with: exercises/README.md#Begin with: $(ls -d exercises/00_*)/README.md#" Makefile
+fi
+awk -v last="$last" '
+  { print }
+  NR == 1 {
+    print ""
+    print "> This is a handout: the steps up to " last ", without solutions. What this page says of later steps, of"
+    print "> solutions, of `make run` and of `make test` holds in the whole lab. `make` alone lists the verbs."
+  }' README.md >"$temp/README.md"
+mv "$temp/README.md" README.md
+
+# 4. The archive.
+cd "$temp"
+chmod -R u=rwX,go=rX "$name"
+tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$date" -cf - "$name" |
+  gzip -n -9 >"$name.tar.gz"
+rm -rf "${out:?}/$name" "$out/$name.tar.gz"
+mv "$name" "$name.tar.gz" "$out/"
+
+say "$name: exercises 00 to $last, without solutions, made of $origin"
+if ((${#older[@]})); then
+  say "  Edited or drifted in that commit, so taken from an older one: ${older[*]}"
+fi
+if [[ -n $commit ]] && [[ -n $(git -C "$lab_root" status --porcelain -- "${wanted[@]}" | head -n 1) ]]; then
+  say "  What is not committed is not in it (git status names it)."
+fi
+say "  $out/$name/"
+say "  $out/$name.tar.gz ($(($(wc -c <"$out/$name.tar.gz") / 1024)) KiB)"

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# The guides' pictures are those that scripts/pictures.py draws, it notices where they are not, and all
+# of them can be read: well formed, described, small, on their own, with text that is large enough.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3
+make_temp
+
+run "$source_dir/scripts/pictures.py" --check
+expect_status 0 "the pictures of this tree"
+
+lab=$temp/lab
+mkdir -p "$lab/scripts" "$lab/exercises"
+cp "$source_dir/scripts/pictures.py" "$lab/scripts"
+cp -r "$source_dir/exercises/pictures" "$lab/exercises"
+pictures=$lab/exercises/pictures
+sed -i 's/32 lanes/64 lanes/' "$pictures/thread_map_after.svg"
+rm "$pictures/warp_sectors.svg"
+run "$lab/scripts/pictures.py" --check
+expect_status 1 "a picture edited by hand"
+expect "^exercises/pictures/thread_map_after.svg: is not what" "a picture edited by hand"
+expect "^exercises/pictures/warp_sectors.svg: is not what" "a picture that is gone"
+expect_no "page_migration" "the pictures that nobody touched"
+run "$lab/scripts/pictures.py" --write
+expect_status 0 "drawn anew"
+diff -r "$source_dir/exercises/pictures" "$pictures" >"$temp/log" ||
+  fail "--write does not bring the pictures back" "$(<"$temp/log")"
+cp "$pictures/thread_map_after.svg" "$pictures/drawn_by_hand.svg"
+run "$lab/scripts/pictures.py" --check
+expect_status 1 "a picture that the script does not know"
+expect "^exercises/pictures/drawn_by_hand.svg: scripts/pictures.py does not draw it" "an unknown picture"
+
+cat >"$temp/look.py" <<'END'
+"""look.py FILE...: says what makes an SVG hard to read, or no picture on its own."""
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+SVG = "{http://www.w3.org/2000/svg}"
+SHAPES = {SVG + name for name in ("svg", "title", "desc", "rect", "path", "circle", "text")}
+
+
+def look(path):
+    text = path.read_text()
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        yield f"is not well formed: {error}"
+        return
+    if len(text.encode()) >= 30000:
+        yield "is 30 KB or larger"
+    for name in ("title", "desc"):
+        if not root.findtext(SVG + name, "").strip():
+            yield f"has no <{name}>"
+    if re.search(r"href|url\(|@import|://(?!www\.w3\.org/2000/svg\")", text):
+        yield "refers to something outside"
+    for tag in {element.tag for element in root.iter()} - SHAPES:
+        yield f"has a {tag}"
+    values = [(name, value) for element in root.iter() for name, value in element.attrib.items()]
+    colours = {value for name, value in values if name in ("fill", "stroke")} - {"none", "#fff"}
+    if len(colours) > 5:
+        yield f"has more than five colours: {' '.join(sorted(colours))}"
+    for family in {value for name, value in values if name == "font-family"} - {"sans-serif", "monospace"}:
+        yield f"has the font {family}"
+    width, height = float(root.get("width")), float(root.get("height"))
+    if root.get("viewBox") != f"0 0 {root.get('width')} {root.get('height')}":
+        yield "is not as large as its viewBox"
+    boxes = []
+    for element in root.iter(SVG + "text"):
+        size = float(element.get("font-size", root.get("font-size")))
+        if size < 11:
+            yield f"has text of {size:g} px: {element.text}"
+        # About what a wide font (DejaVu) takes.
+        wide = len(element.text) * size * (0.66 if element.get("font-weight") else 0.58)
+        left = float(element.get("x")) - {"start": 0, "middle": 0.5, "end": 1}[element.get("text-anchor", "start")] * wide
+        base = float(element.get("y"))
+        box = (left, base - 0.75 * size, left + wide, base, element.text)
+        if box[0] < 4 or box[1] < 4 or box[2] > width - 4 or box[3] > height - 4:
+            yield f"has text that leaves it: {element.text}"
+        for other in boxes:
+            if box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]:
+                yield f"has text over text: {other[4]} | {element.text}"
+        boxes.append(box)
+    if not boxes:
+        yield "has no text at all"
+
+
+wrong = [f"{path.name} {what}" for path in map(pathlib.Path, sys.argv[1:]) for what in look(path)]
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)
+END
+run python3 "$temp/look.py" "$source_dir"/exercises/pictures/*.svg
+expect_status 0 "the pictures of this tree"
+
+# The looking itself: each of these is noticed.
+while IFS='|' read -r edit what; do
+  sed -E "$edit" "$source_dir/exercises/pictures/page_migration.svg" >"$temp/bad.svg"
+  run python3 "$temp/look.py" "$temp/bad.svg"
+  expect_status 1 "sed '$edit'"
+  expect "^bad.svg $what" "sed '$edit'"
+done <<'END'
+s;</svg>;;|is not well formed
+s;<title.*</title>;;|has no <title>
+s;(<desc[^>]*>).*</desc>;\1</desc>;|has no <desc>
+s;</svg>;<image href="a.png"/>&;|refers to something outside
+s;</svg>;<image href="a.png"/>&;|has a .*image
+s;sans-serif;Comic Sans;|has the font Comic Sans
+s;font-size="12";font-size="10";|has text of 10 px
+s;</svg>;<rect fill="red"/>&;|has more than five colours
+s;>time, not to scale<;>time, not to scale, and a hundred words more, none of which has any room in this picture, nor in its margin<;|has text that leaves it
+s;>time, not to scale<;>time, not to scale, and a hundred words more, none of which has any room in this picture, nor in its margin<;|has text over text
+END
+
+finish "$(find "$source_dir/exercises/pictures" -name '*.svg' | wc -l) pictures"

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# What the tests of the bank of wrong programs share. Source it, after lib.sh and make_temp.
+#
+# All variants of a step are compiled as one program, each in a namespace of its own: the headers take
+# the compiler ten times as long as the step does. Which of them runs is decided by the name that the
+# program is called by.
+
+# all_variants SOURCE-FILE NAME...: the program's source, from $temp/NAME/SOURCE-FILE.
+all_variants() {
+  local source_file=$1 name
+  shift
+  # shellcheck disable=SC2154  # make_temp sets it
+  for name in "$@"; do grep '^#include' "$temp/$name/$source_file"; done | awk '!seen[$0]++'
+  echo '#include <string>'
+  for name in "$@"; do
+    printf 'namespace %s {\n#line 1 "%s"\n' "$name" "$name"
+    sed 's/^#include.*//' "$temp/$name/$source_file"
+    printf '}  // namespace %s\n' "$name"
+  done
+  cat <<'END'
+#line 1 "the choice of a variant"
+int main(int argc, char** argv) {
+  const std::string path = argv[0], name = path.substr(path.rfind('/') + 1);
+END
+  for name in "$@"; do printf '  if (name == "%s") return %s::main(argc, argv);\n' "$name" "$name"; done
+  printf '  return 2;\n}\n'
+}
+
+# compile_on_cpu STEP CPP PROGRAM VARIANT: makes PROGRAM from what cuda_to_cpp made, for the CPU in place
+# of a GPU. VARIANT: "" or _watched, in which every access is looked at.
+compile_on_cpu() {
+  local step=$1 cpp=$2 program=$3 variant=$4 cxx=${LAB_TEST_CXX:-c++} branches=trace-pc
+  # shellcheck disable=SC2154  # lib.sh sets them
+  local library=$build_dir/lab/cpu/libcuda_on_cpu$variant.a
+  local -a flags own=(-O1) link=()
+  read -r -a flags <<<"${LAB_TEST_CXX_FLAGS:-}"
+  if [[ $variant == _watched ]]; then
+    if "$cxx" --version | grep -q clang; then branches=trace-pc,bb; fi
+    own+=(-fsanitize=thread "-fsanitize-coverage=$branches" -DCUDA_ON_CPU_WATCHED)
+    link=("-Wl,--wrap=memcpy" "-Wl,--wrap=memmove" "-Wl,--wrap=memset") # as lab/cpu/CMakeLists.txt says
+  fi
+  # shellcheck disable=SC2154
+  "$cxx" "${flags[@]}" -std=c++20 -g1 -Wno-unknown-pragmas -I"$source_dir/lab/include" \
+    -isystem "$source_dir/lab/cpu/include" "-DLAB_STEP_NAME=\"$step\"" "${own[@]}" -c "$cpp" -o "$program.o" &&
+    "$cxx" "${flags[@]}" "$program.o" "$library" "${LAB_TEST_LIBRARY:-$build_dir/lab/liblab.a}" \
+      "${link[@]}" -pthread -ldl -o "$program"
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# The tracer listens to NVTX: in the lab's own programs and in one that uses all of NVTX that is traced;
+# `make trace` says what there is to say. What it tells of a GPU is tried where there is one.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need make
+need_build
+library=$build_dir/lib/liblab_trace.so
+[[ -f $library ]] || skip "the tracer needs the CUDA Toolkit's NVTX, and this build has none"
+make_temp
+traced() { run env NVTX_INJECTION64_PATH="$library" CUDA_INJECTION64_PATH="$library" "$@"; }
+
+# in_table NAME COLUMN VALUE: the table's line of that range says so.
+in_table() {
+  local found
+  found=$(awk -F '\t' -v name="$1" -v column="$2" '
+    NR == 1 { for (k = 1; k <= NF; ++k) at[$k] = k; next }
+    $2 == name { print $(at[column]) }' "$temp/table")
+  [[ $found == "$3" ]] || fail "$1: its $2 should be $3, and is '$found':" "$(<"$temp/table")"
+}
+
+step=$(awk '/^01_/ { print $1 }' "$source_dir/lab/steps.tsv")
+traced env LAB_TRACE_TSV="$temp/table" "$build_dir/bin/solution_$step" --n 32 --iterations 7 --quiet
+expect_status 0 "a traced step"
+expect '^ \*\* NVTX Range Summary$' "a traced step"
+expect '^ +[0-9.]+ +[0-9]+ +7 +[0-9.]+ +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9.]+  jacobi_sweep$' "a traced step"
+in_table jacobi_sweep count 7
+in_table copy_field count 7
+in_table initialize_field count 2
+
+traced env LAB_TRACE_QUIET=1 "$build_dir/bin/solution_$step" --n 32 --iterations 7 --quiet
+[[ -z $out$err ]] || show "LAB_TRACE_QUIET=1 should print nothing"
+traced env LAB_TRACE_TSV="$temp/not there/table" "$build_dir/bin/solution_$step" --n 32 --iterations 7 --quiet
+expect_status 0 "a table that cannot be written"
+expect '^trace: .*/not there/table: cannot be written$' "a table that cannot be written"
+
+cat >"$temp/all.cpp" <<'END'
+#include <nvtx3/nvToolsExt.h>
+#include <thread>
+int main() {
+  nvtxRangePushA("outer");
+  nvtxRangePushW(L"wide");
+  nvtxRangePop();
+  nvtxEventAttributes_t event = {};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = "event";
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("mine");
+  nvtxDomainRangePushEx(domain, &event);
+  nvtxDomainRangePop(domain);
+  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  event.message.registered = nvtxDomainRegisterStringA(domain, "registered");
+  const nvtxRangeId_t early = nvtxDomainRangeStartEx(domain, &event), late = nvtxRangeStartA("late");
+  nvtxDomainRangeEnd(domain, early);
+  // A range that one thread begins and another ends; and one that nests in no other thread's.
+  std::thread([late] {
+    nvtxRangePushA("outer");
+    nvtxRangePop();
+    nvtxRangeEnd(late);
+  }).join();
+  nvtxRangePop();
+  nvtxRangePushA("never closed");
+  return nvtxRangePop() + 1 == 0 ? 1 : (nvtxRangePushA("never closed"), 0);
+}
+END
+"${LAB_TEST_CXX:-c++}" -I"$(dirname "${LAB_TEST_NVCC:-/usr/local/cuda/bin/nvcc}")/../include" "$temp/all.cpp" -o "$temp/all" \
+  -ldl -pthread || skip "NVTX's headers were not found"
+traced env LAB_TRACE_TSV="$temp/table" "$temp/all"
+expect_status 0 "a program with all kinds of ranges"
+in_table outer count 2
+in_table wide count 1
+in_table mine:event count 1
+in_table mine:registered count 1
+in_table late count 1
+expect '^trace: 1 NVTX ranges were never closed$' "a program with all kinds of ranges"
+
+export LAB_BUILD_DIR=$build_dir
+run make --no-print-directory -C "$source_dir" trace STEP=01 WHICH=solution ITERATIONS=5
+expect_status 0 "make trace"
+expect '  jacobi_sweep$' "make trace"
+run make --no-print-directory -C "$source_dir" trace STEP=01 ITERATIONS=none
+expect_status 2 "make trace ITERATIONS=none"
+expect 'ITERATIONS=none: must be a whole number' "make trace ITERATIONS=none"
+run make --no-print-directory -C "$source_dir" trace STEP=04 WHICH=solution N=64 ITERATIONS=3
+expect_status 0 "make trace of a step with kernels"
+expect '  ?jacobi_sweep$' "make trace of a step with kernels"
+if grep -q 'traced:$' <<<"$out"; then
+  expect '^ \*\* CUDA GPU Kernel Summary$' "make trace on a GPU"
+  expect '^ +2x2x1 +32x32x1 .* jacobi_sweep_kernel' "make trace on a GPU"
+  expect '^ \*\* Unified Memory Summary$' "make trace on a GPU"
+fi
+
+finish "ranges, tables and words of the tracer"

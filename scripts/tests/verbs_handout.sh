@@ -1,0 +1,272 @@
+#!/usr/bin/env bash
+# `make handout` makes what it says: no solution in it, the same archive every time, exercises as they are handed
+# out; and in it the verbs do what they do in a clone, or say why not.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need make cmake git
+[[ -d $source_dir/solutions ]] || skip "a handout is made in the whole lab"
+make_temp
+unset UPTO OUT YES HINT FROM TO SIDE TIME BACKEND RACES ASAN SOURCE_DATE_EPOCH
+export CXX=${LAB_TEST_CXX:-c++}
+lab="$temp/the lab"
+place="$temp/for learners"
+make_clone "$lab"
+name=jacobi-porting-lab-upto-04
+last=$(awk '/^[0-9]/ { n = substr($1, 1, 2) } END { print n }' "$lab/lab/steps.tsv")
+exercise=exercises/04_jacobi_kernel/jacobi.cu
+handout() { run make_in "$lab" handout "$@"; }
+files_in() { (cd "$1" && find . -type f -printf '%P\n' | sort); }
+
+# no_solution FOLDER LAST: nothing in FOLDER, a handout up to LAST, is a line of code that a solution from LAST on
+# has and nothing before it. Guides and their hints may show some.
+no_solution() {
+  local step source found
+  : >"$temp/known"
+  : >"$temp/answers"
+  while IFS=$'\t' read -r step source _; do
+    if [[ ${step%%_*} < $2 ]]; then
+      cat "$lab/solutions/$step/$source" >>"$temp/known"
+    else
+      cat "$lab/solutions/$step/$source" >>"$temp/answers"
+    fi
+  done < <(grep '^[0-9]' "$lab/lab/steps.tsv")
+  cat "$lab/exercises/00_"*/jacobi.cpp >>"$temp/known"
+  # Without what says nothing by itself.
+  code() {
+    sed 's#//.*##; s/^ *//; s/ *$//' "$1" | grep -E '^.{24}' |
+      grep -vE '^#include|^CUDA_CHECK\([A-Za-z]*\(\)\);$' | sort -u
+  }
+  comm -13 <(code "$temp/known") <(code "$temp/answers") >"$temp/telling"
+  [[ -s $temp/telling ]] || fail "no line tells the solutions from $2 on: the test is at fault"
+  if found=$(grep -rFnf "$temp/telling" --exclude='*.md' "$1"); then
+    fail "$1: has lines of solutions:" "$(head -n 20 <<<"$found")"
+  fi
+  if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' -o -name '*.py' \
+    -o -name handout.sh -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
+    fail "$1: has no place for" "$found"
+  fi
+  if found=$(find "$1/exercises" -mindepth 1 -printf '%P\n' | awk -v last="$2" '/^[0-9]/ && substr($1, 1, 2) > last' |
+    grep .); then
+    fail "$1: has later exercises:" "$found"
+  fi
+}
+
+test_contents() {
+  local step source count before
+  before=$(cd "$lab" && git status --porcelain --ignored)
+  handout UPTO=04 OUT="$place"
+  expect_status 0 "make handout"
+  expect "^$name: exercises 00 to 04, without solutions, made of commit [0-9a-f]{7,}\$" "make handout"
+  expect "^  $place/$name/\$" "make handout"
+  expect "^  $place/$name\.tar\.gz \([0-9]+ KiB\)\$" "make handout"
+  expect_no 'not committed|older one' "make handout of a clean clone"
+  [[ $(ls -A "$place") == "$name"$'\n'"$name.tar.gz" ]] || fail "make handout: files were left:" "$(ls -A "$place")"
+  [[ $(cd "$lab" && git status --porcelain --ignored) == "$before" ]] || fail "make handout changed the lab"
+
+  no_solution "$place/$name" 04
+  [[ $(grep -c '^[0-9]' "$place/$name/lab/steps.tsv") == 5 ]] || fail "its list of steps should have five"
+  count=0
+  while IFS=$'\t' read -r step source _; do
+    count=$((count + 1))
+    for file in "exercises/$step/$source" "exercises/$step/README.md"; do
+      cmp -s "$lab/$file" "$place/$name/$file" || fail "$file: is not as in the clone"
+    done
+    cmp -s "$lab/exercises/$step/$source" "$place/$name/.start/$step/$source" || fail "$step: another start"
+  done < <(grep '^[0-9]' "$place/$name/lab/steps.tsv")
+  for file in README.md LICENSE Makefile CMakeLists.txt results/README.md lab/cpu/README.md scripts/check.sh; do
+    [[ -f $place/$name/$file ]] || fail "$file is missing"
+  done
+  # Whatever stands in exercises/ beside the steps: pictures, an introduction.
+  [[ $(cd "$lab/exercises" && find . -path './[0-9]*' -prune -o -type f -print | sort) == \
+  "$(cd "$place/$name/exercises" && find . -path './[0-9]*' -prune -o -type f -print | sort)" ]] ||
+    fail "exercises/: what lies beside the steps is not the same"
+  (cd "$place/$name" && sha256sum --quiet --check .start/SHA256SUMS) || fail "its checksums are wrong"
+
+  # The archive: the same files, of nobody.
+  mkdir "$temp/unpacked here"
+  tar -C "$temp/unpacked here" -xzf "$place/$name.tar.gz"
+  diff -r "$place/$name" "$temp/unpacked here/$name" || fail "the archive is not the folder"
+  if tar --numeric-owner -tvzf "$place/$name.tar.gz" | grep -v ' 0/0 '; then fail "the archive has owners"; fi
+  [[ $(tar -tzf "$place/$name.tar.gz") == "$(tar -tzf "$place/$name.tar.gz" | sort)" ]] || fail "it is not sorted"
+}
+
+test_the_same_again() {
+  local sum
+  sum=$(sha256sum <"$place/$name.tar.gz")
+  handout UPTO=04 OUT="$place"
+  said_one_line "^handout.sh: $place/$name is there already; YES=1 puts a new one in its place\$" "once more"
+  rm -r "${place:?}/$name"
+  handout UPTO=04 OUT="$place"
+  said_one_line "^handout.sh: $place/$name\.tar\.gz is there already; YES=1 " "once more, the archive alone"
+
+  # Another clone, other dates, other permissions; and the author at work: committed, not committed, new.
+  git clone -q "$lab" "$temp/second"
+  find "$temp/second" -name .git -prune -o -type f -exec touch -d 2001-01-01 {} +
+  chmod -R go-rwx "$temp/second"
+  umask 077
+  run env UPTO=4 OUT="$temp/second/out" "$temp/second/scripts/handout.sh"
+  umask 022
+  expect_status 0 "in another clone"
+  [[ $(sha256sum <"$temp/second/out/$name.tar.gz") == "$sum" ]] || fail "another clone makes another archive"
+
+  sed -i 's/^  double sum = 0\.0;$/  double total = 0.0;/' "$lab/$exercise"
+  echo 'notes' >"$lab/exercises/04_jacobi_kernel/jacobi.cu.kept-1"
+  echo '// mine' >"$lab/lab/mine.h"
+  handout UPTO=04_jacobi_kernel OUT="$place" YES=1
+  expect_status 0 "an author at work"
+  expect '^  What is not committed is not in it' "an author at work"
+  [[ $(sha256sum <"$place/$name.tar.gz") == "$sum" ]] || fail "an author's edits change the archive"
+  rm "$lab/lab/mine.h"
+  commit_all "$lab" "the author's own try"
+  handout UPTO=04 OUT="$place" YES=1
+  expect_status 0 "an author who commits an edited exercise"
+  expect '^  Edited or drifted in that commit, so taken from an older one: 04_jacobi_kernel$' "an edited exercise"
+  expect_no 'not committed' "an author who commits"
+  cmp -s "$place/$name/$exercise" "$temp/second/$exercise" || fail "the author's try is in the handout"
+  no_solution "$place/$name" 04
+  git -C "$lab" reset -q --hard HEAD^
+  [[ -z $(cd "$place" && ls -d .??* 2>/dev/null) ]] || fail "files were left behind:" "$(ls -A "$place")"
+}
+
+test_others() {
+  local first=jacobi-porting-lab-upto-00 all=jacobi-porting-lab-upto-$last count
+  # The default place is the build folder.
+  run env LAB_BUILD_DIR="$temp/the build" make --no-print-directory -C "$lab" handout UPTO=0
+  expect_status 0 UPTO=0
+  no_solution "$temp/the build/$first" 00
+  run env LAB_BUILD_DIR="$temp/the build" make --no-print-directory -C "$lab" handout UPTO="$last"
+  expect_status 0 "UPTO=$last"
+  no_solution "$temp/the build/$all" "$last"
+  count=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
+  [[ $(find "$temp/the build/$all/exercises" -maxdepth 1 -name '[0-9]*' | wc -l) == "$count" ]] ||
+    fail "UPTO=$last: not all exercises"
+
+  # Without git it is made of the files, if they are as they are handed out.
+  cp -r "$lab" "$temp/no git"
+  rm -rf "$temp/no git/.git"
+  run env UPTO=04 OUT="$temp/no git/out" "$temp/no git/scripts/handout.sh"
+  expect_status 0 "without git"
+  expect "^$name: exercises 00 to 04, without solutions, made of the files as they are\$" "without git"
+  diff -r "$place/$name" "$temp/no git/out/$name" || fail "without git it is another handout"
+  sed -i 's/^  double sum = 0\.0;$/  double total = 0.0;/' "$temp/no git/$exercise"
+  run env UPTO=04 OUT="$temp/no git/out" YES=1 "$temp/no git/scripts/handout.sh"
+  expect_status 1 "without git, an edited exercise"
+  expect "^start.sh: $exercise: nothing here says how it was handed out" "without git, an edited exercise"
+  [[ -d $temp/no\ git/out/$name && $(find "$temp/no git/out" -maxdepth 1 | wc -l) == 3 ]] ||
+    fail "a handout that failed should leave the old one, and nothing else:" "$(ls -A "$temp/no git/out")"
+}
+
+test_bad_input() {
+  handout
+  said_one_line "^handout.sh: which step\? Say UPTO=NN, from 00 to $last\$" "no UPTO"
+  for bad in 42 '0 4' ../04; do
+    handout UPTO="$bad"
+    said_one_line "^handout.sh: UPTO=$bad: there is no such step; they go from 00 to $last\$" "UPTO=$bad"
+  done
+  handout UPTO=04 YES=please
+  said_one_line '^handout.sh: YES=please: must be 1 or 0$' YES=please
+  printf 'a file\n' >"$temp/file"
+  handout UPTO=04 OUT="$temp/file/out"
+  expect "^handout.sh: OUT=$temp/file/out: this folder cannot be made\$" "a folder that cannot be made"
+  expect 'Error 4$' "a folder that cannot be made"
+}
+
+# As a learner: unpacked elsewhere, from a folder with a blank in its name.
+test_in_the_handout() {
+  local learner="$temp/unpacked here/$name" files source
+  verb() { run make_in "$learner" "$@"; }
+  export LAB_BUILD_DIR="$temp/learner's build" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None"
+  LAB_CMAKE_ARGS+=" -DCMAKE_CXX_FLAGS=-O1"
+  files=$(files_in "$learner")
+
+  verb
+  expect_status 0 "make alone"
+  for word in check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
+  expect_no '^  make (run|test|handout|tables) ' "make alone"
+  expect_no 'WHICH=solution' "make alone"
+  verb run
+  said_one_line '^run.sh: a handout has no solutions to time; make progress TIME=1 times your exercises$' "make run"
+  verb test
+  said_one_line '^test.sh: a handout has no tests of the lab; make check STEP=NN checks your exercise$' "make test"
+  verb handout UPTO=00
+  expect "No rule to make target 'handout'" "make handout in a handout"
+  verb diff STEP=04
+  said_one_line '^diff.sh: a handout has no solutions; ' "make diff"
+  verb diff STEP=04 FROM=start TO=exercise
+  expect "^04_jacobi_kernel: no difference between $exercise \(as handed out\) and $exercise\$" "make diff FROM=start"
+  verb reset STEP=04
+  expect "^$exercise is as it was handed out: nothing to do\$" "make reset"
+  verb hint STEP=04
+  expect_status 0 "make hint"
+  expect '^04_jacobi_kernel: (hint 1 of |its guide has no hints)' "make hint"
+  verb progress
+  expect_status 0 "make progress"
+  expect '^04_jacobi_kernel  +unchanged +-$' "make progress"
+  expect_no '^05_' "make progress"
+  expect '^0 of 4 done\. Next: exercises/01_nvtx/README\.md$' "make progress"
+  verb check STEP=05
+  said_one_line 'STEP=05: there is no such step; they go from 00 to 04$' "a step that is not in it"
+
+  # Built: unchanged, right, and back.
+  source=exercises/01_nvtx/jacobi.cpp
+  verb check STEP=01
+  expect '^01_nvtx: unchanged$' "make check"
+  expect "Look for TODO\(01\) in $source" "make check"
+  sed -i '/TODO(01)/d' "$learner/$source"
+  verb check STEP=01
+  expect '^01_nvtx: unchanged$' "make check, TODO comments deleted"
+  cp "$lab/solutions/01_nvtx/jacobi.cpp" "$learner/$source"
+  verb check STEP=01
+  expect_status 0 "make check of the solution"
+  expect '^01_nvtx: right: ' "make check of the solution"
+  expect_no 'solution' "make check of the solution"
+  verb check STEP=00
+  expect '^00_serial: right: ' "make check of the first step"
+  verb check STEP=02
+  expect '^02_unified_memory: unchanged$' "make check of a step that needs CUDA"
+  verb check STEP=01 WHICH=solution
+  said_one_line '^check.sh: solutions/01_nvtx/jacobi.cpp is not there$' WHICH=solution
+  verb progress
+  expect '^01_nvtx  +right +.* CPU$' "make progress"
+  expect '^1 of 4 done\. Next: exercises/02_unified_memory/README\.md$' "make progress"
+  verb reset STEP=01 YES=1
+  expect_status 0 "make reset YES=1"
+  cmp -s "$learner/$source" "$learner/.start/01_nvtx/jacobi.cpp" || fail "make reset YES=1 does not bring it back"
+  [[ $(comm -13 <(echo "$files") <(files_in "$learner")) == "$source.kept-1"* ]] || fail "no copy was kept"
+  [[ $(comm -13 <(echo "$files") <(files_in "$learner") | grep -vxE "$source.kept-1|results/local/.*\.tsv") == "" ]] ||
+    fail "files were left behind:" "$(comm -13 <(echo "$files") <(files_in "$learner"))"
+  # Every step's programs can be built, and no others.
+  [[ $(sed 's/_cpu.*//' "$LAB_BUILD_DIR/step_targets.txt" | sort -u) == \
+  "$(awk '/^[0-9]/ { print "exercise_" $1 }' "$learner/lab/steps.tsv")" ]] ||
+    fail "other programs than the exercises':" "$(<"$LAB_BUILD_DIR/step_targets.txt")"
+
+  # Whoever works in the copies of .start gets no wrong start from it.
+  echo '// mine' >>"$learner/.start/04_jacobi_kernel/jacobi.cu"
+  verb reset STEP=04
+  expect_status 2 "a start that was edited"
+  expect '^start.sh: \.start/04_jacobi_kernel/jacobi\.cu is missing, or was changed since' "a start that was edited"
+  rm "$learner/.start/04_jacobi_kernel/jacobi.cu"
+  verb diff STEP=04 FROM=start TO=exercise
+  expect '^start.sh: \.start/04_jacobi_kernel/jacobi\.cu is missing, or was changed since' "a start that is gone"
+  # A handout in a repository of the learner's own is still a handout.
+  git -C "$learner" init -q
+  commit_all "$learner" mine
+  verb reset STEP=01
+  expect "^$source is as it was handed out: nothing to do\$" "a handout in the learner's own repository"
+
+  # With nvcc, the same exercises for a GPU.
+  if [[ -n ${LAB_TEST_NVCC:-} ]]; then
+    run cmake -S "$learner" -B "$temp/nvcc build" -DCMAKE_CUDA_COMPILER="$LAB_TEST_NVCC" -DCMAKE_CUDA_ARCHITECTURES=90 \
+      ${LAB_TEST_CUDA_HOST:+-DCMAKE_CUDA_HOST_COMPILER="$LAB_TEST_CUDA_HOST"}
+    expect_status 0 "configured with nvcc"
+    grep -qx exercise_04_jacobi_kernel "$temp/nvcc build/step_targets.txt" || fail "with nvcc: no programs for a GPU"
+  fi
+}
+
+test_contents
+test_the_same_again
+test_others
+test_bad_input
+test_in_the_handout
+finish "make handout"

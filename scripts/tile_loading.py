@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Times step 09's sweep kernel with the tile loaded in other ways, on a machine with a GPU.
+
+  tile_loading.py --write DIR   builds step 08, step 09 and the variants of it that are
+                                validate/tests/legal/09_shared_tile--tile_by_*.patch, runs each under the
+                                lab's tracer at n = 8192, and writes DIR/tile_loading.tsv
+
+A variant that the validator does not call right gets no time. Options: --build DIR (default: build).
+"""
+
+import argparse
+import csv
+import datetime
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STEP = "09_shared_tile"
+N, ITERATIONS = "8192", "100"
+
+
+def fail(message):
+    sys.exit(f"tile_loading.py: {message}")
+
+
+def run(command, **options):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    if result.returncode != 0:
+        fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
+    return result.stdout
+
+
+def sweep_times(build, program, folder):
+    """[median, least, most] of the sweep kernel in milliseconds, and its registers."""
+    table = folder / "trace.tsv"
+    library = str(build / "lib/liblab_trace.so")
+    run([program, "--n", N, "--iterations", ITERATIONS, "--quiet"],
+        env=os.environ | {"CUDA_INJECTION64_PATH": library, "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"})
+    for row in csv.DictReader(table.open(), delimiter="\t"):
+        if row["table"] == "kernels" and row["name"].startswith("jacobi_sweep_kernel"):
+            return [1e-6 * float(row[c]) for c in ("median_ns", "min_ns", "max_ns")] + [row["registers"]]
+    fail(f"{program}: its sweep kernel was not traced")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if not nvcc:
+        fail("nvcc was not found")
+    gpu, driver = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip().split(", ")
+    cuda = re.search(r"release ([0-9.]+)", run([nvcc, "--version"])).group(1)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        programs = [("no_tile", "step 08: no tile", build / "bin/solution_08_cub_reduction"),
+                    ("flat_loop", "step 09: one flat loop over the tile", build / f"bin/solution_{STEP}")]
+        for patch in sorted((ROOT / "validate/tests/legal").glob(f"{STEP}--tile_by_*.patch")):
+            name = patch.stem.split("--")[1]
+            source, program = folder / f"{name}.cu", folder / name
+            run(["patch", "--silent", "-o", source, ROOT / "solutions" / STEP / "jacobi.cu", patch])
+            run([nvcc, "-std=c++17", "-O3", "-arch=native", f'-DLAB_STEP_NAME="{STEP}"', f"-I{ROOT}/lab/include", source,
+                 build / "lab/liblab.a", "-o", program])
+            programs.append((name, patch.read_text().splitlines()[0][2:].rstrip("."), program))
+        for name, words, program in programs:
+            run([build / "bin/validate", "--n", "100,250,1000", program])
+            median, least, most, registers = sweep_times(build, program, folder)
+            rows.append((name, f"{median:.4f}", f"{least:.4f}", f"{most:.4f}", registers, words))
+            print(f"{name}: {median:.4f} ms", flush=True)
+    arguments.write.mkdir(parents=True, exist_ok=True)
+    aside = arguments.write / "tile_loading.tsv.partial"
+    with aside.open("w") as file:
+        file.write(f"# The sweep kernel of step 09 with its tile loaded in several ways, n = {N}, {ITERATIONS} sweeps.\n")
+        file.write("# Written by scripts/tile_loading.py.\n")
+        file.write(f"# date\t{datetime.date.today()}\n# gpu\t{gpu}\n# driver\t{driver}\n# cuda\t{cuda}\n# n\t{N}\n")
+        file.write("variant\tmedian_ms\tmin_ms\tmax_ms\tregisters\twhat it is\n")
+        for row in rows:
+            file.write("\t".join(row) + "\n")
+    aside.rename(arguments.write / "tile_loading.tsv")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Runs a step's program under the lab's own tracer, and prints what nsys would: NVTX ranges, kernels, API
+# calls, unified memory. `make trace STEP=NN` calls it. It needs no nsys, and no permission to count.
+#
+#   STEP=NN                    the step
+#   WHICH=exercise|solution    which of the two (default: exercise)
+#   N=N                        points a side (default: the step's own)
+#   ITERATIONS=K               sweeps (default: as many as `make run` times)
+#   BACKEND=gpu|cpu            where the kernels run; on the CPU only NVTX ranges are traced
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+read_step "${STEP-}"
+read_which
+source_file=${which}s/$step/$step_source
+[[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"
+n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
+[[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
+[[ $iterations =~ ^[1-9][0-9]*$ ]] || die $exit_bad_usage "ITERATIONS=$iterations: must be a whole number, from 1 up"
+
+configure >/dev/null
+target=${which}_$step
+backend=gpu
+if [[ $step_needs == cuda ]]; then choose_backend; fi
+if [[ $backend == cpu ]]; then
+  target+=_cpu
+  if [[ -z ${N:-} ]] && ((n > 256)); then n=256; fi
+  if [[ -z ${ITERATIONS:-} ]] && ((iterations > 20)); then iterations=20; fi
+fi
+have_target "$target" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
+build_targets "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
+
+mkdir -p "$build_dir/profiles"
+table=$build_dir/profiles/trace_${which}_$step.tsv
+log=$build_dir/profiles/trace_${which}_$step.txt
+rm -f "$table" "$log"
+command=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
+status=0
+if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
+  build_targets lab_trace || die 1 "the tracer does not build; the compiler's words stand above"
+  library=$build_dir/lib/liblab_trace.so
+  # A wrong path would be silent.
+  [[ -f $library ]] || die 1 "$library is not there"
+  say "$target, n = $n, $iterations iterations, traced:"
+  CUDA_INJECTION64_PATH=$library NVTX_INJECTION64_PATH=$library LAB_TRACE_TSV=$table "${command[@]}" 2>"$log" ||
+    status=$?
+  if ((status <= 1)) && [[ ! -f $table ]]; then
+    cat "$log" >&2
+    die 1 "the program ended, and the tracer was never loaded"
+  fi
+else
+  # The lab's own NVTX, where there is no toolkit or no GPU.
+  say "$target, n = $n, $iterations iterations: its NVTX ranges (there is no GPU to trace)"
+  LAB_NVTX=1 "${command[@]}" 2>"$log" || status=$?
+fi
+cat "$log"
+((status <= 1)) || exit "$status"
+if [[ -f $table ]]; then say "" "the same as a table: ${table#"$lab_root"/}"; fi

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Holds the lab's own tracer (make trace) against nsys.
+
+  tracer.py --write DIR   on a machine with a GPU and nsys: runs every solution under both, and writes
+                          DIR/tracer.tsv
+Options: --build DIR (default: build), --steps 04,05 (default: all that need a GPU).
+"""
+
+import argparse
+import csv
+import datetime
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def fail(message):
+    sys.exit(f"tracer.py: {message}")
+
+
+def run(command, **options):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    if result.returncode != 0:
+        fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
+    return result.stdout
+
+
+def steps_on_gpu():
+    """(name, n, iterations) of each step that needs a GPU."""
+    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
+        fields = line.split("\t")
+        if line[:1].isdigit() and fields[2] == "cuda":
+            yield fields[0], fields[3], fields[4]
+
+
+def tracer_environment(build, table):
+    library = build / "lib/liblab_trace.so"
+    if not library.exists():
+        fail(f"{library}: is not there (cmake --build {build} --target lab_trace)")
+    return {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
+            "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"}
+
+
+def traced(build, command, folder):
+    """{(table, name): (count, total ns, median ns, bytes)} by the lab's tracer."""
+    table = folder / "trace.tsv"
+    run(command, env=os.environ | tracer_environment(build, table))
+    found = {}
+    for row in csv.DictReader(table.open(), delimiter="\t"):
+        name = row["name"].split("(")[0]
+        found[row["table"], name] = tuple(float(row[c]) for c in ("count", "total_ns", "median_ns", "bytes"))
+    return found
+
+
+def milliseconds_per_iteration(command, folder, environment):
+    """The median that the program itself measures."""
+    run([*command, "--record", folder / "record", "--record-field", "rows"], env=os.environ | environment)
+    return json.loads((folder / "record/run.json").read_text())["iteration_ms_median"]
+
+
+def stats(nsys, report, kind):
+    output = run([nsys, "stats", "--report", kind, "--format", "csv", "--force-export=true", report])
+    lines = output.splitlines()
+    start = next((k for k, line in enumerate(lines) if re.match(r'"?(Time|Virtual|Total)\b.*,', line)), None)
+    return list(csv.DictReader(io.StringIO("\n".join(lines[start:])))) if start is not None else []
+
+
+def profiled(nsys, command, folder):
+    """The same by nsys."""
+    report = folder / "report"
+    run([nsys, "profile", "-t", "cuda,nvtx", "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true",
+         "--force-overwrite=true", "-o", report, *command])
+    report = report.with_suffix(".nsys-rep")
+    found = {}
+    for row in stats(nsys, report, "nvtx_sum"):
+        found["nvtx", row["Range"].lstrip(":")] = (float(row["Instances"]), float(row["Total Time (ns)"]), float(row["Med (ns)"]), 0)
+    for row in stats(nsys, report, "cuda_gpu_kern_sum"):
+        found["kernels", row["Name"].split("(")[0]] = (float(row["Instances"]), float(row["Total Time (ns)"]), float(row["Med (ns)"]), 0)
+    for row in stats(nsys, report, "cuda_gpu_mem_size_sum"):
+        name = {"[CUDA memcpy Unified Host-to-Device]": "host to device",
+                "[CUDA memcpy Unified Device-to-Host]": "device to host"}.get(row["Operation"])
+        if name:
+            found["migration", name] = (float(row["Count"]), 0, 0, 1e6 * float(row["Total (MB)"]))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--steps", default="")
+    arguments = parser.parse_args()
+    nsys = shutil.which("nsys")
+    if not nsys:
+        fail("nsys was not found on the PATH")
+    wanted = [s for s in arguments.steps.split(",") if s]
+    smi = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"])
+    gpu, driver = smi.strip().split(", ")
+    cuda = re.search(r"CUDA Version *:? *([0-9.]+)", run(["nvidia-smi"])).group(1)
+    version = re.search(r"version (\S+)", run([nsys, "--version"])).group(1)
+    rows, overhead = [], []
+    for step, n, iterations in steps_on_gpu():
+        if wanted and step[:2] not in wanted:
+            continue
+        command = [arguments.build / "bin" / f"solution_{step}", "--n", n, "--iterations", iterations, "--quiet"]
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            ours, theirs = traced(arguments.build, command, folder), profiled(nsys, command, folder)
+            alone = milliseconds_per_iteration(command, folder, {})
+            watched = milliseconds_per_iteration(command, folder, tracer_environment(arguments.build, folder / "t.tsv"))
+            overhead.append((step, n, iterations, alone, watched))
+        for key in sorted(ours.keys() & theirs.keys()):
+            a, b = ours[key], theirs[key]
+            # What migrates is compared in bytes, all else in time.
+            quantity, x, y = ("bytes", a[3], b[3]) if key[0] == "migration" else ("median_ns", a[2], b[2])
+            rows.append((step, n, iterations, *key, quantity, f"{a[0]:.0f}", f"{b[0]:.0f}", f"{x:.0f}", f"{y:.0f}",
+                         f"{100 * (x / y - 1):.2f}" if y else "-"))
+        print(f"{step}: {len(ours.keys() & theirs.keys())} lines in both, "
+              f"{len([k for k in theirs if k not in ours])} in nsys alone", flush=True)
+    arguments.write.mkdir(parents=True, exist_ok=True)
+    aside = arguments.write / "tracer.tsv.partial"
+    with aside.open("w") as file:
+        file.write("# The lab's tracer against nsys: two runs of each solution. Written by scripts/tracer.py.\n")
+        file.write(f"# date\t{datetime.date.today()}\n# gpu\t{gpu}\n# driver\t{driver}\n# cuda\t{cuda}\n# nsys\t{version}\n")
+        for step, n, iterations, alone, watched in overhead:
+            file.write(f"# overhead\t{step}\tn\t{n}\titerations\t{iterations}\tms_alone\t{alone:.6g}\tms_traced\t{watched:.6g}\n")
+        file.write("step\tn\titerations\ttable\tname\tquantity\tcount\tnsys_count\ttracer\tnsys\tdifference_percent\n")
+        for row in rows:
+            file.write("\t".join(row) + "\n")
+    aside.rename(arguments.write / "tracer.tsv")
+
+
+if __name__ == "__main__":
+    main()
