@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the learner's exercise and says how it stands. `make check STEP=NN` calls it.
+# Builds the learner's exercise and says how it stands: unchanged, wrong (and why), right but not at its
+# goal, done, or right with goals that cannot be measured here. `make check STEP=NN` calls it.
 #
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
@@ -32,11 +33,13 @@ if ((races + asan)); then
 fi
 
 # What `make progress` shows. A short look (N, RACES, ASAN) that finds nothing wrong leaves no verdict.
-built=0 said=""
+built=0 said="" goal=""
 note_verdict() {
   local status=$? verdict=wrong where=$backend
-  if ((status == 0)); then
-    verdict=right
+  if [[ $goal == missed ]]; then
+    verdict="goal missed"
+  elif ((status == 0)); then
+    verdict=${goal:-right}
     if [[ -z $said || -n ${N:-} ]] || ((races + asan)); then return; fi
   elif ((status != 1)); then
     return
@@ -64,7 +67,7 @@ if ! have_target "$target"; then
   say "  Load your site's CUDA module, or leave BACKEND=gpu away."
   exit $exit_no_gpu
 fi
-if ! build_targets validate >/dev/null; then die 1 "the validator does not build"; fi
+if ! build_targets validate goals >/dev/null; then die 1 "the validator does not build"; fi
 if [[ $which == exercise ]]; then
   sum=$(sha256sum <"$lab_root/$source_file")
   sum=${sum%% *}
@@ -106,9 +109,52 @@ judge() {
   status=0
   said=$("$build_dir/bin/validate" "${arguments[@]}" "$@" "$program") || status=$?
 }
+
+# measure_goals: the results are right; does the program also do what the step is for? Sets goal, and
+# ends the check. A short look does not ask.
+measure_goals() {
+  if [[ -n ${N:-} || -z $step_before ]]; then exit 0; fi
+  local -a options=(--name "$step" --time-limit "${TIME_LIMIT:-300}")
+  local before=solution_$step_before found log=$build_dir/goals.log
+  if ! have_target "$before"; then before=exercise_$step_before; fi
+  # To count needs no GPU, and a program that it does not cover is no mistake.
+  if [[ $step_source == *.cu ]] && build_targets "${which}_${step}_cpu_watched" >"$log" 2>&1; then
+    options+=(--watched "${build_dir#"$lab_root"/}/bin/${which}_${step}_cpu_watched")
+  fi
+  if grep -q "^-- CUDA " "$build_dir/configure.log" && build_targets lab_trace >"$log" 2>&1; then
+    options+=(--tracer "$build_dir/lib/liblab_trace.so")
+  fi
+  if [[ $backend == gpu && $step_needs == cuda ]]; then
+    options+=(--gpu)
+    if build_targets bandwidth >"$log" 2>&1; then options+=(--bandwidth "$build_dir/bin/bandwidth"); fi
+    if have_target "$before" && build_targets "$before" >"$log" 2>&1; then
+      options+=(--before "$build_dir/bin/$before")
+    fi
+    if found=$(command -v ncu); then options+=(--ncu "$found"); fi
+  fi
+  local next="Next: run $program, compare with your prediction."
+  # A handout has no solutions.
+  if [[ $which == solution ]]; then
+    next=""
+  elif [[ -d solutions ]]; then
+    next="Next: run $program, compare with your prediction, and see how the solution does it: make diff STEP=$step_number."
+  fi
+  if [[ -t 2 ]]; then printf '  measuring the goal ...' >&2; fi
+  status=0
+  found=$("$build_dir/bin/goals" "${options[@]}" --next "$next" "$program") || status=$?
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+  say_wrapped "$found"
+  case $status in
+    0) if [[ $found == *"$step: done"* ]]; then goal="done"; fi ;;
+    1) goal=missed ;;
+  esac
+  exit "$status"
+}
+
 if [[ $backend == gpu ]]; then
   judge "$program"
   if [[ -n $said ]]; then say_wrapped "$said"; fi
+  if ((status == 0)); then measure_goals; fi
   exit "$status"
 fi
 # Looking at every access takes time: fewer points and sweeps.
@@ -136,6 +182,7 @@ fi
 judge "$program"
 if ((status != 0)) || [[ $step_source != *.cu ]]; then
   say_wrapped "$said"
+  if ((status == 0)) && ((asan == 0)); then measure_goals; fi
   if ((status == 1)) && ((asan)); then
     # AddressSanitizer's own words say where.
     "$program" --n 100 --iterations 3 --problem probe --quiet 2>&1 |
@@ -169,3 +216,4 @@ fi
 say_wrapped "$verdict"
 say "  The same with blocks and threads run in reverse, and in shuffled order."
 if [[ -n $watched ]]; then say "$nothing_found"; fi
+if ((asan == 0)); then measure_goals; fi

@@ -42,10 +42,12 @@ look_at() {
     if [[ -z $step_before ]]; then state="no task" done=1; fi
   elif [[ $checked_sum != "$sum" ]]; then
     state="edited, not checked since"
-  elif [[ $verdict == right ]]; then
+  elif [[ $verdict == "goal missed" ]]; then
+    state="right, its goal is missed"
+  elif [[ $verdict == right || $verdict == "done" ]]; then
     todos=$({ grep -o "TODO($step_number)" "$path" || true; } | wc -l)
     case $todos in
-      0) state=right done=1 ;;
+      0) state=$verdict done=1 ;;
       1) state="right so far, 1 TODO left" ;;
       *) state="right so far, $todos TODOs left" ;;
     esac
@@ -93,7 +95,7 @@ if ((${TIME:-0})); then
   for name in "${steps[@]}"; do
     look_at "$name"
     # The code as found is where the learner's ladder begins.
-    if [[ $state == right* || $state == "no task" ]]; then to_time+=("$name"); fi
+    if [[ $state == right* || $state == "done" || $state == "no task" ]]; then to_time+=("$name"); fi
   done
   configure >/dev/null
   choose_backend >/dev/null

@@ -158,7 +158,7 @@ int count_of(const std::string& what, const std::string& text) {
   return count;
 }
 
-/// What a learner whose results are right does next. Right results are not yet the step's goal.
+/// What is left to do for a learner whose results are right. Goals are asked for elsewhere (goals.h).
 void print_next(const Arguments& arguments, const std::string& number) {
   if (number == "00") {
     std::printf("  This step has no task. Run %s, then go on with step 01.\n",
@@ -172,15 +172,7 @@ void print_next(const Arguments& arguments, const std::string& number) {
     std::printf(
         "  Right so far. %d comment%s TODO(%s) still in %s:\n  delete each when it is done.\n",
         todos, todos == 1 ? " is" : "s are", number.c_str(), arguments.exercise.c_str());
-    return;
   }
-  // A handout, which has no solutions, keeps what the exercises were in .start.
-  const bool handout = arguments.before.rfind(".start/", 0) == 0;
-  std::printf(
-      "  This checks the results; whether the step's goal is reached is not measured yet.\n"
-      "  Next: run %s, compare with your\n  prediction%s.\n",
-      arguments.program.c_str(),
-      handout ? "" : (", and see how the solution does it: make diff STEP=" + number).c_str());
 }
 
 int run(const Arguments& arguments) {

@@ -26,6 +26,11 @@ void report() {
   for (const std::string& remark : activity_remarks()) {
     std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());
   }
+  if (open_nvtx_ranges() > 0) {
+    Table open{"open", "", {{"ranges that were never closed", {}, false, {}}}};
+    for (std::size_t k = 0; k < open_nvtx_ranges(); ++k) open.rows[0].series.add(0);
+    tables.push_back(open);
+  }
   const char* path = std::getenv("LAB_TRACE_TSV");
   if (path && *path && !write_tables(tables, path)) {
     std::fprintf(stderr, "trace: %s: cannot be written\n", path);

@@ -7,7 +7,9 @@
 # A patch's lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
 # `# expect-on-cpu:` hold in one place alone. Where a step needs a GPU and there is none, the CPU runs its
 # kernels (lab/cpu). A patch with the line `# on-cpu: watched` is a race that does no harm there: it is
-# tried with every access looked at.
+# tried with every access looked at. Of programs that are right the step's goals are measured, too, as far as
+# that can be done here: another way to them must not be refused. `# goal: missed` in a patch: this one is
+# right and misses its goal.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -92,6 +94,34 @@ compile_all() {
     compile_on_cpu "$step" "$temp/watched.cpp" "$temp/program_watched" _watched
 }
 
+# compile_counted: makes $temp/program_counted: all variants on the CPU, with every access counted.
+compile_counted() {
+  all_variants "$source_file" "${names[@]}" >"$temp/counted.cu"
+  "$build_dir/bin/cuda_to_cpp" "$temp/counted.cu" "$temp/counted.cpp" &&
+    compile_on_cpu "$step" "$temp/counted.cpp" "$temp/program_counted" _watched
+}
+
+# judge_goals NAME PATCH: the same of its goals.
+judge_goals() {
+  local name=$1 dir=$temp/$1/counted expected=0 before
+  local -a options=(--name "$step")
+  before=$(awk -F '\t' -v step="$step" '$1 == step { print last } /^[0-9]/ { last = $1 }' "$source_dir/lab/steps.tsv")
+  mkdir "$dir"
+  if [[ -f $temp/program_counted ]]; then
+    ln -s "$temp/program_counted" "$dir/$name"
+    options+=(--watched "$dir/$name")
+  fi
+  if [[ $place == gpu ]]; then
+    options+=(--gpu --tracer "$build_dir/lib/liblab_trace.so" --before "$build_dir/bin/solution_$before"
+      --bandwidth "$build_dir/bin/bandwidth")
+  fi
+  if [[ $name != unpatched ]] && grep -qx '# goal: missed' "$2"; then expected=1; fi
+  status=0
+  said=$("$build_dir/bin/goals" "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
+  if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n\n' "$said" >&2; fi
+  if ((status != expected)); then show "$name: goals: exit code $status, and $expected was expected"; fi
+}
+
 # judge NAME PATCH: says what is not as it should be, or nothing.
 judge() {
   local name=$1 regex program=$temp/program
@@ -113,6 +143,7 @@ judge() {
       expect "$regex" "$name"
     done < <(sed -nE "s/^# expect(-on-$place)?: //p" "$2")
   fi
+  if [[ $verdict == right && $needs == cuda ]]; then judge_goals "$name" "$2"; fi
 }
 
 # The control: unpatched, built in the same way, the solution is right.
@@ -132,7 +163,11 @@ if [[ $place == cpu ]]; then
   # Two workers that add without an atomic lose something now and then; one never does.
   export LAB_CPU_WORKERS=1
 fi
-if ! compile_all >"$temp/log" 2>&1; then
+counted=true
+if [[ $verdict == right && $source_file == *.cu && -f $build_dir/lab/cpu/libcuda_on_cpu_watched.a ]]; then
+  counted=compile_counted
+fi
+if ! { compile_all && $counted; } >"$temp/log" 2>&1; then
   fail "the patched programs do not compile; each is named as a file:" "$(head -n 40 "$temp/log")"
 else
   cores=$(nproc)

@@ -2,12 +2,14 @@
 
 #include <memory>
 
+#include "activity.h"
 #include "block.h"
 #include "device.h"
 #include "error.h"
 #include "memory.h"
 #include "queue.h"
 #include "report.h"
+#include "shared_memory.h"
 
 namespace cuda_on_cpu {
 namespace {
@@ -59,6 +61,7 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
          text(config.where).c_str());
   }
   if (const cudaError_t e = check(config)) return e;
+  note_launch(config, pointers);
   std::vector<Use> uses;
   for (const PointerArgument& argument : pointers) {
     if (const Allocation* a = check_argument(argument, config))
@@ -68,7 +71,9 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
   return enqueue(
       config.stream, config.where,
       [kernel] {
+        const std::size_t before = shared_variable_bytes();
         run_kernel(*kernel);
+        note_kernel(kernel->config, shared_variable_bytes() - before);
         check_padding(kernel->config.where);
       },
       std::move(uses));

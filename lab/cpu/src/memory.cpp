@@ -14,6 +14,7 @@
 #include <cuda_on_cpu/launch.h>
 #include <lab/run.h>
 
+#include "activity.h"
 #include "error.h"
 #include "faults.h"
 #include "poison.h"
@@ -164,6 +165,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   poison(a.data, a.begin - a.data);
   poison(a.end(), a.data + a.data_bytes - a.end());
   allocations[static_cast<char*>(map)] = a;
+  note_allocation(space, bytes);
   if (watcher()) watcher()->memory_allocated(a.begin, bytes);
   if (space == Space::device) close_memory_to_host();
   *pointer = a.begin;
@@ -296,6 +298,7 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   }
   const cudaError_t result = enqueue(stream, where, [=, read_now = std::move(read_now)] {
     std::memmove(to, read_now.empty() ? from : read_now.data(), bytes);
+    note_copy(to, from, bytes);
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
   });
   return result != cudaSuccess || !wait ? result : cudaStreamSynchronize(stream);
@@ -308,6 +311,7 @@ cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bo
   const Allocation* a = find_allocation(to);
   const cudaError_t result = enqueue(stream, where, [=] {
     std::memset(to, value, bytes);
+    note_fill(bytes);
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
   });
   const bool only_of_device = !a || a->space == Space::device;

@@ -63,6 +63,12 @@ std::size_t place_shared_variable(std::size_t bytes) {
   return place;
 }
 
+std::size_t shared_variable_bytes() {
+  std::size_t bytes = 0;
+  for (int k = 0; k < variable_count; ++k) bytes += variables[k].bytes;
+  return bytes;
+}
+
 char* reserve_shared_memory() {
   void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

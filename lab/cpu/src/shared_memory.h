@@ -22,6 +22,9 @@ std::size_t shared_variable_end(std::size_t offset);
 /// How far before the launch's own part `offset` lies; 0 where it does not.
 std::size_t before_dynamic_shared(std::size_t offset);
 
+/// Bytes of all shared variables that kernels have used so far.
+std::size_t shared_variable_bytes();
+
 /// How large a room is, in bytes.
 extern const std::size_t kSharedRoom;
 

@@ -1,7 +1,7 @@
 #pragma once
 // NVTX ranges and marks where there is no CUDA Toolkit: the same names and headers as NVTX 3, and
-// in place of a profiler a table of the ranges at the program's end, if LAB_NVTX=1 is set. One
-// thread.
+// in place of a profiler a table of the ranges at the program's end, if LAB_NVTX=1 is set; and rows
+// of the lab's tracer (lab/trace) in the file that LAB_TRACE_TSV names. One thread.
 
 #include <chrono>
 #include <cstdint>
@@ -57,7 +57,8 @@ class Ranges {
   }
 
   ~Ranges() {
-    if (totals_.empty()) return;
+    if (const char* path = std::getenv("LAB_TRACE_TSV"); path && *path) write(path);
+    if (totals_.empty() || !set("LAB_NVTX")) return;
     std::fprintf(stderr, "%12s %8s %12s %12s  range\n", "total ms", "count", "mean ms", "max ms");
     for (const auto& [name, total] : totals_) {
       std::fprintf(stderr, "%12.3f %8d %12.5f %12.5f  %s\n", total.ms, total.count,
@@ -83,7 +84,31 @@ class Ranges {
     if (ms > total.max) total.max = ms;
   }
 
-  bool wanted_ = std::getenv("LAB_NVTX") && std::strcmp(std::getenv("LAB_NVTX"), "1") == 0;
+  /// Appends to what else is known of the program, in the tracer's columns.
+  void write(const char* path) const {
+    std::FILE* file = std::fopen(path, "a");
+    if (!file) {
+      std::fprintf(stderr, "LAB_TRACE_TSV=%s: cannot be written\n", path);
+      return;
+    }
+    for (const auto& [name, total] : totals_) {
+      const double mean = 1e6 * total.ms / total.count;
+      std::fprintf(file, "nvtx\t%s\t%d\t%.0f\t%.1f\t%.1f\t0\t%.0f\t0\t0\t-\t-\t-\t-\t-\t-\n",
+                   name.c_str(), total.count, 1e6 * total.ms, mean, mean, 1e6 * total.max);
+    }
+    for (const Open& range : open_) {
+      std::fprintf(file, "open\t%s\t1\t0\t0\t0\t0\t0\t0\t0\t-\t-\t-\t-\t-\t-\n",
+                   range.name.c_str());
+    }
+    std::fclose(file);
+  }
+
+  static bool set(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value && std::strcmp(value, "0") != 0;
+  }
+
+  bool wanted_ = set("LAB_NVTX") || set("LAB_TRACE_TSV");
   std::vector<Open> open_;
   std::map<std::uint64_t, Open> started_;
   std::uint64_t last_started_ = 0;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "memory.h"
+
+namespace cuda_on_cpu {
+
+// What the program asks of its GPU, for the file that LAB_TRACE_TSV names: kernels, allocations and
+// copies, in the columns of the lab's tracer (lab/trace), which serves programs on a real GPU. How
+// often and how many bytes; times are 0, for they would mean nothing. Rows are appended: NVTX's
+// ranges have theirs there, too. Without LAB_TRACE_TSV nothing is noted.
+
+/// A kernel is launched. Where a line launches its kernel with other pointers than the last time,
+/// that counts as "other pointers" in the table "arguments": a program that swaps its fields does.
+void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>& pointers);
+
+/// A kernel has run. `static_shared`: bytes of its shared variables, as far as this launch was the
+/// first to use them.
+void note_kernel(const LaunchConfig& config, std::size_t static_shared);
+
+void note_allocation(Space space, std::size_t bytes);
+
+void note_copy(const void* to, const void* from, std::size_t bytes);
+
+void note_fill(std::size_t bytes);
+
+}  // namespace cuda_on_cpu

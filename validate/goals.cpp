@@ -1,0 +1,349 @@
+// What each step is for, as something that can be measured. The table at the end of this file has all
+// of it; the functions before it measure.
+//
+// A learner may reach a goal in their own way: no kernel's name is asked for where its work tells
+// what it is, and no block's shape.
+
+#include "goals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+
+#include "text.h"
+
+namespace validate {
+namespace {
+
+/// What a measurement says of a goal.
+struct Measured {
+  bool reached;
+  std::string found;
+};
+
+Measured measured(bool reached, const std::string& found) { return {reached, found}; }
+
+// Counts are taken on a grid of this many points a side: rows begin at a multiple of a warp's 32
+// points, as at the steps' own sizes.
+constexpr int kCountedN = 256;
+
+double points(double n) { return n * n; }
+double interior(double n) { return (n - 2) * (n - 2); }
+
+double total(const std::vector<TraceRow>& rows, double TraceRow::*member) {
+  double sum = 0;
+  for (const TraceRow& row : rows) sum += row.*member;
+  return sum;
+}
+
+// ---- 01 -----------------------------------------------------------------------------------------
+
+constexpr int kRangesIterations = 7;
+
+Measured ranges_in_loop(Bench* bench) {
+  const Trace& trace = bench->trace(bench->have.program, 64, kRangesIterations);
+  std::vector<std::string> names;
+  for (const TraceRow& range : trace.table("nvtx")) {
+    if (range.count == trace.iterations) names.push_back(range.name);
+  }
+  const std::string found =
+      names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
+  return measured(names.size() >= 2, format("in %d iterations: ", trace.iterations) + found);
+}
+
+Measured ranges_outside(Bench* bench) {
+  const Trace& trace = bench->trace(bench->have.program, 64, kRangesIterations);
+  std::vector<std::string> names;
+  for (const TraceRow& range : trace.table("nvtx")) {
+    if (range.count < trace.iterations) names.push_back(range.name);
+  }
+  return measured(names.size() >= 3, names.empty() ? "none" : join(names));
+}
+
+Measured ranges_closed(Bench* bench) {
+  const double open = total(bench->trace(bench->have.program, 64, kRangesIterations).table("open"),
+                            &TraceRow::count);
+  return measured(open == 0, open == 0 ? "all" : format("%.0f are open at the end", open));
+}
+
+// ---- 02 -----------------------------------------------------------------------------------------
+
+Measured fields_managed(Bench* bench) {
+  constexpr int kN = 128;
+  double bytes = 0;
+  for (const TraceRow& row : bench->trace(bench->have.program, kN, 2).table("allocations")) {
+    if (row.name == "managed") bytes += row.bytes;
+  }
+  const double field = points(kN) * sizeof(float);
+  return measured(bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kN));
+}
+
+// ---- 03 -----------------------------------------------------------------------------------------
+
+Measured work_outweighs_start(Bench* bench) {
+  constexpr int kIterations = 10, kRunIterations = 288;
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU, whose start-up is to be outweighed");
+  const Trace& trace = bench->trace(bench->have.program, 0, kIterations);
+  double in_loop = 0;
+  for (const TraceRow& range : trace.table("nvtx")) {
+    if (range.count == kIterations) in_loop += 1e-9 * range.total_ns;
+  }
+  if (in_loop == 0) throw NotMeasurable("needs the NVTX ranges of step 01");
+  const double rest = trace.seconds - in_loop;
+  const double run = in_loop / kIterations * kRunIterations;
+  const double share = run / (run + rest);
+  return measured(share >= 0.95, format("%.1f %% of %d iterations at n = %d (%.2f s of %.2f s)",
+                                        100 * share, kRunIterations, trace.n, run, run + rest));
+}
+
+// ---- 04, 05, 10: who does the work ----------------------------------------------------------------
+
+/// What kernels do in one iteration: a run of 3 less a run of 1, so that what is done before the
+/// first does not count.
+struct Iteration {
+  double stores = 0, atomics = 0;  // of threads, in global memory
+  double launches = 0;
+  double copied = 0;   // values of 4 bytes, by cudaMemcpy
+  double swapped = 0;  // launches with other pointers than the last time
+};
+
+Iteration one_iteration(Bench* bench) {
+  Iteration iteration;
+  for (const int k : {1, 3}) {
+    const double sign = k == 1 ? -0.5 : 0.5;
+    for (const auto& [line, kernel] : bench->counts(kCountedN, k)) {
+      iteration.stores += sign * kernel.stores.bytes / sizeof(float);
+      iteration.atomics += sign * kernel.atomics;
+      iteration.launches += sign * kernel.launches;
+    }
+    const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
+    for (const TraceRow& copy : trace.table("copies")) {
+      if (copy.name.find("pageable") == std::string::npos && copy.name != "memset") {
+        iteration.copied += sign * copy.bytes / sizeof(float);
+      }
+    }
+    iteration.swapped += sign * total(trace.table("arguments"), &TraceRow::count);
+  }
+  return iteration;
+}
+
+Measured sweep_on_gpu(Bench* bench) {
+  const Iteration iteration = one_iteration(bench);
+  const double share = iteration.stores / interior(kCountedN);
+  return measured(share >= 0.99, format("kernels write %.3g %% of the interior in each iteration",
+                                        100 * std::min(1.0, share)));
+}
+
+/// A learner who swaps the pointers, as step 10 does, has no copy to make.
+Measured copy_on_gpu(Bench* bench) {
+  const Iteration iteration = one_iteration(bench);
+  const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
+  if (fields >= 0.99 && fields < 1.1 && iteration.swapped >= 0.99) {
+    return measured(true, "there is none: the pointers are swapped");
+  }
+  return measured(fields >= 1.98, format("the GPU writes %.3g fields an iteration", fields));
+}
+
+Measured no_copy(Bench* bench) {
+  const Iteration iteration = one_iteration(bench);
+  const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
+  return measured(fields >= 0.99 && fields < 1.1,
+                  format("the GPU writes %.3g fields an iteration", fields));
+}
+
+Measured migration_stopped(Bench* bench) {
+  constexpr int kIterations = 100;
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU: no page moves here");
+  auto migrated = [&](int iterations) {
+    double bytes = 0;
+    for (const TraceRow& row :
+         bench->trace(bench->have.program, 0, iterations).table("migration")) {
+      bytes += row.bytes;
+    }
+    return bytes;
+  };
+  const double bytes = (migrated(2 * kIterations) - migrated(kIterations)) / kIterations;
+  const double field = points(bench->default_n(bench->have.program)) * sizeof(float);
+  return measured(bytes < 0.01 * field,
+                  format("%.2g MB an iteration, %.2g %% of a field", 1e-6 * std::max(0.0, bytes),
+                         100 * std::max(0.0, bytes) / field));
+}
+
+// ---- 06 -----------------------------------------------------------------------------------------
+
+/// Sectors are told as of 32 floats: 4 are the fewest.
+double sectors_per_request(const KernelCount::Accesses& all) {
+  return all.bytes > 0 ? all.sectors / (all.bytes / (32 * sizeof(float))) : 0;
+}
+
+Measured coalesced(Bench* bench) {
+  double worst_load = 0, worst_store = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    // A few values a block are no traffic.
+    if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
+    worst_load = std::max(worst_load, sectors_per_request(kernel.loads));
+    worst_store = std::max(worst_store, sectors_per_request(kernel.stores));
+  }
+  if (worst_load == 0) throw NotMeasurable("no kernel reads a field");
+  return measured(std::max(worst_load, worst_store) <= 6,
+                  format("up to %.3g a load and %.3g a store of 32 floats (4 are the fewest)",
+                         worst_load, worst_store));
+}
+
+// ---- 07 -----------------------------------------------------------------------------------------
+
+Measured beyond_l2(Bench* bench) {
+  const int n = bench->default_n(bench->have.program);
+  const double fields = 2 * points(n) * sizeof(float);
+  const double l2 = bench->l2_bytes();
+  return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
+                                           n, 1e-6 * fields, 1e-6 * l2, fields / l2));
+}
+
+Measured copy_from_dram(Bench* bench) {
+  const int n = bench->default_n(bench->have.program);
+  const double bytes = bench->dram_bytes("copy", n) / points(n);
+  return measured(bytes > 7 && bytes < 9.6, format("%.3g bytes a point", bytes));
+}
+
+// ---- 08 -----------------------------------------------------------------------------------------
+
+Measured one_atomic_a_block(Bench* bench) {
+  double atomics = 0, blocks = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) atomics += kernel.atomics;
+  for (const TraceRow& kernel : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
+    blocks = std::max(blocks, kernel.blocks * kernel.count);
+  }
+  if (blocks == 0) throw NotMeasurable("no kernel was launched");
+  return measured(atomics <= blocks, format("%.3g a block, %.3g a point", atomics / blocks,
+                                            atomics / interior(kCountedN)));
+}
+
+/// Nanoseconds an iteration of the kernels that make it, the copying one left out.
+double sweep_ns(Bench* bench, const std::string& program, int n, int iterations) {
+  const Trace& trace = bench->trace(program, n, iterations);
+  double ns = 0;
+  for (const TraceRow& kernel : trace.table("kernels")) {
+    if (kernel.name.find("copy") == std::string::npos) ns += kernel.total_ns / iterations;
+  }
+  if (ns == 0) throw NotMeasurable("no kernel was traced");
+  return ns;
+}
+
+Measured sweep_faster(Bench* bench) {
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
+  const int n = bench->default_n(bench->have.program);
+  const double before = sweep_ns(bench, bench->have.before, n, 5);
+  const double now = sweep_ns(bench, bench->have.program, n, 20);
+  return measured(before / now >= 20,
+                  format("%.3g times: %.3g ms, and %.3g ms in the step before, at n = %d",
+                         before / now, 1e-6 * now, 1e-6 * before, n));
+}
+
+// ---- 09 -----------------------------------------------------------------------------------------
+
+Measured tile_in_shared_memory(Bench* bench) {
+  double stores = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    stores = std::max(stores, kernel.shared_stores / kernel.launches / interior(kCountedN));
+  }
+  return measured(stores >= 0.9, format("%.3g values a point are put there", stores));
+}
+
+Measured fewer_loads(Bench* bench) {
+  // Without a tile a sweep loads each point and its four neighbours.
+  constexpr double kWithout = 5;
+  double loads = 0, requests = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    // The copy loads each point once, and the sweep more often.
+    const double each = kernel.launches * interior(kCountedN);
+    loads = std::max(loads, kernel.loads.bytes / sizeof(float) / each);
+    requests = std::max(requests, 32 * kernel.loads.requests / each);
+  }
+  if (loads == 0) throw NotMeasurable("no kernel reads a field");
+  return measured(loads <= 0.5 * kWithout,
+                  format("%.3g loads a point, in %.3g requests for 32 points; without a tile it is "
+                         "%.0f and %.0f",
+                         loads, requests, kWithout, kWithout));
+}
+
+Measured told_not_judged(Bench* bench) {
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
+  const int n = bench->default_n(bench->have.program);
+  const double before = sweep_ns(bench, bench->have.before, n, 50);
+  const double now = sweep_ns(bench, bench->have.program, n, 50);
+  return measured(true, format("%.4g ms, and %.4g ms in the step before, at n = %d", 1e-6 * now,
+                               1e-6 * before, n));
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+struct Goal {
+  int step;
+  const char* goal;
+  std::function<Measured(Bench*)> measure;
+  const char* advice;  // where it is missed
+};
+
+const std::vector<Goal>& goals() {
+  static const std::vector<Goal> table = {
+      {1, "two ranges that are entered once an iteration", ranges_in_loop,
+       "Push a range at the beginning of jacobi_sweep and of copy_field, and pop it at their end."},
+      {1, "three more around what is done outside the loop", ranges_outside,
+       "Give allocate_fields, initialize_field and free_fields a range, too."},
+      {1, "every range that is opened is closed", ranges_closed,
+       "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function."},
+      {2, "both fields in managed memory", fields_managed,
+       "cudaMallocManaged for both fields, cudaFree in the end."},
+      {3, "sweeps and copies are 95 % of the run", work_outweighs_start,
+       "The grid is too small for its start-up: raise kDefaultN."},
+      {4, "kernels make the sweep", sweep_on_gpu,
+       "Launch the kernel once a sweep; the loops over i and j on the CPU go."},
+      {5, "the copy is made on the GPU, too", copy_on_gpu,
+       "Let copy_field launch a kernel with a thread for each point."},
+      {5, "pages no longer migrate: under 1 % of a field an iteration", migration_stopped,
+       "Something on the CPU still touches a field in the loop: its pages come and go."},
+      {6, "every kernel's accesses are coalesced: near 4 sectors a request", coalesced,
+       "Neighbours in threadIdx.x are to be neighbours in memory: look at idx, line by line with "
+       "make count."},
+      {7, "both fields are 4 times the L2 cache or more", beyond_l2, "Raise kDefaultN."},
+      {7, "the copy kernel moves near 8 bytes a point from and to DRAM", copy_from_dram,
+       "Fewer: the fields are still in the L2 cache. More: accesses are not coalesced."},
+      {8, "one atomic addition a block at most", one_atomic_a_block,
+       "Add up the block by cub::BlockReduce, and let one of its threads do the atomicAdd."},
+      {8, "a sweep 20 times faster than in the step before", sweep_faster,
+       "What do its warps wait for? make ncu STEP=08 tells."},
+      {9, "neighbours come from shared memory", tile_in_shared_memory,
+       "Load the block's points and the halo around them into a __shared__ array first."},
+      {9, "at most half the loads from global memory", fewer_loads,
+       "Read the neighbours from the tile, no longer from f_old: make count shows each line."},
+      {9, "the sweep's time (told, not judged)", told_not_judged, ""},
+      {10, "no field is copied any more", no_copy,
+       "Swap the two pointers after the sweep, and leave out the copy."},
+  };
+  return table;
+}
+
+}  // namespace
+
+std::vector<Finding> measure_goals(int number, Bench* bench) {
+  std::vector<Finding> findings;
+  for (const Goal& goal : goals()) {
+    if (goal.step != number) continue;
+    Finding finding;
+    finding.goal = goal.goal;
+    try {
+      const Measured result = goal.measure(bench);
+      finding.kind = result.reached ? Finding::kReached : Finding::kMissed;
+      finding.found = result.found;
+      finding.advice = goal.advice;
+    } catch (const NotMeasurable& reason) {
+      finding.found = reason.what();
+    }
+    findings.push_back(finding);
+  }
+  return findings;
+}
+
+}  // namespace validate
