@@ -4,9 +4,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +35,24 @@ bool drain(int pipe, std::string* output) {
     } else if (errno != EINTR) {
       return errno == EAGAIN;
     }
+  }
+}
+
+/// Ends what the child left behind outside its process group, a daemon say: since this process is
+/// their reaper (see run_child), they are its own children once the child is gone.
+void end_left_behind() {
+  const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+  for (int round = 0; round < 100; ++round) {
+    std::ifstream children(path);
+    bool any = false;
+    for (pid_t left; children >> left;) {
+      any = true;
+      kill(left, SIGKILL);
+      while (waitpid(left, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    // Who was killed may have had children of its own.
+    if (!any) return;
   }
 }
 
@@ -81,6 +101,8 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
   if (pipe2(output, O_CLOEXEC) != 0 || pipe2(exec_error, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("no pipe to a child process: ") + std::strerror(errno));
   }
+  // Processes whose parent ends become children of this one, and not of the system's first.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Clock::time_point start = Clock::now();
   const pid_t child = fork();
   if (child < 0) {
@@ -92,7 +114,8 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     dup2(null, STDIN_FILENO);
     dup2(output[1], STDOUT_FILENO);
     dup2(output[1], STDERR_FILENO);
-    execvp(argv[0], argv.data());
+    // With a path, a file that is no program is an error (execvp would hand it to the shell).
+    std::strchr(argv[0], '/') ? execv(argv[0], argv.data()) : execvp(argv[0], argv.data());
     const int error = errno;
     if (write(exec_error[1], &error, sizeof error) < 0) _exit(126);
     _exit(127);
@@ -130,6 +153,7 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
   }
+  end_left_behind();
   drain(output[0], &result.output);
   close(output[0]);
   if (result.output.size() > kMaxOutput) {

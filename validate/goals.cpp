@@ -1,5 +1,5 @@
-// What each step is for, as something that can be measured. The table at the end of this file has all
-// of it; the functions before it measure.
+// What each step is for, as something that can be measured. The table at the end of this file has
+// all of it; the functions before it measure.
 //
 // A learner may reach a goal in their own way: no kernel's name is asked for where its work tells
 // what it is, and no block's shape.
@@ -97,7 +97,7 @@ Measured work_outweighs_start(Bench* bench) {
                                         100 * share, kRunIterations, trace.n, run, run + rest));
 }
 
-// ---- 04, 05, 10: who does the work ----------------------------------------------------------------
+// ---- 04, 05, 10: who does the work --------------------------------------------------------------
 
 /// What kernels do in one iteration: a run of 3 less a run of 1, so that what is done before the
 /// first does not count.

@@ -51,7 +51,7 @@ struct KernelCount {
   double launches = 0;
   Accesses loads, stores;
   double shared_stores = 0;  ///< of threads, to shared memory (what CUB does inside left out)
-  double atomics = 0;  ///< additions and the like, one a thread
+  double atomics = 0;        ///< additions and the like, one a thread
 };
 
 /// Runs programs and reads what they left. Every measurement is made once, and remembered.

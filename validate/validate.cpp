@@ -158,7 +158,7 @@ int count_of(const std::string& what, const std::string& text) {
   return count;
 }
 
-/// What is left to do for a learner whose results are right. Goals are asked for elsewhere (goals.h).
+/// What is left to do for a learner whose results are right. Goals are another matter (goals.h).
 void print_next(const Arguments& arguments, const std::string& number) {
   if (number == "00") {
     std::printf("  This step has no task. Run %s, then go on with step 01.\n",

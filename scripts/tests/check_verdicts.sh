@@ -68,6 +68,18 @@ test_verdicts() {
   given "$lab/$solution"
   check 0 "the solution" STEP=01
   expect "^$step: right: [0-9]+ runs, n = 100, 250.*; fields bit for bit" "the solution"
+  expect "^$step: done$" "the solution"
+  expect "^  Next: run .*" "the solution"
+
+  given_bug '/nvtxRangePop/d'
+  check 1 "ranges that are never closed" STEP=01
+  expect "^$step: right: " "ranges that are never closed"
+  expect "^  Goal MISSED: every range that is opened is closed$" "ranges that are never closed"
+  expect "^$step: right, but the step's goal is not reached$" "ranges that are never closed"
+  expect_no "Next: " "ranges that are never closed"
+  check 0 "a short look asks for no goal" STEP=01 N=33
+  given "$lab/$solution"
+
   check 0 "the solution, told by its number and at another size" STEP=1 N=33
   expect "^$step: right: [0-9]+ runs, n = 33;" "STEP=1 N=33"
   check 0 "the solution, told by its name" STEP="$step" N=3

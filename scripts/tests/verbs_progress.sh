@@ -17,6 +17,7 @@ exercise=exercises/01_nvtx/jacobi.cpp
 solution=solutions/01_nvtx/jacobi.cpp
 cp "$lab/$exercise" "$temp/handed_out"
 verdicts=$lab/results/local/progress.tsv
+right=$lab/results/local/progress_right.tsv
 times=$lab/results/local/progress_times.tsv
 tasks=$(($(grep -c '^[0-9]' "$lab/lab/steps.tsv") - 1))
 
@@ -92,23 +93,38 @@ no_verdict "an interrupted check"
 cp "$lab/$solution" "$lab/$exercise"
 check STEP=01
 expect_status 0 "the solution"
-shown right "$row" right
+shown "done" "$row" right
 expect "^1 of $tasks done\. Next: exercises/02_unified_memory/README\.md\$" right
+# Right results are not yet the step's goal.
+sed -i '/nvtxRangePop/d' "$lab/$exercise"
+check STEP=01
+shown "right, its goal is missed" "$row" "a goal that is missed"
+cp "$lab/$solution" "$lab/$exercise"
+check STEP=01
 # A look at one size that finds something counts.
 sed -i 's/0\.25f/(n == 33 ? 0.24f : 0.25f)/' "$lab/$exercise"
 check STEP=01 N=33
 shown wrong "$row" "N=33, wrong at that size"
 cp "$lab/$solution" "$lab/$exercise"
+shown "done" "$row" "broken, and put back"
+# What was right once, and is found wrong later, does not come back as right.
+{ cat "$temp/handed_out"; echo 'not C++'; } >"$lab/$exercise"
+sed -i "s/\t[0-9a-f]\{64\}\t/\t$(sha256sum <"$lab/$exercise" | cut -d ' ' -f 1)\t/" "$right"
+check STEP=01
+shown "does not compile" "$row" "right before, wrong now"
+cp "$lab/$solution" "$lab/$exercise"
+shown "edited, not checked since" - "right before, wrong since"
+check STEP=01
 
 # The file of the step's verdicts: one line a step, and spoilt lines do no harm.
 check STEP=00
 [[ $(cut -f 1 "$verdicts") == 01_nvtx$'\n'00_serial ]] || fail "there should be one line a step:" "$(<"$verdicts")"
 progress
 expect "^00_serial  +no task  +$row\$" "the first step, checked"
-printf '01_nvtx\n\n\t\tspoilt\n04_jacobi_kernel\tright\n' >"$verdicts"
+printf '01_nvtx\n\n\t\tspoilt\n04_jacobi_kernel\tright\n' | tee "$right" >"$verdicts"
 shown "edited, not checked since" - "a spoilt file"
 check STEP=01
-shown right "$row" "a spoilt file, checked anew"
+shown "done" "$row" "a spoilt file, checked anew"
 # Where it cannot be written, the verdict is what counts.
 rm -r "$lab/results/local"
 printf 'a file\n' >"$lab/results/local"
@@ -150,7 +166,7 @@ expect_status 0 "TIME=1"
 gpu=$(awk -F '\t' '$1 == "# gpu" { n = split($2, words, " "); print words[n] }' "$lab/results/h200/ladder.tsv")
 expect "^step +state +last checked +your ms +$gpu\$" "TIME=1"
 expect "^00_serial  +no task  +- +$number +$number\$" "TIME=1"
-expect "^01_nvtx  +right  +$row +$number +$number\$" "TIME=1"
+expect "^01_nvtx  +done  +$row +$number +$number\$" "TIME=1"
 expect '^02_unified_memory  +unchanged  +- +- +'"$number"'$' "TIME=1"
 expect "^your ms: an iteration at the step's default n; $gpu: the published solution's\.\$" "TIME=1"
 [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "TIME=1: lines of more than 80 columns"
@@ -176,11 +192,11 @@ echo '// edited' >>"$lab/$exercise"
 shown "edited, not checked since" - "edited since it was timed"
 expect_no 'your ms' "edited since it was timed"
 check STEP=01
-shown right "$row" "checked, but not timed"
+shown "done" "$row" "checked, but not timed"
 cp "$lab/$solution" "$lab/$exercise"
 sed -i 's/\t64\t1904/\t65\t1904/' "$times"
 check STEP=01
-shown right "$row" "timed at another n"
+shown "done" "$row" "timed at another n"
 
 # An exercise that is right, but cannot be timed here.
 echo '// mine' >>"$lab/exercises/02_unified_memory/jacobi.cpp"
@@ -190,7 +206,7 @@ progress TIME=1 BACKEND=gpu
 expect_status 2 "a step that cannot be built for a GPU"
 expect '^  02_unified_memory: cannot be built here for a GPU: no nvcc was found$' "a step that cannot be built"
 expect '^02_unified_memory  +right so far, [0-9]+ TODOs left  +01 Jan 00:00 GPU  +- ' "a step that cannot be built"
-expect "^01_nvtx  +right  +$row +$number +$number\$" "the others are timed all the same"
+expect "^01_nvtx  +done  +$row +$number +$number\$" "the others are timed all the same"
 sed -i 's/^int main(.*/&\n  if (argc > 5) return 3;/' "$lab/$exercise"
 sum=$(sha256sum <"$lab/$exercise")
 printf '01_nvtx\tright\t%s\t2026-01-01 00:00\tcpu\n' "${sum%% *}" >"$verdicts"
@@ -235,6 +251,6 @@ expect_status 0 "the script itself, from another folder"
 [[ -z $(ls -A "$temp/tmp") ]] || fail "files were left behind:" "$(ls -A "$temp/tmp")"
 others=$(git -C "$lab" status --porcelain | grep -v '^ M exercises/0[12]_' || true)
 [[ -z $others ]] || fail "files of the lab were changed:" "$others"
-[[ $(ls -A "$lab/results/local") == progress.tsv$'\n'progress_times.tsv ]] ||
+[[ $(ls -A "$lab/results/local") == progress.tsv$'\n'progress_right.tsv$'\n'progress_times.tsv ]] ||
   fail "files were left in results/local:" "$(ls -A "$lab/results/local")"
 finish "make progress"

@@ -165,6 +165,16 @@ TEST(ChildTest, a_process_left_behind_is_ended_though_it_holds_the_pipe) {
   EXPECT_TRUE(has_ended_soon(grandchild));
 }
 
+TEST(ChildTest, a_daemon_is_ended_that_left_the_group) {
+  const ChildResult result =
+      run_shell("setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 3");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_LT(result.seconds, kPromptly);
+  const pid_t daemon = std::atoi(result.output.c_str());
+  ASSERT_GT(daemon, 1) << result.output;
+  EXPECT_TRUE(has_ended_soon(daemon));
+}
+
 // In a process of its own: an interrupt is remembered for good.
 TEST(ChildDeathTest, an_interrupt_ends_the_child_and_is_thrown) {
   const test::TemporaryFolder folder;

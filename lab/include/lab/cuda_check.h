@@ -36,8 +36,12 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
            "(%s:%d)",
            driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
            file, line);
-    case cudaErrorNoDevice:
     case cudaErrorDevicesUnavailable:
+      fail(kExitNoGpu,
+           "no usable GPU: another program has it to itself, or it was set to a mode that refuses "
+           "this one (%s, %s:%d): see nvidia-smi",
+           name, file, line);
+    case cudaErrorNoDevice:
     case cudaErrorSystemNotReady:
     case cudaErrorSystemDriverMismatch:
       fail(kExitNoGpu, "no usable GPU: %s (%s, %s:%d)", text, name, file, line);

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The reader of records, fuzzed by clang's libFuzzer under AddressSanitizer and UndefinedBehaviorSanitizer:
+# whatever bytes a learner's program leaves in a record, the validator neither crashes nor hangs.
+#
+#   LAB_FUZZ_SECONDS=S    for so long (default 120)
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need clang++
+need_build
+make_temp
+program=$build_dir/bin/solution_00_serial
+[[ -x $program ]] || skip "$program is not built"
+seconds=${LAB_FUZZ_SECONDS:-120}
+
+flags=(-std=c++17 -O1 -g1 "-fsanitize=fuzzer,address,undefined" "-fno-sanitize-recover=undefined"
+  -I"$source_dir/lab/include" -I"$source_dir/validate")
+if ! printf 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }\n' |
+  clang++ "${flags[@]}" -x c++ - -o "$temp/probe" 2>/dev/null; then
+  skip "clang++ has no libFuzzer here"
+fi
+clang++ "${flags[@]}" "$source_dir/validate/tests/fuzz_record.cpp" "$source_dir/validate/record.cpp" \
+  -o "$temp/fuzz" || fail "the fuzzer does not build"
+
+# Seeds: true records, so that most of the inputs are nearly right.
+mkdir "$temp/seeds"
+for kind in full rows; do
+  "$program" --n 3 --iterations 4 --problem probe --quiet --record "$temp/record" --record-field $kind
+  touch "$temp/record/rows.csv" "$temp/record/field.f32"
+  {
+    cat "$temp/record/run.json"
+    printf '\0'
+    cat "$temp/record/residuals.csv"
+    printf '\0'
+    cat "$temp/record/rows.csv"
+    printf '\0'
+    cat "$temp/record/field.f32"
+  } >"$temp/seeds/$kind"
+done
+cd "$temp"
+status=0
+./fuzz -max_total_time="$seconds" -timeout=10 -max_len=4096 -print_final_stats=1 seeds >log 2>&1 || status=$?
+rm -rf /dev/shm/fuzz-record-??????
+((status == 0)) || fail "an input was found that the reader does not survive:" "$(tail -n 30 log)"
+runs=$(sed -n 's/^stat::number_of_executed_units: *//p' log)
+((${runs:-0} > 1000)) || fail "only ${runs:-0} inputs were tried in $seconds s" "$(tail -n 5 log)"
+finish "$runs inputs in $seconds s"
