@@ -18,8 +18,9 @@ wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json
   exercises lab results scripts validate)
 # ... without what is an author's, and without tests: planted bugs are solutions with one mistake, and counts
 # name their lines.
-not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -o -path ./scripts/handout.sh
-  -o -path './results/*/*' -not -name ladder.tsv -o -path ./results/local -o -name '*.kept-*' -o -name __pycache__)
+not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -not -name profile_tables.py -o -path ./scripts/handout.sh
+  -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -path ./results/local
+  -o -name '*.kept-*' -o -name __pycache__)
 
 [[ -d $lab_root/solutions ]] || die $exit_bad_usage "this is a handout; another is made in the whole lab"
 case ${YES:-0} in
@@ -75,6 +76,15 @@ for file in results/*/ladder.tsv; do
   awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' "$file" >"$temp/ladder"
   mv "$temp/ladder" "$file"
 done
+# What there is to see in the profiles, and those that were kept.
+if [[ -f scripts/profile_questions.tsv ]]; then
+  awk -F '\t' -v last="$last" '!/^[0-9]/ || $1 <= last' scripts/profile_questions.tsv >"$temp/questions"
+  mv "$temp/questions" scripts/profile_questions.tsv
+fi
+for file in results/*/profiles/*_[0-9][0-9].*; do
+  number=${file%.*}
+  if [[ ${number: -2} > $last ]]; then rm -f "$file"; fi
+done
 for folder in exercises/[0-9][0-9]_*/; do
   folder=${folder%/}
   if ! grep -q "^${folder#*/}"$'\t' lab/steps.tsv; then rm -rf "$folder"; fi
@@ -103,7 +113,7 @@ find . -name CMakeLists.txt | while IFS= read -r file; do
     fi
   done < <(sed -n 's/^ *add_subdirectory(\([^ )]*\)).*/\1/p' "$file")
 done
-# The Makefile: no verbs without a script; `run` and `test` only say why there is nothing for them.
+# The Makefile: no verbs without a script; those that need solutions only say why there is nothing for them.
 gone=$(sed -n 's#^\t@\(scripts/[^ ]*\).*#\1#p' Makefile | while IFS= read -r script; do
   if [[ ! -e $script ]]; then say "$script"; fi
 done)
@@ -121,7 +131,7 @@ awk -v gone="$gone" '
       verb = blocks[k]
       sub(/:.*/, "", verb)
       if (has_gone(blocks[k])) { dropped[verb] = 1; blocks[k] = "" }
-      else if (verb == "run" || verb == "test") sub(/ *## [^\n]*/, "", blocks[k])
+      else if (verb == "run" || verb == "test" || verb == "roofline") sub(/ *## [^\n]*/, "", blocks[k])
     }
     for (k = 1; k <= NR; ++k) {
       if (blocks[k] ~ /^\.PHONY:/) for (verb in dropped) sub(" " verb "( |$)", " ", blocks[k])
@@ -136,6 +146,8 @@ if [[ ! -f exercises/README.md ]]; then
   sed -i "s#Begin with: exercises/README.md#Begin with: $(ls -d exercises/00_*)/README.md#" Makefile
 fi
 awk -v last="$last" '
+  # The ladder, as far as this handout goes.
+  /^\| [0-9][0-9]_/ && substr($2, 1, 2) > last { next }
   { print }
   NR == 1 {
     print ""
@@ -143,6 +155,23 @@ awk -v last="$last" '
     print "> solutions, of `make run` and of `make test` holds in the whole lab. `make` alone lists the verbs."
   }' README.md >"$temp/README.md"
 mv "$temp/README.md" README.md
+# What is for teachers alone: schedules, what goes wrong, the quiz with its answers.
+for file in README.md exercises/README.md; do
+  [[ -f $file ]] || continue
+  sed '/^<!-- teachers:begin -->$/,/^<!-- teachers:end -->$/d' "$file" | cat -s >"$temp/learners"
+  mv "$temp/learners" "$file"
+done
+# A link to what is not here becomes plain words.
+find . -name '*.md' | while IFS= read -r file; do
+  { grep -oE '\]\([^)#: ]*[./][^)#: ]*\)' "$file" || true; } | sort -u | while IFS= read -r link; do
+    target=${link#??}
+    target=${target%?}
+    if [[ ! -e ${file%/*}/$target ]]; then
+      # In the tables of steps the line goes with it.
+      sed -i "\#^| \[[^][]*\](${target//./\\.}) |#d; s#\[\([^][]*\)\](${target//./\\.})#\1#g" "$file"
+    fi
+  done
+done
 
 # 4. The archive.
 cd "$temp"

@@ -39,7 +39,8 @@ if [[ $wanted == next ]]; then
   k=$((10#$last + 1))
   if ((k > count)); then
     if ((count == 1)); then said="the one hint"; else said="all $count hints"; fi
-    say "$step: you have seen $said. Once more from the first: make hint STEP=$step_number HINT=1"
+    say "$step: you have seen $said"
+    say "Once more from the first: make hint STEP=$step_number HINT=1"
     exit
   fi
 else

@@ -4,8 +4,9 @@
 #   TIME=1    first times those that are right, at their step's default n, on a GPU
 #
 # What it knows: `make check` leaves its verdicts in results/local/progress.tsv (step, verdict, SHA-256 of the
-# file that was checked, date, where it ran), TIME=1 the times in results/local/progress_times.tsv (step, n, ms
-# per iteration, SHA-256, date, device). Either says nothing about a file that was edited since.
+# file that was checked, date, where it ran), and the last one that was right in progress_right.tsv beside it;
+# TIME=1 leaves the times in progress_times.tsv (step, n, ms per iteration, SHA-256, date, device). None of them
+# says anything about a file that was edited since.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -36,6 +37,9 @@ look_at() {
   sum=$(sha256sum <"$path")
   sum=${sum%% *}
   IFS=$'\t' read -r verdict checked_sum date where < <(recall progress.tsv "$step") || true
+  if [[ $checked_sum != "$sum" ]]; then
+    IFS=$'\t' read -r verdict checked_sum date where < <(recall progress_right.tsv "$step") || true
+  fi
   if [[ $checked_sum == "$sum" ]]; then checked="$(short_date "$date") ${where^^}"; fi
   if "$lab_root/scripts/start.sh" "$step" >"$temp/start" 2>/dev/null && cmp -s "$temp/start" "$path"; then
     state=unchanged

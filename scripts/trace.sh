@@ -48,13 +48,19 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
     status=$?
   if ((status <= 1)) && [[ ! -f $table ]]; then
     cat "$log" >&2
+    # Nothing loads the tracer where nothing of NVTX or CUDA is called.
+    if [[ $step_needs == cpu ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
     die 1 "the program ended, and the tracer was never loaded"
   fi
 else
   # The lab's own NVTX, where there is no toolkit or no GPU.
-  say "$target, n = $n, $iterations iterations: its NVTX ranges (there is no GPU to trace)"
+  say "$target, n = $n, $iterations iterations: NVTX ranges"
   LAB_NVTX=1 "${command[@]}" 2>"$log" || status=$?
+  if ((status <= 1)) && [[ ! -s $log ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
 cat "$log"
 ((status <= 1)) || exit "$status"
-if [[ -f $table ]]; then say "" "the same as a table: ${table#"$lab_root"/}"; fi
+if [[ -f $table ]]; then
+  say ""
+  say "the same as a table: ${table#"$lab_root"/}"
+fi

@@ -20,7 +20,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(04): name the block's shape here: kBlockX threads along i and kBlockY along j.
+// TODO(04): name the block's shape here: kBlockX threads along i and kBlockY along j, 32 each.
 constexpr int kDefaultN = 2048;  // points a side, unless --n says otherwise
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.

@@ -85,9 +85,10 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
     f_new[idx(i, j, n)] = value;
     // TODO(08): add to the thread's own sum. Behind the loop, add up the block's threads by
     //     cub::BlockReduce<double, threads along x, algorithm, threads along y>
-    //   with the algorithm cub::BLOCK_REDUCE_WARP_REDUCTIONS. It needs a TempStorage in __shared__
-    //   memory, and its Sum( ) must be called by every thread of the block; only the first one gets
-    //   the result. Which threads may not leave early?
+    //   with the algorithm cub::BLOCK_REDUCE_WARP_REDUCTIONS. Name that type BlockReduce, and put a
+    //   BlockReduce::TempStorage into __shared__ memory: BlockReduce(storage).Sum(x) then adds up
+    //   the x of all threads. Each of them must call it, and only the first one gets the result.
+    //   Which threads may not leave early?
     atomicAdd(sum, change * change);
   }
 }
@@ -99,7 +100,7 @@ double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   // TODO(08): where the CPU touches the sum, its page moves to the CPU, and the kernel waits for it
   //   to come back. Set it to zero with cudaMemset, and fetch it below with cudaMemcpy.
   *sum = 0.0;
-  // TODO(08): fewer threads a block.
+  // TODO(08): fewer threads a block. (And how many blocks? Still one for 32 x 32 points.)
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);

@@ -83,6 +83,9 @@ expect '  jacobi_sweep$' "make trace"
 run make --no-print-directory -C "$source_dir" trace STEP=01 ITERATIONS=none
 expect_status 2 "make trace ITERATIONS=none"
 expect 'ITERATIONS=none: must be a whole number' "make trace ITERATIONS=none"
+run make --no-print-directory -C "$source_dir" trace STEP=00 WHICH=solution ITERATIONS=5
+expect_status 2 "make trace of a program without ranges"
+expect '^trace.sh: 00_serial opened no NVTX range: there is nothing to trace$' "make trace of a program without ranges"
 run make --no-print-directory -C "$source_dir" trace STEP=04 WHICH=solution N=64 ITERATIONS=3
 expect_status 0 "make trace of a step with kernels"
 expect '  ?jacobi_sweep$' "make trace of a step with kernels"

@@ -42,8 +42,8 @@ no_solution() {
   if found=$(grep -rFnf "$temp/telling" --exclude='*.md' "$1"); then
     fail "$1: has lines of solutions:" "$(head -n 20 <<<"$found")"
   fi
-  if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' -o -name '*.py' \
-    -o -name handout.sh -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
+  if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' \
+    -o -name '*.py' ! -name profile_tables.py -o -name handout.sh -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
     fail "$1: has no place for" "$found"
   fi
   if found=$(find "$1/exercises" -mindepth 1 -printf '%P\n' | awk -v last="$2" '/^[0-9]/ && substr($1, 1, 2) > last' |
@@ -53,7 +53,7 @@ no_solution() {
 }
 
 test_contents() {
-  local step source count before
+  local step source count before rows
   before=$(cd "$lab" && git status --porcelain --ignored)
   handout UPTO=04 OUT="$place"
   expect_status 0 "make handout"
@@ -82,6 +82,22 @@ test_contents() {
   "$(cd "$place/$name/exercises" && find . -path './[0-9]*' -prune -o -type f -print | sort)" ]] ||
     fail "exercises/: what lies beside the steps is not the same"
   (cd "$place/$name" && sha256sum --quiet --check .start/SHA256SUMS) || fail "its checksums are wrong"
+
+  # What a learner reads: nothing for teachers, no later step's numbers, and no link that leads nowhere.
+  for file in README.md exercises/README.md; do
+    grep -q '^<!-- teachers:begin -->$' "$lab/$file" || fail "$file: has no part that is for teachers"
+    if grep -nE 'teachers:|schedules|stumbling|<summary>Answer|^\| (\[0[5-9]|0[5-9]_)' "$place/$name/$file"; then
+      fail "$file: that is not for learners"
+    fi
+  done
+  find "$place/$name" -name '*.md' | while IFS= read -r file; do
+    { grep -oE '\]\([^)#: ]*[./][^)#: ]*\)' "$file" || true; } | sed 's/^](//; s/)$//' | while IFS= read -r link; do
+      if [[ ! -e ${file%/*}/$link ]]; then echo "${file#"$place/$name/"}: $link"; fi
+    done
+  done >"$temp/dead"
+  [[ ! -s $temp/dead ]] || fail "links that lead nowhere:" "$(<"$temp/dead")"
+  rows=$(grep -cE '^\| \[0[0-4](_[a-z_]+)?\]' "$place/$name/README.md")
+  [[ $rows == 5 ]] || fail "README.md: its table of steps should have five lines, and has $rows"
 
   # The archive: the same files, of nobody.
   mkdir "$temp/unpacked here"
@@ -183,7 +199,7 @@ test_in_the_handout() {
   verb
   expect_status 0 "make alone"
   for word in check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
-  expect_no '^  make (run|test|handout|tables) ' "make alone"
+  expect_no '^  make (run|test|handout|tables|roofline) ' "make alone"
   expect_no 'WHICH=solution' "make alone"
   verb run
   said_one_line '^run.sh: a handout has no solutions to time; make progress TIME=1 times your exercises$' "make run"

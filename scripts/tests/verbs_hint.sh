@@ -134,7 +134,7 @@ done
 for k in 4 5; do
   hint STEP=4
   expect_status 0 "call number $k"
-  [[ $out == "04_jacobi_kernel: you have seen all 3 hints. Once more from the first: make hint STEP=04 HINT=1" ]] ||
+  [[ $out == "04_jacobi_kernel: you have seen all 3 hints"$'\n'"Once more from the first: make hint STEP=04 HINT=1" ]] ||
     show "call number $k: it should say that there are no more"
 done
 hint STEP=04 HINT=1
@@ -159,7 +159,7 @@ expect '^05_copy_kernel: hint 1 of 1$' "another step"
 expect '^That was the last one' "another step"
 expect_no $'\r' "lines that end in CR LF"
 hint STEP=05
-expect '^05_copy_kernel: you have seen the one hint\. ' "another step, once more"
+expect '^05_copy_kernel: you have seen the one hint$' "another step, once more"
 hint STEP=04 HINT=1
 expect_no $'\033' "no colours"
 [[ $(cut -f 1 "$state") == 05_copy_kernel$'\n'04_jacobi_kernel ]] ||

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The guides: one shape, no link and no command that leads nowhere, short enough to be read. And the other pages'
+# links.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+make_temp
+export LC_ALL=C.UTF-8 # characters are counted, not bytes
+cd "$source_dir"
+
+# 1. Links between files, outside of code.
+pages=$({ tracked_files && find exercises -maxdepth 2 -name README.md; } | grep '\.md$' | sort -u)
+[[ -n $pages ]] || fail "there are no pages: the test is at fault"
+while IFS= read -r page; do
+  while IFS= read -r link; do
+    target=${link%%#*}
+    if [[ -n $target && ! -e $(dirname "$page")/$target ]]; then fail "$page: $link: no such file"; fi
+  done < <(awk '/^ *```/ { code = !code; next } !code { gsub(/`[^`]*`/, ""); print }' "$page" |
+    grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | grep -vE '^(https?|mailto):' || true)
+done <<<"$pages"
+
+# 2. The guides.
+cat >"$temp/sections" <<'END'
+## Why
+## Task
+## Predict, before you measure
+## Build, run, check
+## Profile
+## What to look for
+## Questions
+## Hints
+## Measured
+## Elsewhere
+## Read on
+END
+verbs=$(sed -n 's/^\([a-z]*\):.*/\1/p' Makefile)
+variables=$(sed -n 's/^export //p' Makefile | tr ' ' '\n')
+steps=$(awk '/^[0-9]/ { print $1 }' lab/steps.tsv)
+while IFS= read -r step; do
+  guide=exercises/$step/README.md
+  if [[ ! -f $guide ]]; then
+    fail "$guide is missing"
+    continue
+  fi
+  [[ $(head -n 1 "$guide") == "# $step: "* ]] || fail "$guide: its first line should be '# $step: ...'"
+  grep -qE '^\*[0-9]+ minutes\. Needs: .*\. After: .*\*$' "$guide" || fail "$guide: the line of minutes and needs is missing"
+  awk '/^ *```/ { code = !code } !code && /^## /' "$guide" | diff "$temp/sections" - >"$temp/diff" ||
+    fail "$guide: its sections are not those of the others:" "$(<"$temp/diff")"
+  [[ $(grep -c '<details>' "$guide") == "$(grep -c '</details>' "$guide")" ]] || fail "$guide: a <details> is not closed"
+  words=$(wc -w <"$guide")
+  ((words <= 3000)) || fail "$guide: $words words are more than 15 minutes of reading"
+  # The measured block is a script's.
+  while IFS= read -r line; do
+    ((${#line} <= 120)) || fail "$guide: this line is longer than 120 characters:" "$line"
+  done < <(awk '/measured:begin/ { quiet = 1 } /measured:end/ { quiet = 0 } !quiet' "$guide")
+
+  # What it tells to type: verbs and variables of the Makefile, programs of steps that there are.
+  while read -r make verb rest; do
+    grep -qx "$verb" <<<"$verbs" || fail "$guide: $make $verb: the Makefile has no such verb"
+    for word in $rest; do
+      if [[ $word =~ ^([A-Z]+)= ]] && ! grep -qx "${BASH_REMATCH[1]}" <<<"$variables"; then
+        fail "$guide: $make $verb $rest: the Makefile does not hand ${BASH_REMATCH[1]} on"
+      fi
+      if [[ $word =~ ^STEP=(.*) && ${BASH_REMATCH[1]} != NN ]] && ! grep -q "^${BASH_REMATCH[1]}_" <<<"$steps"; then
+        fail "$guide: $make $verb $rest: there is no such step"
+      fi
+    done
+  done < <({
+    awk '/^ *```/ { code = !code } code && /^ *make /' "$guide"
+    # In a sentence it may go over the end of a line.
+    awk -v RS='`' '/^make / { gsub(/\n/, " "); print }' "$guide"
+  } | grep -oE 'make +[a-z]+( +[A-Z]+=[A-Za-z0-9,.]+)*')
+  while IFS= read -r program; do
+    grep -qx "$program" <<<"$steps" || fail "$guide: $program: no step has a program of that name"
+  done < <(grep -oE 'build/bin/(exercise|solution)_[0-9a-z_]+' "$guide" |
+    sed -E 's/.*(exercise|solution)_//; s/_cpu(_watched|_asan)?$//')
+done <<<"$steps"
+finish "$(wc -l <<<"$steps") guides, and the links of $(wc -l <<<"$pages") pages"
