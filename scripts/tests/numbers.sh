@@ -33,4 +33,18 @@ awk -F '\t' '
 ' "$source_dir/lab/steps.tsv" "$source_dir/results/h200/ladder.tsv" >"$temp/log" ||
   fail "results/h200/ladder.tsv" "$(<"$temp/log")"
 
+# After how many sweeps a run stops is the same everywhere: the texts' shares of a run count on it.
+library=${LAB_TEST_LIBRARY:-${build_dir:+$build_dir/lab/liblab.a}}
+if [[ -n $library && -e $library ]]; then
+  read -r -a flags <<<"${LAB_TEST_CXX_FLAGS:-}"
+  # Step 00 in row order, as n = 2048 takes half a minute otherwise.
+  sed 's/std::size_t(i) \* n + j/std::size_t(j) * n + i/' "$source_dir/solutions/00_serial/jacobi.cpp" >"$temp/rows.cpp"
+  "${LAB_TEST_CXX:-c++}" "${flags[@]}" -std=c++17 -O3 '-DLAB_STEP_NAME="00_serial"' -I"$source_dir/lab/include" \
+    "$temp/rows.cpp" "$library" -o "$temp/rows" || fail "step 00 cannot be compiled"
+  while read -r n sweeps; do
+    run "$temp/rows" --n "$n"
+    expect "^ *converged after $sweeps iterations:" "n = $n: the sweeps that tables.py counts on"
+  done < <(sed -n 's/^SWEEPS_TO_TOLERANCE = {\(.*\)}$/\1/p' "$source_dir/scripts/tables.py" | tr -d ':' | tr ',' '\n')
+fi
+
 finish "the numbers in the texts are the measured ones"

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# Every experiment of scripts/experiments.py can still be made of the solutions; and with stand-ins for nvcc, the
+# validator, the tracer, ncu and a GPU, what fails has a line with the reason and stops nothing else.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3 patch
+[[ -d $source_dir/solutions ]] || skip "a handout has no solutions to change"
+make_temp
+unset LAB_NCU
+experiments() { PATH=$temp/tools:$PATH run "$lab/scripts/experiments.py" "$@"; }
+lab=$source_dir
+
+experiments --help
+expect_status 0 "--help"
+expect '^  experiments.py --dry-run' "--help"
+experiments
+expect_status 2 "nothing asked for"
+experiments --write "$temp/results" --dry-run
+expect_status 2 "both asked for"
+experiments --write "$temp/results" --sources "$temp/sources"
+expect_status 2 "sources without --dry-run"
+
+# The variants of the solutions as they are now.
+experiments --dry-run --sources "$temp/sources"
+expect_status 0 "the variants can be made"
+expect '^18 variants can be made' "the variants can be made"
+cmp -s "$temp/sources/08_as_it_is.cu" "$lab"/solutions/08_*/jacobi.cu || fail "step 08 as it is should be the solution"
+for name in "$temp/sources"/*.cu; do
+  case $name in
+    */07_copy.cu | */05_step_0?.cu | */08_as_it_is.cu | */08_threads_4.cu) ;;
+    *) cmp -s "$name" "$lab/solutions"/"$(basename "${name%%_*}")"_*/jacobi.cu && fail "$name is the solution" ;;
+  esac
+done
+grep -q 'cudaMemPrefetchAsync' "$temp/sources/05_prefetch.cu" || fail "the prefetching variant should prefetch"
+
+# A solution in which a text is gone, or there twice, and one that a patch no longer fits.
+lab=$temp/lab
+copy_tree "$lab"
+sed -i -e 's/CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));/&\n  &/' \
+  -e 's/thread_sum += change/thread_sum = thread_sum + change/' "$lab"/solutions/08_*/jacobi.cu
+experiments --dry-run
+expect_status 1 "a solution that has changed"
+expect '^experiments.py: 08_cub_reduction, sum_on_host: solutions/08_.* has 2 times, and not once: CUDA_CHECK' "a text"
+expect '^experiments.py: 08_cub_reduction, float_tree: validate/.*--float_tree.patch does not apply' "a patch"
+expect_no 'shuffles' "a patch that does apply"
+lab=$source_dir
+
+# A GPU, a compiler and the rest that only pretend.
+mkdir -p "$temp/tools" "$temp/build/bin" "$temp/build/lib" "$temp/build/lab"
+cat >"$temp/tools/nvidia-smi" <<'END_OF_SMI'
+#!/bin/sh
+[ -z "$NO_GPU" ] || exit 9
+case $* in
+  --query*) echo "Test GPU 9000, 580.1" ;;
+  *) echo "| NVIDIA-SMI 580.1   Driver Version: 580.1   CUDA Version: 13.0 |" ;;
+esac
+END_OF_SMI
+cat >"$temp/tools/nvcc" <<'END_OF_NVCC'
+#!/bin/sh
+case $1 in --version) echo "Cuda compilation tools, release 12.9, V12.9.1"; exit 0 ;; esac
+for program; do :; done # the last word, after -o
+case $program in */08_threads_16) echo "jacobi.cu(7): error: no such luck" >&2; exit 2 ;; esac
+cp "$STUBS/program" "$program"
+END_OF_NVCC
+cat >"$temp/build/bin/validate" <<'END_OF_VALIDATE'
+#!/bin/sh
+for program; do :; done
+case $program in
+  */08_no_atomic) printf 'wrong\n  the field is right\n'; exit 1 ;;
+  */08_no_reduction) printf 'wrong\n  diagnosis: all is lost\n  579 points are wrong\n'; exit 1 ;;
+  */08_shuffles) printf 'wrong\n  the field is right\n'; exit 1 ;;
+esac
+END_OF_VALIDATE
+cat >"$temp/program" <<'END_OF_PROGRAM'
+#!/bin/sh
+case $0 in */08_float_tree) echo "no luck" >&2; exit 3 ;; esac
+if [ -n "$LAB_TRACE_TSV" ]; then
+  printf 'table\tname\tcount\tmedian_ns\tmin_ns\tmax_ns\tregisters\n' >"$LAB_TRACE_TSV"
+  printf 'kernels\tjacobi_sweep_kernel(float*)\t100\t2000000\t1000000\t9000000\t32\n' >>"$LAB_TRACE_TSV"
+  printf 'kernels\tcopy_field_kernel(float*)\t100\t1024\t512\t2048\t16\n' >>"$LAB_TRACE_TSV"
+fi
+while [ $# -gt 0 ]; do
+  if [ "$1" = --record ]; then
+    mkdir -p "$2"
+    echo '{"iteration_ms_median": 2.5, "iteration_ms_min": 2, "iteration_ms_max": 3}' >"$2/run.json"
+  fi
+  shift
+done
+END_OF_PROGRAM
+cat >"$temp/tools/ncu" <<'END_OF_NCU'
+#!/usr/bin/env python3
+import os, sys
+words = sys.argv[1:]
+if "--version" in words:
+    print("Version 2099.1.0.0 (build 1)")
+    sys.exit(0)
+if "FORBIDDEN" in os.environ:
+    sys.exit("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters")
+metric = words[words.index("--metrics") + 1]
+print(f'"ID","Kernel Name","{metric}"\n"","","byte"')
+for k, value in enumerate(("2,097,152", "1,048,576", "4,194,304")):
+    print(f'"{k}","copy_field_kernel(float *)","{value}"')
+END_OF_NCU
+chmod +x "$temp/tools/"* "$temp/program" "$temp/build/bin/validate"
+touch "$temp/build/lib/liblab_trace.so" "$temp/build/lab/liblab.a"
+export STUBS=$temp
+
+# line STEP VARIANT N QUANTITY: the rest of that line of the table, tabs as blanks.
+line() {
+  awk -F '\t' -v step="$1" -v variant="$2" -v n="$3" -v quantity="$4" '
+    $1 ~ "^" step && $2 == variant && $3 == n && $4 == quantity { print $5, $6, $7, $8, $9 }' \
+    "$temp/results/experiments.tsv"
+}
+# has STEP VARIANT N QUANTITY REGEX
+has() {
+  grep -qE -- "$5" < <(line "$1" "$2" "$3" "$4") ||
+    fail "$1 $2, n = $3: $4 should be $5, and is: $(line "$1" "$2" "$3" "$4")"
+}
+
+experiments --write "$temp/results" --build "$temp/build"
+expect_status 0 "measured"
+has 07 copy 512 "copy kernel" '^GB/s 2048 1024 4096 8 bytes'
+has 07 copy 512 "DRAM bytes" '^bytes a point 8 4 16 counted by ncu'
+has 05 prefetch 2048 iteration '^ms 2.5 2 3 step 04 with'
+has 08 as_it_is 8192 "sweep kernel" '^ms 2 1 9 step 08 as it is$'
+has 08 as_it_is 8192 "copy kernel" '^ms 0.001024 '
+has 08 copy_with_loop 8192 "copy kernel" '^ms 0.001024 '
+has 08 sum_on_host 8192 iteration '^ms 2.5 '
+has 08 threads_8 8192 registers '^a thread 32 32 32 '
+has 08 threads_8 8192 occupancy '^% 2\.'
+has 08 no_atomic 8192 "sweep kernel" '^ms 2 '
+has 08 no_reduction 8192 "sweep kernel" '^ms - - - not right: diagnosis: all is lost$'
+has 08 shuffles 8192 "sweep kernel" '^ms - - - not right: the field is right$'
+has 08 float_tree 8192 "sweep kernel" '^ms - - - not traced, exit code 3: no luck$'
+has 08 threads_16 8192 "sweep kernel" '^ms - - - not built: .*no such luck$'
+grep -qx $'# cuda\t12.9' "$temp/results/experiments.tsv" || fail "the table should name the toolkit"
+[[ ! -e $temp/results/experiments.tsv.partial ]] || fail "nothing half-written should be left"
+
+FORBIDDEN=1 experiments --write "$temp/results" --build "$temp/build"
+expect_status 0 "counters that are for administrators"
+has 07 copy 512 "copy kernel" '^GB/s 2048 '
+has 07 copy 512 "DRAM bytes" '^bytes a point - - - not counted: .*ERR_NVGPUCTRPERM'
+
+NO_GPU=1 experiments --write "$temp/none" --build "$temp/build"
+expect_status 77 "no GPU"
+experiments --write "$temp/none" --build "$temp/empty"
+expect_status 1 "nothing built"
+expect '^experiments.py: .*liblab.a has not been built$' "nothing built"
+[[ ! -e $temp/none ]] || fail "nothing should be written where nothing was measured"
+
+finish "the experiments can be made, and what fails is said"
