@@ -104,6 +104,11 @@ bool hashes_agree(const Reference& reference, const std::vector<std::uint64_t>& 
 constexpr const char* kRace =
     "two runs of it give different fields: a race (is a barrier missing, or misplaced?)";
 
+/// The number of a step, of whose name it is the beginning; 0 where it is none.
+int number_of(const std::string& step) {
+  return step.size() > 2 && step[2] == '_' ? std::atoi(step.c_str()) : 0;
+}
+
 /// The program as one to ask questions.
 class Questions {
  public:
@@ -113,7 +118,7 @@ class Questions {
   /// `step`: the name that a record of the program says.
   Patient patient(const std::string& step) {
     Patient patient;
-    if (step.size() > 2 && step[2] == '_') patient.step = std::atoi(step.c_str());
+    patient.step = number_of(step);
     patient.run = [this](const Case& run, Observation* seen) { return ask_once(run, seen); };
     patient.run_again = [this](const Case& run, Observation* seen) {
       // Of a GPU nobody can ask that; where the CPU runs the kernels in its place, it does as told.
@@ -134,7 +139,8 @@ class Questions {
   /// What was asked before is not asked again: on a GPU each run takes half a second to begin.
   bool ask_once(const Case& run, Observation* seen) {
     if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
-    const auto key = std::make_tuple(static_cast<int>(run.problem), run.n, run.iterations);
+    const auto key =
+        std::make_tuple(static_cast<int>(run.problem), run.n, run.iterations, run.check_every);
     const auto [at, is_new] = answers_.try_emplace(key);
     if (is_new) at->second.first = ask(run, &at->second.second);
     *seen = at->second.second;
@@ -152,7 +158,7 @@ class Questions {
 
   const std::string program_, dir_;
   const double time_limit_;
-  std::map<std::tuple<int, int, int>, std::pair<bool, Observation>> answers_;
+  std::map<std::tuple<int, int, int, int>, std::pair<bool, Observation>> answers_;
 };
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
@@ -183,6 +189,30 @@ int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparis
   return high;
 }
 
+/// The first step that computes a residual every so many sweeps only.
+constexpr int kFirstSparseStep = 11;
+/// No --check-every that is tried divides it.
+constexpr int kUnevenIterations = 37;
+
+/// What a step that takes --check-every is judged by beside `cases`: the default, 1 and 7, with so
+/// many iterations that the last ones fill no pass. After an odd 7 two fields that change roles
+/// have each other's.
+std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
+  constexpr int kMaxN = 250;  // such mistakes show on small grids, too
+  std::vector<Case> more;
+  std::set<int> sizes;
+  for (Case run : cases) {
+    if (run.n > kMaxN || !sizes.insert(run.n).second) continue;
+    const bool as_usual = run.iterations == usual_iterations(run.problem, run.n);
+    if (as_usual) run.iterations = kUnevenIterations;
+    for (int check_every : {0, 1, 7}) {
+      run.check_every = check_every;
+      if (check_every > 0 || as_usual) more.push_back(run);
+    }
+  }
+  return more;
+}
+
 /// Whether the program is wrong in another case, too, and how.
 bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
   Observation seen;
@@ -209,7 +239,24 @@ bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
 /// tiny nor large.
 Diagnosis explain(const Wrong& wrong, const Patient& patient) {
   const Case& run = wrong.run;
-  Case better = {lab::ProblemKind::kProbe, run.n, usual_iterations(lab::ProblemKind::kProbe, 100)};
+  if (patient.step >= kFirstSparseStep && run.check_every != 1) {
+    Case each = run;
+    each.check_every = 1;
+    Wrong other;
+    Observation seen;
+    if (find_wrong(each, patient, &other)) return explain(other, patient);
+    if (patient.run(each, &seen)) {  // an exercise that is not done yet has no such option
+      return {
+          "with --check-every 1 all is right: the sweeps are, and so is each residual. Wrong is "
+          "how several sweeps make one pass",
+          {"which fields the sweeps of a graph read and write: after an odd number of them f_old "
+           "and f_new have changed roles, and a graph keeps the pointers that it was captured with",
+           "which sweep's changes are in the sum (the last one's alone), and the sweeps that are "
+           "left at the end, fewer than a pass has"}};
+    }
+  }
+  Case better = {lab::ProblemKind::kProbe, run.n, usual_iterations(lab::ProblemKind::kProbe, 100),
+                 run.check_every};
   if (run.n > kMaxDiagnosedN || run.n < kMinDiagnosedN) {
     // As many points behind the last whole block of 32 as there.
     better.n = 224 + run.n % 32;
@@ -246,6 +293,42 @@ bool two_runs_differ(const Case& run, const Patient& patient) {
   Observation one, other;
   return patient.run(run, &one) && patient.run_again(run, &other) &&
          std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
+}
+
+/// A run to a tolerance: whether the program stops where its residual first meets it. All runs of so
+/// many iterations are right. Returns what is wrong, or nothing.
+std::vector<std::string> check_stopping(const std::string& program, const Case& run,
+                                        const std::vector<double>& expected, int meets, bool sparse,
+                                        const std::string& dir, double time_limit) {
+  const Run trial = run_program(program, run, false, dir, time_limit);
+  const int made = trial.record.iterations;
+  std::vector<std::string> lines = {
+      format("its residual meets --tolerance %.3g in iteration %d, and it should stop there",
+             run.tolerance, meets)};
+  if (!trial.error.empty() && made == 0) {
+    lines[0] += trial.child.exit_code <= lab::kExitNotConverged ? "; it makes no sweep at all"
+                                                                : "; " + trial.error;
+    lines.push_back("  Look at what the residual is before the loop: larger than any tolerance?");
+    return lines;
+  }
+  if (!trial.error.empty()) return {trial.error};
+  // A step that computes few residuals stops at one of the next checks.
+  if (made < meets || (!sparse && made > meets)) {
+    lines[0] += format("; it stops after %d", made);
+    lines.push_back(made < meets
+                        ? "  Look at the loop's condition, and what the residual is before it."
+                        : "  Look at the loop's condition: is it this sweep's residual?");
+    return lines;
+  }
+  if (made == run.iterations) {
+    lines[0] += format("; it goes on to --max-iterations %d", made);
+    return lines;
+  }
+  if (compare_residuals(expected, trial.record.residuals, run.n).kind ==
+      ResidualComparison::kWrong) {
+    return {"its residuals are not those of the same run without --tolerance"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -287,8 +370,9 @@ std::vector<Case> usual_cases(const std::vector<int>& further_sizes) {
       cases.push_back({problem, n, usual_iterations(problem, n)});
     }
   }
-  // A missing barrier often does no harm on a grid so small that every block runs at once.
-  cases.push_back({ProblemKind::kProbe, 1000, usual_iterations(ProblemKind::kProbe, 1000)});
+  // A missing barrier often does no harm on a grid so small that every block runs at once; and grid
+  // and block exchanged in a launch are as good, as long as the grid is a block's 32 x 32 at most.
+  cases.push_back({ProblemKind::kProbe, 1100, 10});
   for (int n : further_sizes) {
     for (ProblemKind problem : {ProblemKind::kProbe, ProblemKind::kLaplace}) {
       cases.push_back({problem, n, usual_iterations(problem, n)});
@@ -304,9 +388,12 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
   const std::string dir = folder.path() + "/record";
   Questions questions(program, folder.path(), time_limit_seconds);
   bool different_rounding = false, single_precision = false;
+  bool sparse = false;  // it computes a residual every so many sweeps only
   std::set<int> sizes;
 
-  for (const Case& run : cases) {
+  std::vector<Case> all_cases = cases;
+  for (std::size_t next = 0; next < all_cases.size(); ++next) {
+    const Case run = all_cases[next];
     progress(describe(run));
     bool hashed = run.n >= kHashedRecordN;
     Run trial = run_program(program, run, hashed, dir, time_limit_seconds);
@@ -327,6 +414,18 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       return verdict;
     };
     const Patient patient = questions.patient(trial.record.step);
+    if (next == 0 && patient.step >= kFirstSparseStep) {
+      // An exercise that is not done yet computes every residual, as the step before did.
+      const auto found = static_cast<int>(trial.record.residuals.size());
+      sparse = found < trial.record.iterations;
+      if (sparse) {
+        const std::vector<Case> more = cases_of_checks(cases);
+        all_cases.insert(all_cases.end(), more.begin(), more.end());
+      } else if (trial.error.empty() && run.iterations > 1) {
+        verdict.remarks.push_back(
+            "it computes the residual in every iteration; --check-every was not tried");
+      }
+    }
     auto add = [&](const std::vector<std::string>& lines) {
       verdict.details.insert(verdict.details.end(), lines.begin(), lines.end());
     };
@@ -339,7 +438,8 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     const std::vector<double> expected = sweep_reference(&reference, run.iterations);
     // A program that stops early has a residual that is not a number, or a wrong loop.
     const bool stopped_early = trial.record.iterations < run.iterations;
-    const Case made = {run.problem, run.n, trial.record.iterations};
+    Case made = run;
+    made.iterations = trial.record.iterations;
     Comparison compared;
     compared.residuals = compare_residuals(expected, trial.record.residuals, run.n);
     if (!stopped_early) {
@@ -405,10 +505,35 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     sizes.insert(run.n);
   }
 
+  // Every run so far was one of so many iterations: does it also stop by itself?
+  std::size_t runs = all_cases.size();
+  for (const Case& usual : cases) {
+    constexpr int kMeets = 13;  // no multiple of a --check-every that is tried
+    if (usual.problem != lab::ProblemKind::kLaplace || usual.n < 20 || usual.n > 250 ||
+        usual.iterations <= kMeets) {
+      continue;
+    }
+    Case run = usual;
+    run.iterations = 100;
+    Reference reference(lab::Problem(run.problem, run.n, 1));
+    const std::vector<double> expected = sweep_reference(&reference, run.iterations);
+    run.tolerance = std::sqrt(expected[kMeets - 2] * expected[kMeets - 1]);
+    progress(describe(run));
+    const std::vector<std::string> lines =
+        check_stopping(program, run, expected, kMeets, sparse, dir, time_limit_seconds);
+    if (!lines.empty()) {
+      verdict.kind = Verdict::kWrong;
+      verdict.summary = "wrong: " + describe(run);
+      verdict.details = lines;
+      return verdict;
+    }
+    ++runs;
+    break;
+  }
+
   std::string list;
   for (int n : sizes) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  verdict.summary = format("right: %zu run%s, n = %s; ", cases.size(), cases.size() == 1 ? "" : "s",
-                           list.c_str()) +
+  verdict.summary = format("right: %zu run%s, n = %s; ", runs, runs == 1 ? "" : "s", list.c_str()) +
                     (different_rounding ? "fields within rounding" : "fields bit for bit") +
                     (single_precision ? ", residuals within 1e-6" : ", residuals within rounding");
   if (different_rounding) {

@@ -23,8 +23,14 @@ struct Words {
   bool copy_on_gpu() const { return step_ >= 5; }
   bool has_block_sum() const { return step_ >= 8; }
   bool has_tile() const { return step_ >= 9; }
+  bool swaps() const { return step_ >= 10; }
+  bool reads_sum_late() const { return step_ >= 11; }
   std::string sweep() const { return sweep_on_gpu() ? "jacobi_sweep_kernel" : "jacobi_sweep"; }
   std::string copy() const { return copy_on_gpu() ? "copy_field_kernel" : "copy_field"; }
+  /// How the new field becomes the old one.
+  std::string handover() const {
+    return swaps() ? "std::swap(f_old, f_new)" : "copy_field(f_old, f_new, n) in main";
+  }
 
  private:
   int step_;

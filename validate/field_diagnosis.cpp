@@ -116,15 +116,18 @@ Story standing_still(const Look& look) {
             never_launched(look) + "; then whether the new field becomes the old one", start};
   }
   if (look.residual_is_right(1) && std::fabs(second - first) <= 1e-6 * first) {
-    return {
-        "every iteration repeats the first: the new field never becomes the old one. Either "
-        "the copy is missing, or it goes the wrong way",
-        "the call in the loop of main, copy_field(f_old, f_new, n), and to and from in " +
-            look.words.copy(),
-        start};
+    return {std::string(
+                "every iteration repeats the first: the new field never becomes the old one. ") +
+                (look.words.swaps() ? "The swap is missing, or it exchanges something else"
+                                    : "Either the copy is missing, or it goes the wrong way"),
+            look.words.swaps()
+                ? "whether " + look.words.handover() + " comes after each sweep"
+                : "the call in the loop of main, copy_field(f_old, f_new, n), and to and from in " +
+                      look.words.copy(),
+            start};
   }
   return {"the field stays as it was at the start: the result of the sweeps never reaches it",
-          "which field the sweep writes, and copy_field(f_old, f_new, n) in main", start};
+          "which field the sweep writes, and " + look.words.handover(), start};
 }
 
 /// The sweep writes nothing: the copy brings the starting values of the other field.
@@ -185,6 +188,15 @@ Diagnosis ask_for_story(const Look& look) {
           "run.finish in main: it must get the field that the last sweep wrote; and whether the "
           "new field becomes the old one before the next sweep",
           [&](int k) -> const Field& { return right.after(k - 1); }});
+  if (look.words.swaps()) {
+    listen(
+        {"after an even number of sweeps the field is right, after an odd one it is that of the "
+         "sweep before: the sweeps change the roles of the fields, and the pointers that main has "
+         "do not follow",
+         "where std::swap(f_old, f_new) must be done in main: wherever an odd number of sweeps "
+         "was made",
+         [&](int k) -> const Field& { return right.after(k - k % 2); }});
+  }
   listen(
       {"the field is one sweep ahead: either one sweep too many is made, or the first is not "
        "counted",
@@ -371,7 +383,8 @@ Diagnosis ask_about_exchanged_indices(const Look& look) {
     return {
         "the interior is the right one with i and j exchanged, the boundary is not: one array's "
         "index has i and j exchanged, the others' have not",
-        {"every idx(...) in " + look.words.sweep() + " and in " + look.words.copy() +
+        {"every idx(...) in " + look.words.sweep() +
+         (look.words.swaps() ? "" : " and in " + look.words.copy()) +
          ": idx(i, j, n), never idx(j, i, n)"}};
   }
   // The same within each block, as a tile with its indices exchanged does it. Where points are
@@ -402,6 +415,7 @@ Diagnosis ask_about_exchanged_indices(const Look& look) {
 // ---- Points that keep a value that they had
 
 Diagnosis left_out(const Look& look, bool by_sweep, bool by_copy) {
+  if (look.words.swaps()) by_copy = !(by_sweep = true);  // no point is copied
   const std::string leaves_out = by_sweep && by_copy ? "neither sweep nor copy (or swap) reaches "
                                  : by_sweep
                                      ? "the sweep leaves out "
@@ -466,7 +480,7 @@ Diagnosis ask_about_kept_values(const Look& look) {
   };
   const bool hidden = all_hold(look.hidden), before = all_hold(look.before);
   if (!hidden && !before) return {};
-  if (hidden && before) {
+  if (hidden && before && !look.words.swaps()) {
     return {"either the sweep or the copy (or swap) leaves out " + look.pattern.words() +
                 "; old values stay there",
             {"the bounds in " + look.words.sweep() + " and in " + look.words.copy() +
@@ -654,9 +668,11 @@ Diagnosis race(const Look& look) {
   const std::string cause =
       "two runs of it give different fields: a race (is a barrier missing, or misplaced?)";
   if (look.words.has_tile()) {
-    return {cause,
-            {"__syncthreads() between the loads of the tile and the first read of it, outside of "
-             "every if and loop; or shared memory that no thread has written"}};
+    return {
+        cause,
+        {"__syncthreads() between the loads of the tile and the first read of it, outside of "
+         "every if and loop; whether the tile is __shared__, and as large as the block's points "
+         "with their halo; or shared memory that no thread has written"}};
   }
   return {cause,
           {"whether a thread reads what another one may not have written yet, or has overwritten "

@@ -79,6 +79,20 @@ Measured fields_managed(Bench* bench) {
   return measured(bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kN));
 }
 
+Measured everything_freed(Bench* bench) {
+  const Trace& trace = bench->trace(bench->have.program, 128, 2);
+  double allocated = 0, freed = 0;
+  for (const char* kind : {"managed", "device"}) {
+    for (const TraceRow& row : trace.table("allocations")) {
+      if (row.name == kind) allocated += row.count;
+    }
+    for (const TraceRow& row : trace.table("frees")) {
+      if (row.name == kind) freed += row.count;
+    }
+  }
+  return measured(freed >= allocated, format("%.0f of %.0f allocations", freed, allocated));
+}
+
 // ---- 03 -----------------------------------------------------------------------------------------
 
 Measured work_outweighs_start(Bench* bench) {
@@ -220,12 +234,15 @@ Measured one_atomic_a_block(Bench* bench) {
                                             atomics / interior(kCountedN)));
 }
 
-/// Nanoseconds an iteration of the kernels that make it, the copying one left out.
+/// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
+/// first launch may wait for its pages.
 double sweep_ns(Bench* bench, const std::string& program, int n, int iterations) {
   const Trace& trace = bench->trace(program, n, iterations);
   double ns = 0;
   for (const TraceRow& kernel : trace.table("kernels")) {
-    if (kernel.name.find("copy") == std::string::npos) ns += kernel.total_ns / iterations;
+    if (kernel.name.find("copy") == std::string::npos) {
+      ns += kernel.median_ns * kernel.count / iterations;
+    }
   }
   if (ns == 0) throw NotMeasurable("no kernel was traced");
   return ns;
@@ -277,6 +294,54 @@ Measured told_not_judged(Bench* bench) {
                                1e-6 * before, n));
 }
 
+// ---- 10 to 13 -----------------------------------------------------------------------------------
+
+Measured near_eight_bytes(Bench* bench) {
+  const int n = bench->default_n(bench->have.program);
+  const double bytes = bench->dram_bytes("sweep", n) / points(n);
+  return measured(bytes <= 9, format("%.3g bytes a point, at n = %d", bytes, n));
+}
+
+/// Milliseconds an iteration of this program and of the one of the step before, at this one's n.
+struct Times {
+  int n;
+  double now, before;
+};
+
+Times both_times(Bench* bench, int iterations) {
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
+  const int n = bench->default_n(bench->have.program);
+  return {n, bench->milliseconds(bench->have.program, n, iterations),
+          bench->milliseconds(bench->have.before, n, iterations)};
+}
+
+Measured iteration_shorter(Bench* bench) {
+  const Times times = both_times(bench, 50);
+  return measured(times.now <= 0.6 * times.before,
+                  format("%.3g ms, and %.3g ms in the step before, at n = %d: %.2g of it",
+                         times.now, times.before, times.n, times.now / times.before));
+}
+
+Measured more_sweeps_a_second(Bench* bench) {
+  const Times times = both_times(bench, 2000);
+  return measured(times.before >= 3 * times.now,
+                  format("%.3g times: %.3g us a sweep, and %.3g us in the step before, at n = %d",
+                         times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
+}
+
+/// Bandwidth at 8 bytes an update over that of a copy, both measured now.
+Measured share_of_copy(Bench* bench, int iterations, double least) {
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
+  const int n = bench->default_n(bench->have.program);
+  const double ms = bench->milliseconds(bench->have.program, n, iterations);
+  const double share = 8 * points(n) / (1e-3 * ms) / bench->copy_bandwidth();
+  return measured(share >= least, format("%.3g times: %.4g ms a sweep at n = %d, %.0f GB/s", share,
+                                         ms, n, 8e-6 * points(n) / ms));
+}
+
+Measured near_copy(Bench* bench) { return share_of_copy(bench, 200, 0.8); }
+Measured past_copy(Bench* bench) { return share_of_copy(bench, 480, 4); }
+
 // ---- the table ----------------------------------------------------------------------------------
 
 struct Goal {
@@ -296,6 +361,8 @@ const std::vector<Goal>& goals() {
        "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function."},
       {2, "both fields in managed memory", fields_managed,
        "cudaMallocManaged for both fields, cudaFree in the end."},
+      {2, "what is allocated is freed in the end", everything_freed,
+       "Memory of cudaMallocManaged needs cudaFree."},
       {3, "sweeps and copies are 95 % of the run", work_outweighs_start,
        "The grid is too small for its start-up: raise kDefaultN."},
       {4, "kernels make the sweep", sweep_on_gpu,
@@ -321,6 +388,16 @@ const std::vector<Goal>& goals() {
       {9, "the sweep's time (told, not judged)", told_not_judged, ""},
       {10, "no field is copied any more", no_copy,
        "Swap the two pointers after the sweep, and leave out the copy."},
+      {10, "at most 9 bytes a point from and to DRAM", near_eight_bytes,
+       "A sweep that reads and writes each point once moves 8: what is left that moves more?"},
+      {10, "an iteration takes at most 0.6 of its time before", iteration_shorter,
+       "What does the loop do beside the sweep? make trace STEP=10 shows it."},
+      {11, "3 times the sweeps a second of the step before", more_sweeps_a_second,
+       "Is a residual fetched, or anything waited for, in each sweep? See make trace STEP=11."},
+      {12, "0.8 of the bandwidth of a copy", near_copy,
+       "Are the loads 16 bytes wide, and are several rows under way? make ncu STEP=12 tells."},
+      {13, "4 times as fast as a copy could make one sweep", past_copy,
+       "Several sweeps a trip to memory: do the registers spill (make ncu STEP=13)?"},
   };
   return table;
 }

@@ -12,8 +12,13 @@
 namespace validate {
 
 std::string describe(const Case& run) {
+  if (run.tolerance > 0) {
+    return format("%s, n = %d, --tolerance %.3g", lab::problem_name(run.problem), run.n,
+                  run.tolerance);
+  }
   return format("%s, n = %d, %d iteration%s", lab::problem_name(run.problem), run.n, run.iterations,
-                run.iterations == 1 ? "" : "s");
+                run.iterations == 1 ? "" : "s") +
+         (run.check_every > 0 ? format(", --check-every %d", run.check_every) : "");
 }
 
 std::string last_words(const ChildResult& child) {
@@ -27,11 +32,23 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   Run result;
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
-  result.child =
-      run_child({program, "--n", std::to_string(run.n), "--iterations",
-                 std::to_string(run.iterations), "--problem", lab::problem_name(run.problem),
-                 "--record", dir, "--record-field", hashed ? "rows" : "full", "--quiet"},
-                time_limit);
+  std::vector<std::string> command = {program};
+  auto add = [&](const char* option, const std::string& value) {
+    command.insert(command.end(), {option, value});
+  };
+  add("--n", std::to_string(run.n));
+  if (run.tolerance > 0) {
+    add("--tolerance", format("%.17g", run.tolerance));
+    add("--max-iterations", std::to_string(run.iterations));
+  } else {
+    add("--iterations", std::to_string(run.iterations));
+  }
+  add("--problem", lab::problem_name(run.problem));
+  add("--record", dir);
+  add("--record-field", hashed ? "rows" : "full");
+  if (run.check_every > 0) add("--check-every", std::to_string(run.check_every));
+  command.push_back("--quiet");
+  result.child = run_child(command, time_limit);
   const ChildResult& child = result.child;
   const std::string said = last_words(child);
   if (!child.started) {
@@ -46,7 +63,8 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
-  } else if (child.exit_code != 0 && result.record.iterations == run.iterations &&
+  } else if (run.tolerance == 0 && child.exit_code != 0 &&
+             result.record.iterations == run.iterations &&
              !std::isnan(result.record.residuals.back().value)) {
     result.error = format("it made all %d iterations, and still ended with exit code %d",
                           run.iterations, child.exit_code);

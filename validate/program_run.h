@@ -15,9 +15,11 @@ struct Case {
   lab::ProblemKind problem;
   int n;
   int iterations;
+  int check_every = 0;   ///< --check-every; 0: what the step does unless told otherwise
+  double tolerance = 0;  ///< where not 0: stop at a residual this small, or after `iterations`
 };
 
-/// "probe, n = 100, 10 iterations".
+/// "probe, n = 100, 10 iterations", and where it is given ", --check-every 7".
 std::string describe(const Case& run);
 
 /// What a program said last, without its own name in front: whoever prints this has a name for it.

@@ -158,8 +158,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
       if (defaults.check_every == 0) {
         fail(kExitBadUsage, "--check-every: this step computes the residual in every iteration");
       }
-      options.check_every =
-          static_cast<int>(integer(name, argument(), 1, std::numeric_limits<int>::max()));
+      options.check_every = static_cast<int>(integer(name, argument(), 1, kMaxCheckEvery));
     } else if (option == "--record") {
       options.record_dir = argument();
       if (options.record_dir.empty()) fail(kExitBadUsage, "--record: needs a folder's name");
@@ -178,6 +177,10 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
     }
   }
 
+  if (options.n < kMinN || options.n > kMaxN) {
+    fail(kExitBadUsage, "the step's own n is %d (kDefaultN): it must be from %d to %d", options.n,
+         kMinN, kMaxN);
+  }
   if (options.fixed_iterations && convergence_given) {
     fail(kExitBadUsage,
          "--iterations makes exactly so many: it goes without --tolerance and --max-iterations");

@@ -55,7 +55,7 @@ SAME_PLACE(MigrationRecord, CUpti_ActivityUnifiedMemoryCounter3, end);
 struct State {
   std::mutex mutex;
   std::map<std::string, Row> kernels;
-  std::map<std::string, Series> calls, copies, migrations, allocations;
+  std::map<std::string, Series> calls, copies, migrations, allocations, frees;
   std::vector<std::string> remarks;
   std::size_t dropped = 0;
   std::atomic<bool> listening{false};
@@ -142,7 +142,10 @@ void add_fill(const FillRecord& f) {
 
 void add_allocation(const AllocationRecord& a) {
   const bool allocation = a.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
-  if (!allocation) return;
+  if (!allocation) {
+    state().frees[name_of_memory(a.memoryKind)].add(0);
+    return;
+  }
   state().allocations[name_of_memory(a.memoryKind)].add(0, static_cast<double>(a.bytes));
 }
 
@@ -276,10 +279,12 @@ std::vector<Table> activity_tables() {
   const std::lock_guard<std::mutex> lock(state().mutex);
   Table kernels{"kernels", "CUDA GPU Kernel Summary", {}};
   for (const auto& [key, row] : state().kernels) kernels.rows.push_back(row);
-  return {make_table("calls", "CUDA API Summary", state().calls), kernels,
+  return {make_table("calls", "CUDA API Summary", state().calls),
+          kernels,
           make_table("copies", "CUDA GPU MemOps Summary", state().copies),
           make_table("migration", "Unified Memory Summary", state().migrations),
-          make_table("allocations", "Allocations", state().allocations)};
+          make_table("allocations", "Allocations", state().allocations),
+          make_table("frees", "Memory that was freed", state().frees)};
 }
 
 std::vector<std::string> activity_remarks() {

@@ -89,7 +89,7 @@ TEST_F(CheckProgramTest, the_serial_step_is_right_on_all_problems) {
                                          {ProblemKind::kHarmonic, 34, 5}},
                                         60, [](const std::string&) {});
   EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
-  EXPECT_TRUE(says(verdict, "right: 3 runs, n = 34, 63; fields bit for bit, residuals within"));
+  EXPECT_TRUE(says(verdict, "right: 4 runs, n = 34, 63; fields bit for bit, residuals within"));
   EXPECT_TRUE(verdict.details.empty());
   EXPECT_TRUE(verdict.remarks.empty());
 }
@@ -113,6 +113,69 @@ TEST_F(CheckProgramTest, each_run_is_announced) {
                 [&](const std::string& run) { runs.push_back(run); });
   EXPECT_EQ(runs, (std::vector<std::string>{"probe, n = 34, 6 iterations",
                                             "laplace, n = 10, 1 iteration"}));
+}
+
+/// The serial step as one from 11 on, which takes --check-every; `spoil` finds $every set: 0 where
+/// it is not given.
+std::string step_with_checks(const std::string& spoil) {
+  return "every=0 all=\n"
+         "while [ $# -gt 0 ]; do\n"
+         "  case $1 in\n"
+         "    --check-every) every=$2; shift 2 ;;\n"
+         "    --record) dir=$2; all=\"$all $1 $2\"; shift 2 ;;\n"
+         "    *) all=\"$all $1\"; shift ;;\n"
+         "  esac\n"
+         "done\n'" +
+         test::kSerialProgram +
+         "' $all || exit\n"
+         "sed -i 's/00_serial/11_checks/' \"$dir/run.json\"\n"
+         "sed -i -e 1b -e '$!d' \"$dir/residuals.csv\"\n" +
+         spoil;
+}
+
+TEST_F(CheckProgramTest, a_step_that_checks_now_and_then_is_tried_with_several_distances) {
+  std::vector<std::string> runs;
+  const std::string program = temporary("program.sh");
+  test::write_script(program, step_with_checks(":"));
+  const Verdict verdict =
+      check_program(program, {{ProblemKind::kProbe, 100, 10}, {ProblemKind::kProbe, 34, 3}}, 60,
+                    [&](const std::string& run) { runs.push_back(run); });
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
+  // As usual: iterations that no distance divides. Asked for otherwise: as asked for.
+  EXPECT_EQ(runs,
+            (std::vector<std::string>{
+                "probe, n = 100, 10 iterations", "probe, n = 34, 3 iterations",
+                "probe, n = 100, 37 iterations", "probe, n = 100, 37 iterations, --check-every 1",
+                "probe, n = 100, 37 iterations, --check-every 7",
+                "probe, n = 34, 3 iterations, --check-every 1",
+                "probe, n = 34, 3 iterations, --check-every 7"}));
+}
+
+TEST_F(CheckProgramTest,
+       an_exercise_that_still_checks_every_sweep_is_not_asked_for_other_distances) {
+  const Verdict verdict =
+      check_script("'" + test::kSerialProgram + "' \"$@\" || exit\n" + kReadOptions +
+                   "sed -i 's/00_serial/11_checks/' \"$dir/run.json\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
+  EXPECT_TRUE(says(verdict, "right: 1 run,"));
+  EXPECT_TRUE(says(verdict, "--check-every was not tried"));
+}
+
+TEST_F(CheckProgramTest, an_exercise_without_check_every_is_not_told_that_it_is_right_with_it) {
+  const Verdict verdict =
+      check_script("'" + test::kSerialProgram + "' \"$@\" || exit\n" + kReadOptions + kPutValue +
+                   "sed -i 's/00_serial/11_checks/' \"$dir/run.json\"\nput_value 5 5 \"$one\"\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "the field is wrong"));
+  EXPECT_FALSE(says(verdict, "with --check-every 1"));
+}
+
+TEST_F(CheckProgramTest, what_is_wrong_only_with_several_sweeps_a_check_is_told_so) {
+  const Verdict verdict = check_script(step_with_checks(
+      "if [ $every = 7 ]; then sed -i '2,$s/,.*/,0.5/' \"$dir/residuals.csv\"; fi\n"));
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "wrong: probe, n = 34, 6 iterations, --check-every 7"));
+  EXPECT_TRUE(says(verdict, "diagnosis: with --check-every 1 all is right"));
 }
 
 TEST_F(CheckProgramTest, a_program_that_is_not_there_cannot_run) {
@@ -363,7 +426,7 @@ TEST(UsualCasesTest, are_the_three_problems_at_sizes_that_no_block_divides) {
                             [&](const Case& run) { return run.problem == problem; }),
               problem == ProblemKind::kProbe ? 3 : 2);
   }
-  EXPECT_EQ(cases.back().n, 1000) << "a race shows more often where not all blocks run at once";
+  EXPECT_EQ(cases.back().n, 1100) << "a race shows more often where not all blocks run at once";
   for (const Case& run : cases) {
     EXPECT_NE(run.n % 32, 0);
     EXPECT_GE(run.iterations, 2) << "a missing swap shows in the second iteration";
@@ -396,7 +459,7 @@ class ValidateTest : public test::SerialProgramTest {
 TEST_F(ValidateTest, right_is_exit_code_0) {
   const test::Ended ended = validate({"--n", "34,63", "--name", "mine", test::kSerialProgram});
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.out.rfind("mine: right: 6 runs, n = 34, 63;", 0), 0u) << ended.out;
+  EXPECT_EQ(ended.out.rfind("mine: right: 7 runs, n = 34, 63;", 0), 0u) << ended.out;
   EXPECT_EQ(ended.err, "");
 }
 

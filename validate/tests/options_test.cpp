@@ -260,6 +260,17 @@ TEST(ParseOptionsTest, values) {
 TEST(ParseOptionsTest, check_every_is_for_steps_that_have_it) {
   EXPECT_EQ(parse({}, {64, 10}).check_every, 10);
   EXPECT_EQ(parse({"--check-every", "7"}, {64, 10}).check_every, 7);
+  EXPECT_EQ(parse({"--check-every", "10000"}, {64, 10}).check_every, 10000);
+}
+
+TEST(ParseOptionsDeathTest, check_every_has_bounds) {
+  for (const char* bad : {"0", "-1", "10001", "99999999999999999999"}) {
+    EXPECT_EXIT(parse({"--check-every", bad}, {64, 10}), ::testing::ExitedWithCode(2),
+                "must be from 1 to 10000")
+        << bad;
+  }
+  EXPECT_EXIT(parse({"--check-every", "often"}, {64, 10}), ::testing::ExitedWithCode(2),
+              "not a whole number");
 }
 
 TEST(ParseOptionsTest, large_fields_are_recorded_by_their_row_hashes) {

@@ -207,6 +207,50 @@ TEST(RunTest, records_sparse_checks) {
   EXPECT_EQ(record.residuals[1].value, 0.1);
 }
 
+TEST(RunTest, a_field_that_is_fetched_is_recorded_as_one_in_memory) {
+  constexpr int kN = 2049;  // two blocks of rows
+  const test::TemporaryFolder folder;
+  lab::Options options = options_for(folder.path() + "/record", 1);
+  options.n = kN;
+  const lab::Problem problem(options);
+  std::vector<float> field(static_cast<std::size_t>(kN) * kN);
+  for (std::size_t k = 0; k < field.size(); ++k) field[k] = static_cast<float>(k % 4093);
+  int next = 0;
+  const lab::FetchRows fetch = [&](float* to, int j, int rows) {
+    EXPECT_EQ(j, next);
+    EXPECT_GE(rows, 1);
+    next = j + rows;
+    ASSERT_LE(next, kN);
+    std::copy_n(&field[static_cast<std::size_t>(j) * kN], static_cast<std::size_t>(rows) * kN, to);
+  };
+  for (lab::FieldRecord what : {lab::FieldRecord::kFull, lab::FieldRecord::kRows}) {
+    options.field_record = what;
+    const std::string file =
+        options.record_dir + (what == lab::FieldRecord::kFull ? "/field.f32" : "/rows.csv");
+    std::string in_memory;
+    for (bool fetched : {false, true}) {
+      lab::Run run(options, problem);
+      run.record(1, 0.25);
+      next = 0;
+      EXPECT_EQ(fetched ? run.finish(fetch) : run.finish(field.data(), 1, kN), lab::kExitDone);
+      if (!fetched) in_memory = read_file(file);
+    }
+    EXPECT_EQ(next, kN);
+    EXPECT_FALSE(in_memory.empty());
+    EXPECT_TRUE(read_file(file) == in_memory);
+  }
+}
+
+TEST(RunTest, a_field_that_nobody_wants_is_not_fetched) {
+  const test::TemporaryFolder folder;
+  lab::Options options = options_for(folder.path() + "/record", 1);
+  options.record_dir.clear();
+  const lab::Problem problem(options);
+  lab::Run run(options, problem);
+  run.record(1, 0.25);
+  EXPECT_EQ(run.finish([](float*, int, int) { ADD_FAILURE() << "fetched"; }), lab::kExitDone);
+}
+
 TEST(RunTest, fewer_iterations_than_asked_for_are_not_done) {
   const test::TemporaryFolder folder;
   const lab::Options options = options_for(folder.path() + "/record", 10);

@@ -112,6 +112,25 @@ int count_arguments(const Tokens& tokens, std::size_t begin, std::size_t end) {
   return count;
 }
 
+/// Whether this file defines or declares a function `name` as `void`, and never as a kernel. (nvcc
+/// refuses to launch that; here it would run.)
+bool is_no_kernel(const Tokens& tokens, std::string_view name) {
+  bool declared = false;
+  for (std::size_t k = 1; k < tokens.size(); ++k) {
+    if (tokens[k].text != name || !is(tokens, k + 1, "(") || !is(tokens, k - 1, "void")) {
+      // __global__ void __launch_bounds__(128) name(: rare, and no `void` right before the name.
+      if (tokens[k].text == name && is(tokens, k - 1, ")")) return false;
+      continue;
+    }
+    declared = true;
+    for (std::size_t before = k; before-- > 0;) {
+      if (is(tokens, before, ";") || is(tokens, before, "}") || is(tokens, before, "{")) break;
+      if (is(tokens, before, "__global__")) return false;
+    }
+  }
+  return declared;
+}
+
 void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   const auto fail = [&](std::size_t k, const char* words) {
     changes->errors.push_back({tokens[k].line, words});
@@ -119,6 +138,13 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   const std::optional<std::size_t> start =
       open > 0 ? expression_start(tokens, open - 1) : std::nullopt;
   if (!start) return fail(open, "a launch without a kernel before <<<");
+  if (const std::optional<std::size_t> name = name_start(tokens, open - 1);
+      name && is_no_kernel(tokens, tokens[*name].text)) {
+    changes->errors.push_back({tokens[*name].line, std::string(tokens[*name].text) +
+                                                       " is launched, and is no kernel: it lacks "
+                                                       "__global__ before void"});
+    return;
+  }
   const Closing closing = find_closing(tokens, open);
   if (!closing.seen) return fail(open, "launch without a closing >>>");
   if (!closing.found) {

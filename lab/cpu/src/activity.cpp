@@ -119,6 +119,8 @@ void note_kernel(const LaunchConfig& config, std::size_t static_shared) {
 
 void note_allocation(Space space, std::size_t bytes) { add("allocations", name_of(space), bytes); }
 
+void note_release(Space space) { add("frees", name_of(space), 0); }
+
 void note_copy(const void* to, const void* from, std::size_t bytes) {
   add("copies", std::string("memcpy ") + name_of_memory(from) + " to " + name_of_memory(to), bytes);
 }

@@ -22,6 +22,9 @@ void note_kernel(const LaunchConfig& config, std::size_t static_shared);
 
 void note_allocation(Space space, std::size_t bytes);
 
+/// Memory has been freed.
+void note_release(Space space);
+
 void note_copy(const void* to, const void* from, std::size_t bytes);
 
 void note_fill(std::size_t bytes);

@@ -18,6 +18,7 @@ constexpr Named kErrors[] = {
     NAMED(cudaErrorMemoryAllocation, "out of memory"),
     NAMED(cudaErrorInvalidConfiguration, "invalid configuration argument"),
     NAMED(cudaErrorInvalidSymbol, "invalid device symbol"),
+    NAMED(cudaErrorInvalidPitchValue, "invalid pitch argument"),
     NAMED(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
     NAMED(cudaErrorInsufficientDriver,
           "CUDA driver version is insufficient for CUDA runtime version"),

@@ -188,6 +188,7 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
   }
   Allocation& a = allocations[found->data - found->guard_bytes];
   a.freed = true;
+  note_release(a.space);
   a.freed_at = where;
   unpoison(a.data, a.data_bytes);
   // The addresses stay taken and closed; the memory goes back.
@@ -302,6 +303,22 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
   });
   return result != cudaSuccess || !wait ? result : cudaStreamSynchronize(stream);
+}
+
+cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where) {
+  if (width > to_pitch || width > from_pitch) {
+    return error(cudaErrorInvalidPitchValue,
+                 "rows of %zu bytes do not fit in pitches of %zu (to) and %zu bytes (from)", width,
+                 to_pitch, from_pitch);
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    const cudaError_t result = copy(static_cast<char*>(to) + row * to_pitch,
+                                    static_cast<const char*>(from) + row * from_pitch, width, kind,
+                                    nullptr, row + 1 == height, where);
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
 }
 
 cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bool wait,

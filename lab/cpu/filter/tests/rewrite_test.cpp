@@ -177,6 +177,20 @@ TEST(LaunchTest, what_is_not_understood_is_an_error) {
   }
 }
 
+TEST(LaunchTest, of_a_function_that_is_no_kernel_is_an_error) {
+  const std::string words = "k is launched, and is no kernel: it lacks __global__ before void\n";
+  EXPECT_EQ(rewritten("void k(int);\nvoid f() {\n  k<<<1, 2>>>(3); }"), "3: " + words);
+  EXPECT_EQ(rewritten("__device__ void k(int) {}\nvoid f() { k<<<1, 2>>>(3); }"), "2: " + words);
+  for (const std::string kernel :
+       {"__global__ void k(int);", "template <int A> __global__ void k(int) {}",
+        "__global__ static void k(int);\nvoid k(float);",
+        "__global__ void __launch_bounds__(128) k(int) {}", "#include \"k.h\"",
+        "template <class K> void go(K k) {", "void h(void (*k)(int)) {"}) {
+    EXPECT_EQ(rewritten(kernel + "\nk<<<1, 2>>>(3);").find("no kernel"), std::string::npos)
+        << kernel;
+  }
+}
+
 TEST(SharedMemoryTest, becomes_a_variable_of_the_block) {
   EXPECT_EQ(in_kernel(" __shared__ float tile[kY + 2][kX]; x;"),
             " " + variable("float[kY + 2][kX]", "tile") + " x;");
@@ -345,7 +359,7 @@ TEST(NotCoveredTest, knows_the_names) {
                                  "cudaMalloc3D",
                                  "cudaMalloc3DArray",
                                  "cudaMallocArray",
-                                 "cudaMemcpy2D",
+                                 "cudaMemcpy2DToArray",
                                  "cudaMemcpy2DAsync",
                                  "cudaMemcpy3D",
                                  "cudaIpcGetMemHandle",

@@ -202,6 +202,19 @@ void symbols() {
   CHECK(back[0] == 0 && back[1] == 0 && back[2] == 103 && back[3] == 20);
 }
 
+void rows_with_a_pitch() {
+  int *device, back[4] = {-1, -1, -1, -1};
+  const int rows[] = {1, 2, 99, 3, 4, 99};  // two rows of two, a third place in each
+  CUDA(cudaMalloc(&device, sizeof rows));
+  CUDA(cudaMemcpy(device, rows, sizeof rows, cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy2D(back, 8, device, 12, 8, 2, cudaMemcpyDeviceToHost));
+  for (int k = 0; k < 4; ++k) CHECK_EQUAL(back[k], k + 1);
+  CHECK_EQUAL(cudaMemcpy2D(back, 8, device, 4, 8, 2, cudaMemcpyDeviceToHost),
+              cudaErrorInvalidPitchValue);
+  CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidPitchValue);
+  CUDA(cudaFree(device));
+}
+
 void amounts() {
   size_t free_bytes = 0, total_bytes = 0;
   CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -231,6 +244,7 @@ int main() {
   ordinary_host_memory();
   in_stream_order();
   symbols();
+  rows_with_a_pitch();
   amounts();
   return result();
 }
