@@ -3,13 +3,15 @@
 .DEFAULT_GOAL := help
 export STEP STEPS WHICH N ITERATIONS RESULTS BACKEND RACES ASAN
 export HINT FROM TO SIDE UPTO OUT YES TIME
+export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test check hint diff reset progress count trace sanitize setup handout tables clean
+.PHONY: help run test check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline setup
+.PHONY: handout tables clean
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: make run"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 17
-	@echo "check, count, trace and sanitize take WHICH=solution, too."
+	@echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
 run:  ## build, validate and time every solution [STEPS=04,05]
 	@scripts/run.sh
@@ -38,8 +40,23 @@ count:  ## STEP=04: what each line does to memory; needs no GPU
 trace:  ## STEP=04: the time of ranges, kernels, API calls, page moves
 	@scripts/trace.sh
 
+nsys:  ## STEP=04: Nsight Systems, what to see [BASELINE=previous]
+	@scripts/nsys.sh
+
+ncu:  ## STEP=06: Nsight Compute on a kernel [KERNEL=REGEX] [SET=full]
+	@scripts/ncu.sh
+
 sanitize:  ## STEP=04: compute-sanitizer's four tools
 	@scripts/sanitize.sh
+
+doctor:  ## what is here, what is missing, and how to get it
+	@scripts/doctor.sh
+
+bandwidth:  ## what this GPU can do at most, measured [RESULTS=DIR]
+	@scripts/bandwidth.sh
+
+roofline:  ## every step's kernels against those ceilings [RESULTS=DIR]
+	@scripts/roofline.sh
 
 setup:  ## install what is missing (with apt; uses sudo)
 	@scripts/setup.sh

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$source_dir"
 need shellcheck
 
-scripts=(scripts/*.sh scripts/tests/*.sh)
+scripts=(scripts/*.sh scripts/tests/*.sh scripts/slurm/*.sh scripts/slurm/*.sbatch)
 # An unpacked archive may be without it.
 if [[ -f .ci/run ]]; then scripts+=(.ci/run); fi
 if ! complaints=$(shellcheck -x "${scripts[@]}"); then fail "shellcheck complains:" "$complaints"; fi

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# What a job does, on the compute node: the site's modules, then `make VERB`, between before_profiler and
+# after_profiler where the verb is a profiler's. The .sbatch files beside it call it; VERB is run, check,
+# nsys or ncu, and its variables (STEP, WHICH, N ...) are in the environment.
+set -euo pipefail
+
+verb=${1-}
+root=${LAB_ROOT:-${SLURM_SUBMIT_DIR:-$PWD}}
+# Slurm runs a copy of the job's file, from a folder of its own: where the lab is, the submission says.
+if [[ ! -f $root/scripts/slurm/site.sh ]]; then
+  printf '%s\n' "job.sh: $root is not the lab's folder: submit from there, or with scripts/slurm/submit.sh" >&2
+  exit 2
+fi
+cd "$root"
+# shellcheck source=scripts/slurm/site.sh
+source scripts/slurm/site.sh
+if [[ -n $CUDAARCHS ]]; then export CUDAARCHS; else unset CUDAARCHS; fi
+
+child="" paused=0
+# However this ends: what was started is ended, and what was paused is resumed. A time limit's TERM comes first,
+# and Slurm waits some seconds before it kills.
+# shellcheck disable=SC2317  # a trap calls it
+clean_up() {
+  local status=$?
+  trap - EXIT
+  trap '' TERM INT HUP # a second signal must not get between
+  if [[ -n $child ]]; then
+    kill -TERM "$child" 2>/dev/null || true
+    wait "$child" 2>/dev/null || true
+  fi
+  if ((paused)); then
+    after_profiler "$verb" ||
+      printf '%s\n' "job.sh: after_profiler failed: tell your site that its monitoring is paused" >&2
+  fi
+  exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+case $verb in
+  run | check | nsys | ncu) ;;
+  *)
+    printf '%s\n' "job.sh: '$verb': must be run, check, nsys or ncu" >&2
+    exit 2
+    ;;
+esac
+printf '%s\n' "make $verb on $(hostname), job ${SLURM_JOB_ID:-none}, $(date '+%F %T')"
+load_modules
+if [[ $verb == ncu || $verb == nsys ]]; then
+  # Set before: a pause that was interrupted half-way is resumed, too.
+  paused=1
+  before_profiler "$verb" || {
+    printf '%s\n' "job.sh: before_profiler failed; see scripts/slurm/site.sh" >&2
+    exit 1
+  }
+fi
+# Through srun where there is one: then Slurm sees the job's step, and its GPU is bound.
+command=(make --no-print-directory "$verb")
+if [[ -n ${SLURM_JOB_ID:-} ]] && command -v srun >/dev/null; then command=(srun --ntasks=1 "${command[@]}"); fi
+"${command[@]}" &
+child=$!
+status=0
+wait "$child" || status=$?
+child=""
+exit "$status"

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Submits a job with the settings of site.sh, which says more.
+#
+#   submit.sh [--dry-run] [--wait] run|check|nsys|ncu [NAME=VALUE ...]
+#
+# --dry-run shows the command and submits nothing. --wait waits for the job's end, prints what it said, and has its
+# exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=scripts/slurm/site.sh
+source "$(dirname "${BASH_SOURCE[0]}")/site.sh"
+
+dry=0 wait=0
+while [[ ${1-} == -* ]]; do
+  case $1 in
+    --dry-run) dry=1 ;;
+    --wait) wait=1 ;;
+    --help)
+      sed -n '2,7s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *) die $exit_bad_usage "$1: no such option (see --help)" ;;
+  esac
+  shift
+done
+verb=${1-}
+case $verb in
+  run | check | nsys | ncu) shift ;;
+  "") die $exit_bad_usage "which job? run, check, nsys or ncu (see --help)" ;;
+  *) die $exit_bad_usage "$verb: no such job; there are run, check, nsys and ncu" ;;
+esac
+for setting in "$@"; do
+  [[ $setting =~ ^[A-Z_]+= ]] || die $exit_bad_usage "$setting: must be like STEP=04"
+  # A list in sbatch's --export is separated by commas; so values go through the environment.
+  export "${setting?}"
+done
+if [[ $verb != run ]]; then step_line "${STEP-}" >/dev/null; fi
+command -v sbatch >/dev/null || ((dry)) || die $exit_no_gpu "sbatch was not found: is this a node of a Slurm cluster?"
+
+jobs_dir=$build_dir/jobs
+read -r -a gpu <<<"$LAB_SLURM_GPU"
+read -r -a further <<<"$LAB_SLURM_OPTIONS"
+read -r -a of_profiler <<<"$LAB_SLURM_PROFILER_OPTIONS"
+time=$LAB_SLURM_TIME
+if [[ $verb == run && $time == 00:10:00 ]]; then time=00:30:00; fi
+command=(sbatch --parsable --export=ALL --chdir="$lab_root" --output="$jobs_dir/$verb-%j.txt"
+  --cpus-per-task="$LAB_SLURM_CPUS" --time="$time" "${gpu[@]}")
+if [[ -n $LAB_SLURM_PARTITION ]]; then command+=(--partition="$LAB_SLURM_PARTITION"); fi
+if [[ -n $LAB_SLURM_ACCOUNT ]]; then command+=(--account="$LAB_SLURM_ACCOUNT"); fi
+if [[ -n $LAB_SLURM_RESERVATION ]]; then command+=(--reservation="$LAB_SLURM_RESERVATION"); fi
+command+=("${further[@]}")
+if [[ $verb == ncu ]]; then command+=("${of_profiler[@]}"); fi
+if ((wait)); then command+=(--wait); fi
+command+=("$lab_root/scripts/slurm/$verb.sbatch")
+if ((dry)); then
+  printf '%q ' "${command[@]}"
+  printf '\n'
+  exit 0
+fi
+mkdir -p "$jobs_dir" 2>/dev/null || die 1 "$jobs_dir: cannot be made"
+export LAB_ROOT=$lab_root
+status=0
+# "12345", or "12345;cluster".
+answer=$("${command[@]}") || status=$?
+job=${answer%%[;$'\n']*}
+[[ $job =~ ^[0-9]+$ ]] || die 1 "sbatch did not take the job (exit code $status); its words stand above"
+output=$jobs_dir/$verb-$job.txt
+if ((wait)); then
+  if [[ -f $output ]]; then cat "$output"; fi
+  exit "$status"
+fi
+say "job $job: what it says goes to ${output#"$lab_root"/}; squeue --job=$job shows how it stands"

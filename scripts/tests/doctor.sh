@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# `make doctor` on machines that only pretend: with nothing at all, with a GPU that may be profiled, with each
+# thing that goes wrong.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/tests/stubs.sh
+source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
+need python3 timeout
+make_temp
+make_stubs
+unset CXX CUDACXX SLURM_JOB_ID NCCL_HOME EBROOTNCCL
+doctor() {
+  local wide
+  run "$source_dir/scripts/doctor.sh"
+  # Long paths of the test's own are no fault of the doctor.
+  wide=$(LC_ALL=C.UTF-8 awk -v temp="$temp" 'length > 80 && !index($0, temp)' <<<"$said")
+  [[ -z $wide ]] || fail "lines of more than 80 characters:" "$wide"
+  [[ -z $err ]] || show "the doctor says something on stderr"
+}
+
+# Nothing is installed, not even make and Python.
+rm "$temp/tools/make" "$temp/tools/python3"
+doctor
+expect_status 1 "nothing installed"
+for what in 'C\+\+ compiler' CMake make 'CUDA Toolkit' driver nsys ncu MPI NCCL Python git; do
+  expect "^missing  $what " "nothing installed"
+done
+expect '^ +fix: make setup ' "nothing installed"
+expect '^The lab cannot be built here yet. First: a C\+\+ compiler, CMake, make\.$' "nothing installed"
+
+# A laptop without a GPU.
+stub_build
+stub make <<<'echo "GNU Make 4.3"'
+doctor
+expect_status 0 "a laptop"
+expect '^ok       CMake          3\.30\.0$' "a laptop"
+expect '^Ready, without a GPU' "a laptop"
+
+# A compiler or a CMake that will not do.
+stub c++ <<<'case "$*" in --version) echo "c++ 4.8" ;; *) exit 1 ;; esac'
+doctor
+expect_status 1 "an old compiler"
+expect '^problem  C\+\+ compiler   c\+\+ 4.8: does not compile C\+\+17$' "an old compiler"
+stub_build
+stub cmake <<<'echo "cmake version 3.16.3"'
+doctor
+expect_status 1 "an old CMake"
+expect '^problem  CMake          3\.16\.3; 3\.25 or newer is needed$' "an old CMake"
+
+# A node with a GPU, and everything.
+stub_build
+stub_gpu
+# shellcheck disable=SC2016  # expanded when it runs
+stub nvcc <<<'echo "Cuda compilation tools, release ${STUB_TOOLKIT:-13.0}, V13.0.88"'
+stub nsys <<<'echo "NVIDIA Nsight Systems version 2025.3.1.0-253135822"'
+stub ncu <<END
+case \$1 in
+  --version) echo "Version 2025.3.1.0 (build 1)" ;;
+  *) cat "$temp/ncu_says" ;;
+esac
+END
+stub mpirun <<<'echo "mpirun (Open MPI) 4.1.4"'
+stub git <<<'echo "git version 2.39.5"'
+# The PATH's tools are links to it, so Python is named anew.
+stub python3 <<<'case "$*" in *matplotlib*) echo 3.8.2 ;; *) echo 3.11.7 ;; esac'
+# shellcheck disable=SC2016
+stub ps <<<'echo bash; echo ${STUB_PROCESS:-bash}'
+mkdir -p "$temp/root/usr/lib64" "$temp/root/proc/driver/nvidia" "$temp/root/proc/self"
+touch "$temp/root/usr/lib64/libnccl.so.2"
+params=$temp/root/proc/driver/nvidia/params
+echo "RmProfilingAdminOnly: 0" >"$params"
+doctor
+expect_status 0 "a node with a GPU"
+expect_no '^(missing|problem) ' "a node with a GPU"
+expect '^ok       GPU 0          NVIDIA H200, compute capability 9\.0$' "a node with a GPU"
+expect '^ok         memory       143000 of 143771 MiB free$' "a node with a GPU"
+expect '^ok       may count      the driver lets you' "a node with a GPU"
+expect '^ok       nsys           2025\.3\.1\.0 ' "a node with a GPU"
+expect '^Ready, on the GPU' "a node with a GPU"
+
+# Counters: for administrators alone; and again for who is one.
+echo "RmProfilingAdminOnly: 1" >"$params"
+echo "CapEff:	00000000a80425fb" >"$temp/root/proc/self/status"
+doctor
+expect_status 0 "no counters"
+expect '^problem  may count      hardware counters are for administrators$' "no counters"
+expect 'NVreg_RestrictProfilingToAdminUsers=0' "no counters"
+expect 'cap-add=SYS_ADMIN' "no counters"
+echo "CapEff:	000001ffffffffff" >"$temp/root/proc/self/status"
+doctor
+expect '^ok       may count      the driver lets you' "an administrator"
+# A program that is built: the doctor tries.
+mkdir -p "$temp/build/bin"
+step=$(awk '$2 == "jacobi.cu" { print $1; exit }' "$source_dir/lab/steps.tsv")
+printf '#!/bin/sh\n' >"$temp/build/bin/exercise_$step"
+chmod +x "$temp/build/bin/exercise_$step"
+echo "    sm__cycles_elapsed.max     cycle      12,345" >"$temp/ncu_says"
+doctor
+expect '^ok       may count      ncu read a counter just now$' "counters tried"
+echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission" >"$temp/ncu_says"
+doctor
+expect '^problem  may count      hardware counters are for administrators$' "counters tried, and refused"
+echo "==ERROR== Profiling failed because a driver resource was unavailable." >"$temp/ncu_says"
+STUB_PROCESS=nv-hostengine doctor
+expect '^problem  may count      another program holds the counters, most likely DCGM$' "DCGM"
+expect '^ok       DCGM           watches this node' "DCGM"
+rm -r "$temp/build/bin"
+
+# Toolkit and driver; memory; slices; no GPU; a driver that does not answer.
+STUB_CUDA=12.4 doctor
+expect '^problem  driver         580\.159\.04 is for CUDA 12\.4: what toolkit 13\.0 builds$' "a toolkit newer than the driver"
+expect '^ +fix: a toolkit 12 ' "a toolkit newer than the driver"
+expect '^Ready, without a GPU' "a toolkit newer than the driver"
+STUB_TOOLKIT=12.0 STUB_CUDA=12.4 doctor
+expect '^ok       driver ' "a toolkit older than the driver"
+STUB_TOOLKIT=11.8 doctor
+expect '^problem  CUDA Toolkit   11\.8; 12 or 13 is needed' "an old toolkit"
+STUB_FREE=300 doctor
+expect '^problem    memory       300 of 143771 MiB free' "a GPU in use"
+STUB_MIG=Enabled doctor
+expect '^problem    MIG          cut into slices' "MIG"
+expect_status 0 "MIG"
+stub nvidia-smi <<<'echo "NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver."; exit 9'
+doctor
+expect_status 0 "a driver that does not answer"
+expect_no '^ok       GPU' "a driver that does not answer"
+expect '^problem  driver         nvidia-smi sees no GPU \(the driver does not answer\)$' "a driver that does not answer"
+
+# A full disk, Slurm.
+stub df <<<'printf "%s\n" "Filesystem 1048576-blocks Used Available Capacity Mounted" "/dev/a 10000 9950 50 99% /"'
+stub sinfo <<<'printf "%s\n" "cpu* (null) 40" "gpu* gpu:h100:4(S:0-1) 12" "dev gpu:a100:2 1"'
+doctor
+expect '^problem  disk           50 MB free in ' "a full disk"
+expect '^ok       Slurm          partitions with GPUs: dev \(gpu:a100:2, 1 node\), gpu$' "Slurm"
+
+run "$source_dir/scripts/doctor.sh" --nope
+expect_status 2 "bad usage"
+expect '^doctor.sh: --nope: ' "bad usage"
+finish "make doctor"
