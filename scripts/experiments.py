@@ -30,7 +30,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ncu_reading  # noqa: E402
 from ncu_reading import ROOT, NotAllowed, NotPossible, read_raw, write_aside  # noqa: E402
 
-S04, S05, S07, S08 = "04_jacobi_kernel", "05_copy_kernel", "07_beyond_l2", "08_cub_reduction"
+STEPS = {line[:2]: line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()}
+S04, S05, S07, S08 = (STEPS[number] for number in ("04", "05", "07", "08"))
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)
 SWEEP, COPY = "jacobi_sweep_kernel", "copy_field_kernel"
