@@ -3,7 +3,9 @@
 
 Each text has pairs of markers, and what stands between them comes from a file:
     <!-- ladder:begin -->  ...  <!-- ladder:end -->      the whole table (README.md), results/h200/ladder.tsv
-    <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below
+    <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below,
+                                                         and results/h200/{tile_loading,graph,experiments,kernels,
+                                                         roofline}.tsv where they are
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (lab/cpu/README.md) lab/cpu/tests/bugs/09_shared_tile.tsv
@@ -21,8 +23,25 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LADDER = ROOT / "results/h200/ladder.tsv"
 TRACER = ROOT / "results/h200/tracer.tsv"
 TILE = ROOT / "results/h200/tile_loading.tsv"
+GRAPH = ROOT / "results/h200/graph.tsv"
+EXPERIMENTS = ROOT / "results/h200/experiments.tsv"
+KERNELS = ROOT / "results/h200/kernels.tsv"
+ROOFLINE = ROOT / "results/h200/roofline.tsv"
 COUNTERS = ROOT / "results/h200/counters.tsv"
 MISTAKES = ROOT / "lab/cpu/tests/bugs/09_shared_tile.tsv"
+# After so many sweeps a run at this n stops by itself, at the default tolerance. It prints that on any machine.
+SWEEPS_TO_TOLERANCE = {64: 730, 2048: 181}
+
+
+def number(step):
+    """"04" of "04_jacobi_kernel"."""
+    return step[:2]
+
+
+def step_before(step):
+    """The name of the step before, as lab/steps.tsv has it."""
+    names = [line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()]
+    return names[names.index(step) - 1]
 
 
 def read_ladder(path):
@@ -101,6 +120,12 @@ def ladder_block(facts, serial, rows):
         "step before was timed again where its own n is another. The best serial code goes through memory row by row",
         "and copies nothing; the strided one is step 00.",
     ]
+    if any(row["step"] >= "10" for row in rows):
+        lines += [
+            "",
+            "From step 10 on the fields change roles, and nothing is copied: 100 % is the most for steps that read and write",
+            "each point once a sweep. Both fields of step 11 fit in the L2 cache of a large GPU; its row tells of launches.",
+        ]
     return lines
 
 
@@ -112,6 +137,24 @@ def duration(ns):
     return f"{significant(str(ns))} ns"
 
 
+def traced_ranges(step):
+    """{range: (median in ns, how many)} of the tracer's run of a step."""
+    _, rows = read_table(TRACER)
+    return {row["name"]: (float(row["tracer"]), int(row["count"])) for row in rows
+            if row["step"] == step and row["table"] == "nvtx"}
+
+
+def share_line(n, iterations, ranges):
+    """How much of a run sweeps and copies are."""
+    once = sum(time * count for name, (time, count) in ranges.items() if name not in ("jacobi_sweep", "copy_field"))
+    sweep = ranges["jacobi_sweep"][0] + ranges["copy_field"][0]
+    shares = [(100 * sweeps * sweep / (sweeps * sweep + once), sweeps)
+              for sweeps in (iterations, SWEEPS_TO_TOLERANCE[n])]
+    traced, whole = [f"{significant(str(share))} % of a run of {sweeps:,} sweeps" for share, sweeps in shares]
+    return (f"Sweeps and copies take {traced} (the traced one), and {whole}, where it stops at the default tolerance; "
+            "of the time inside all ranges, that is.")
+
+
 def traced_lines(step):
     """What the tracer saw of a step: its kernels, and the pages that migrated."""
     facts, rows = read_table(TRACER)
@@ -120,10 +163,17 @@ def traced_lines(step):
     kernels = [f"`{row['name']}` {duration(float(row['tracer']))}" for row in rows if row["table"] == "kernels"]
     if kernels:
         lines.append(f"Kernels, median, as `make trace` shows them: {', '.join(kernels)}.")
-    allocate = [row for row in rows if row["table"] == "nvtx" and row["name"] == "allocate_fields"]
-    if allocate and not kernels:
-        lines.append(f"The range `allocate_fields`, CUDA's start-up in it, took {duration(float(allocate[0]['tracer']))}; "
-                     f"a sweep {duration(float(next(r['tracer'] for r in rows if r['name'] == 'jacobi_sweep')))}.")
+    ranges = traced_ranges(step)
+    if number(step) == "04":
+        before = traced_ranges(step_before(step))
+        lines.append("Ranges, median: " + ", ".join(
+            f"`{name}` {duration(ranges[name][0])} (step 03: {duration(before[name][0])})"
+            for name in ("jacobi_sweep", "copy_field")) + ".")
+    elif ranges and not kernels:
+        start, sweep, copy = (duration(ranges[name][0]) for name in ("allocate_fields", "jacobi_sweep", "copy_field"))
+        lines.append(f"The range `allocate_fields`, CUDA's start-up in it, took {start}; a sweep {sweep}, a copy {copy} "
+                     "(medians).")
+        lines.append(share_line(int(rows[0]["n"]), int(rows[0]["iterations"]), ranges))
     moved = {row["name"]: float(row["tracer"]) for row in rows if row["table"] == "migration"}
     if moved:
         both = ", ".join(f"{significant(str(1e-6 * size))} MB {name}" for name, size in sorted(moved.items(), reverse=True))
@@ -151,9 +201,110 @@ def tile_lines():
              "| the tile | sweep kernel |", "|---|--:|"]
     for row in rows:
         words = row["what it is"].split(": ", 1)[-1] if row["what it is"].startswith("step") else row["what it is"]
-        words = words if row["variant"] != "no_tile" else "no tile (step 08)"
+        words = words[0].upper() + words[1:]
+        words = words if row["variant"] != "no_tile" else "No tile (step 08)"
         lines.append(f"| {words} | {significant(row['median_ms'])} ms |")
     return lines
+
+
+def graph_lines():
+    if not GRAPH.is_file():
+        return []
+    _, rows = read_table(GRAPH)
+    micro = {(int(row["n"]), row["variant"]): 1e3 * float(row["ms"]) for row in rows}
+    lines = ["", "Time of a sweep on grids of several sizes (medians, in one run), what each change brings, and how many times",
+             "step 10's sweeps per second that makes:", "",
+             "| n | step 10 | a check every 10 sweeps, waited for | read one check late | and as a graph: step 11 | × step 10 |",
+             "|--:|--:|--:|--:|--:|--:|"]
+    for n in sorted({n for n, _ in micro}):
+        times = [micro[n, variant] for variant in ("step_10", "waits", "late", "step_11")]
+        lines.append(f"| {n} | {' | '.join(f'{significant(str(t))} µs' for t in times)} | {significant(str(times[0] / times[-1]))} |")
+    return lines
+
+
+def kernel_lines(step):
+    """What ncu counted in each kernel of a step."""
+    if not KERNELS.is_file() or not "04" <= step[:2] <= "09":
+        return []
+    facts, rows = read_table(KERNELS)
+    rows = [row for row in rows if row["step"] == step]
+    counted = {}
+    if ROOFLINE.is_file():
+        counted = {(row["step"], row["kernel"]): row["dram_bytes"] for row in read_table(ROOFLINE)[1]
+                   if row["counted_by"] == "ncu" and row["dram_bytes"] != "-"}
+    lines = []
+    for row in rows:
+        dram, points = counted.get((step, row["kernel"]), "-"), int(row["n"]) ** 2
+        row["dram_bytes_per_point"] = "-" if dram == "-" else str(float(dram) / points)
+        row["stalls"] = re.sub(r"([a-z_]+) ([0-9.]+)",
+                               lambda match: f"{match[1].replace('_', ' ')} {significant(match[2])}", row["stalls"])
+    columns = [(title, name, unit) for title, name, unit in (
+        ("DRAM bytes a point", "dram_bytes_per_point", ""), ("occupancy", "occupancy_percent", " %"),
+        ("cycles without an eligible warp", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
+        ("L2 hits", "l2_hit_percent", " %"), ("largest stalls (cycles per issued instruction)", "stalls", None))
+        if any(row.get(name, "-") != "-" for row in rows)]
+    if not columns:
+        return []
+    lines = ["", f"Counted by ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
+             f"| kernel | {' | '.join(title for title, _, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
+    for row in rows:
+        cells = []
+        for _, name, unit in columns:
+            value = row.get(name, "-")
+            cells.append("–" if value == "-" else value if unit is None else f"{significant(value)}{unit}")
+        lines.append(f"| `{row['kernel']}` | {' | '.join(cells)} |")
+    return lines
+
+
+def experiment_lines(step):
+    """What the guide proposes to try, as scripts/experiments.py measured it."""
+    if not EXPERIMENTS.is_file():
+        return []
+    facts, rows = read_table(EXPERIMENTS)
+    rows = [row for row in rows if row["step"] == step]
+    if not rows:
+        return []
+    found = {(row["variant"], int(row["n"]), row["quantity"]): row for row in rows}
+    n = max(int(row["n"]) for row in rows)
+
+    def cell(variant, quantity, unit="", size=None, which="median"):
+        row = found.get((variant, size or n, quantity))
+        return "–" if row is None or row["median"] == "-" else significant(row[which]) + unit
+
+    def name(row):  # without a number the words are the reason
+        return row["words"] if row["median"] != "-" else row["variant"].replace("_", " ")
+
+    def both_ends(variant, quantity):
+        return f"{cell(variant, quantity, which='least')} to {cell(variant, quantity, ' ms', which='most')}"
+
+    if number(step) == "05":
+        return ["", f"The other way, prefetching, between the two (n = {n}, medians, in one run):", "",
+                "| variant | ms per iteration |", "|---|--:|",
+                *[f"| {name(row)} | {cell(row['variant'], 'iteration')} |"
+                  for row in rows]]
+    if number(step) == "07":
+        lines = ["", "The copy kernel on grids of several sizes (8 bytes a point over its median time; DRAM bytes by ncu):",
+                 "", "| n | both fields | copy kernel | DRAM bytes a point |", "|--:|--:|--:|--:|"]
+        for size in sorted({int(row["n"]) for row in rows}):
+            lines.append(f"| {size} | {significant(str(8e-6 * size * size))} MB "
+                         f"| {cell('copy', 'copy kernel', ' GB/s', size)} | {cell('copy', 'DRAM bytes', '', size)} |")
+        return lines
+    if number(step) != "08":
+        return []
+    lines = ["", f"The sweep kernel at n = {n} with its sum in other ways (medians, in one run):", "",
+             "| variant | sweep kernel |", "|---|--:|"]
+    lines += [f"| {name(row)} | {cell(row['variant'], 'sweep kernel', ' ms')} |" for row in rows
+              if row["quantity"] == "sweep kernel" and not row["variant"].startswith("threads_")]
+    lines += ["", f"Iterations without the first, as it is: {cell('as_it_is', 'iteration', ' ms')} "
+              f"({both_ends('as_it_is', 'iteration')}); with the sum set to zero by the CPU: "
+              f"{cell('sum_on_host', 'iteration', ' ms')} ({both_ends('sum_on_host', 'iteration')}).", "",
+              "Threads a block, for its 32 x 32 points:", "",
+              "| threads | occupancy achieved | registers a thread | sweep kernel |", "|--:|--:|--:|--:|"]
+    for variant in dict.fromkeys(row["variant"] for row in rows if row["variant"].startswith("threads_")):
+        lines.append(f"| 32 x {variant.removeprefix('threads_')} | {cell(variant, 'occupancy', ' %')} "
+                     f"| {cell(variant, 'registers').removesuffix('.0')} | {cell(variant, 'sweep kernel', ' ms')} |")
+    return lines + ["", f"The copy kernel as it is: {cell('as_it_is', 'copy kernel', ' ms')}; with the loop over y and "
+                    f"32 x 4 threads: {cell('copy_with_loop', 'copy kernel', ' ms')}."]
 
 
 def measured_block(facts, row):
@@ -173,7 +324,9 @@ def measured_block(facts, row):
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]
-    return lines + (tile_lines() if row["step"] == "09_shared_tile" else [])
+    more = {"09": tile_lines, "11": graph_lines}
+    lines += kernel_lines(row["step"]) + experiment_lines(row["step"])
+    return lines + (more[number(row["step"])]() if number(row["step"]) in more else [])
 
 
 def read_table(path):

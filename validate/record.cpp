@@ -113,7 +113,7 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
   record->full_field = member("field") == "full";
   record->distance_to_exact = number_or(members, "distance_to_exact", -1);
   record->set_up_ms = number_or(members, "set_up_ms", 0);
-  record->samples = static_cast<int>(number_or(members, "iteration_samples", 0));
+  if (!read_int(member("iteration_samples"), &record->samples)) record->samples = 0;
   record->first_ms = number_or(members, "first_iteration_ms", 0);
   record->min_ms = number_or(members, "iteration_ms_min", 0);
   record->q1_ms = number_or(members, "iteration_ms_q1", 0);

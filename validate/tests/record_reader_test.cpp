@@ -161,6 +161,18 @@ TEST_F(RecordReaderTest, refuses_devices_and_pipes) {
   EXPECT_TRUE(refused("run.json: not a record"));
 }
 
+TEST_F(RecordReaderTest, a_number_of_samples_that_is_none_counts_as_none) {
+  // 7e+10 once went into an int: undefined.
+  for (const char* samples : {"7e+10", "-1e300", "99999999999", "nan", "two"}) {
+    std::string text = kRunJson;
+    write_file(run_json(), text.replace(text.find(": 2"), 3, std::string(": ") + samples));
+    Record record;
+    std::string error;
+    ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
+    EXPECT_EQ(record.samples, 0) << samples;
+  }
+}
+
 TEST_F(RecordReaderTest, refuses_another_n) {
   for (const char* n : {"7", "0", "-6"}) {
     std::string text = kRunJson;
