@@ -5,8 +5,8 @@ export STEP STEPS WHICH N ITERATIONS RESULTS BACKEND RACES ASAN
 export HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline setup
-.PHONY: handout tables clean
+.PHONY: help run test check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: setup handout tables clean
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: make run"
@@ -57,6 +57,9 @@ bandwidth:  ## what this GPU can do at most, measured [RESULTS=DIR]
 
 roofline:  ## every step's kernels against those ceilings [RESULTS=DIR]
 	@scripts/roofline.sh
+
+report:  ## one page of all that was measured [RESULTS=DIR] [OUT=FILE]
+	@scripts/report.py
 
 setup:  ## install what is missing (with apt; uses sudo)
 	@scripts/setup.sh

@@ -223,6 +223,16 @@ if [[ -n $watched ]]; then
     exit "$status"
   fi
 fi
+# What g++ takes nvcc may refuse: a function of the host's called from a kernel. Where nvcc is here, it is asked.
+nvcc=$(sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
+  head -n 1)
+if [[ -x $nvcc ]] && ! "$nvcc" -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$source_file" \
+  -o "$build_dir/by_nvcc.ptx" >"$log" 2>&1; then
+  sed "s#$lab_root/##g" "$log" | head -n 20
+  say "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
+  exit 1
+fi
+
 say_wrapped "$verdict"
 say "  The same with blocks and threads run in reverse, and in shuffled order."
 if [[ -n $watched ]]; then say "$nothing_found"; fi

@@ -12,14 +12,15 @@ The programs solution_NN_name and solution_NN_name_cpu_watched must have been bu
 
 import argparse
 import csv
-import datetime
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import ncu_reading  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOLERANCE = 0.05
@@ -71,7 +72,7 @@ def count_on_cpu(build, step, source, n):
         rows = list(csv.DictReader(table.open(), delimiter="\t"))
     kernels = {}
     for row in rows:
-        name = re.match(r"\s*(\w+)\s*<<<", lines[int(row["kernel_line"]) - 1]).group(1)
+        name = re.match(r"\s*(\w+)\s*(?:<\w+>)?\s*<<<", lines[int(row["kernel_line"]) - 1]).group(1)
         counts = kernels.setdefault(name, {quantity: 0 for quantity, _, _ in QUANTITIES})
         for quantity, _, (space, access, column) in QUANTITIES:
             if (row["space"], row["access"]) == (space, access):
@@ -80,16 +81,14 @@ def count_on_cpu(build, step, source, n):
 
 
 def count_on_gpu(ncu, build, step, n):
-    metrics = ",".join(metric for _, metric, _ in QUANTITIES)
-    output = run([ncu, "--csv", "--page", "raw", "--metrics", metrics,
-                  build / "bin" / f"solution_{step}", *options_of_run(n)])
-    table = output[output.index('"ID"'):].splitlines()
-    rows = list(csv.DictReader(table))[1:]  # the second line has the units
-    kernels = {}
-    for row in rows:
-        name = row["Kernel Name"].split("(")[0]
-        kernels[name] = {quantity: int(row[metric].replace(",", "")) for quantity, metric, _ in QUANTITIES}
-    return kernels
+    try:
+        printed = ncu_reading.count(ncu, [], [metric for _, metric, _ in QUANTITIES],
+                                    [build / "bin" / f"solution_{step}", *options_of_run(n)])
+    except ncu_reading.NotPossible as error:
+        fail(f"{step}: {error}")
+    # The instances of a template are one kernel here, as they are on the CPU.
+    return {launch["kernel"].split("<")[0]: {quantity: int(launch[metric]) for quantity, metric, _ in QUANTITIES}
+            for launch in ncu_reading.read_raw(printed)}
 
 
 def difference(on_cpu, on_gpu):
@@ -109,13 +108,12 @@ def take_away_cub(on_cpu, on_gpu, of_cub):
 
 
 def write(build, folder, sizes):
-    ncu = shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin")
+    ncu = ncu_reading.find_ncu()
     if not ncu:
         fail("ncu was not found")
-    smi = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"])
-    gpu, driver = smi.strip().split(", ")
-    version = re.search(r"Version (\S+)", run([ncu, "--version"])).group(1)
-    cuda = re.search(r"CUDA Version *:? *([0-9.]+)", run(["nvidia-smi"])).group(1)
+    machine = ncu_reading.machine(ncu)
+    if not machine:
+        fail("there is no NVIDIA GPU here")
     rows, of_cub = [], {}
     for step, source in steps_with_kernels():
         for n in sizes:
@@ -135,7 +133,8 @@ def write(build, folder, sizes):
         file.write("# What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.\n")
         file.write("# Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.\n")
         file.write("# Written by scripts/counters.py --write.\n")
-        file.write(f"# date\t{datetime.date.today()}\n# gpu\t{gpu}\n# driver\t{driver}\n# cuda\t{cuda}\n# ncu\t{version}\n")
+        for key in ("date", "gpu", "driver", "cuda", "ncu"):
+            file.write(f"# {key}\t{machine[key]}\n")
         file.write("step\tkernel\tn\tquantity\tcpu\tncu\tdifference_percent\n")
         for row in rows:
             file.write("\t".join(map(str, row)) + "\n")

@@ -295,8 +295,8 @@ bool two_runs_differ(const Case& run, const Patient& patient) {
          std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
 }
 
-/// A run to a tolerance: whether the program stops where its residual first meets it. All runs of so
-/// many iterations are right. Returns what is wrong, or nothing.
+/// A run to a tolerance: whether the program stops where its residual first meets it. (Known is
+/// that runs of so many iterations are right.) Returns what is wrong, or nothing.
 std::vector<std::string> check_stopping(const std::string& program, const Case& run,
                                         const std::vector<double>& expected, int meets, bool sparse,
                                         const std::string& dir, double time_limit) {

@@ -1,23 +1,36 @@
-// The copy bandwidth of the GPU: what every step's time is told against.
+// What the GPU can do at most: what every step's time is told against.
 //
-// Copies arrays far larger than any cache, by the library (cudaMemcpy) and by a kernel with 16-byte
-// loads and stores, and prints tab-separated lines: name, median GB/s, first and third quartile,
-// samples. Bytes are counted as read plus written, 1 GB = 10^9 bytes; times are CUDA events around
-// each copy.
+// Without options, for the programs that need one number: copies arrays far larger than any cache,
+// by the library (cudaMemcpy) and by a kernel with 16-byte loads and stores, and prints
+// tab-separated lines: name, median GB/s, first and third quartile, samples. With --ceilings all that
+// `make bandwidth` shows: ceilings.cu. Bytes are counted as read plus written, 1 GB = 10^9 bytes;
+// times are CUDA events around each copy.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime.h>
 
 #include <lab/cuda_check.h>
 
+#include "ceilings.h"
+#include "timing.h"
+
 constexpr std::size_t kBytes = std::size_t{1} << 30;  // one array, at most; less on a small GPU
-constexpr int kWarmUps = 3;
-constexpr int kSamples = 21;
 constexpr int kBlock = 256;
+
+constexpr const char* kHelp =
+    "bandwidth: the copy bandwidth of the GPU, as tab-separated lines\n"
+    "bandwidth --ceilings [--results DIR]: copies of many sizes and launch shapes, transfers "
+    "between\n"
+    "    host and GPU, the caches, arithmetic; as tables, and as DIR/bandwidth.tsv\n\n"
+    "  --help               print this\n\n"
+    "exit codes: 0 measured, 2 bad usage, 3 a CUDA error or a wrong copy, 4 cannot write,\n"
+    "            5 does not fit in memory, 77 no usable GPU\n";
 
 __global__ void copy_kernel(float4* __restrict__ to, const float4* __restrict__ from,
                             std::size_t count) {
@@ -27,28 +40,15 @@ __global__ void copy_kernel(float4* __restrict__ to, const float4* __restrict__ 
 
 template <typename Copy>
 void measure(const char* name, std::size_t bytes, Copy copy) {
-  cudaEvent_t begin, end;
-  CUDA_CHECK(cudaEventCreate(&begin));
-  CUDA_CHECK(cudaEventCreate(&end));
-  std::vector<double> rates;
-  for (int sample = -kWarmUps; sample < kSamples; ++sample) {
-    CUDA_CHECK(cudaEventRecord(begin));
-    copy();
-    CUDA_CHECK(cudaEventRecord(end));
-    CUDA_CHECK(cudaEventSynchronize(end));
-    float ms = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-    if (sample >= 0) rates.push_back(2e-6 * bytes / ms);
-  }
-  CUDA_CHECK(cudaEventDestroy(begin));
-  CUDA_CHECK(cudaEventDestroy(end));
-  std::sort(rates.begin(), rates.end());
-  std::printf("%s\t%.1f\t%.1f\t%.1f\t%d\n", name, rates[kSamples / 2], rates[kSamples / 4],
-              rates[3 * kSamples / 4], kSamples);
+  const std::vector<double> times = sorted_times_ms(copy);
+  const std::size_t count = times.size();
+  auto rate = [&](std::size_t k) { return 2e-6 * bytes / times[k]; };
+  // The times rise, so the rates fall.
+  std::printf("%s\t%.1f\t%.1f\t%.1f\t%zu\n", name, rate(count / 2), rate(count - 1 - count / 4),
+              rate(count / 4), count);
 }
 
-int main() {
-  lab::set_program_name("bandwidth");
+void measure_copy() {
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
   const std::size_t bytes = std::min(kBytes, free_bytes / 4) / 4096 * 4096;
@@ -77,4 +77,33 @@ int main() {
   });
   CUDA_CHECK(cudaFree(to));
   CUDA_CHECK(cudaFree(from));
+}
+
+int main(int argc, char** argv) {
+  lab::set_program_name("bandwidth");
+  bool ceilings = false;
+  std::string results;
+  for (int k = 1; k < argc; ++k) {
+    const std::string option = argv[k];
+    if (option == "--help") {
+      std::fputs(kHelp, stdout);
+      return lab::kExitDone;
+    } else if (option == "--ceilings") {
+      ceilings = true;
+    } else if (option == "--results" && k + 1 < argc && *argv[k + 1]) {
+      results = argv[++k];
+    } else if (option == "--results") {
+      lab::fail(lab::kExitBadUsage, "--results: needs a folder (see --help)");
+    } else {
+      lab::fail(lab::kExitBadUsage, "%s: no such option (see --help)", option.c_str());
+    }
+  }
+  if (!ceilings && !results.empty()) {
+    lab::fail(lab::kExitBadUsage, "--results: goes with --ceilings (see --help)");
+  }
+  if (ceilings) {
+    measure_ceilings(results);
+  } else {
+    measure_copy();
+  }
 }

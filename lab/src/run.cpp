@@ -96,20 +96,25 @@ class RecordFile {
   int descriptor_;
 };
 
-/// A field as rows of n floats, whatever its layout; hands out blocks of rows, so that a layout in
-/// which the points of a row are far apart is not read one cache line a point.
-template <typename Use>
-void for_each_row(const float* field, std::size_t stride_i, std::size_t stride_j, int n, Use use) {
-  constexpr int kRows = 16;
-  std::vector<float> rows(static_cast<std::size_t>(kRows) * n);
-  for (int first = 0; first < n; first += kRows) {
-    const int count = std::min(kRows, n - first);
-    for (int i = 0; i < n; ++i) {
-      for (int r = 0; r < count; ++r) {
-        rows[static_cast<std::size_t>(r) * n + i] = field[i * stride_i + (first + r) * stride_j];
-      }
+/// row_hash of kRows rows that stand one behind the other. Several at once: each step of a hash
+/// waits for the one before, and not for those of other rows.
+template <int kRows>
+void hash_rows(const float* rows, int n, std::uint64_t* hashes) {
+  // FNV-1a (Fowler, Noll, Vo) over 32-bit words, mixed once more at the end.
+  std::uint64_t hash[kRows];
+  for (std::uint64_t& each : hash) each = 0xcbf29ce484222325ull;
+  for (int i = 0; i < n; ++i) {
+    for (int r = 0; r < kRows; ++r) {
+      const float point = rows[static_cast<std::size_t>(r) * n + i];
+      const float value = std::fabs(point) < 1e-30f ? 0.0f : point;
+      std::uint32_t bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      hash[r] = (hash[r] ^ bits) * 0x100000001b3ull;
     }
-    for (int r = 0; r < count; ++r) use(first + r, &rows[static_cast<std::size_t>(r) * n]);
+  }
+  for (int r = 0; r < kRows; ++r) {
+    const std::uint64_t mixed = (hash[r] ^ (hash[r] >> 30)) * 0xbf58476d1ce4e5b9ull;
+    hashes[r] = mixed ^ (mixed >> 31);
   }
 }
 
@@ -188,16 +193,9 @@ void require_host_memory(int n, std::size_t bytes_per_point) {
 }
 
 std::uint64_t row_hash(const float* row, int n) {
-  // FNV-1a (Fowler, Noll, Vo) over 32-bit words, mixed once more at the end.
-  std::uint64_t hash = 0xcbf29ce484222325ull;
-  for (int i = 0; i < n; ++i) {
-    const float value = std::fabs(row[i]) < 1e-30f ? 0.0f : row[i];
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    hash = (hash ^ bits) * 0x100000001b3ull;
-  }
-  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ull;
-  return hash ^ (hash >> 31);
+  std::uint64_t hash;
+  hash_rows<1>(row, n, &hash);
+  return hash;
 }
 
 Run::Run(const Options& options, const Problem& problem) : options_(options), problem_(problem) {
@@ -219,19 +217,20 @@ void Run::record(int iteration, double residual) {
   const int before = checks_.empty() ? 0 : checks_.back().iteration;
   const double ms = std::chrono::duration<double, std::milli>(now - iteration_start_).count();
   checks_.push_back({iteration, residual, ms / std::max(1, iteration - before)});
-  if (!options_.quiet) print_progress(iteration, residual);
+  if (!options_.quiet) print_progress(before, iteration, residual);
   iteration_start_ = Clock::now();
 }
 
-void Run::print_progress(int iteration, double residual) {
-  // A line at 1, 2, 5, 10, 20, 50, ...; between them, on a terminal, one that is overwritten.
-  int leading = iteration;
-  while (leading >= 10 && leading % 10 == 0) leading /= 10;
-  const bool round = leading == 1 || leading == 2 || leading == 5;
+void Run::print_progress(int before, int iteration, double residual) {
+  // A line when 1, 2, 5, 10, 20, 50, ... are passed; between them, on a terminal, one that is
+  // overwritten.
+  long long step = 1;
+  while (10 * step <= iteration) step *= 10;
+  const long long leading = iteration / step;  // 1 to 9
+  const bool round = before < (leading >= 5 ? 5 : leading >= 2 ? 2 : 1) * step;
   const Clock::time_point now = Clock::now();
   if (round) {
-    if (progress_line_) std::fputs("\r\033[K", stderr);
-    progress_line_ = false;
+    clear_progress();
     std::printf("  iteration %6d   residual %.4e\n", iteration, residual);
     std::fflush(stdout);
     last_progress_ = now;
@@ -243,9 +242,49 @@ void Run::print_progress(int iteration, double residual) {
   }
 }
 
-int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) {
+void Run::clear_progress() {
   if (progress_line_) std::fputs("\r\033[K", stderr);
   progress_line_ = false;
+}
+
+// The same rows; on a terminal, where there are so many that it takes a while, a line says how far
+// it is.
+FetchRows Run::with_progress(const FetchRows& fetch) {
+  if (options_.quiet || !isatty(STDERR_FILENO)) return fetch;
+  return [this, fetch](float* to, int j, int rows) {
+    fetch(to, j, rows);
+    const Clock::time_point now = Clock::now();
+    if (now - last_progress_ <= std::chrono::milliseconds(200)) return;
+    std::fprintf(stderr, "\r\033[K  reading the result: row %d of %d", j + rows, options_.n);
+    progress_line_ = true;
+    last_progress_ = now;
+  };
+}
+
+int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) {
+  const int n = options_.n;
+  const FetchRows fetch = with_progress([=](float* to, int j, int rows) {
+    // A few rows side by side: in a layout in which the points of a row are far apart, those of a
+    // column are neighbours, and a cache line serves them all.
+    constexpr int kRows = 16;
+    for (int first = 0; first < rows; first += kRows) {
+      for (int i = 0; i < n; ++i) {
+        for (int r = first; r < std::min(first + kRows, rows); ++r) {
+          to[static_cast<std::size_t>(r) * n + i] = field[i * stride_i + (j + r) * stride_j];
+        }
+      }
+    }
+  });
+  return finish(fetch, [=] { return problem_.distance_to_exact(field, stride_i, stride_j); });
+}
+
+int Run::finish(const FetchRows& fetch) {
+  const FetchRows shown = with_progress(fetch);
+  return finish(shown, [&] { return problem_.distance_to_exact(shown); });
+}
+
+int Run::finish(const FetchRows& fetch, const std::function<double()>& distance) {
+  clear_progress();
 
   const int iterations = checks_.empty() ? 0 : checks_.back().iteration;
   const double residual = checks_.empty() ? NAN : checks_.back().residual;
@@ -272,7 +311,8 @@ int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) 
       std::printf("  no times         they would say nothing about a GPU\n");
     }
     if (problem_.has_exact_solution()) {
-      distance_ = problem_.distance_to_exact(field, stride_i, stride_j);
+      distance_ = distance();
+      clear_progress();
       std::printf("  exact solution   %.3g %% away from it\n", 100 * distance_);
       if (distance_ > 0.01) {
         std::printf(
@@ -285,14 +325,15 @@ int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) 
     }
     std::fflush(stdout);
   }
-  if (!options_.record_dir.empty()) write_record(field, stride_i, stride_j);
+  if (!options_.record_dir.empty()) write_record(fetch);
+  clear_progress();
   if (std::isnan(residual)) {
     fail(kExitNotConverged, "the residual of iteration %d is not a number", iterations);
   }
   return done ? kExitDone : kExitNotConverged;
 }
 
-void Run::write_record(const float* field, std::size_t stride_i, std::size_t stride_j) const {
+void Run::write_record(const FetchRows& fetch) const {
   const std::string& dir = options_.record_dir;
   // run.json goes first and comes last: where it is, the record beside it is whole.
   std::error_code ignored;
@@ -311,16 +352,26 @@ void Run::write_record(const float* field, std::size_t stride_i, std::size_t str
   const bool full = options_.field_record == FieldRecord::kFull;
   if (full) {
     RecordFile values(dir, "field.f32");
-    for_each_row(field, stride_i, stride_j, options_.n,
+    for_each_row(fetch, options_.n,
                  [&](int, const float* row) { values.write(row, sizeof(float) * options_.n); });
     values.commit();
   } else {
     RecordFile hashes(dir, "rows.csv");
     std::string text = "row,hash\n";
-    for_each_row(field, stride_i, stride_j, options_.n, [&](int j, const float* row) {
-      std::snprintf(line, sizeof line, "%d,%016llx\n", j,
-                    static_cast<unsigned long long>(row_hash(row, options_.n)));
-      text += line;
+    const int n = options_.n;
+    for_each_block(fetch, n, [&](int first, int count, const float* rows) {
+      constexpr int kRows = 4;
+      std::vector<std::uint64_t> hash(count);
+      int r = 0;
+      for (; r + kRows <= count; r += kRows) {
+        hash_rows<kRows>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
+      }
+      for (; r < count; ++r) hash[r] = row_hash(rows + static_cast<std::size_t>(r) * n, n);
+      for (r = 0; r < count; ++r) {
+        std::snprintf(line, sizeof line, "%d,%016llx\n", first + r,
+                      static_cast<unsigned long long>(hash[r]));
+        text += line;
+      }
     });
     hashes.write(text.data(), text.size());
     hashes.commit();

@@ -221,9 +221,22 @@ test_with_make() {
   expect '^  No race, no access out of bounds, ' "a step with kernels, built by make"
 }
 
+# What a plain compiler takes and nvcc refuses is told, where nvcc is here.
+test_nvcc() {
+  local kernel=exercises/04_jacobi_kernel/jacobi.cu
+  [[ -n ${LAB_TEST_NVCC:-} ]] || return 0
+  LAB_BUILD_DIR="$temp/the build with nvcc" LAB_CMAKE_ARGS="-DLAB_EXERCISE_ARCHITECTURES=90 ${quick[*]}"
+  sed 's/__host__ __device__ inline/inline/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
+  check 1 "a kernel that calls a function of the host" STEP=04 BACKEND=cpu
+  expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"
+  expect '^04_jacobi_kernel: right where the CPU runs the kernels, but nvcc refuses it; ' \
+    "a kernel that calls a function of the host"
+}
+
 cp "$lab/$solution" "$temp/solution.cpp"
 export LAB_BUILD_DIR="$temp/the build" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF ${quick[*]}"
 test_verdicts
 test_run
 test_with_make
+test_nvcc
 finish "a learner is told what is so"

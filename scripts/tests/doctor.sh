@@ -81,13 +81,13 @@ expect '^Ready, on the GPU' "a node with a GPU"
 
 # Counters: for administrators alone; and again for who is one.
 echo "RmProfilingAdminOnly: 1" >"$params"
-echo "CapEff:	00000000a80425fb" >"$temp/root/proc/self/status"
+printf 'CapEff:\t00000000a80425fb\n' >"$temp/root/proc/self/status"
 doctor
 expect_status 0 "no counters"
 expect '^problem  may count      hardware counters are for administrators$' "no counters"
 expect 'NVreg_RestrictProfilingToAdminUsers=0' "no counters"
 expect 'cap-add=SYS_ADMIN' "no counters"
-echo "CapEff:	000001ffffffffff" >"$temp/root/proc/self/status"
+printf 'CapEff:\t000001ffffffffff\n' >"$temp/root/proc/self/status"
 doctor
 expect '^ok       may count      the driver lets you' "an administrator"
 # A program that is built: the doctor tries.

@@ -1,5 +1,5 @@
-// What CUDA_CHECK and lab::require_gpu_memory say where CUDA fails: no driver, an old one, a GPU that
-// others hold, no memory. The CUDA runtime is this file's own: it fails as the test tells it to.
+// What CUDA_CHECK and lab::require_gpu_memory say where CUDA fails: no driver, an old one, a GPU
+// that others hold, no memory. The CUDA runtime is this file's own: it fails as the test tells it.
 
 #include <cstring>
 #include <string>

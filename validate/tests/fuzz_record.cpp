@@ -1,5 +1,5 @@
-// For libFuzzer (scripts/tests/fuzz_record.sh): whatever bytes stand in a record, the reader neither
-// crashes nor hangs, and what it takes for a record is one.
+// For libFuzzer (scripts/tests/fuzz_record.sh): whatever bytes stand in a record, the reader
+// neither crashes nor hangs, and what it takes for a record is one.
 
 #include <cstddef>
 #include <cstdint>

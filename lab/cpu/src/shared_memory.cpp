@@ -45,9 +45,10 @@ void fill(char* shared, const Variable& variable) {
 
 const std::size_t kSharedRoom = kRoom;
 
-std::size_t place_shared_variable(std::size_t bytes) {
+std::size_t place_shared_variable(std::size_t bytes, std::atomic<std::size_t>* place_found) {
   const OutsideKernelCode outside;
   const std::lock_guard lock(placing);
+  if (*place_found != kNoPlace) return *place_found;
   const int count = variable_count;
   std::size_t place = 0;
   if (count > 0) {
@@ -60,7 +61,7 @@ std::size_t place_shared_variable(std::size_t bytes) {
   variables[count] = {place, bytes};
   variable_count = count + 1;
   if (shared_memory) fill(shared_memory, variables[count]);
-  return place;
+  return *place_found = place;
 }
 
 std::size_t shared_variable_bytes() {

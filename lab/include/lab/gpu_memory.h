@@ -2,9 +2,11 @@
 
 #include <cuda_runtime_api.h>
 #include <lab/cuda_check.h>
+#include <lab/problem.h>
 #include <lab/run.h>
 
 #include <cstddef>
+#include <vector>
 
 namespace lab {
 
@@ -36,5 +38,34 @@ inline void require_gpu_memory(int n, std::size_t bytes_per_point) {
          n, 1e-9 * needed, properties.name, 1e-9 * free_bytes, largest_n(usable, bytes_per_point));
   }
 }
+
+/// A field's starting values for kernels: the boundary's, computed on the host, in the GPU's memory
+/// for as long as this object lives. What ends it waits for the kernels that read them.
+class StartOnGpu {
+ public:
+  explicit StartOnGpu(const StartingField& start) : value_{start.interior, {}, {}, {}, {}} {
+    const std::size_t n = start.south.size();
+    std::vector<float> all;
+    for (const auto* side : {&start.south, &start.north, &start.west, &start.east}) {
+      all.insert(all.end(), side->begin(), side->end());
+    }
+    CUDA_CHECK(cudaMalloc(&memory_, all.size() * sizeof(float)));
+    CUDA_CHECK(cudaMemcpy(memory_, all.data(), all.size() * sizeof(float), cudaMemcpyHostToDevice));
+    value_.south = memory_;
+    value_.north = memory_ + n;
+    value_.west = memory_ + 2 * n;
+    value_.east = memory_ + 3 * n;
+  }
+  ~StartOnGpu() { CUDA_CHECK(cudaFree(memory_)); }
+  StartOnGpu(const StartOnGpu&) = delete;
+  StartOnGpu& operator=(const StartOnGpu&) = delete;
+
+  /// value()(i, j) in a kernel is what start(i, j) is on the host.
+  const StartingValue& value() const { return value_; }
+
+ private:
+  float* memory_ = nullptr;
+  StartingValue value_;
+};
 
 }  // namespace lab

@@ -18,6 +18,8 @@ inline constexpr int kMinN = 3;
 inline constexpr int kMaxN = 1 << 20;
 /// The most points a side for the problem `harmonic`: beyond it x^2 is no longer exact in a float.
 inline constexpr int kMaxHarmonicN = 4096;
+/// The most sweeps from one residual to the next: a step may keep them all as one graph.
+inline constexpr int kMaxCheckEvery = 10000;
 /// Above this n a record holds a hash of each row instead of the field, unless asked otherwise.
 inline constexpr int kMaxFullRecordN = 16384;
 

@@ -2,7 +2,9 @@
 
 #include <lab/options.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #ifdef __CUDACC__
@@ -44,6 +46,23 @@ struct InteriorValue {
   }
 };
 
+/// What every point of one field holds before the first sweep. It points to the boundary's values
+/// and owns nothing: a kernel can take it, where they are in the GPU's memory (lab::StartOnGpu).
+struct StartingValue {
+  InteriorValue interior;
+  const float *south, *north;  ///< rows j = 0 and j = n - 1, n values each, corners included
+  const float *west, *east;    ///< columns i = 0 and i = n - 1, n values each
+
+  /// Value of point (i, j), 0 <= i, j < n.
+  LAB_HOST_DEVICE float operator()(int i, int j) const {
+    if (j == 0) return south[i];
+    if (j == interior.n - 1) return north[i];
+    if (i == 0) return west[j];
+    if (i == interior.n - 1) return east[j];
+    return interior(i, j);
+  }
+};
+
 /// The values of one field before the first sweep: the boundary from arrays, the interior by rule.
 struct StartingField {
   InteriorValue interior;
@@ -52,13 +71,21 @@ struct StartingField {
 
   /// Value of point (i, j), 0 <= i, j < n.
   float operator()(int i, int j) const {
-    if (j == 0) return south[i];
-    if (j == interior.n - 1) return north[i];
-    if (i == 0) return west[j];
-    if (i == interior.n - 1) return east[j];
-    return interior(i, j);
+    return StartingValue{interior, south.data(), north.data(), west.data(), east.data()}(i, j);
   }
 };
+
+/// Copies `rows` whole rows of a field, from row j on, to `to`: n floats each, i from 0 to n - 1.
+using FetchRows = std::function<void(float* to, int j, int rows)>;
+
+/// Calls use(first, count, rows) for all rows of a field in order: `count` of them at a time, from
+/// row `first` on, one behind the other.
+void for_each_block(const FetchRows& fetch, int n,
+                    const std::function<void(int first, int count, const float* rows)>& use);
+
+/// The same row by row: calls use(j, row) for each, with its n values.
+void for_each_row(const FetchRows& fetch, int n,
+                  const std::function<void(int j, const float* row)>& use);
 
 /// The boundary-value problem that a step solves, on n x n points of the unit square.
 ///
@@ -88,6 +115,8 @@ class Problem {
   /// sqrt(sum (f - u)^2 / sum u^2) over the interior, u the exact solution of the differential
   /// equation. `field` holds point (i, j) at i * stride_i + j * stride_j.
   double distance_to_exact(const float* field, std::size_t stride_i, std::size_t stride_j) const;
+  /// The same of a field that is fetched row by row.
+  double distance_to_exact(const FetchRows& fetch) const;
 
  private:
   StartingField old_, new_;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,16 @@ class Run {
   /// Returns the program's exit code.
   int finish(const float* field, std::size_t stride_i, std::size_t stride_j);
 
+  /// The same where the result is not in host memory: `fetch` copies some rows of it. They are
+  /// asked for from the first to the last, and only where something is to be done with them.
+  int finish(const FetchRows& fetch);
+
  private:
-  void print_progress(int iteration, double residual);
-  void write_record(const float* field, std::size_t stride_i, std::size_t stride_j) const;
+  void print_progress(int before, int iteration, double residual);
+  void clear_progress();
+  FetchRows with_progress(const FetchRows& fetch);
+  int finish(const FetchRows& fetch, const std::function<double()>& distance);
+  void write_record(const FetchRows& fetch) const;
 
   using Clock = std::chrono::steady_clock;
   struct Check {

@@ -11,8 +11,11 @@ namespace cuda_on_cpu {
 extern constinit thread_local char* shared_memory;
 extern constinit thread_local char* dynamic_shared_memory;
 
-/// Finds a place for one more variable; the same in every block.
-std::size_t place_shared_variable(std::size_t bytes);
+constexpr std::size_t kNoPlace = ~std::size_t{0};
+
+/// Finds a place for one more variable, the same in every block. Threads may ask at once, all those
+/// of a warp that runs in lockstep: the first one decides.
+std::size_t place_shared_variable(std::size_t bytes, std::atomic<std::size_t>* place);
 
 /// A variable in shared memory: a static object of the kernel, which knows where in the block's
 /// shared memory the variable stands.
@@ -22,19 +25,12 @@ class SharedVariable {
   static_assert(sizeof(T) <= 48 * 1024, "a kernel has at most 48 KiB of static shared memory");
   T& here() {
     std::size_t place = place_.load(std::memory_order_relaxed);
-    if (place == kNone) place = find_place();
+    if (place == kNoPlace) place = place_shared_variable(sizeof(T), &place_);
     return *reinterpret_cast<T*>(shared_memory + place);
   }
 
  private:
-  static constexpr std::size_t kNone = ~std::size_t{0};
-
-  // Two workers may come here at once: the first one decides.
-  std::size_t find_place() {
-    std::size_t place = place_shared_variable(sizeof(T)), expected = kNone;
-    return place_.compare_exchange_strong(expected, place) ? place : expected;
-  }
-  std::atomic<std::size_t> place_{kNone};
+  std::atomic<std::size_t> place_{kNoPlace};
 };
 
 template <class T>

@@ -1,0 +1,643 @@
+// The ceilings of this GPU, measured: copies over array sizes and launch shapes, transfers between
+// host and GPU, L2 and L1, and the rate of multiply-adds. Every result is checked before it is timed.
+
+#include "ceilings.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <cuda_runtime.h>
+
+#include <lab/cuda_check.h>
+
+#include "timing.h"
+
+namespace {
+
+constexpr int kLargestPower = 11;    // arrays of (32 * 2^k)^2 floats, k from 0 to this
+constexpr int kShapeN = 16384;       // arrays for the launch shapes
+constexpr int kHostN = 8192;         // and the largest between host and GPU
+constexpr float kScale = 3;          // of the triad; all its values are exact in float
+constexpr int kChunkThreads = 1024;  // the caches: a block reads chunks of kChunk words
+constexpr int kUnrolled = 4;         // of 16 bytes, kUnrolled a thread
+constexpr int kChunk = kChunkThreads * kUnrolled;
+constexpr int kL2Rounds = 512;  // chunks a block reads
+constexpr int kL1Threads = 512;
+constexpr int kL1Rounds = 4096;
+constexpr int kL1Shifts = 16;  // a thread's word changes from round to round, 32 words on
+constexpr int kL1Words = kL1Threads * kUnrolled + 32 * kL1Shifts;
+constexpr int kChains = 8;  // of dependent multiply-adds in a thread
+constexpr int kArithmeticBlock = 256;
+
+struct Row {
+  std::string what, way;
+  int n, block_x, block_y;  // 0: does not apply
+  std::size_t bytes;        // one array, or what a cache should hold
+  std::size_t samples;
+  double min_us, median_us;
+  double best, median;  // rates, by the least time and by the median
+  const char* unit;
+};
+
+std::vector<Row> rows;
+
+/// Times `work`, which moves so many bytes (or makes so many operations), and keeps a row of it.
+void measure(Row row, double amount, const std::function<void()>& work) {
+  const std::vector<double> times = sorted_times_ms(work);
+  row.samples = times.size();
+  const double median = times[times.size() / 2];
+  row.min_us = 1e3 * times[0];
+  row.median_us = 1e3 * median;
+  row.best = 1e-6 * amount / times[0];
+  row.median = 1e-6 * amount / median;
+  rows.push_back(row);
+}
+
+// The values that arrays begin with: whole numbers below 1024, so that sums of them are exact.
+__host__ __device__ inline std::uint32_t value(std::size_t k, std::uint32_t salt) {
+  const std::uint32_t low = static_cast<std::uint32_t>(k),
+                      high = static_cast<std::uint32_t>(k >> 32);
+  return (((low + high * 977u) * 2654435761u + salt * 40503u) >> 16) & 1023u;
+}
+
+__global__ void fill_kernel(float* to, std::size_t count, std::uint32_t salt) {
+  const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
+  for (std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count; k += stride) {
+    to[k] = static_cast<float>(value(k, salt));
+  }
+}
+
+__global__ void fill_words_kernel(std::uint32_t* to, std::size_t count) {
+  const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
+  for (std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count; k += stride) {
+    to[k] = value(k, 3);
+  }
+}
+
+// Counts what is not value(k, 1) + scale * value(k, 2).
+__global__ void count_wrong_kernel(const float* a, std::size_t count, float scale,
+                                   unsigned long long* wrong) {
+  const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
+  unsigned long long mine = 0;
+  for (std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count; k += stride) {
+    const float expected =
+        static_cast<float>(value(k, 1)) + scale * static_cast<float>(value(k, 2));
+    if (!(a[k] == expected)) ++mine;  // a NaN is wrong, too
+  }
+  if (mine > 0) atomicAdd(wrong, mine);
+}
+
+__global__ void copy_kernel(float* __restrict__ a, const float* __restrict__ b, int n) {
+  const int x = threadIdx.x + blockIdx.x * blockDim.x;
+  const int y = threadIdx.y + blockIdx.y * blockDim.y;
+  if (x < n && y < n) a[std::size_t(y) * n + x] = b[std::size_t(y) * n + x];
+}
+
+__global__ void copy_float4_kernel(float4* __restrict__ a, const float4* __restrict__ b,
+                                   std::size_t count) {
+  const std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (k < count) a[k] = b[k];
+}
+
+__global__ void triad_kernel(float* __restrict__ a, const float* __restrict__ b,
+                             const float* __restrict__ c, float scale, int n) {
+  const int x = threadIdx.x + blockIdx.x * blockDim.x;
+  const int y = threadIdx.y + blockIdx.y * blockDim.y;
+  if (x < n && y < n) {
+    const std::size_t k = std::size_t(y) * n + x;
+    a[k] = b[k] + scale * c[k];
+  }
+}
+
+// Block b reads chunk b, then chunk b + gridDim.x ... of `chunks`, round and round, past L1 (ld.cg).
+__global__ void __launch_bounds__(kChunkThreads)
+    l2_read_kernel(const uint4* __restrict__ data, unsigned chunks, std::uint32_t* sums) {
+  std::uint32_t sum = 0;
+  unsigned chunk = blockIdx.x % chunks;
+  for (int round = 0; round < kL2Rounds; ++round) {
+    const uint4* word = data + std::size_t(chunk) * kChunk + threadIdx.x;
+#pragma unroll
+    for (int k = 0; k < kUnrolled; ++k) {
+      const uint4 w = __ldcg(word + k * kChunkThreads);
+      sum += w.x + w.y + w.z + w.w;
+    }
+    chunk = (chunk + gridDim.x) % chunks;
+  }
+  atomicAdd(&sums[blockIdx.x], sum);
+}
+
+__global__ void __launch_bounds__(kChunkThreads)
+    l2_copy_kernel(uint4* __restrict__ to, const uint4* __restrict__ from, unsigned chunks) {
+  unsigned chunk = blockIdx.x % chunks;
+  for (int round = 0; round < kL2Rounds; ++round) {
+    const std::size_t first = std::size_t(chunk) * kChunk + threadIdx.x;
+    uint4 words[kUnrolled];
+#pragma unroll
+    for (int k = 0; k < kUnrolled; ++k) words[k] = __ldcg(from + first + k * kChunkThreads);
+#pragma unroll
+    for (int k = 0; k < kUnrolled; ++k) __stcg(to + first + k * kChunkThreads, words[k]);
+    chunk = (chunk + gridDim.x) % chunks;
+  }
+}
+
+// All blocks read the same 40 KB again and again: L1 has them after the first round.
+__global__ void __launch_bounds__(kL1Threads)
+    l1_read_kernel(const uint4* __restrict__ data, std::uint32_t* sums) {
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (int round = 0; round < kL1Rounds; ++round) {
+    const uint4* word = data + threadIdx.x + 32 * (round % kL1Shifts);
+#pragma unroll
+    for (int k = 0; k < kUnrolled; ++k) {
+      const uint4 w = word[k * kL1Threads];
+      sum += w.x + w.y + w.z + w.w;
+    }
+  }
+  atomicAdd(&sums[blockIdx.x], sum);
+}
+
+// Multiply-adds of which each waits for one before, kChains at a time. x -> x/2 + b tends to 2 b.
+template <typename Real>
+__global__ void __launch_bounds__(kArithmeticBlock)
+    multiply_add_kernel(Real* sums, Real half, int rounds) {
+  Real x[kChains], b[kChains];
+#pragma unroll
+  for (int k = 0; k < kChains; ++k) {
+    x[k] = 0;
+    b[k] = static_cast<Real>(k + 1 + threadIdx.x % 32) / 2;
+  }
+#pragma unroll 4
+  for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+    for (int k = 0; k < kChains; ++k) x[k] = x[k] * half + b[k];
+  }
+  Real sum = 0;
+#pragma unroll
+  for (int k = 0; k < kChains; ++k) sum += x[k];
+  sums[std::size_t(blockIdx.x) * blockDim.x + threadIdx.x] = sum;
+}
+
+[[noreturn]] void wrong_result(const char* what) {
+  lab::fail(lab::kExitCudaError, "%s: its result is wrong, so it gets no time", what);
+}
+
+void finish_kernel() {
+  CUDA_CHECK(cudaGetLastError());
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+/// Three arrays on the GPU: a is written, b and c are read.
+struct Arrays {
+  float *a, *b, *c;
+  unsigned long long* wrong;  // how many of a's values are
+  unsigned blocks;            // for kernels that go over any number of points
+};
+
+/// Runs `work`, and ends the program unless a[0] ... a[count - 1] are then b + scale * c.
+void check(const char* what, const Arrays& arrays, std::size_t count, float scale,
+           const std::function<void()>& work) {
+  CUDA_CHECK(cudaMemset(arrays.a, 0xff, count * sizeof(float)));  // NaNs
+  CUDA_CHECK(cudaMemset(arrays.wrong, 0, sizeof *arrays.wrong));
+  work();
+  count_wrong_kernel<<<arrays.blocks, 256>>>(arrays.a, count, scale, arrays.wrong);
+  finish_kernel();
+  unsigned long long wrong = 0;
+  CUDA_CHECK(cudaMemcpy(&wrong, arrays.wrong, sizeof wrong, cudaMemcpyDeviceToHost));
+  if (wrong != 0) wrong_result(what);
+}
+
+dim3 grid_of(int n, dim3 block) {
+  return dim3((n + block.x - 1) / block.x, (n + block.y - 1) / block.y);
+}
+
+void measure_copy_kernel(const char* what, const Arrays& arrays, int n, dim3 block) {
+  const std::size_t count = std::size_t(n) * n, bytes = count * sizeof(float);
+  auto work = [&] {
+    copy_kernel<<<grid_of(n, block), block>>>(arrays.a, arrays.b, n);
+    CUDA_CHECK(cudaGetLastError());
+  };
+  check("the copy by a kernel", arrays, count, 0, work);
+  measure({what, "copy_kernel", n, int(block.x), int(block.y), bytes, 0, 0, 0, 0, 0, "GB/s"},
+          2.0 * bytes, work);
+}
+
+void measure_triad(const char* what, const Arrays& arrays, int n, dim3 block) {
+  const std::size_t count = std::size_t(n) * n, bytes = count * sizeof(float);
+  auto work = [&] {
+    triad_kernel<<<grid_of(n, block), block>>>(arrays.a, arrays.b, arrays.c, kScale, n);
+    CUDA_CHECK(cudaGetLastError());
+  };
+  check("the triad", arrays, count, kScale, work);
+  measure({what, "triad", n, int(block.x), int(block.y), bytes, 0, 0, 0, 0, 0, "GB/s"}, 3.0 * bytes,
+          work);
+}
+
+void measure_sizes(const Arrays& arrays, int largest) {
+  for (int n = 32; n <= largest; n *= 2) {
+    const std::size_t count = std::size_t(n) * n, bytes = count * sizeof(float);
+    auto library = [&] {
+      CUDA_CHECK(cudaMemcpyAsync(arrays.a, arrays.b, bytes, cudaMemcpyDeviceToDevice));
+    };
+    check("the copy by the library", arrays, count, 0, library);
+    measure({"size", "copy_library", n, 0, 0, bytes, 0, 0, 0, 0, 0, "GB/s"}, 2.0 * bytes, library);
+    measure_copy_kernel("size", arrays, n, dim3(32, 8));
+    auto by_float4 = [&] {
+      copy_float4_kernel<<<static_cast<unsigned>((count / 4 + 255) / 256), 256>>>(
+          reinterpret_cast<float4*>(arrays.a), reinterpret_cast<const float4*>(arrays.b),
+          count / 4);
+      CUDA_CHECK(cudaGetLastError());
+    };
+    check("the copy by float4", arrays, count, 0, by_float4);
+    measure({"size", "copy_float4", n, 256, 1, bytes, 0, 0, 0, 0, 0, "GB/s"}, 2.0 * bytes,
+            by_float4);
+    measure_triad("size", arrays, n, dim3(32, 8));
+  }
+}
+
+void measure_shapes(const Arrays& arrays, int n) {
+  measure_copy_kernel("block", arrays, n, dim3(1, 1));
+  for (unsigned x = 32; x <= 1024; x *= 2) measure_copy_kernel("block", arrays, n, dim3(x, 1));
+  for (unsigned y = 2; y <= 32; y *= 2) measure_copy_kernel("block", arrays, n, dim3(32, y));
+  for (unsigned y = 1; y <= 32; y *= 2) measure_triad("block", arrays, n, dim3(32, y));
+}
+
+void measure_host(const Arrays& arrays, int largest) {
+  const std::size_t most = std::size_t(largest) * largest;
+  std::vector<float> pageable(most), back(most);
+  float* pinned;
+  CUDA_CHECK(cudaMallocHost(&pinned, most * sizeof(float)));
+  for (std::size_t k = 0; k < most; ++k) pageable[k] = pinned[k] = static_cast<float>(value(k, 1));
+  for (int n = 32; n <= largest; n *= 2) {
+    const std::size_t count = std::size_t(n) * n, bytes = count * sizeof(float);
+    for (const bool is_pinned : {false, true}) {
+      float* host = is_pinned ? pinned : pageable.data();
+      auto to_gpu = [&] {
+        CUDA_CHECK(cudaMemcpyAsync(arrays.a, host, bytes, cudaMemcpyHostToDevice));
+      };
+      auto to_host = [&] {
+        CUDA_CHECK(cudaMemcpyAsync(host, arrays.a, bytes, cudaMemcpyDeviceToHost));
+      };
+      check("the copy to the GPU", arrays, count, 0, to_gpu);
+      measure({"host", is_pinned ? "to_gpu_pinned" : "to_gpu_pageable", n, 0, 0, bytes, 0, 0, 0, 0,
+               0, "GB/s"},
+              1.0 * bytes, to_gpu);
+      std::memcpy(back.data(), host, bytes);
+      std::memset(host, 0xff, bytes);
+      to_host();
+      CUDA_CHECK(cudaDeviceSynchronize());
+      if (std::memcmp(back.data(), host, bytes) != 0) wrong_result("the copy to the host");
+      measure({"host", is_pinned ? "to_host_pinned" : "to_host_pageable", n, 0, 0, bytes, 0, 0, 0,
+               0, 0, "GB/s"},
+              1.0 * bytes, to_host);
+    }
+  }
+  CUDA_CHECK(cudaFreeHost(pinned));
+}
+
+/// Whether block b's sum is the one expected, for all b.
+void check_sums(const char* what, const std::uint32_t* sums, unsigned blocks,
+                const std::function<std::uint32_t(unsigned)>& expected) {
+  std::vector<std::uint32_t> found(blocks);
+  CUDA_CHECK(cudaMemcpy(found.data(), sums, blocks * sizeof found[0], cudaMemcpyDeviceToHost));
+  for (unsigned b = 0; b < blocks; ++b) {
+    if (found[b] != expected(b)) wrong_result(what);
+  }
+}
+
+void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
+  const unsigned blocks = 2 * sms;
+  std::uint32_t* sums;
+  CUDA_CHECK(cudaMalloc(&sums, 4 * sms * sizeof *sums));
+  auto* words = reinterpret_cast<std::uint32_t*>(arrays.c);
+  fill_words_kernel<<<arrays.blocks, 256>>>(words, most_bytes / sizeof *words);
+  finish_kernel();
+  const std::size_t chunk_bytes = kChunk * sizeof(uint4);
+  std::vector<std::uint32_t> chunk_sums;
+  for (std::size_t k = 0; k < most_bytes / 4; ++k) {
+    if (k % (4 * kChunk) == 0) chunk_sums.push_back(0);
+    chunk_sums.back() += value(k, 3);
+  }
+  for (std::size_t bytes = chunk_bytes * 8; bytes <= most_bytes; bytes *= 2) {
+    const unsigned chunks = static_cast<unsigned>(bytes / chunk_bytes);
+    const auto* data = reinterpret_cast<const uint4*>(words);
+    auto read = [&] {
+      l2_read_kernel<<<blocks, kChunkThreads>>>(data, chunks, sums);
+      CUDA_CHECK(cudaGetLastError());
+    };
+    CUDA_CHECK(cudaMemset(sums, 0, blocks * sizeof *sums));
+    read();
+    check_sums("reading from L2", sums, blocks, [&](unsigned block) {
+      std::uint32_t sum = 0;
+      for (int round = 0; round < kL2Rounds; ++round) {
+        sum += chunk_sums[(block % chunks + std::size_t(round) * blocks) % chunks];
+      }
+      return sum;
+    });
+    const double moved = double(blocks) * kL2Rounds * chunk_bytes;
+    measure({"cache", "l2_read", 0, kChunkThreads, 1, bytes, 0, 0, 0, 0, 0, "GB/s"}, moved, read);
+
+    // Half of the bytes are read, half are written: as many in all.
+    const unsigned half = chunks / 2;
+    auto copy = [&] {
+      l2_copy_kernel<<<blocks, kChunkThreads>>>(reinterpret_cast<uint4*>(arrays.a),
+                                                reinterpret_cast<const uint4*>(arrays.b), half);
+      CUDA_CHECK(cudaGetLastError());
+    };
+    check("copying in L2", arrays, bytes / 2 / sizeof(float), 0, copy);
+    measure({"cache", "l2_copy", 0, kChunkThreads, 1, bytes, 0, 0, 0, 0, 0, "GB/s"}, 2 * moved,
+            copy);
+  }
+
+  const unsigned l1_blocks = 4 * sms;
+  auto read = [&] {
+    l1_read_kernel<<<l1_blocks, kL1Threads>>>(reinterpret_cast<const uint4*>(words), sums);
+    CUDA_CHECK(cudaGetLastError());
+  };
+  std::uint32_t expected = 0;
+  for (int shift = 0; shift < kL1Shifts; ++shift) {
+    for (int k = 0; k < 4 * kL1Threads * kUnrolled; ++k) {
+      expected += value(4 * 32 * shift + k, 3);
+    }
+  }
+  expected *= kL1Rounds / kL1Shifts;
+  CUDA_CHECK(cudaMemset(sums, 0, l1_blocks * sizeof *sums));
+  read();
+  check_sums("reading from L1", sums, l1_blocks, [&](unsigned) { return expected; });
+  measure({"cache", "l1_read", 0, kL1Threads, 1, kL1Words * sizeof(uint4), 0, 0, 0, 0, 0, "GB/s"},
+          double(l1_blocks) * kL1Threads * kL1Rounds * kUnrolled * sizeof(uint4), read);
+  CUDA_CHECK(cudaFree(sums));
+}
+
+template <typename Real>
+void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) {
+  const unsigned blocks = 8 * sms;
+  const std::size_t threads = std::size_t(blocks) * kArithmeticBlock;
+  Real* sums;
+  CUDA_CHECK(cudaMalloc(&sums, threads * sizeof(Real)));
+  auto work = [&] {
+    multiply_add_kernel<Real><<<blocks, kArithmeticBlock>>>(sums, Real(0.5), rounds);
+    CUDA_CHECK(cudaGetLastError());
+  };
+  work();
+  std::vector<Real> found(threads);
+  CUDA_CHECK(cudaMemcpy(found.data(), sums, threads * sizeof(Real), cudaMemcpyDeviceToHost));
+  for (std::size_t t = 0; t < threads; ++t) {
+    double expected = 0;
+    for (int k = 0; k < kChains; ++k) expected += k + 1 + t % kArithmeticBlock % 32;
+    if (!(std::abs(found[t] - expected) <= tolerance * expected)) wrong_result(way);
+  }
+  measure({"arithmetic", way, 0, kArithmeticBlock, 1, 0, 0, 0, 0, 0, 0, "GFLOP/s"},
+          2.0 * threads * rounds * kChains, work);
+  CUDA_CHECK(cudaFree(sums));
+}
+
+struct Machine {
+  cudaDeviceProp properties;
+  std::string driver = "unknown", date;
+  double dram_peak = 0;  // what clock and bus width allow, GB/s; 0 where they are not told
+};
+
+Machine look_at_machine() {
+  Machine machine;
+  int device = 0, clock_khz = 0, bus_bits = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaGetDeviceProperties(&machine.properties, device));
+  if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, device) == cudaSuccess) {
+    machine.dram_peak = 2.0 * clock_khz * 1e3 * bus_bits / 8 * 1e-9;
+  }
+  cudaGetLastError();  // what is not told is no error
+  if (std::FILE* smi = popen(
+          "nvidia-smi --query-gpu=driver_version --format=csv,noheader --id=0 2>/dev/null", "r")) {
+    char line[64] = "";
+    if (std::fgets(line, sizeof line, smi))
+      machine.driver = std::string(line, std::strcspn(line, "\n"));
+    pclose(smi);
+  }
+  char date[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
+  machine.date = date;
+  return machine;
+}
+
+struct Ceiling {
+  const char* level;
+  const Row* row;
+};
+
+/// The row of the highest median rate among those that `counts` accepts; none: a null pointer.
+const Row* best_row(const std::function<bool(const Row&)>& counts) {
+  const Row* best = nullptr;
+  for (const Row& row : rows) {
+    if (counts(row) && (!best || row.median > best->median)) best = &row;
+  }
+  return best;
+}
+
+std::vector<Ceiling> ceilings_of(const Machine& machine) {
+  const std::size_t l2 = machine.properties.l2CacheSize;
+  std::size_t far_over_l2 = 0;  // arrays that L2 cannot hold; or the largest, where memory is small
+  for (const Row& row : rows) {
+    if (row.what == "size") far_over_l2 = std::max(far_over_l2, row.bytes);
+  }
+  far_over_l2 = std::min(far_over_l2, 4 * l2);
+  auto is = [](const Row& row, const char* what) { return row.what == what; };
+  std::vector<Ceiling> found = {
+      {"dram", best_row([&](const Row& r) { return is(r, "size") && r.bytes >= far_over_l2; })},
+      // Of the sets that L2 holds, those that fill a quarter of it or more. A smaller one is read by
+      // many blocks at once, and in part from nearer than L2: on an H200 sets of up to 2 MiB come
+      // faster than all of L2's slices together can deliver.
+      {"l2", best_row([&](const Row& r) {
+         return is(r, "cache") && r.way.rfind("l2_", 0) == 0 && r.bytes <= l2 && 4 * r.bytes >= l2;
+       })},
+      {"l1", best_row([](const Row& r) { return r.way == "l1_read"; })},
+      {"to_gpu", best_row([](const Row& r) { return r.way == "to_gpu_pinned"; })},
+      {"to_host", best_row([](const Row& r) { return r.way == "to_host_pinned"; })},
+      {"float", best_row([](const Row& r) { return r.way == "multiply_add_float"; })},
+      {"double", best_row([](const Row& r) { return r.way == "multiply_add_double"; })}};
+  return found;
+}
+
+std::string size_text(std::size_t bytes) {
+  char text[32];
+  if (bytes >= std::size_t{1} << 30) {
+    std::snprintf(text, sizeof text, "%.0f GiB", bytes / 1073741824.0);
+  } else if (bytes >= 1 << 20) {
+    std::snprintf(text, sizeof text, "%.0f MiB", bytes / 1048576.0);
+  } else {
+    std::snprintf(text, sizeof text, "%.0f KiB", bytes / 1024.0);
+  }
+  return text;
+}
+
+/// One cell: the rate by the median, and by the least time.
+std::string cell(const Row* row) {
+  if (!row) return "-";
+  char text[48];
+  const int digits = row->median < 100 ? 1 : 0;
+  std::snprintf(text, sizeof text, "%.*f %8.*f", digits, row->median, digits, row->best);
+  return text;
+}
+
+void print_by_size(const char* what, const std::vector<const char*>& ways,
+                   const std::vector<const char*>& titles) {
+  std::printf("%7s %9s", "n", "array");
+  for (const char* title : titles) std::printf(" %17s", title);
+  std::printf("\n");
+  for (const Row& first : rows) {
+    if (first.what != what || first.way != ways[0]) continue;
+    if (first.n > 0) {
+      std::printf("%7d %9s", first.n, size_text(first.bytes).c_str());
+    } else {
+      std::printf("%7s %9s", "", size_text(first.bytes).c_str());
+    }
+    for (const char* way : ways) {
+      const Row* row = best_row([&](const Row& r) {
+        return r.what == what && r.way == way && r.n == first.n && r.bytes == first.bytes;
+      });
+      std::printf(" %17s", cell(row).c_str());
+    }
+    std::printf("\n");
+  }
+}
+
+void print_tables(const Machine& machine) {
+  std::printf("GPU: %s, CUDA %d.%d, driver %s\n", machine.properties.name, CUDART_VERSION / 1000,
+              CUDART_VERSION % 1000 / 10, machine.driver.c_str());
+  std::printf(
+      "Rates in GB/s, 1 GB = 10^9 bytes, bytes read plus bytes written; in each column by\n"
+      "the median time, then by the least of %d to %d. An array has n x n floats.\n",
+      kAtLeast, kSamples);
+  std::printf("\nOn the GPU\n");
+  print_by_size("size", {"copy_library", "copy_kernel", "copy_float4", "triad"},
+                {"cudaMemcpy", "kernel", "float4 kernel", "triad (2 reads)"});
+  std::printf("\nThreads per block, n = %d\n%11s %17s %17s\n",
+              best_row([](const Row& r) { return r.what == "block"; })->n, "block", "copy",
+              "triad");
+  for (const Row& row : rows) {
+    if (row.what != "block" || row.way != "copy_kernel") continue;
+    const Row* triad = best_row([&](const Row& r) {
+      return r.what == "block" && r.way == "triad" && r.block_x == row.block_x &&
+             r.block_y == row.block_y;
+    });
+    std::printf("%6d x %2d %17s %17s\n", row.block_x, row.block_y, cell(&row).c_str(),
+                cell(triad).c_str());
+  }
+  std::printf("\nBetween host and GPU (each byte counts once)\n");
+  print_by_size("host", {"to_gpu_pageable", "to_gpu_pinned", "to_host_pageable", "to_host_pinned"},
+                {"to GPU, pageable", "to GPU, pinned", "to host, pageable", "to host, pinned"});
+  std::printf("\nRead again and again past L1: what L2 holds, and what it does not (L2: %s)\n",
+              size_text(machine.properties.l2CacheSize).c_str());
+  print_by_size("cache", {"l2_read", "l2_copy"}, {"read", "copy"});
+
+  std::printf("\nThe ceilings, by the median\n");
+  for (const Ceiling& ceiling : ceilings_of(machine)) {
+    if (!ceiling.row) continue;
+    std::printf("  %-8s %9.0f %-8s %s", ceiling.level, ceiling.row->median, ceiling.row->unit,
+                ceiling.row->way.c_str());
+    if (ceiling.row->bytes > 0) std::printf(", %s", size_text(ceiling.row->bytes).c_str());
+    std::printf("\n");
+  }
+  if (machine.dram_peak > 0) {
+    std::printf("  DRAM by its clock and bus width: %.0f GB/s\n", machine.dram_peak);
+  }
+}
+
+void write_table(const std::string& results, const Machine& machine) {
+  const std::string path = results + "/bandwidth.tsv", aside = path + ".partial";
+  std::FILE* file = std::fopen(aside.c_str(), "w");
+  if (!file) lab::fail(lab::kExitCannotWrite, "%s: %s", aside.c_str(), std::strerror(errno));
+  const cudaDeviceProp& gpu = machine.properties;
+  std::fprintf(file, "# What this GPU can do at most, measured. Written by `make bandwidth`.\n");
+  std::fprintf(file,
+               "# date\t%s\n# gpu\t%s\n# compute_capability\t%d.%d\n# cuda\t%d.%d\n# driver\t%s\n",
+               machine.date.c_str(), gpu.name, gpu.major, gpu.minor, CUDART_VERSION / 1000,
+               CUDART_VERSION % 1000 / 10, machine.driver.c_str());
+  std::fprintf(file, "# multiprocessors\t%d\n# l2_bytes\t%d\n", gpu.multiProcessorCount,
+               gpu.l2CacheSize);
+  if (machine.dram_peak > 0) {
+    std::fprintf(file, "# dram_peak_gb_per_s\t%.1f\tby\tclock and bus width\n", machine.dram_peak);
+  }
+  for (const Ceiling& ceiling : ceilings_of(machine)) {
+    if (!ceiling.row) continue;
+    std::fprintf(file, "# ceiling\t%s\t%.1f\t%s\tby\t%s\tbytes\t%zu\n", ceiling.level,
+                 ceiling.row->median, ceiling.row->unit, ceiling.row->way.c_str(),
+                 ceiling.row->bytes);
+  }
+  std::fprintf(file,
+               "what\tway\tn\tblock_x\tblock_y\tbytes\tsamples\tmin_us\tmedian_us\t"
+               "rate_best\trate_median\tunit\n");
+  for (const Row& row : rows) {
+    std::fprintf(file, "%s\t%s\t%d\t%d\t%d\t%zu\t%zu\t%.3f\t%.3f\t%.6g\t%.6g\t%s\n",
+                 row.what.c_str(), row.way.c_str(), row.n, row.block_x, row.block_y, row.bytes,
+                 row.samples, row.min_us, row.median_us, row.best, row.median, row.unit);
+  }
+  const bool written = std::fflush(file) == 0 && fsync(fileno(file)) == 0;
+  if (std::fclose(file) != 0 || !written || std::rename(aside.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    std::remove(aside.c_str());
+    lab::fail(lab::kExitCannotWrite, "%s: %s", path.c_str(), std::strerror(error));
+  }
+  std::printf("\nwritten to %s\n", path.c_str());
+}
+
+}  // namespace
+
+void measure_ceilings(const std::string& results) {
+  std::size_t free_bytes = 0, total_bytes = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+  // Found out now, not after the measurements.
+  if (!results.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(results, error);
+    if (error || access(results.c_str(), W_OK | X_OK) != 0) {
+      lab::fail(lab::kExitCannotWrite, "--results %s: %s", results.c_str(),
+                error ? error.message().c_str() : std::strerror(errno));
+    }
+  }
+  const Machine machine = look_at_machine();
+
+  int largest = 32 << kLargestPower;
+  auto bytes_of = [](int n) { return std::size_t(n) * n * sizeof(float); };
+  while (largest > 32 && 3 * bytes_of(largest) > free_bytes / 10 * 9) largest /= 2;
+  const std::size_t bytes = bytes_of(largest);
+  const int sms = machine.properties.multiProcessorCount;
+  Arrays arrays{};
+  arrays.blocks = 16 * sms;
+  CUDA_CHECK(cudaMalloc(&arrays.a, bytes));
+  CUDA_CHECK(cudaMalloc(&arrays.b, bytes));
+  CUDA_CHECK(cudaMalloc(&arrays.c, bytes));
+  CUDA_CHECK(cudaMalloc(&arrays.wrong, sizeof *arrays.wrong));
+  fill_kernel<<<arrays.blocks, 256>>>(arrays.b, bytes / sizeof(float), 1);
+  fill_kernel<<<arrays.blocks, 256>>>(arrays.c, bytes / sizeof(float), 2);
+  finish_kernel();
+
+  measure_sizes(arrays, largest);
+  measure_shapes(arrays, std::min(kShapeN, largest));
+  measure_host(arrays, std::min(kHostN, largest));
+  measure_arithmetic<float>("multiply_add_float", sms, 32768, 1e-5);
+  measure_arithmetic<double>("multiply_add_double", sms, 8192, 1e-12);
+  measure_caches(arrays, std::min(bytes, std::size_t{256} << 20), sms);  // overwrites c
+
+  CUDA_CHECK(cudaFree(arrays.a));
+  CUDA_CHECK(cudaFree(arrays.b));
+  CUDA_CHECK(cudaFree(arrays.c));
+  CUDA_CHECK(cudaFree(arrays.wrong));
+  print_tables(machine);
+  if (!results.empty()) write_table(results, machine);
+}

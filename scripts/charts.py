@@ -1,0 +1,495 @@
+"""Charts as SVG, by the standard library alone: what roofline.py, bandwidth_plot.py and report.py draw with.
+
+Colours are CSS variables, so that one drawing serves light and dark, on a screen and on paper. A chart of its own
+(Chart.standalone) carries STYLE with it; within a page the page does."""
+
+import math
+from xml.sax.saxutils import escape, quoteattr
+
+# Blue, orange and green of Okabe and Ito, which differ in lightness too.
+LIGHT = {"paper": "#ffffff", "ink": "#1a232c", "soft": "#566373", "line": "#d5dbe1", "pale": "#eef1f4",
+         "blue": "#0067a5", "orange": "#c75200", "green": "#00805b", "purple": "#a0468a", "gold": "#9a6a00"}
+DARK = {"paper": "#11171d", "ink": "#e9eef3", "soft": "#a3b1bf", "line": "#33404c", "pale": "#1c252e",
+        "blue": "#5db6ef", "orange": "#ff9f55", "green": "#45d3a8", "purple": "#e58fd0", "gold": "#e9c04a"}
+
+
+def variables(colours):
+    return "".join(f"--{name}:{value};" for name, value in colours.items())
+
+
+STYLE = (f":root{{{variables(LIGHT)}}}"
+         f"@media (prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
+         f"@media print{{:root{{{variables(LIGHT)}}}}}"
+         "svg.chart{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;font-size:13px}")
+
+
+def px(value):
+    """A coordinate in as few characters as it needs."""
+    return f"{value:.1f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def significant(value, digits=3):
+    """A number for people: 0.0132, 4.30, 135,000."""
+    if value == 0:
+        return "0"
+    power = math.floor(math.log10(abs(value)))
+    value = round(value, digits - 1 - power)
+    return f"{value:,.{max(0, digits - 1 - power)}f}"
+
+
+def size(count):
+    """Bytes for people: 64 KiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            return f"{count:.0f} {unit}"
+        count /= 1024
+
+
+def power_below(value):
+    return 10.0 ** math.floor(math.log10(value))
+
+
+def power_above(value):
+    return 10.0 ** math.ceil(math.log10(value))
+
+
+class Axis:
+    """From values to px: logarithmic unless `linear`."""
+
+    def __init__(self, low, high, start, end, linear=False):
+        self.linear = linear
+        self.low, self.high, self.start, self.end = low, high, start, end
+        self.scale = (end - start) / (self.of(high) - self.of(low))
+
+    def of(self, value):
+        return value if self.linear else math.log10(value)
+
+    def __call__(self, value):
+        """The place of a value; of one outside, the axis' end."""
+        value = min(max(value, self.low), self.high)
+        return self.start + (self.of(value) - self.of(self.low)) * self.scale
+
+    def decades(self):
+        first, last = math.ceil(self.of(self.low) - 1e-9), math.floor(self.of(self.high) + 1e-9)
+        return [10.0 ** k for k in range(first, last + 1)]
+
+
+class Chart:
+    """Collects shapes. x runs to the right and y down; colours are names of LIGHT."""
+
+    def __init__(self, name, width, height, title, description):
+        self.name, self.width, self.height = name, width, height
+        self.title, self.description = title, description
+        self.shapes = []
+
+    def add(self, tag, attributes, words=None, tip=None):
+        text = " ".join([tag] + [f"{key.replace('_', '-')}={quoteattr(px(value))}"
+                                 for key, value in attributes.items() if value is not None])
+        inner = (f"<title>{escape(tip)}</title>" if tip else "") + (escape(words) if words is not None else "")
+        self.shapes.append(f"<{text}>{inner}</{tag}>" if inner else f"<{text}/>")
+
+    def text(self, x, y, words, align="start", colour="ink", size=None, bold=False, turn=None):
+        turned = f"rotate({px(float(turn))} {px(float(x))} {px(float(y))})" if turn else None
+        self.add("text", dict(x=float(x), y=float(y), fill=f"var(--{colour})", font_size=size, transform=turned,
+                              text_anchor=align if align != "start" else None,
+                              font_weight="600" if bold else None), words)
+
+    def haloed(self, x, y, words, **options):
+        """Text that can be read where lines cross it."""
+        before = len(self.shapes)
+        self.text(x, y, words, **options)
+        self.shapes[before] = self.shapes[before].replace(
+            "<text ", '<text stroke="var(--paper)" stroke-width="4" stroke-linejoin="round" paint-order="stroke" ', 1)
+
+    def rect(self, x, y, width, height, colour, tip=None, opacity=None, mark=False, round_by=2.0):
+        self.add("rect", dict(x=float(x), y=float(y), width=float(width), height=float(height), rx=round_by,
+                              fill=f"var(--{colour})", opacity=opacity, **({"class": "mark"} if mark else {})), tip=tip)
+
+    def line(self, points, colour="line", thick=1, dash=None, opacity=None, mark=False):
+        path = "M" + "L".join(f"{px(float(x))} {px(float(y))}" for x, y in points)
+        self.add("path", dict(d=path, fill="none", stroke=f"var(--{colour})", stroke_width=thick, stroke_dasharray=dash,
+                              stroke_linejoin="round", opacity=opacity, **({"class": "mark"} if mark else {})))
+
+    def dot(self, x, y, colour, shape="circle", radius=5.0, hollow=False, tip=None):
+        fill = {"fill": "var(--paper)" if hollow else f"var(--{colour})",
+                "stroke": f"var(--{colour})" if hollow else "var(--paper)", "stroke_width": 2 if hollow else 1,
+                "class": "mark"}
+        r = radius
+        if shape == "circle":
+            self.add("circle", dict(cx=float(x), cy=float(y), r=r, **fill), tip=tip)
+        elif shape == "square":
+            self.add("rect", dict(x=x - 0.9 * r, y=y - 0.9 * r, width=1.8 * r, height=1.8 * r, **fill), tip=tip)
+        else:
+            corners = ((0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)) if shape == "diamond" else \
+                ((0, -1.2), (1.1, 0.8), (-1.1, 0.8))
+            path = "M" + "L".join(f"{px(x + a * r)} {px(y + b * r)}" for a, b in corners) + "z"
+            self.add("path", dict(d=path, **fill), tip=tip)
+
+    def grid_x(self, axis, top, bottom, values, label):
+        """Vertical lines at the values, each with its label below."""
+        for value in values:
+            self.line([(axis(value), top), (axis(value), bottom)])
+            at_edge = axis(value) + 24 > self.width
+            self.text(self.width - 2 if at_edge else axis(value), bottom + 17, label(value),
+                      "end" if at_edge else "middle", "soft", 12)
+
+    def grid_y(self, axis, left, right, values, label):
+        for value in values:
+            self.line([(left, axis(value)), (right, axis(value))])
+            self.text(left - 6, axis(value) + 4, label(value), "end", "soft", 12)
+
+    def legend(self, x, y, entries, columns, width):
+        """[(shape, colour, words)] in columns; the shape "line" is a line. Returns the y below."""
+        for k, (shape, colour, words) in enumerate(entries):
+            left, base = x + k % columns * width, y + k // columns * 20
+            if shape == "line":
+                self.line([(left - 6, base - 4), (left + 8, base - 4)], colour, 3)
+            elif shape == "dashes":
+                self.line([(left - 6, base - 4), (left + 8, base - 4)], colour, 2, "4 3")
+            else:
+                self.dot(left + 1, base - 4, colour, shape)
+            self.text(left + 14, base, words, size=12)
+        return y + ((len(entries) - 1) // columns + 1) * 20
+
+    def svg(self, more=""):
+        ground = f'<rect width="{self.width}" height="{px(self.height)}" fill="var(--paper)"/>' if more else ""
+        return (f'<svg class="chart" role="img" data-chart="{self.name}" viewBox="0 0 {self.width} {px(self.height)}"'
+                f' width="{self.width}" height="{px(self.height)}"'
+                + (' xmlns="http://www.w3.org/2000/svg"' if more else "") + ">\n"
+                + f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>{more}{ground}\n"
+                + "\n".join(self.shapes) + "\n</svg>\n")
+
+    def standalone(self):
+        """The text of a file of its own."""
+        return self.svg(f"<style>{STYLE}</style>")
+
+
+def power_label(value):
+    """10^-3 with the small figures that every font has."""
+    power = round(math.log10(value))
+    if -3 <= power <= 5:
+        return f"{value:,.0f}" if power >= 0 else f"{value:.{-power}f}"
+    return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(c)] if c.isdigit() else "⁻" for c in str(power))
+
+
+# The roofline.
+
+LEVELS = (("l1", "L1", "green", "square"), ("l2", "L2", "orange", "diamond"), ("dram", "DRAM", "blue", "circle"))
+
+
+def value_of(text):
+    """A table's cell as a number; None for '-' and for what is none."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def ceilings_of(head_lines):
+    """{level: rate} of the lines "# ceiling<tab>level<tab>rate ..."."""
+    found = {}
+    for fields in head_lines:
+        if fields[0] == "ceiling" and len(fields) > 2 and value_of(fields[2]):
+            found[fields[1]] = value_of(fields[2])
+    return found
+
+
+def kernel_points(rows):
+    """Of rows of roofline.tsv: [{step, kernel, seconds, flops, bytes: {level: bytes}, by_hand}]. What cannot be placed
+    is left out."""
+    points = []
+    for row in rows:
+        time_ns = value_of(row.get("time_ns"))
+        if not time_ns:
+            continue
+        flops = (value_of(row.get("flops_float")) or 0) + (value_of(row.get("flops_double")) or 0)
+        moved = {level: value_of(row.get(f"{level}_bytes")) for level, *_ in LEVELS}
+        if moved["l1"]:
+            moved["l1"] += value_of(row.get("shared_bytes")) or 0  # the same SRAM
+        moved = {level: count for level, count in moved.items() if count}
+        if moved:
+            points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "seconds": 1e-9 * time_ns,
+                           "flops": flops, "bytes": moved, "by_hand": row.get("counted_by") == "hand"})
+    return points
+
+
+def clusters(places, near):
+    """Places (x, y, words) in groups that lie within `near` px of their first: [(x, y, [words])]."""
+    groups = []
+    for x, y, words in sorted(places):
+        for group in groups:
+            if abs(group[0] - x) <= near and abs(group[1] - y) <= near / 3:
+                if words not in group[2]:
+                    group[2].append(words)
+                break
+        else:
+            groups.append((x, y, [words]))
+    return [(x, y, sorted(words)) for x, y, words in groups]
+
+
+def run_together(numbers):
+    """04 05 06 08 as 04–06, 08."""
+    parts = []
+    for number in numbers:
+        if parts and int(number) == int(parts[-1][-1]) + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(part[0] if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
+
+
+def roofline(rows, ceilings, titles, where, width=880):
+    """The chart: rows of roofline.tsv, {level: ceiling}, {step: its title}, and words on where it was measured."""
+    narrow = width < 600
+    points = kernel_points(rows)
+    sweeps = [point for point in points if point["flops"] > 0]
+    copies = [point for point in points if point["flops"] == 0]
+    steps = sorted({point["step"] for point in sweeps})
+    left, right, top = 62, width - 14, 54
+    bottom = top + (330 if narrow else 400)
+    columns = 1 if narrow else 3
+    legend_rows = (len(steps) - 1) // columns + 1
+    strip_top = bottom + 66 + 20 * legend_rows + (62 if narrow else 44)
+    height = strip_top + (40 + 24 * len(copies) + 44 if copies else 0)
+    chart = Chart("roofline", width, height, "Roofline of every step's kernels",
+                  "Operations per second against operations per byte, at L1, L2 and DRAM, logarithmic; measured "
+                  "ceilings. " + where)
+    intensities = [point["flops"] / count for point in sweeps for count in point["bytes"].values()]
+    rates = [1e-9 * point["flops"] / point["seconds"] for point in sweeps]
+    # The ridge of DRAM and the float rate belongs to the picture.
+    ridge = ceilings.get("float", 0) / ceilings["dram"] if ceilings.get("dram") else 0
+    x = Axis(power_below(min(intensities)), power_above(max([*intensities, 2 * ridge])), left, right)
+    tops = [value for level, value in ceilings.items() if level in ("float", "double")]
+    y = Axis(power_below(min(rates)), 2 * power_above(max([*rates, *tops, 1]) / 2), bottom, top)
+    chart.text(left, 18, "Giga-operations per second", bold=True)
+    chart.text(left, 36, "float and double, added up" if narrow else
+               "float and double added up; each sweep kernel has one height, and one place for the bytes of each level",
+               colour="soft", size=12)
+    chart.grid_x(x, top, bottom, x.decades(), power_label)
+    chart.grid_y(y, left, right, y.decades(), power_label)
+    chart.text(right, bottom + 36, "operations per byte", "end", "soft", 12)
+
+    roof = max(tops, default=y.high)
+    for kind in ("float", "double"):
+        if kind in ceilings:
+            start = max(x.low, ceilings[kind] / max([ceilings.get(level, 0) for level, *_ in LEVELS] or [1]) or x.low)
+            chart.line([(x(start), y(ceilings[kind])), (right, y(ceilings[kind]))], "soft", 1.5)
+            words = f"{kind} {significant(ceilings[kind] / 1000)} TFLOP/s"
+            chart.haloed(right, y(ceilings[kind]) + (-6 if kind == "float" else 16), words, align="end", colour="soft",
+                         size=12)
+    slope = math.degrees(math.atan2(y.scale, x.scale))
+    for level, name, colour, _ in LEVELS:
+        if level not in ceilings:
+            continue
+        rate = ceilings[level]
+        first = max(x.low, y.low / rate)
+        last = min(x.high, roof / rate)
+        chart.line([(x(first), y(rate * first)), (x(last), y(rate * last))], colour, 2.5, opacity=0.75)
+        # Its name, along it: below the lowest and above the others.
+        at = max(x.low * (x.high / x.low) ** 0.06, first * 1.3)
+        below = level == "dram"
+        offset, angle = 15 if below else -7, math.radians(slope)
+        if not narrow:
+            chart.haloed(x(at) - offset * math.sin(angle), y(rate * at) + offset * math.cos(angle),
+                         f"{name} {significant(rate / 1000)} TB/s", colour=colour, size=12, turn=slope)
+
+    # The way from step to step, at each level; then each kernel, L1 to DRAM.
+    for level, _, colour, _ in LEVELS:
+        first_of = {point["step"]: point for point in reversed(sweeps) if level in point["bytes"]}
+        way = [(x(p["flops"] / p["bytes"][level]), y(1e-9 * p["flops"] / p["seconds"]))
+               for _, p in sorted(first_of.items())]
+        if len(way) > 1:
+            chart.line(way, colour, 1.5, "2 4", 0.9)
+    for point in sweeps:
+        height_of = y(1e-9 * point["flops"] / point["seconds"])
+        ends = [x(point["flops"] / count) for count in point["bytes"].values()]
+        chart.line([(min(ends), height_of), (max(ends), height_of)], "soft", 1, opacity=0.6)
+    for level, name, colour, shape in LEVELS:
+        places = []
+        for point in sweeps:
+            if level not in point["bytes"]:
+                continue
+            intensity, rate = point["flops"] / point["bytes"][level], 1e-9 * point["flops"] / point["seconds"]
+            chart.dot(x(intensity), y(rate), colour, shape, 5.5, point["by_hand"],
+                      f"{point['step']} {point['kernel']}, {name}: {significant(intensity)} operations per byte, "
+                      f"{significant(rate)} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
+            places.append((x(intensity), y(rate), point["step"][:2]))
+        for place_x, place_y, numbers in clusters(places, 36):
+            # L2's below, the others above, where they do not meet.
+            chart.haloed(place_x, place_y + (21 if level == "l2" else -11), run_together(numbers), align="middle",
+                         colour=colour, size=12, bold=True)
+
+    base = bottom + 62
+    # On a phone the lines have no room for their names.
+    named = {level: f" {significant(rate / 1000)} TB/s" for level, rate in ceilings.items()} if narrow else {}
+    entries = [(shape, colour, name + named.get(level, "")) for level, name, colour, shape in LEVELS]
+    edge = 16 if narrow else left
+    if any(point["by_hand"] for point in sweeps):
+        at, row = (edge + 1, base + 20) if narrow else (left + 290, base)
+        chart.dot(at, row - 4, "blue", "circle", 5.5, True)
+        chart.text(at + 13, row, "counted by hand: 4 operations and 8 bytes a point", size=12)
+    chart.legend(edge, base, entries, 3, 122 if narrow else 90)
+    base += 48 if narrow else 24
+    for k, step in enumerate(steps):
+        of_step = [point for point in sweeps if point["step"] == step]
+        rate = 1e-9 * of_step[0]["flops"] / of_step[0]["seconds"]
+        column, row = k // legend_rows, k % legend_rows
+        at = edge - 4 + column * (right - edge) / columns
+        chart.text(at, base + 20 * row, step[:2], bold=True, size=12)
+        chart.text(at + 22, base + 20 * row,
+                   f"{titles.get(step, step)}: {significant(rate)}, n = {of_step[0]['n']}", size=12)
+
+    if copies:
+        chart.text(16 if narrow else left, strip_top, "Copy kernels: no operations, only GB/s" if narrow else
+                   "The copy kernels have no operations: their bandwidth alone, GB/s", bold=True)
+        rows_top, rows_bottom = strip_top + 24, strip_top + 30 + 24 * len(copies)
+        speeds = [1e-9 * count / p["seconds"] for p in copies for count in p["bytes"].values()]
+        of_levels = [ceilings[level] for level, *_ in LEVELS if level in ceilings]
+        b = Axis(power_below(min(speeds)), 1.3 * max([*speeds, *of_levels]), left, right)
+        chart.grid_x(b, rows_top, rows_bottom, b.decades(), power_label)
+        for level, name, colour, _ in LEVELS:
+            if level in ceilings:
+                at = b(ceilings[level])
+                chart.line([(at, rows_top), (at, rows_bottom)], colour, 2.5, opacity=0.75)
+                chart.text(at, rows_top - 4, name, "middle", colour, 12, bold=True)
+        for k, point in enumerate(copies):
+            at = rows_top + 18 + 24 * k
+            chart.text(left - 8, at + 4, point["step"][:2], "end", bold=True, size=12)
+            ends = [b(1e-9 * count / point["seconds"]) for count in point["bytes"].values()]
+            chart.line([(min(ends), at), (max(ends), at)], "soft", 1, opacity=0.6)
+            for nth, (level, name, colour, shape) in enumerate(LEVELS):
+                if level in point["bytes"]:
+                    speed = 1e-9 * point["bytes"][level] / point["seconds"]
+                    chart.dot(b(speed), at + 4.0 * (nth - 1), colour, shape, 5.5, point["by_hand"],
+                              f"{point['step']} {point['kernel']}, {name}: {significant(speed)} GB/s")
+    return chart
+
+
+# The ladder.
+
+def ladder(rows, facts, on_gpu, width=880):
+    """Bars of million points a second. rows of ladder.tsv that have a time; `on_gpu`: the steps whose sweep is."""
+    narrow = width < 600
+    rates = {row["step"]: value_of(row["mpoints_per_s"]) for row in rows}
+    copy = value_of(facts.get("copy_gb_per_s"))
+    limit = 1000 * copy / 8 if copy else None
+    left, right, top = (10, width - 12, 64) if narrow else (238, width - 12, 64)
+    each = 46 if narrow else 34
+    bottom = top + each * len(rows) + 6
+    chart = Chart("ladder", width, bottom + 44, "The ladder: million points a second of every step",
+                  "; ".join(f"{step}: {significant(rate)}" for step, rate in rates.items()))
+    x = Axis(power_below(min(rates.values()) * 0.99), max([*rates.values(), limit or 0]) * 1.6, left, right)
+    chart.text(10, 18, "Million points updated in a second", bold=True)
+    chart.text(10, 36, "each vertical line is ten times the one before it", colour="soft", size=12)
+    chart.grid_x(x, top - 4, bottom, x.decades(), power_label)
+    if not narrow:
+        chart.text(left - 10, top - 9, "n", "end", "soft", 12)
+    if limit:
+        chart.line([(x(limit), top - 4), (x(limit), bottom)], "orange", 2, "5 4")
+        chart.text(x(limit), top - 9, "8 bytes a point at copy bandwidth", "end", "orange", 12)
+    for k, row in enumerate(rows):
+        step, rate = row["step"], rates[row["step"]]
+        y = top + each * k + (18 if narrow else 4)
+        colour = "blue" if step in on_gpu else "soft"
+        if narrow:
+            chart.haloed(left, y - 5, f"{step[:2]} {row['title']}, n = {row['n']}", size=12, bold=True)
+        else:
+            chart.text(10, y + 13, step[:2], bold=True)
+            chart.text(34, y + 13, row["title"])
+            chart.text(left - 10, y + 13, row["n"], "end", "soft", 12)
+        chart.rect(left, y, x(rate) - left, 18, colour, f"{step}: {significant(rate)} million points/s", mark=True)
+        before = value_of(row["x_before"])
+        words = f"{significant(rate)}"
+        # What the step bought, where it is more than the spread.
+        if before and before > 1.05:
+            words += f", {significant(before)} times faster"
+        elif before and before < 0.95:
+            words += f", {significant(1 / before)} times slower"
+        if x(rate) > right - 200:
+            chart.text(x(rate) - 6, y + 13, words, "end", "paper", 12, bold=True)
+        else:
+            chart.haloed(x(rate) + 6, y + 13, words, size=12, bold=True)
+    chart.text(right, bottom + 36, "grey: the sweep on the CPU; blue: on the GPU", "end", "soft", 12)
+    return chart
+
+
+# Lines.
+
+def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=power_label, x_values=None,
+          linear_y=False, marks=()):
+    """A line chart: series [(words, colour, shape, [(x, y)])]; marks [(x, words)] are vertical lines."""
+    narrow = width < 600
+    columns = 2 if narrow else 4
+    left, right = 58, width - 14
+    legend_y = 56
+    top = legend_y + 20 * ((len(series) - 1) // columns + 1) + 6
+    bottom = top + (tall * 5 // 6 if narrow else tall)
+    chart = Chart(name, width, bottom + 42, title, subtitle)
+    xs = [px_ for *_, points in series for px_, _ in points]
+    ys = [value for *_, points in series for _, value in points]
+    x = Axis(min(xs), max(xs), left + 6, right - 6)
+    if linear_y:
+        step = 10 ** math.floor(math.log10(max(ys)))
+        step = step / 2 if max(ys) / step < 3 else step
+        high = step * math.ceil(max(ys) / step + 1e-9)
+        y = Axis(0, high, bottom, top, linear=True)
+        y_values = [step * k for k in range(round(high / step) + 1)]
+    else:
+        y = Axis(power_below(min(ys)), power_above(max(ys)), bottom, top)
+        y_values = y.decades()
+        if len(y_values) > 8:
+            y_values = y_values[::2]
+    chart.text(10, 18, title, bold=True)
+    chart.text(10, 36, subtitle, colour="soft", size=12)
+    chart.legend(18, legend_y + 4, [(shape, colour, words) for words, colour, shape, _ in series], columns,
+                 (width - 30) / columns)
+    values = [value for value in x_values or x.decades() if x.low * 0.99 <= value <= x.high * 1.01]
+    if narrow:
+        values = values[::math.ceil(len(values) / 5)]
+    chart.grid_x(x, top, bottom, values, x_text)
+    chart.grid_y(y, left, right, y_values, (lambda value: f"{value:,.0f}") if linear_y else power_label)
+    chart.text(right, bottom + 36, x_label, "end", "soft", 12)
+    for at, words in marks:
+        if x.low < at < x.high:
+            chart.line([(x(at), top), (x(at), bottom)], "soft", 1.5, "5 4")
+            chart.haloed(x(at) - 5, top + 14, words, align="end", colour="soft", size=12)
+    for words, colour, shape, points in series:
+        places = [(x(a), y(b)) for a, b in points]
+        chart.line(places, colour, 2, mark=True)
+        if shape not in ("line", "dashes"):
+            for (a, b), (at_x, at_y) in zip(points, places):
+                chart.dot(at_x, at_y, colour, shape, 4.0, tip=f"{words}: {significant(b)} at {x_text(a)}")
+    return chart
+
+
+def bars(name, entries, title, subtitle, width=880, unit=""):
+    """Horizontal bars: [(words, value, colour)], linear from 0."""
+    narrow = width < 600
+    label = 110 if narrow else 150
+    left, right, top = label, width - 70, 50
+    chart = Chart(name, width, top + 24 * len(entries) + 8, title,
+                  "; ".join(f"{words}: {significant(value)}{unit}" for words, value, _ in entries))
+    chart.text(10, 18, title, bold=True)
+    chart.text(10, 36, subtitle, colour="soft", size=12)
+    x = Axis(0, max(value for _, value, _ in entries), left, right, linear=True)
+    for k, (words, value, colour) in enumerate(entries):
+        y = top + 24 * k
+        chart.text(left - 8, y + 13, words, "end", size=12)
+        chart.rect(left, y, max(1, x(value) - left), 17, colour, f"{words}: {significant(value)}{unit}", mark=True)
+        chart.text(x(value) + 6, y + 13, significant(value), size=12)
+    return chart
+
+
+def stacked(charts, name, title):
+    """Several charts as the text of one file, one below the other."""
+    width = max(chart.width for chart in charts)
+    height = sum(chart.height + 16 for chart in charts)
+    parts, y = [], 0
+    for chart in charts:
+        parts.append(chart.svg().replace("<svg ", f'<svg x="0" y="{px(y)}" ', 1))
+        y += chart.height + 16
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" data-chart="{name}" width="{width}" '
+            f'height="{px(height)}" viewBox="0 0 {width} {px(height)}">\n<title>{escape(title)}</title>'
+            f'<style>{STYLE}</style><rect width="{width}" height="{px(height)}" fill="var(--paper)"/>\n'
+            + "".join(parts) + "</svg>\n")

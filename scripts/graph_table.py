@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Times steps 10 and 11 on grids of several sizes, on a machine with a GPU.
+
+  graph_table.py --write DIR   runs step 10, step 11, and the two variants of step 11 that are
+                               validate/tests/legal/11_cuda_graph--no_graph*.patch, at n = 128 ... 4096,
+                               and writes DIR/graph.tsv
+
+A program that the validator does not call right gets no time. Options: --build DIR (default: build); it holds
+the programs validate, solution_10_pointer_swap and solution_11_cuda_graph.
+"""
+
+import argparse
+import concurrent.futures
+import datetime
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BEFORE, STEP = "10_pointer_swap", "11_cuda_graph"
+# n, and sweeps that take some tenths of a second there.
+SIZES = {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500}
+
+
+def fail(message):
+    sys.exit(f"graph_table.py: {message}")
+
+
+def run(command):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
+    return result.stdout
+
+
+def compile_variant(nvcc, build, folder, patch):
+    source, program = folder / f"{patch.stem}.cu", folder / patch.stem
+    run(["patch", "--silent", "-o", source, ROOT / "solutions" / STEP / "jacobi.cu", patch])
+    run([nvcc, "-std=c++17", "-O3", "-arch=native", f'-DLAB_STEP_NAME="{STEP}"', f"-I{ROOT}/lab/include", source,
+         build / "lab/liblab.a", "-o", program])
+    return program
+
+
+def time_of(program, folder, n, iterations):
+    """[median, first quartile, third quartile] of the milliseconds of a sweep, and how many samples."""
+    run([program, "--n", n, "--iterations", iterations, "--quiet", "--record", folder / "record", "--record-field", "rows"])
+    record = json.loads((folder / "record/run.json").read_text())
+    return [f"{record[f'iteration_ms_{what}']:.6f}" for what in ("median", "q1", "q3")] + [str(record["iteration_samples"])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if not nvcc:
+        fail("nvcc was not found")
+    if not shutil.which("nvidia-smi"):
+        fail("nvidia-smi was not found: this needs an NVIDIA GPU")
+    for name in ("validate", f"solution_{BEFORE}", f"solution_{STEP}"):
+        if not (build / "bin" / name).is_file():
+            fail(f"{build / 'bin' / name} is not there: build it first")
+    gpu, driver = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip().split(", ")
+    cuda = re.search(r"release ([0-9.]+)", run([nvcc, "--version"])).group(1)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        legal = ROOT / "validate/tests/legal"
+        patches = [legal / f"{STEP}--{name}.patch" for name in ("no_graph_waits", "no_graph")]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            waits, late = pool.map(lambda patch: compile_variant(nvcc, build, folder, patch), patches)
+        programs = {"step_10": build / f"bin/solution_{BEFORE}", "waits": waits, "late": late,
+                    "step_11": build / f"bin/solution_{STEP}"}
+        for program in programs.values():
+            run([build / "bin/validate", program])
+        for n, iterations in SIZES.items():
+            for variant, program in programs.items():
+                rows.append([str(n), variant] + time_of(program, folder, n, iterations))
+                print(f"n = {n}, {variant}: {1e3 * float(rows[-1][2]):.2f} us a sweep", flush=True)
+    arguments.write.mkdir(parents=True, exist_ok=True)
+    aside = arguments.write / "graph.tsv.partial"
+    with aside.open("w") as file:
+        file.write("# Time of a sweep, residual included. step_10: one in every sweep. The others: one every 10 sweeps,\n")
+        file.write("# which the host waits for (waits), or reads one check late (late); step_11: so, and as a graph.\n")
+        file.write("# Written by scripts/graph_table.py.\n")
+        file.write(f"# date\t{datetime.date.today()}\n# gpu\t{gpu}\n# driver\t{driver}\n# cuda\t{cuda}\n")
+        file.write("n\tvariant\tms\tms_q1\tms_q3\tsamples\n")
+        for row in rows:
+            file.write("\t".join(row) + "\n")
+    aside.rename(arguments.write / "graph.tsv")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The program bandwidth: bad usage is refused; without a GPU it says so and leaves nothing behind; with one its table
+# has every measurement, and the ceilings stand in their order.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need_build
+program=$build_dir/bin/bandwidth
+[[ -x $program ]] || skip "$program is not built: there is no nvcc"
+make_temp
+
+# one_line CODE REGEX ARGUMENT...
+one_line() {
+  local code=$1 regex=$2
+  shift 2
+  run "$program" "$@"
+  expect_status "$code" "bandwidth $*"
+  [[ $(grep -c '' <<<"$err") == 1 && -z $out ]] || show "bandwidth $*: there should be one line, on stderr"
+  expect "$regex" "bandwidth $*"
+}
+one_line 2 '^bandwidth: --fast: no such option' --fast
+one_line 2 '^bandwidth: --results: needs a folder' --ceilings --results
+one_line 2 '^bandwidth: --results: goes with --ceilings' --results "$temp"
+run "$program" --help
+expect_status 0 "bandwidth --help"
+
+run "$program"
+if ((status == 77)); then
+  one_line 77 '^bandwidth: no ' --ceilings --results "$temp/new"
+  [[ ! -e $temp/new ]] || fail "without a GPU nothing should be written"
+  export LAB_BUILD_DIR=$build_dir
+  run "$source_dir/scripts/bandwidth.sh"
+  expect_status 77 "make bandwidth without a GPU"
+  [[ $(grep -c '' <<<"$err") == 1 ]] || show "make bandwidth without a GPU: there should be one line on stderr"
+  finish "what bandwidth refuses (there is no GPU to measure)"
+  exit 0
+fi
+expect_status 0 "bandwidth"
+expect $'^copy_library\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladder reads"
+expect $'^copy_kernel\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladder reads"
+
+printf 'a file\n' >"$temp/file"
+one_line 4 '^bandwidth: --results .*/file/x: ' --ceilings --results "$temp/file/x"
+run "$program" --ceilings --results "$temp/new"
+expect_status 0 "bandwidth --ceilings"
+awk -F '\t' '
+  /^# ceiling/ { ceiling[$2] = $3; next }
+  /^#/ { next }
+  !columns { columns = NF; next }
+  NF != columns || $7 < 10 || $8 <= 0 || $9 < $8 || $11 <= 0 || $10 < $11 { print "not right: " $0; bad = 1 }
+  { ++rows[$1 " " $2] }
+  END {
+    if (rows["size copy_library"] < 8 || rows["size copy_float4"] != rows["size triad"]) { print "sizes"; bad = 1 }
+    if (rows["block copy_kernel"] != 12 || rows["block triad"] != 6) { print "blocks"; bad = 1 }
+    if (rows["host to_gpu_pinned"] < 5 || rows["cache l1_read"] != 1) { print "host, caches"; bad = 1 }
+    if (!(ceiling["to_gpu"] < ceiling["dram"] && ceiling["dram"] < ceiling["l2"] && ceiling["l2"] < ceiling["l1"])) {
+      print "ceilings: " ceiling["dram"], ceiling["l2"], ceiling["l1"]; bad = 1
+    }
+    exit bad
+  }' "$temp/new/bandwidth.tsv" >"$temp/wrong" || fail "bandwidth.tsv" "$(<"$temp/wrong")"
+finish "what bandwidth measures, and what it refuses"

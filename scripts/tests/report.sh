@@ -1,0 +1,296 @@
+#!/usr/bin/env bash
+# scripts/report.py makes one page of whatever has been measured: every section is there, what has not been measured
+# is said, runs that fail or differ are named, nothing is loaded from elsewhere, and a browser draws every chart.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3
+[[ -d $source_dir/solutions ]] || skip "a handout has no solutions to report on"
+make_temp
+unset OUT RESULTS
+report() { run "$source_dir/scripts/report.py" "$@"; }
+
+# one_line CODE REGEX ARGUMENT...: refused, with one line on stderr.
+one_line() {
+  local code=$1 regex=$2
+  shift 2
+  report "$@"
+  expect_status "$code" "report.py $*"
+  [[ -z $out && $(grep -c '' <<<"$err") == 1 ]] || show "report.py $*: there should be one line, on stderr"
+  expect "$regex" "report.py $*"
+}
+report --help
+expect_status 0 "--help"
+mkdir "$temp/empty" "$temp/folder"
+echo "a file" >"$temp/file"
+one_line 2 '^report.py: --n 2: must be from 3' --n 2
+one_line 2 '^report.py: --iterations 0: must be' --iterations 0
+one_line 2 '^report.py: --results .*/nowhere: there is no such folder' --results "$temp/nowhere"
+one_line 2 '^report.py: --build .*/empty: there is no folder bin' --build "$temp/empty"
+one_line 2 '^report.py: .*/folder: is a folder' --no-run --out "$temp/folder"
+one_line 1 '^report.py: .*/file: File exists' --no-run --out "$temp/file/report.html"
+
+cat >"$temp/look.py" <<'END'
+"""look.py PAGE CHART...: what is wrong with the page; the charts named are all it should have."""
+import base64
+import html.parser
+import pathlib
+import re
+import sys
+import zlib
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "bandwidth", "machine"]
+page, wanted = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), set(sys.argv[2:])
+
+
+class Look(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.wrong, self.sections, self.ids = [], [], [], []
+        self.marks, self.images, self.words = {}, 0, {}
+        self.chart = None
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_starttag(self, tag, attributes):
+        of = dict(attributes)
+        if tag == "script":
+            self.wrong.append("has a script")
+        if "id" in of:
+            self.ids.append(of["id"])
+        if tag == "section":
+            self.sections.append(of.get("id"))
+        for name in ("src", "href", "xlink:href", "srcset", "data", "action"):
+            if name in of and not re.match(r"data:|#", of[name]):
+                self.wrong.append(f"refers to {of[name][:60]}")
+        if tag == "svg":
+            self.chart = of.get("data-chart", "?")
+            self.marks.setdefault(self.chart, []).append(0)
+        if of.get("class") == "mark":
+            self.marks[self.chart][-1] += 1
+        if any(re.search(r"\b(nan|inf)\b", str(value)) for name, value in attributes
+               if name in ("x", "y", "cx", "cy", "d", "width", "height")):
+            self.wrong.append(f"{self.chart}: a {tag} at no place: {of}")
+        if tag == "img":
+            self.images += 1
+            data = base64.b64decode(of["src"].split(",", 1)[1], validate=True)
+            side = int.from_bytes(data[16:20], "big")
+            start = data.index(b"IDAT") + 4
+            pixels = zlib.decompress(data[start:start + int.from_bytes(data[start - 8:start - 4], "big")])
+            if data[:8] != b"\x89PNG\r\n\x1a\n" or len(pixels) != side * (side + 1) or len(set(pixels)) < 2:
+                self.wrong.append("has an image that is none, or of one colour")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> closes something else (line {self.getpos()[0]})")
+
+    def handle_data(self, data):
+        if self.sections and "section" in self.open:
+            self.words[self.sections[-1]] = self.words.get(self.sections[-1], "") + data
+
+
+look = Look()
+look.feed(page)
+look.close()
+wrong = look.wrong + [f"<{tag}> is never closed" for tag in look.open]
+if look.sections != SECTIONS:
+    wrong.append(f"its sections are {look.sections}")
+if len(set(look.ids)) != len(look.ids):
+    wrong.append("an id is there twice")
+if re.search(r"https?:|@import|url\(|\bNone\b|\bnan\b", re.sub(r"base64,[^\"]*", "", page)):
+    wrong.append("refers to something outside, or shows what is no number")
+charts = set(look.marks) | ({"field"} if look.images else set())
+if charts != wanted:
+    wrong.append(f"its charts are {sorted(charts)}")
+for name, marks in look.marks.items():
+    if len(marks) != 2 or marks[0] == 0 or marks[0] != marks[1] and name != "convergence":
+        wrong.append(f"{name}: marks in its two drawings: {marks}")
+for name in SECTIONS:
+    if len(look.words.get(name, "")) < 60:
+        wrong.append(f"{name}: says next to nothing")
+print("\n".join(wrong))
+sys.exit(bool(wrong))
+END
+# look WHAT PAGE CHART...
+look() {
+  local what=$1
+  shift
+  python3 "$temp/look.py" "$@" >"$temp/wrong" 2>&1 || fail "$what: the page" "$(<"$temp/wrong")"
+}
+# said WHAT PAGE REGEX: the page says it. Without its tags, on one line.
+said() {
+  sed "s/<style>.*//; s/<[^>]*>//g; s/&#x27;/'/g" "$2" | tr '\n' ' ' | grep -qE -- "$3" ||
+    fail "$1: the page should say '$3'"
+}
+
+# Nothing measured, nothing run.
+mkdir -p "$temp/build/bin" "$temp/measured"
+report --results "$temp/empty" --no-run --build "$temp/build" --out "$temp/nothing.html" --n 16
+expect_status 0 "nothing measured"
+[[ $out == "$temp/nothing.html" ]] || show "nothing measured: its path, and no more"
+look "nothing measured" "$temp/nothing.html"
+[[ $(grep -o 'Not measured yet' "$temp/nothing.html" | wc -l) == 6 ]] ||
+  fail "nothing measured: six sections should say so"
+said "nothing measured" "$temp/nothing.html" 'Nothing has been measured yet'
+
+# Measured, and run by stand-ins: right ones, one whose field is another, one that fails, one that leaves half a
+# record, one whose residuals are none.
+cat >"$temp/solution" <<'END'
+#!/usr/bin/env python3
+import json, os, pathlib, struct, sys
+step = pathlib.Path(sys.argv[0]).name
+value = lambda name: sys.argv[sys.argv.index(name) + 1]
+n, iterations, folder = int(value("--n")), int(value("--iterations")), pathlib.Path(value("--record"))
+if "_04_" in step:
+    sys.exit("solution_04: no luck today")
+folder.mkdir(parents=True)
+field = [((k * 37) % 101) / 50 - 1 for k in range(n * n)]
+if "_05_" in step:
+    field[n + 1] += 0.5
+size = n * n - 1 if "_06_" in step else n * n
+(folder / "field.f32").write_bytes(struct.pack(f"<{size}f", *field[:size]))
+every = 7 if "_09_" in step else 1
+rows = [k for k in range(1, iterations + 1) if k % every == 0 or k == iterations]
+residual = (lambda k: "nothing") if "_07_" in step else (lambda k: repr(0.02 / k * (1 + 1e-13 * ("_08_" in step))))
+(folder / "residuals.csv").write_text("iteration,residual\n" + "".join(f"{k},{residual(k)}\n" for k in rows))
+(folder / "run.json").write_text(json.dumps({
+    "step": step, "device": "a <stand-in>", "date": "2026-01-01T00:00:00Z", "n": n, "residual": 0.02 / iterations,
+    "distance_to_exact": 1 / (1 + iterations)}))
+END
+chmod +x "$temp/solution"
+grep '^[0-9]' "$source_dir/lab/steps.tsv" | while IFS=$'\t' read -r step _ needs _; do
+  suffix=_cpu
+  if [[ $needs == cpu ]]; then suffix=; fi
+  cp "$temp/solution" "$temp/build/bin/solution_$step$suffix"
+done
+# No GPU, wherever this runs.
+mkdir "$temp/tools"
+printf '#!/bin/sh\nexit 9\n' >"$temp/tools/nvidia-smi"
+chmod +x "$temp/tools/nvidia-smi"
+PATH=$temp/tools:$PATH
+cp "$source_dir"/results/h200/{ladder,roofline,kernels,bandwidth}.tsv "$temp/measured"
+all=(ladder convergence deviation field roofline bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
+report --results "$temp/measured" --build "$temp/build" --n 24 --iterations 200 --out "$temp/full.html"
+expect_status 0 "all measured"
+[[ -z $err ]] || show "all measured: nothing should stand on stderr"
+look "all measured" "$temp/full.html" "${all[@]}"
+said "all measured" "$temp/full.html" 'Another field: 05_'
+said "all measured" "$temp/full.html" 'Not in the picture: 04_[a-z_]* \(solution_04: no luck today\); 06_'
+said "all measured" "$temp/full.html" '; 06_[a-z0-9_]* \(its record cannot be read: it is not complete\); 07_'
+said "all measured" "$temp/full.html" 'on a &lt;stand-in&gt;'
+said "all measured" "$temp/full.html" 'Measured on NVIDIA [A-Z0-9]+, CUDA [0-9.]+, driver [0-9.]+, 20[0-9-]+ '
+[[ ! -e $temp/full.html.partial ]] || fail "something half-written was left"
+# The figures are the tables': each step's time, and each kernel's registers.
+awk -F '\t' '/^[0-9]/ && $5 + 0 > 0 { print substr($1, 1, 2) " " $2 }' "$temp/measured/ladder.tsv" |
+  while IFS= read -r title; do said "the ladder" "$temp/full.html" "$title"; done
+kernels=$(grep -c '^[0-9]' "$temp/measured/kernels.tsv")
+[[ $(grep -o 'data-title="registers"' "$temp/full.html" | wc -l) == "$kernels" ]] ||
+  fail "the kernels' table should have $kernels lines"
+
+# A part of it, and tables that are damaged: cut short, of other columns, no text at all.
+mkdir "$temp/some"
+head -n 18 "$temp/measured/ladder.tsv" | cut -c 1-150 >"$temp/some/ladder.tsv"
+grep -v '^# ceiling' "$temp/measured/roofline.tsv" | head -n 9 >"$temp/some/roofline.tsv"
+head -c 3000 /dev/urandom >"$temp/some/kernels.tsv"
+report --results "$temp/some" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/some.html"
+expect_status 0 "damaged tables"
+expect_no 'Traceback' "damaged tables"
+expect '^report.py: .*/kernels.tsv: has no number in its column' "damaged tables"
+said "damaged tables" "$temp/some.html" "Not measured yet: this machine's ceilings"
+said "damaged tables" "$temp/some.html" 'Not measured yet: registers, occupancy'
+cp "$temp/measured/kernels.tsv" "$temp/some/bandwidth.tsv"
+report --results "$temp/some" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/some.html"
+expect_status 0 "a table under another's name"
+
+# bandwidth_plot.py and roofline.py draw the same charts into files of their own.
+run "$source_dir/scripts/bandwidth_plot.py" "$temp/measured"
+expect_status 0 "bandwidth_plot.py"
+run "$source_dir/scripts/roofline.py" --draw "$temp/measured"
+expect_status 0 "roofline.py --draw"
+for name in bandwidth roofline; do
+  python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); assert d.toxml().count("\"mark\"") > 20' \
+    "$temp/measured/$name.svg" 2>"$temp/log" || fail "$name.svg is no drawing" "$(<"$temp/log")"
+done
+for name in bandwidth_plot.py "roofline.py --draw"; do
+  read -r -a words <<<"$name"
+  run "$source_dir/scripts/${words[0]}" "${words[@]:1}" "$temp/empty"
+  expect_status 1 "$name without a table"
+  [[ $(grep -c '' <<<"$err") == 1 && -z $(ls "$temp/empty") ]] || show "$name without a table: one line, and no file"
+done
+
+browser=
+for name in chromium chromium-browser google-chrome chrome; do
+  if command -v "$name" >/dev/null; then browser=$name && break; fi
+done
+if [[ -z $browser ]]; then
+  ((failures == 0)) || finish
+  skip "there is no Chromium to draw the charts (the page was read, and is right as far as that shows)"
+fi
+# Three frames, as wide as a phone, a tablet and a screen. Of each: what is drawn, what is not, what sticks out.
+cat >"$temp/frames.html" <<'END'
+<body><script>
+const widths = [390, 768, 1200], told = [];
+const look = (frame, width) => {
+  const page = frame.contentDocument, drawn = new Set();
+  const wide = page.documentElement.scrollWidth;
+  if (wide > width) told.push(`${width}: the page is ${wide} wide`);
+  for (const table of page.querySelectorAll('details')) {
+    if (width >= 1200 && table.scrollWidth > table.clientWidth) told.push(`${width}: a table is ${table.scrollWidth} wide`);
+  }
+  for (const chart of page.querySelectorAll('[data-chart]')) {
+    const box = chart.getBoundingClientRect();
+    if (box.width === 0) continue;
+    const name = chart.dataset.chart;
+    if (drawn.has(name) && chart.tagName !== 'IMG') told.push(`${width}: ${name} is drawn twice`);
+    if (box.width < 100 || box.height < 80) told.push(`${width}: ${name} is ${box.width} x ${box.height}`);
+    drawn.add(name);
+    if (chart.tagName === 'IMG' && chart.naturalWidth === 0) told.push(`${width}: an image is not drawn`);
+    for (const mark of chart.querySelectorAll('.mark')) {
+      const size = mark.getBoundingClientRect();
+      if (size.width + size.height === 0) told.push(`${width}: ${name}: a mark of no size`);
+    }
+    for (const words of chart.querySelectorAll('text')) {
+      const size = words.getBoundingClientRect();
+      if (size.left < box.left - 1 || size.right > box.right + 1 || size.top < box.top - 1 ||
+          size.bottom > box.bottom + 1)
+        told.push(`${width}: ${name}: "${words.textContent}" sticks out`);
+      if (size.height < 10) told.push(`${width}: ${name}: "${words.textContent}" is too small`);
+    }
+  }
+  told.push(`${width} draws ${[...drawn].sort().join(' ')}`);
+};
+Promise.all(widths.map(width => new Promise(done => {
+  const frame = document.createElement('iframe');
+  frame.style.cssText = `width:${width}px;height:900px;border:0`;
+  frame.onload = () => { look(frame, width); done(); };
+  frame.src = 'full.html';
+  document.body.append(frame);
+}))).then(() => {
+  const report = document.createElement('pre');
+  report.textContent = told.join('\n') + '\nlooked';
+  document.body.append(report);
+});
+</script></body>
+END
+timeout 100 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
+  --user-data-dir="$temp/profile" --virtual-time-budget=10000 --dump-dom \
+  "file://$temp/frames.html" >"$temp/dom" 2>"$temp/log" || true
+if ! grep -q '^looked' "$temp/dom"; then
+  ((failures == 0)) || finish
+  skip "$browser does not run here: $(tail -n 1 "$temp/log")"
+fi
+wanted=$(printf '%s\n' "${all[@]}" | sort | tr '\n' ' ')
+for width in 390 768 1200; do
+  grep -qxE "(.*<pre>)?$width draws ${wanted% }" "$temp/dom" ||
+    fail "$width px: not every chart is drawn" "$(grep -E '^(.*<pre>)?[0-9]+ draws' "$temp/dom")"
+done
+if stick=$(grep -E '^(.*<pre>)?[0-9]+: ' "$temp/dom"); then
+  fail "drawn, but not well:" "${stick//$'\n'/$'\n'        }"
+fi
+finish "the page, in $browser too"
