@@ -247,7 +247,7 @@ def roofline(rows, ceilings, titles, where, width=880):
     copies = [point for point in points if point["flops"] == 0]
     steps = sorted({point["step"] for point in sweeps})
     left, right, top = 62, width - 14, 54
-    bottom = top + (330 if narrow else 400)
+    bottom = top + (410 if narrow else 400)
     columns = 1 if narrow else 3
     legend_rows = (len(steps) - 1) // columns + 1
     strip_top = bottom + 66 + 20 * legend_rows + (62 if narrow else 44)

@@ -73,7 +73,9 @@ profile() {
     tail -n 10 "$work/stats.csv" >&2
     die 1 "nsys stats made no table of the report; its words stand above"
   fi
-  { head_of_report nsys "$1" "$2" - && cat "$work/stats.csv"; } >"$work/$name.csv"
+  # Without what nsys says of its files: the tables are told by their columns.
+  { head_of_report nsys "$1" "$2" - && sed '/^Generating SQLite/d; /^Processing \[/d; /^SKIPPED: /d; /^WARNING: /d' "$work/stats.csv"; } \
+    >"$work/$name.csv"
   mv -f "$report" "$work/$name.csv" "$profiles_dir"
 }
 

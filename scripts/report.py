@@ -332,13 +332,14 @@ def source(table):
     return f'<p class="source">Measured on {text(table.where())}</p>'
 
 
-def ladder_section(table, steps):
+def ladder_section(table, steps, told):
+    """What it has to tell in a few words goes to `told`."""
     if table is None:
-        return missing("no step has a time.", "make run"), []
+        return missing("no step has a time.", "make run")
     rows = [row for row in table.rows if value_of(row.get("mpoints_per_s")) and row.get("verdict") == "right"]
     if not rows:
-        return missing("no step that is right has a time.", "make run"), []
-    parts, told = [], []
+        return missing("no step that is right has a time.", "make run")
+    parts = []
     fastest = max(rows, key=lambda row: value_of(row["mpoints_per_s"]))
     gains = [row for row in rows if value_of(row["x_before"])]
     if gains:
@@ -371,7 +372,18 @@ def ladder_section(table, steps):
                        ("× strided serial", "x_strided_serial")):
         columns.append((title, lambda r, key=key: cell(r.get(key))))
     parts.append(data_table("The same in figures", columns, rows))
-    return "".join(parts) + source(table), told
+    return "".join(parts) + source(table)
+
+
+def attempt(section, *arguments):
+    """The section; where its table is not what it should be, a sentence that says so."""
+    try:
+        return section(*arguments)
+    except (KeyError, ValueError, TypeError, ArithmeticError, AttributeError) as error:
+        table = next((argument for argument in arguments if isinstance(argument, Table)), None)
+        name = f"{table.folder()}/{table.path.name}" if table else "a table"
+        warn(f"{name}: is not what it should be: {error!r}")
+        return f'<p class="missing"><strong>Cannot be shown:</strong> {text(name)} is not what it should be.</p>'
 
 
 def cell(value, unit="", digits=3):
@@ -782,7 +794,8 @@ def main():
     if may_run:
         print(f"running the solutions at n = {arguments.n} ...", flush=True)
     convergence, fields, why = convergence_section(runner, steps, arguments.n, arguments.iterations)
-    ladder_html, tiles = ladder_section(ladder, steps)
+    tiles = []
+    ladder_html = attempt(ladder_section, ladder, steps, tiles)
     if ladder:
         tiles.append(("measured on", ladder.told("gpu", "no GPU").replace("NVIDIA ", ""),
                       f"{ladder.told('date')}, {ladder.folder()}"))
@@ -795,10 +808,11 @@ def main():
         ("field", "The temperature field", "And how far it is from the exact solution.",
          field_section(fields, arguments.n, why)),
         ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",
-         roofline_section(roofline, ceilings, titles)),
-        ("kernels", "The kernels", "What the profiler knows of them.", kernels_section(kernels, roofline, ceilings)),
+         attempt(roofline_section, roofline, ceilings, titles)),
+        ("kernels", "The kernels", "What the profiler knows of them.",
+         attempt(kernels_section, kernels, roofline, ceilings)),
         ("bandwidth", "The machine's own speed", "The ceilings that everything is told against.",
-         bandwidth_section(bandwidth)),
+         attempt(bandwidth_section, bandwidth)),
         ("machine", "What machine, when", "Where every number here comes from.", machine_section(tables, runner))]
     about = f"The Jacobi porting lab, as far as it has been measured; made on {datetime.date.today()}. "
     published = [table for table in tables if table.path.parent == ROOT / "results/h200"]

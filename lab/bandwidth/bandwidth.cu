@@ -1,10 +1,10 @@
 // What the GPU can do at most: what every step's time is told against.
 //
 // Without options, for the programs that need one number: copies arrays far larger than any cache,
-// by the library (cudaMemcpy) and by a kernel with 16-byte loads and stores, and prints
-// tab-separated lines: name, median GB/s, first and third quartile, samples. With --ceilings all that
-// `make bandwidth` shows: ceilings.cu. Bytes are counted as read plus written, 1 GB = 10^9 bytes;
-// times are CUDA events around each copy.
+// by the library (cudaMemcpy) and by a kernel with 16-byte loads and stores, and prints lines with
+// tabs: name, median GB/s, first and third quartile, samples. With --ceilings all that `make
+// bandwidth` shows: ceilings.cu. Bytes are counted as read plus written, 1 GB = 10^9 bytes; times
+// are CUDA events around each copy.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The ceilings of this GPU, measured: copies over array sizes and launch shapes, transfers between
-// host and GPU, L2 and L1, and the rate of multiply-adds. Every result is checked before it is timed.
+// host and GPU, L2 and L1, the rate of multiply-adds. Every result is checked before it is timed.
 
 #include "ceilings.h"
 
@@ -121,7 +121,7 @@ __global__ void triad_kernel(float* __restrict__ a, const float* __restrict__ b,
   }
 }
 
-// Block b reads chunk b, then chunk b + gridDim.x ... of `chunks`, round and round, past L1 (ld.cg).
+// Block b reads chunk b, then chunk b + gridDim.x ... of `chunks`, round and round, past L1: ld.cg.
 __global__ void __launch_bounds__(kChunkThreads)
     l2_read_kernel(const uint4* __restrict__ data, unsigned chunks, std::uint32_t* sums) {
   std::uint32_t sum = 0;
@@ -459,9 +459,9 @@ std::vector<Ceiling> ceilings_of(const Machine& machine) {
   auto is = [](const Row& row, const char* what) { return row.what == what; };
   std::vector<Ceiling> found = {
       {"dram", best_row([&](const Row& r) { return is(r, "size") && r.bytes >= far_over_l2; })},
-      // Of the sets that L2 holds, those that fill a quarter of it or more. A smaller one is read by
-      // many blocks at once, and in part from nearer than L2: on an H200 sets of up to 2 MiB come
-      // faster than all of L2's slices together can deliver.
+      // Of the sets that L2 holds, those that fill a quarter of it or more. Smaller ones are read
+      // by many blocks at once, and come in part from nearer than L2: on an H200 sets of up to
+      // 2 MiB come faster than all of L2's slices together can deliver.
       {"l2", best_row([&](const Row& r) {
          return is(r, "cache") && r.way.rfind("l2_", 0) == 0 && r.bytes <= l2 && 4 * r.bytes >= l2;
        })},

@@ -207,6 +207,13 @@ said "damaged tables" "$temp/some.html" 'Not measured yet: registers, occupancy'
 cp "$temp/measured/kernels.tsv" "$temp/some/bandwidth.tsv"
 report --results "$temp/some" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/some.html"
 expect_status 0 "a table under another's name"
+cp "$temp/measured/bandwidth.tsv" "$temp/some/kernels.tsv"
+sed 's/x_before/x_after/' "$temp/measured/ladder.tsv" >"$temp/some/ladder.tsv"
+report --results "$temp/some" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/some.html"
+expect_status 0 "other columns"
+expect_no 'Traceback' "other columns"
+said "other columns" "$temp/some.html" 'Cannot be shown: .*/ladder.tsv is not what it should be'
+said "other columns" "$temp/some.html" 'Cannot be shown: .*/kernels.tsv is not what it should be'
 
 # bandwidth_plot.py and roofline.py draw the same charts into files of their own.
 run "$source_dir/scripts/bandwidth_plot.py" "$temp/measured"
@@ -241,7 +248,8 @@ const look = (frame, width) => {
   const wide = page.documentElement.scrollWidth;
   if (wide > width) told.push(`${width}: the page is ${wide} wide`);
   for (const table of page.querySelectorAll('details')) {
-    if (width >= 1200 && table.scrollWidth > table.clientWidth) told.push(`${width}: a table is ${table.scrollWidth} wide`);
+    const wide = table.scrollWidth;
+    if (width >= 1200 && wide > table.clientWidth) told.push(`${width}: a table is ${wide} wide`);
   }
   for (const chart of page.querySelectorAll('[data-chart]')) {
     const box = chart.getBoundingClientRect();

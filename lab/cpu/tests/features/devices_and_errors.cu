@@ -150,24 +150,24 @@ void last_error() {
   // The later one counts.
   CHECK_EQUAL(cudaSetDevice(9999), cudaErrorInvalidDevice);
   const cudaError_t refused = launch(1, 5000);
-  CHECK(::is(refused, cudaErrorInvalidConfiguration));
+  CHECK(is(refused, cudaErrorInvalidConfiguration));
   CHECK_EQUAL(cudaGetLastError(), refused);
   // A launch that was refused leaves nothing behind.
   CUDA(cudaDeviceSynchronize());
 
-  const auto is = [](const char* a, const char* b) { return std::strcmp(a, b) == 0; };
-  CHECK(is(cudaGetErrorName(cudaSuccess), "cudaSuccess"));
-  CHECK(is(cudaGetErrorString(cudaSuccess), "no error"));
-  CHECK(is(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"));
-  CHECK(is(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument"));
-  CHECK(is(cudaGetErrorName(cudaErrorNotReady), "cudaErrorNotReady"));
-  CHECK(is(cudaGetErrorName(static_cast<cudaError_t>(12345)), "unrecognized error code"));
+  const auto same = [](const char* a, const char* b) { return std::strcmp(a, b) == 0; };
+  CHECK(same(cudaGetErrorName(cudaSuccess), "cudaSuccess"));
+  CHECK(same(cudaGetErrorString(cudaSuccess), "no error"));
+  CHECK(same(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"));
+  CHECK(same(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument"));
+  CHECK(same(cudaGetErrorName(cudaErrorNotReady), "cudaErrorNotReady"));
+  CHECK(same(cudaGetErrorName(static_cast<cudaError_t>(12345)), "unrecognized error code"));
   CHECK(std::string(cudaGetErrorString(cudaErrorMemoryAllocation)).find("out of memory") == 0);
   for (const cudaError_t error :
        {cudaErrorInsufficientDriver, cudaErrorNoDevice, cudaErrorIllegalAddress,
         cudaErrorMisalignedAddress, cudaErrorLaunchFailure, cudaErrorUnknown}) {
-    CHECK(!is(cudaGetErrorName(error), "unrecognized error code"));
-    CHECK(!is(cudaGetErrorString(error), "unrecognized error code"));
+    CHECK(!same(cudaGetErrorName(error), "unrecognized error code"));
+    CHECK(!same(cudaGetErrorString(error), "unrecognized error code"));
   }
 }
 
