@@ -258,10 +258,6 @@ elif ! version_at_least "$version" 3.8; then
   line problem Python "$version; 3.8 or newer is needed for tables and reports" "module load python"
 else
   line ok Python "$version"
-  version=$(quietly 60 python3 -c 'import matplotlib; print(matplotlib.__version__)')
-  if [[ -n $version ]]; then line ok matplotlib "$version"; else
-    line missing matplotlib "for pictures only; the texts come without" "python3 -m pip install --user matplotlib"
-  fi
 fi
 if have git; then line ok git "$(quietly 10 git --version)"; else
   line missing git "for make reset and make diff of what you edited" "package git"

@@ -63,7 +63,7 @@ END
 stub mpirun <<<'echo "mpirun (Open MPI) 4.1.4"'
 stub git <<<'echo "git version 2.39.5"'
 # The PATH's tools are links to it, so Python is named anew.
-stub python3 <<<'case "$*" in *matplotlib*) echo 3.8.2 ;; *) echo 3.11.7 ;; esac'
+stub python3 <<<'echo 3.11.7'
 # shellcheck disable=SC2016
 stub ps <<<'echo bash; echo ${STUB_PROCESS:-bash}'
 mkdir -p "$temp/root/usr/lib64" "$temp/root/proc/driver/nvidia" "$temp/root/proc/self"
