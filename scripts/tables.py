@@ -4,7 +4,7 @@
 Each text has pairs of markers, and what stands between them comes from a file:
     <!-- ladder:begin -->  ...  <!-- ladder:end -->      the whole table (README.md), results/h200/ladder.tsv
     <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below,
-                                                         and results/h200/{tile_loading,graph,experiments,kernels,
+                                                         and results/h200/{tile_loading,graph,tuning,large,experiments,kernels,
                                                          roofline}.tsv where they are
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
@@ -24,6 +24,8 @@ LADDER = ROOT / "results/h200/ladder.tsv"
 TRACER = ROOT / "results/h200/tracer.tsv"
 TILE = ROOT / "results/h200/tile_loading.tsv"
 GRAPH = ROOT / "results/h200/graph.tsv"
+TUNING = ROOT / "results/h200/tuning.tsv"
+LARGE = ROOT / "results/h200/large.tsv"
 EXPERIMENTS = ROOT / "results/h200/experiments.tsv"
 KERNELS = ROOT / "results/h200/kernels.tsv"
 ROOFLINE = ROOT / "results/h200/roofline.tsv"
@@ -89,6 +91,21 @@ def machine(facts):
     return f"{facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}"
 
 
+def other_runs(rows):
+    """What scripts/merge_ladders.py noted of rows that come from other runs than the rest."""
+    runs = {}
+    for line in LADDER.read_text().splitlines():
+        fields = line.split("\t")
+        if fields[0] == "# row":
+            runs.setdefault((fields[3], fields[5]), []).append(fields[1][:2])
+    lines = [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
+             f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items())]
+    tuned = [number(row["step"]) for row in rows if row["note"].startswith("timed by")]
+    if tuned:
+        lines.append(f"Row{'s' if len(tuned) > 1 else ''} {' and '.join(tuned)}: timed by `scripts/tune.py` in that run.")
+    return lines
+
+
 def ladder_block(facts, serial, rows):
     lines = [
         "| step | what changed | n | ms per iteration | spread | million points/s | GB/s | % of copy "
@@ -108,10 +125,12 @@ def ladder_block(facts, serial, rows):
     times = "; ".join(
         f"n = {n}: best {significant(str(serial[('best', n)]))}, strided {significant(str(serial[('strided', n)]))}"
         for n in sizes)
+    later = other_runs(rows)
     lines += [
         "",
         f"Measured on: {machine(facts)}; copy bandwidth in the same run "
         f"{significant(facts['copy_gb_per_s'], 4)} GB/s.",
+        *later,
         f"Serial code on one core ({facts['cpu']}), ms per iteration: {times}.",
         "",
         "Times are medians; the spread is the interquartile range, as a share of the median. GB/s counts 8 bytes a",
@@ -222,6 +241,54 @@ def graph_lines():
     return lines
 
 
+def tuning_lines(step):
+    """What other constants bring, as scripts/tune.py measured it."""
+    if not TUNING.is_file():
+        return []
+    facts, rows = read_table(TUNING)
+    rows = [row for row in rows if row["step"] == step]
+    if not rows:
+        return []
+    rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
+    # Of the rows that change the same constants, the fastest and the slowest say most.
+    same = {}
+    for row in rows[1:]:
+        same.setdefault(re.sub(r"=\d+", "", row["constants"]), []).append(row)
+    shown = [row for group in same.values() for row in (group[0], group[-1])]
+    rows[1:] = [row for row in rows[1:] if row in shown]
+    lines = ["", f"Other constants, of each kind the best and the worst, the fastest first (scripts/tune.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
+             "", "| constants | registers a thread | bytes spilled | ms a sweep | × copy |", "|---|--:|--:|--:|--:|"]
+    for row in rows:
+        names = row["constants"].replace("=", " = ")
+        for one in ("k", "unroll"):
+            names = names.replace(f" {one}", f", {one}")
+        names = names.replace(":,", ":").replace("as it is:", "what the others change:")
+        lines.append(f"| {names} | {row['registers']} | {row['spilled_bytes']} | {significant(row['ms'])} | {significant(row['x_copy'])} |")
+    return lines
+
+
+def large_lines():
+    """Steps on large grids, as scripts/tune.py measured them."""
+    if not LARGE.is_file():
+        return []
+    facts, rows = read_table(LARGE)
+    sizes = list(dict.fromkeys(row["n"] for row in rows))
+    found = {(row["step"], row["n"]): row for row in rows}
+    lines = ["", f"Large grids: 10⁹ points updated a second, and in brackets how many times the copy bandwidth that is at 8 bytes a "
+             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians; the spread is the widest middle half of a row):", "",
+             f"| step | {' | '.join(f'n = {n}' for n in sizes)} | spread |", f"|---|{'--:|' * (len(sizes) + 1)}"]
+    for step in dict.fromkeys(row["step"] for row in rows):
+        cells, widest = [], 0
+        for n in sizes:
+            row = found[step, n]
+            cells.append("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})")
+            widest = max(widest, 0 if row["ms"] == "-" else spread(row))
+        lines.append(f"| {step} | {' | '.join(cells)} | {widest:.1f} % |")
+    if facts.get("constants"):
+        lines += ["", f"Measured with these constants: {facts['constants']}."]
+    return lines
+
+
 def kernel_lines(step):
     """What ncu counted in each kernel of a step."""
     if not KERNELS.is_file() or not "04" <= step[:2] <= "09":
@@ -324,7 +391,8 @@ def measured_block(facts, row):
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]
-    more = {"09": tile_lines, "11": graph_lines}
+    more = {"09": tile_lines, "11": graph_lines, "12": lambda: tuning_lines(row["step"]),
+            "13": lambda: tuning_lines(row["step"]) + large_lines()}
     lines += kernel_lines(row["step"]) + experiment_lines(row["step"])
     return lines + (more[number(row["step"])]() if number(row["step"]) in more else [])
 

@@ -26,18 +26,21 @@ TUNED_N = 16384
 # For each step: sweeps to time, sizes and sweeps for the validator, and the constants to try instead of the file's.
 TRIED = {
     "12_register_march": (240, 37, [
-        {}, {"kAhead": 1}, {"kAhead": 3}, {"kAhead": 4}, {"unroll": 1}, {"unroll": 4}, {"kAhead": 1, "unroll": 1},
-        {"kAhead": 3, "unroll": 3}, {"kAhead": 3, "unroll": 1}, {"kRows": 4}, {"kRows": 6}, {"kRows": 12}, {"kRows": 16},
+        {}, {"kAhead": 1}, {"kAhead": 3}, {"kAhead": 4}, {"unroll": 2}, {"unroll": 4}, {"kAhead": 3, "unroll": 3},
+        {"kRows": 4}, {"kRows": 6}, {"kRows": 12}, {"kRows": 16},
         {"kRows": 64}, {"kWarps": 2}, {"kWarps": 4}, {"kWarps": 16}]),
     "13_temporal_blocking": (960, 37, [
         {}, {"kRows": 128}, {"kRows": 192}, {"kRows": 208}, {"kRows": 232}, {"kRows": 240}, {"kRows": 248}, {"kRows": 280},
         {"kRows": 384}, {"kRing": 4}, {"kRing": 6}, {"kRing": 12}, {"kRing": 16}, {"unroll": 1}, {"unroll": 2}, {"unroll": 4},
-        {"unroll": 6}, {"kBlocks": 2}, {"kBlocks": 4}, {"kWarps": 1, "kBlocks": 12}, {"kWarps": 2, "kBlocks": 6},
-        {"kWarps": 12, "kBlocks": 1}, {"kLevels": 8, "kBlocks": 4}, {"kLevels": 10}, {"kLevels": 11}, {"kLevels": 13},
-        {"kLevels": 14, "kBlocks": 2}, {"kLevels": 16, "kBlocks": 2}]),
+        {"unroll": 6}, {"kBlocks": 4}, {"kBlocks": 8}, {"kWarps": 1, "kBlocks": 12}, {"kWarps": 4, "kBlocks": 3},
+        {"kWarps": 12, "kBlocks": 1}, {"kLevels": 8, "kBlocks": 8}, {"kLevels": 10}, {"kLevels": 11}, {"kLevels": 13},
+        {"kLevels": 14, "kBlocks": 4}, {"kLevels": 16, "kBlocks": 4},
+        {"kLevels": 16, "kBlocks": 4, "kRows": 384}]),
 }
 LARGE = (4096, 8192, 16384, 32768)
-LARGE_STEPS = ("09_shared_tile", "10_pointer_swap", "11_cuda_graph", "12_register_march", "13_temporal_blocking")
+# On large grids, too: step 09 and all after it.
+LARGE_STEPS = tuple(name for name in (line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines())
+                    if name[:1].isdigit() and name >= "09")
 COMPARED_SWEEPS = 17  # 12 + 4 + 1: all passes of step 13
 
 
@@ -95,7 +98,8 @@ def compile_variant(nvcc, build, folder, step, constants):
                                 f"-I{ROOT}/lab/include", source, build / "lab/liblab.a", "-o", program])
     said = out + error
     # Of the kernels that make sweeps the one with the most registers is the one that counts.
-    kernels = re.findall(r"Compiling entry function '(\S*jacobi\S*)'.*?(\d+) bytes spill loads.*?Used (\d+) registers", said, re.S)
+    kernels = re.findall(r"Compiling entry function '(\S*jacobi\S*)'.*?(\d+) bytes spill loads.*?Used (\d+) registers",
+                         said, re.S)
     registers, spilled = max(((int(used), int(spill)) for _, spill, used in kernels), default=(0, 0))
     if code != 0:
         return None, registers, spilled, "does not compile: " + " ".join(said.split())[-200:]
@@ -119,7 +123,8 @@ def tune(nvcc, build, folder, step, copy):
     def prepare(constants):
         program, registers, spilled, wrong = compile_variant(nvcc, build, folder, step, constants)
         if program:
-            code, out, error = attempt([build / "bin/validate", "--n", "1100", "--problem", "probe", "--iterations", sweeps, program])
+            code, out, error = attempt([build / "bin/validate", "--name", step, "--n", "1100", "--problem", "probe",
+                                        "--iterations", sweeps, program])
             if code != 0:
                 wrong = " ".join((out + error).split())[:200]
         return program, registers, spilled, wrong
@@ -139,7 +144,8 @@ def tune(nvcc, build, folder, step, copy):
         times_copy = 8e-6 * TUNED_N * TUNED_N / ms / copy
         lines.append([step, words, str(registers), str(spilled), f"{ms:.6f}", f"{record['iteration_ms_q1']:.6f}",
                       f"{record['iteration_ms_q3']:.6f}", f"{times_copy:.4f}", "right"])
-        print(f"{step} {words}: {registers} registers, {spilled} B spilled, {ms:.4f} ms a sweep, {times_copy:.3f} x copy", flush=True)
+        print(f"{step} {words}: {registers} registers, {spilled} B spilled, {ms:.4f} ms a sweep, {times_copy:.3f} x copy",
+              flush=True)
     return lines
 
 

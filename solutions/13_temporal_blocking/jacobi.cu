@@ -1,0 +1,220 @@
+// 13_temporal_blocking: several sweeps for one trip to memory
+//
+// Changed: a pass reads the field once, makes kLevels sweeps, and writes it once. A warp marches as
+// before, and hands each new row on to the next sweep while it is in registers. The strips overlap:
+// what lies beyond a strip's ends is unknown to its warp, which costs it a column a sweep.
+//
+//   make check STEP=13
+//   Ask the profiler: how can a code run past the memory roofline, and what is its limit now?
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include <cuda_pipeline_primitives.h>
+#include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <lab/cuda_check.h>
+#include <lab/gpu_memory.h>
+#include <lab/options.h>
+#include <lab/problem.h>
+#include <lab/run.h>
+
+constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
+constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
+
+// What scripts/tune.py found best on an H200.
+constexpr int kLevels = 12;               // sweeps a pass
+constexpr int kFewLevels = 4;             // where fewer are left; then one by one
+constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
+constexpr int kWarps = 2;                 // warps a block, each with a strip of its own
+constexpr int kBlocks = 6;                // blocks that a multiprocessor's registers must do for
+constexpr int kRows = 256;                // rows that a warp stores of its strip
+constexpr int kRing = 8;                  // rows in shared memory, all but one under way
+constexpr int kHalo = (kLevels + 3) / 4 * 4;   // columns that are wrong in the end, on both sides,
+constexpr int kKept = 4 * kLanes - 2 * kHalo;  // and those between, which the warp stores
+
+// Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1. A row is padded
+// to a multiple of 32 floats, its pitch: the padding has no part in the result.
+__host__ __device__ inline std::size_t idx(int i, int j, int n) {
+  return std::size_t(j) * ((n + 31) / 32 * 32) + i;
+}
+__host__ __device__ inline int pitch_of(int n) { return int(idx(0, 1, n)); }
+
+// Two fields of n rows, and the sum of the squared changes, all in the GPU's memory.
+void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
+  nvtxRangePush("allocate_fields");
+  lab::require_gpu_memory(n, 2 * sizeof(float));
+  const std::size_t bytes = idx(0, n, n) * sizeof(float);
+  CUDA_CHECK(cudaMalloc(f_old, bytes));
+  CUDA_CHECK(cudaMalloc(f_new, bytes));
+  CUDA_CHECK(cudaMalloc(sum, sizeof(double)));
+  nvtxRangePop();
+}
+
+void free_fields(float* f_old, float* f_new, double* sum) {
+  nvtxRangePush("free_fields");
+  CUDA_CHECK(cudaFree(f_old));
+  CUDA_CHECK(cudaFree(f_new));
+  CUDA_CHECK(cudaFree(sum));
+  nvtxRangePop();
+}
+
+__global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
+  const int j = blockIdx.x;  // a block fills one row, padding included
+  for (int i = threadIdx.x; i < pitch_of(n); i += blockDim.x) {
+    f[idx(i, j, n)] = i < n ? start(i, j) : 0.0f;
+  }
+}
+
+// Gives every point its starting value; no sweep changes those on the boundary.
+void initialize_field(float* f, const lab::StartingField& start, int n) {
+  nvtxRangePush("initialize_field");
+  const lab::StartOnGpu on_gpu(start);  // the boundary's values, copied for the kernel
+  initialize_field_kernel<<<n, kLanes * kWarps>>>(f, on_gpu.value(), n);
+  CUDA_CHECK(cudaGetLastError());
+  CUDA_CHECK(cudaDeviceSynchronize());
+  nvtxRangePop();
+}
+
+// What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
+struct Level {
+  float4 row;    // the row that arrived last
+  float4 pairs;  // east + north of the row before's points: south + west for `row`, a column on
+};
+
+// `north` arrives. Returns the new values of the row south of it, level->row until now.
+__device__ __forceinline__ float4 sweep_row(Level* level, float4 north) {
+  const float4 c = level->row, before = level->pairs;
+  const float east = __shfl_down_sync(~0u, c.x, 1);           // the next lane's first point
+  const float south_west = __shfl_up_sync(~0u, before.w, 1);  // the last lane's last pair
+  const float4 pairs = {c.y + north.x, c.z + north.y, c.w + north.z, east + north.w};
+  *level = {north, pairs};
+  // __fmul_rn: a product that the compiler fuses with no later sum, so that the bits stay.
+  return {__fmul_rn(0.25f, pairs.x + south_west), __fmul_rn(0.25f, pairs.y + before.x),
+          __fmul_rn(0.25f, pairs.z + before.y), __fmul_rn(0.25f, pairs.w + before.z)};
+}
+
+// The value stays the old one where a bit of `fixed` is set.
+__device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed) {
+  return {fixed & 1 ? old.x : value.x, fixed & 2 ? old.y : value.y, fixed & 4 ? old.z : value.z,
+          fixed & 8 ? old.w : value.w};
+}
+
+// A pass of kSweeps sweeps. Row after row of a strip arrives, and goes through all levels at once:
+//
+//   row y, old       arrives: level[0] keeps it, and gives the new values of the row before:
+//   row y - 1        after sweep 1: level[1] keeps it, and gives those of the row before:
+//   row y - 2        after sweep 2: level[2] keeps it, ...
+//   row y - kSweeps  after the last sweep: is stored
+template <int kSweeps>
+__global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
+    jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
+                       int n) {
+  const int lane = threadIdx.x, warp = threadIdx.y;
+  const int i_begin = (blockIdx.x * kWarps + warp) * kKept, i_end = min(i_begin + kKept, n);
+  if (i_begin >= n) return;
+  const int j_begin = blockIdx.y * kRows, y_end = min(j_begin + kRows, n) + kSweeps;
+  const int i = i_begin - kHalo + 4 * lane;  // the first of the lane's four columns
+  unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
+  for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
+
+  // Each lane fetches what it will read itself: no barrier. Beyond the grid any address will do.
+  __shared__ float4 ring[kWarps][kRing][kLanes];
+  const int readable = min(max(i, 0), pitch_of(n) - 4);
+  const auto fetch = [&](int y) {
+    __pipeline_memcpy_async(&ring[warp][unsigned(y) % kRing][lane],
+                            f_old + idx(readable, min(y, n - 1), n), sizeof(float4));
+    __pipeline_commit();
+  };
+
+  Level level[kSweeps] = {};
+  double thread_sum = 0.0;
+  const auto arrive = [&](int y, bool at_boundary) {
+    __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are under way
+    fetch(y + kRing - 1);              // to where row y - 1 was
+    float4 row = ring[warp][unsigned(y) % kRing][lane], old;
+#pragma unroll
+    for (int l = 0; l < kSweeps; ++l) {
+      old = level[l].row;
+      row = sweep_row(&level[l], row);
+      if (at_boundary) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
+    }
+    if (y - kSweeps >= j_begin && i >= i_begin && i < i_end) {
+      *reinterpret_cast<float4*>(f_new + idx(i, y - kSweeps, n)) = row;
+      const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
+      thread_sum += (a * a + b * b) + (c * c + d * d);
+    }
+  };
+
+  int y = max(j_begin - kSweeps, 0);
+  for (int k = 0; k < kRing - 1; ++k) fetch(y + k);
+  while (y < y_end) {
+    if (i_begin == 0 || i_end + kHalo >= n || y <= kSweeps || y >= n) {  // near the boundary
+      arrive(y, true);
+      ++y;
+    } else {
+#pragma unroll 3
+      for (; y < min(y_end, n); ++y) arrive(y, false);
+    }
+  }
+
+  for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
+  if (lane == 0) atomicAdd(sum, thread_sum);
+}
+
+template <int kSweeps>
+void jacobi_pass(float** f_old, float** f_new, double* sum, int n) {
+  const dim3 grid((n + kWarps * kKept - 1) / (kWarps * kKept), (n + kRows - 1) / kRows);
+  CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double)));
+  jacobi_pass_kernel<kSweeps><<<grid, dim3(kLanes, kWarps)>>>(*f_new, *f_old, sum, n);
+  CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
+  std::swap(*f_old, *f_new);       // the new field is the old one of the next pass
+}
+
+// Makes sweeps, many a pass. Returns the sum of the last one's squared changes, a double: see 00.
+double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {
+  nvtxRangePush("jacobi_sweeps");
+  for (; sweeps >= kLevels; sweeps -= kLevels) jacobi_pass<kLevels>(f_old, f_new, sum, n);
+  for (; sweeps >= kFewLevels; sweeps -= kFewLevels) jacobi_pass<kFewLevels>(f_old, f_new, sum, n);
+  for (; sweeps >= 1; --sweeps) jacobi_pass<1>(f_old, f_new, sum, n);
+  double host_sum;
+  CUDA_CHECK(cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost));  // and waits
+  nvtxRangePop();
+  return host_sum;
+}
+
+int main(int argc, char** argv) {
+  const lab::Options options = lab::parse_options(argc, argv, {kDefaultN, kCheckEvery});
+  const lab::Problem problem(options);
+  const int n = options.n;
+
+  float *f_old, *f_new;
+  double* sum;
+  allocate_fields(&f_old, &f_new, &sum, n);
+  initialize_field(f_old, problem.initial_old(), n);
+  initialize_field(f_new, problem.initial_new(), n);
+
+  lab::Run run(options, problem);
+  int iteration = 0;
+  double residual = std::numeric_limits<double>::infinity();
+  while (residual > options.tolerance && iteration < options.max_iterations) {
+    const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
+    const double squares = jacobi_sweeps(&f_old, &f_new, sum, sweeps, n);
+    residual = std::sqrt(squares / (double(n) * n));
+    run.record(iteration += sweeps, residual);
+  }
+
+  // Where somebody wants the result, some rows of it at a time are copied to the host, without
+  // their padding: `width` bytes of each pitch.
+  const int exit_code = run.finish([=](float* to, int j, int rows) {
+    const std::size_t width = n * sizeof(float), pitch = pitch_of(n) * sizeof(float);
+    CUDA_CHECK(
+        cudaMemcpy2D(to, width, f_old + idx(0, j, n), pitch, width, rows, cudaMemcpyDeviceToHost));
+  });
+  free_fields(f_old, f_new, sum);
+  return exit_code;
+}
