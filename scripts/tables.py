@@ -291,7 +291,7 @@ def large_lines():
 
 def kernel_lines(step):
     """What ncu counted in each kernel of a step."""
-    if not KERNELS.is_file() or not "04" <= step[:2] <= "09":
+    if not KERNELS.is_file():
         return []
     facts, rows = read_table(KERNELS)
     rows = [row for row in rows if row["step"] == step]
@@ -306,7 +306,8 @@ def kernel_lines(step):
         row["stalls"] = re.sub(r"([a-z_]+) ([0-9.]+)",
                                lambda match: f"{match[1].replace('_', ' ')} {significant(match[2])}", row["stalls"])
     columns = [(title, name, unit) for title, name, unit in (
-        ("DRAM bytes a point", "dram_bytes_per_point", ""), ("occupancy", "occupancy_percent", " %"),
+        ("DRAM bytes a point", "dram_bytes_per_point", ""), ("DRAM, of peak", "dram_percent", " %"),
+        ("compute, of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
         ("cycles without an eligible warp", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
         ("L2 hits", "l2_hit_percent", " %"), ("largest stalls (cycles per issued instruction)", "stalls", None))
         if any(row.get(name, "-") != "-" for row in rows)]
@@ -320,7 +321,8 @@ def kernel_lines(step):
             value = row.get(name, "-")
             cells.append("–" if value == "-" else value if unit is None else f"{significant(value)}{unit}")
         lines.append(f"| `{row['kernel']}` | {' | '.join(cells)} |")
-    return lines
+    others = facts.get(f"row {number(step)}")
+    return lines + (["", f"That is {others}."] if others else [])
 
 
 def experiment_lines(step):
