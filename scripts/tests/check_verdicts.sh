@@ -225,7 +225,7 @@ test_with_make() {
 test_nvcc() {
   local kernel=exercises/04_jacobi_kernel/jacobi.cu
   [[ -n ${LAB_TEST_NVCC:-} ]] || return 0
-  LAB_BUILD_DIR="$temp/the build with nvcc" LAB_CMAKE_ARGS="-DLAB_EXERCISE_ARCHITECTURES=90 ${quick[*]}"
+  export LAB_BUILD_DIR="$temp/the build with nvcc" LAB_CMAKE_ARGS="-DLAB_EXERCISE_ARCHITECTURES=90 ${quick[*]}"
   sed 's/__host__ __device__ inline/inline/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "a kernel that calls a function of the host" STEP=04 BACKEND=cpu
   expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"
