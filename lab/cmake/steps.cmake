@@ -67,9 +67,8 @@ function(lab_add_step_on_cpu kind step source)
     target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
     target_link_libraries(${target}${variant} PRIVATE lab lab_warnings cuda_on_cpu${variant})
     # -g1: a fault names its line. The exercise's own folder: for headers of the learner's. Hints for
-    # another compiler (#pragma unroll, a constant in __launch_bounds__) are no mistake.
-    target_compile_options(${target}${variant} PRIVATE -g1 "SHELL:-iquote \"${folder}\"" -Wno-unknown-pragmas
-      $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
+    # another compiler (#pragma unroll) are no mistake.
+    target_compile_options(${target}${variant} PRIVATE -g1 "SHELL:-iquote \"${folder}\"" -Wno-unknown-pragmas)
     set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target}${variant})
   endforeach()
   add_dependencies(${kind}s_on_cpu ${target})
