@@ -6,6 +6,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
     <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below,
                                                          and results/h200/{tile_loading,graph,tuning,large,experiments,kernels,
                                                          roofline}.tsv where they are
+    <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (lab/cpu/README.md) lab/cpu/tests/bugs/09_shared_tile.tsv
@@ -15,8 +16,10 @@ Each text has pairs of markers, and what stands between them comes from a file:
 """
 
 import argparse
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -24,6 +27,7 @@ LADDER = ROOT / "results/h200/ladder.tsv"
 TRACER = ROOT / "results/h200/tracer.tsv"
 TILE = ROOT / "results/h200/tile_loading.tsv"
 GRAPH = ROOT / "results/h200/graph.tsv"
+PROFILES = ROOT / "results/h200/profiles"
 TUNING = ROOT / "results/h200/tuning.tsv"
 LARGE = ROOT / "results/h200/large.tsv"
 EXPERIMENTS = ROOT / "results/h200/experiments.tsv"
@@ -465,6 +469,30 @@ def tracer_block():
     return lines
 
 
+def profile_block(step):
+    """What the profiler's verb prints of the kept report of a step, against the step before from 06 on: its first part."""
+    tool = "nsys" if number(step) < "06" else "ncu"
+    report = PROFILES / f"{tool}_{number(step)}.csv"
+    variables = {"STEP": number(step), "REPORT": str(report)}
+    if tool == "ncu":
+        variables["BASELINE"] = "previous"
+    command = [str(ROOT / f"scripts/{tool}.sh")]
+    result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"tables.py: {' '.join(command)} of {report.name}: {result.stderr.strip()}")
+    lines = result.stdout.rstrip().splitlines()
+    # The first kernel is the one that the step is about.
+    kernels = [k for k, line in enumerate(lines) if re.match(r"\w+, grid ", line)]
+    if len(kernels) > 1:
+        lines = lines[:kernels[1]] + ["..."]
+    while "" in lines[-2:]:
+        lines.pop(len(lines) - 1 - lines[::-1].index(""))
+    said = " ".join(f"{name}={value}" for name, value in (("STEP", number(step)), ("WHICH", "solution"),
+                                                          ("BASELINE", variables.get("BASELINE"))) if value)
+    return [f"<details><summary>What `make {tool} {said}` prints on an NVIDIA H200 (after your prediction)</summary>", "",
+            "```text", *lines, "```", "", "</details>"]
+
+
 def mistakes_block():
     _, rows = read_table(MISTAKES)
     ways = ["forward", "reverse", "shuffled", "RACES=1"]
@@ -499,6 +527,11 @@ def main():
               (cpu, "mistakes", MISTAKES, mistakes_block())]
     for row in rows:
         blocks.append((ROOT / "exercises" / row["step"] / "README.md", "measured", LADDER, measured_block(facts, row)))
+
+    for row in rows:
+        guide = ROOT / "exercises" / row["step"] / "README.md"
+        if guide.is_file() and "<!-- profile:begin -->" in guide.read_text():
+            blocks.append((guide, "profile", PROFILES, profile_block(row["step"])))
 
     wrong = []
     for path, name, source, lines in blocks:
