@@ -489,7 +489,7 @@ def profile_block(step):
         lines.pop(len(lines) - 1 - lines[::-1].index(""))
     said = " ".join(f"{name}={value}" for name, value in (("STEP", number(step)), ("WHICH", "solution"),
                                                           ("BASELINE", variables.get("BASELINE"))) if value)
-    return [f"<details><summary>What `make {tool} {said}` prints on an NVIDIA H200 (after your prediction)</summary>", "",
+    return [f"<details><summary>What `make {tool} {said}` prints on an H200</summary>", "",
             "```text", *lines, "```", "", "</details>"]
 
 
