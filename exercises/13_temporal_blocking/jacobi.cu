@@ -28,9 +28,10 @@ constexpr int kCheckEvery = 10;   // sweeps from one residual to the next (--che
 constexpr int kLanes = 32;        // threads of a warp
 
 // TODO(13): kLevels = 12 sweeps a pass; where fewer are left, kFewLevels = 4, then one by one. A
-//   check every 4 * kLevels sweeps. 4 warps a block, 3 blocks a multiprocessor, 256 rows a warp,
-//   and a ring of kRing = 8 rows in shared memory. kHalo columns at either end of a strip are wrong
-//   after kLevels sweeps (rounded up to a multiple of 4); kKept = 128 - 2 * kHalo are stored.
+//   check every 4 * kLevels sweeps. 4 warps a block, kBlocks = 3 blocks a multiprocessor (the second
+//   number of __launch_bounds__), 256 rows a warp, and a ring of kRing = 8 rows in shared memory.
+//   kHalo columns at either end of a strip are wrong after kLevels sweeps (rounded up to a multiple
+//   of 4); kKept = 128 - 2 * kHalo are stored.
 // What scripts/tune.py found best on an H200.
 constexpr int kWarps = 8;  // warps a block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
@@ -131,10 +132,11 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
   return value;
 }
 
-// TODO(13): The kernel, a template of the number of sweeps. A warp's rows begin kSweeps rows below
-//   the first one that it stores, and end as many above the last one. Each row that arrives goes
-//   through all levels; what comes out of the last one, kSweeps rows further down, is stored, and
-//   its changes are summed. Row 0, row n - 1 and the outer columns keep their values at each level.
+// TODO(13): jacobi_pass_kernel, a template of the number of sweeps. A warp's rows begin kSweeps
+//   rows below the first one that it stores, and end as many above the last one. Each row that
+//   arrives goes through all levels; what comes out of the last one, kSweeps rows further down, is
+//   stored, and its changes are summed. Row 0, row n - 1 and the outer columns keep their values at
+//   each level.
 // TODO(13): Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory: each lane
 //   fetches its own four columns, kRing - 1 rows ahead. No barrier, no registers.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its

@@ -25,7 +25,8 @@ std::size_t shared_bytes = kSharedBytes;
 struct AtExit {
   ~AtExit() {
     const auto [count, first] = never_waited_for();
-    if (count > 0) {
+    // Where a call has failed, that is what the program has to say.
+    if (count > 0 && !any_error()) {
       warn("the program ended, and nobody had waited for the work queued at %s%s: it was not done",
            text(first).c_str(), count > 1 ? " and after" : "");
     }

@@ -73,6 +73,10 @@ cudaError_t cuda_on_cpu::error(cudaError_t code, const char* format, ...) {
   return code;
 }
 
+bool cuda_on_cpu::any_error() {
+  return detailed != cudaSuccess && detailed != cudaErrorNotReady;  // the latter is an answer
+}
+
 cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 cudaError_t cudaPeekAtLastError() { return last_error; }
 
