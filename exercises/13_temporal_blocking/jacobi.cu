@@ -29,7 +29,8 @@ constexpr int kLanes = 32;        // threads of a warp
 
 // TODO(13): kLevels = 12 sweeps a pass; where fewer are left, kFewLevels = 4, then one by one. A
 //   check every 4 * kLevels sweeps. 2 warps a block, kBlocks = 6 blocks a multiprocessor (the
-//   second number of __launch_bounds__), 256 rows a warp, a ring of kRing = 8 rows in shared memory.
+//   second number of __launch_bounds__), 256 rows a warp, a ring of kRing = 8 rows in shared
+//   memory.
 //   kHalo columns at either end of a strip are wrong after kLevels sweeps (rounded up to a multiple
 //   of 4); kKept = 128 - 2 * kHalo are stored.
 // What scripts/tune.py found best on an H200.
