@@ -24,7 +24,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(12): n = 16384. A block is kWarps = 8 warps of kLanes = 32 threads, side by side; a warp
+// TODO(12): n = 16384. A block is kWarps = 4 warps of kLanes = 32 threads, side by side; a warp
 //   marches through kRows = 8 rows, with kAhead = 2 more rows under way. No tile.
 constexpr int kDefaultN = 512;   // points a side, unless --n says otherwise
 constexpr int kCheckEvery = 10;  // sweeps from one residual to the next (--check-every)
@@ -80,9 +80,9 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   west of the strip; lane 31: the one east of it). load_row fills it from f_old.
 // TODO(12): sweep_row makes a lane's four new values from its rows south, centre, north. East and
 //   west of the four come by __shfl_down_sync and __shfl_up_sync. Boundary and padding keep theirs.
-// TODO(12): The kernel: each warp loads its first rows, then in a loop over j asks for the row
-//   kAhead + 1 further on, sweeps, stores four values, and moves all rows on by one. Every sweep
-//   computes its sum again: there is no kCheck.
+// TODO(12): The kernel: each warp loads its first rows, then for each row asks for the one
+//   kAhead + 1 further on, sweeps, and stores four values. Rows under way are never copied: a loop
+//   in steps of kAhead, and an unrolled one in it. Every sweep sums again: there is no kCheck.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ... Without kCheck nobody asks for the changes, and the compiler
 // leaves out what computes them.

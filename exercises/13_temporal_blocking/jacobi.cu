@@ -29,12 +29,12 @@ constexpr int kLanes = 32;        // threads of a warp
 
 // TODO(13): kLevels = 12 sweeps a pass; where fewer are left, kFewLevels = 4, then one by one. A
 //   check every 4 * kLevels sweeps. 2 warps a block, kBlocks = 6 blocks a multiprocessor (the
-//   second number of __launch_bounds__), 256 rows a warp, a ring of kRing = 8 rows in shared
-//   memory.
+//   second number of __launch_bounds__), a ring of kRing = 8 rows in shared memory. How many rows
+//   a warp stores is a launch argument, `rows`: begin with 256.
 //   kHalo columns at either end of a strip are wrong after kLevels sweeps (rounded up to a multiple
 //   of 4); kKept = 128 - 2 * kHalo are stored.
 // What scripts/tune.py found best on an H200.
-constexpr int kWarps = 8;  // warps a block, side by side
+constexpr int kWarps = 4;  // warps a block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
 constexpr int kAhead = 2;  // rows under way from memory, while one is swept
 
@@ -90,10 +90,10 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // another warp's: lane 0 holds the point west of the strip too, and lane 31 the one east of it.
 //
 //              lane 0    lane 1         lane 31
-//   row[3..]   o o o o | o o o o | ... | o o o o      under way: nobody waits for them yet
-//   row[2]     n n n n | n n n n | ... | n n n n      north
-//   row[1]   b c c c c | c c c c | ... | c c c c b    the row that is swept; b: beyond
-//   row[0]     s s s s | s s s s | ... | s s s s      south
+//   ahead      o o o o | o o o o | ... | o o o o      under way: nobody waits for them yet
+//   north      n n n n | n n n n | ... | n n n n
+//   centre   b c c c c | c c c c | ... | c c c c b    the row that is swept; b: beyond
+//   south      s s s s | s s s s | ... | s s s s
 struct Row {
   float4 four;
   float beyond;
@@ -106,8 +106,8 @@ __device__ inline Row load_row(const float* __restrict__ f, int i, int j, int n)
   Row loaded;
   loaded.four = *reinterpret_cast<const float4*>(row + min(i, last - 3));
   loaded.beyond = 0.0f;
-  if (threadIdx.x == 0) loaded.beyond = row[max(i - 1, 0)];
-  if (threadIdx.x == kLanes - 1) loaded.beyond = row[min(i + 4, last)];
+  const int beyond = threadIdx.x == 0 ? max(i - 1, 0) : min(i + 4, last);
+  if (threadIdx.x == 0 || threadIdx.x == kLanes - 1) loaded.beyond = row[beyond];
   return loaded;
 }
 
@@ -151,23 +151,24 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   const int j_end = min(int(blockIdx.y + 1) * kRows, n - 1);
   double thread_sum = 0.0;
   if (strip_begin < n && j_begin < j_end) {  // all lanes of the warp, or none: they exchange values
-    Row row[kAhead + 3];
+    Row south = load_row(f_old, i, j_begin - 1, n), centre = load_row(f_old, i, j_begin, n);
+    Row ahead[kAhead];
 #pragma unroll
-    for (int r = 0; r < kAhead + 2; ++r) {
-      if (j_begin - 1 + r <= j_end) row[r] = load_row(f_old, i, j_begin - 1 + r, n);
-    }
-#pragma unroll 1
-    for (int j = j_begin; j < j_end; ++j) {
-      if (j + 1 + kAhead <= j_end) row[kAhead + 2] = load_row(f_old, i, j + 1 + kAhead, n);
-      const float4 value = sweep_row(row[0], row[1], row[2], i, n);
-      const float4 old = row[1].four;
-      const double a = value.x - old.x, b = value.y - old.y, c = value.z - old.z;
-      const double d = value.w - old.w;
-      thread_sum += (a * a + b * b) + (c * c + d * d);
-      // A streaming store: no cache need keep what this sweep does not read.
-      if (i < pitch_of(n)) __stcs(reinterpret_cast<float4*>(f_new + idx(i, j, n)), value);
-#pragma unroll
-      for (int r = 0; r < kAhead + 2; ++r) row[r] = row[r + 1];  // one row further
+    for (int a = 0; a < kAhead; ++a) ahead[a] = load_row(f_old, i, min(j_begin + 1 + a, n - 1), n);
+    for (int j = j_begin; j < j_end; j += kAhead) {
+#pragma unroll  // so that each row under way stays in its registers: to copy it is to wait for it
+      for (int a = 0; a < kAhead && j + a < j_end; ++a) {
+        const Row north = ahead[a];
+        if (j + a + kAhead < j_end) ahead[a] = load_row(f_old, i, j + a + kAhead + 1, n);
+        const float4 value = sweep_row(south, centre, north, i, n), old = centre.four;
+        const double dx = value.x - old.x, dy = value.y - old.y, dz = value.z - old.z;
+        const double dw = value.w - old.w;
+        thread_sum += (dx * dx + dy * dy) + (dz * dz + dw * dw);
+        // A streaming store: no cache need keep what this sweep does not read.
+        if (i < pitch_of(n)) __stcs(reinterpret_cast<float4*>(f_new + idx(i, j + a, n)), value);
+        south = centre;
+        centre = north;
+      }
     }
   }
 

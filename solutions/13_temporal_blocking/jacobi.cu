@@ -8,6 +8,7 @@
 //   Ask the profiler: how can a code run past the memory roofline, and what is its limit now?
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -32,7 +33,6 @@ constexpr int kFewLevels = 4;             // where fewer are left; then one by o
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
 constexpr int kWarps = 2;                 // warps a block, each with a strip of its own
 constexpr int kBlocks = 6;                // blocks that a multiprocessor's registers must do for
-constexpr int kRows = 256;                // rows that a warp stores of its strip
 constexpr int kRing = 8;                  // rows in shared memory, all but one under way
 constexpr int kHalo = (kLevels + 3) / 4 * 4;   // columns that are wrong in the end, on both sides,
 constexpr int kKept = 4 * kLanes - 2 * kHalo;  // and those between, which the warp stores
@@ -80,6 +80,14 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
+// Blocks from the west side to the east side, and as many again as share rows at the sides.
+__host__ __device__ inline int blocks_across(int n) {
+  return (n + kWarps * kKept - 1) / (kWarps * kKept);
+}
+__host__ __device__ inline int blocks_in_a_row(int n) {
+  return blocks_across(n) + (blocks_across(n) > 1 ? 2 : 1);
+}
+
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
 struct Level {
   float4 row;    // the row that arrived last
@@ -110,55 +118,70 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 //   row y - 1        after sweep 1: level[1] keeps it, and gives those of the row before:
 //   row y - 2        after sweep 2: level[2] keeps it, ...
 //   row y - kSweeps  after the last sweep: is stored
+//
+// A block stores `rows` rows of its strips. At the sides of the grid it is slower, as some columns
+// there must keep their values: two blocks share those rows.
+enum class Near { kNothing, kSide, kEnd };  // which boundary may be near
 template <int kSweeps>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
-                       int n) {
-  const int lane = threadIdx.x, warp = threadIdx.y;
-  const int i_begin = (blockIdx.x * kWarps + warp) * kKept, i_end = min(i_begin + kKept, n);
-  if (i_begin >= n) return;
-  const int j_begin = blockIdx.y * kRows, y_end = min(j_begin + kRows, n) + kSweeps;
+                       int n, int rows) {
+  const int lane = threadIdx.x, warp = threadIdx.y, across = blocks_across(n);
+  const bool second = int(blockIdx.x) >= across;  // the second one of two that share rows
+  const int x = second ? (blockIdx.x - across) * (across - 1) : blockIdx.x;
+  const int i_begin = (x * kWarps + warp) * kKept, i_end = min(i_begin + kKept, n);
+  const bool side = i_begin == 0 || i_end + kHalo >= n;
+  const int first = x == 0 || x == across - 1 ? (rows + 1) / 2 : rows;  // rows of the first one
+  const int j_begin = blockIdx.y * rows + (second ? first : 0);
+  const int j_end = min(second ? int(blockIdx.y + 1) * rows : j_begin + first, n);
+  if (i_begin >= n || j_begin >= j_end) return;
   const int i = i_begin - kHalo + 4 * lane;  // the first of the lane's four columns
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
   // Each lane fetches what it will read itself: no barrier. Beyond the grid any address will do.
   __shared__ float4 ring[kWarps][kRing][kLanes];
-  const int readable = min(max(i, 0), pitch_of(n) - 4);
-  const auto fetch = [&](int y) {
-    __pipeline_memcpy_async(&ring[warp][unsigned(y) % kRing][lane],
-                            f_old + idx(readable, min(y, n - 1), n), sizeof(float4));
+  int y = max(j_begin - kSweeps, 0);  // the row that arrives
+  const float* from = f_old + idx(min(max(i, 0), pitch_of(n) - 4), y, n);
+  const auto fetch = [&](int row, Near near) {
+    __pipeline_memcpy_async(&ring[warp][unsigned(row) % kRing][lane], from, sizeof(float4));
     __pipeline_commit();
+    if (near != Near::kEnd || row < n - 1) from += pitch_of(n);
   };
 
   Level level[kSweeps] = {};
   double thread_sum = 0.0;
-  const auto arrive = [&](int y, bool at_boundary) {
+  float* to = f_new + idx(i, 0, n) + std::ptrdiff_t(y - kSweeps) * pitch_of(n);
+  const int y_stored = i >= i_begin && i < i_end ? j_begin + kSweeps : INT_MAX;
+  const auto arrive = [&](int y, Near near) {
     __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are under way
-    fetch(y + kRing - 1);              // to where row y - 1 was
+    fetch(y + kRing - 1, near);        // to where row y - 1 was
     float4 row = ring[warp][unsigned(y) % kRing][lane], old;
 #pragma unroll
     for (int l = 0; l < kSweeps; ++l) {
       old = level[l].row;
       row = sweep_row(&level[l], row);
-      if (at_boundary) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
+      if (near == Near::kSide) row = keep(row, old, fixed);
+      if (near == Near::kEnd) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
     }
-    if (y - kSweeps >= j_begin && i >= i_begin && i < i_end) {
-      *reinterpret_cast<float4*>(f_new + idx(i, y - kSweeps, n)) = row;
+    if (y >= y_stored) {
+      *reinterpret_cast<float4*>(to) = row;
       const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
       thread_sum += (a * a + b * b) + (c * c + d * d);
     }
+    to += pitch_of(n);
   };
 
-  int y = max(j_begin - kSweeps, 0);
-  for (int k = 0; k < kRing - 1; ++k) fetch(y + k);
+  for (int k = 0; k < kRing - 1; ++k) fetch(y + k, Near::kEnd);
+  const int y_end = j_end + kSweeps;
   while (y < y_end) {
-    if (i_begin == 0 || i_end + kHalo >= n || y <= kSweeps || y >= n) {  // near the boundary
-      arrive(y, true);
-      ++y;
+    if (y <= kSweeps || y + kRing >= n) {
+      arrive(y++, Near::kEnd);
+    } else if (side) {
+      arrive(y++, Near::kSide);
     } else {
-#pragma unroll 3
-      for (; y < min(y_end, n); ++y) arrive(y, false);
+#pragma unroll 4
+      for (; y < min(y_end, n - kRing); ++y) arrive(y, Near::kNothing);
     }
   }
 
@@ -166,21 +189,38 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   if (lane == 0) atomicAdd(sum, thread_sum);
 }
 
+// The GPU holds so many blocks at once, a wave, and sweeps kLevels rows on both sides of a block's
+// own again. So the best number of rows fills whole waves, with few blocks.
+int best_rows(int n) {
+  int device, multiprocessors;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const long wave = multiprocessors * kBlocks;
+  long best = n, best_cost = LONG_MAX;
+  for (long rows = 1; rows <= n; ++rows) {
+    const long blocks = (n + rows - 1) / rows * blocks_in_a_row(n);
+    const long cost = (blocks + wave - 1) / wave * (rows + 2 * kLevels);
+    if (cost < best_cost) best_cost = cost, best = rows;
+  }
+  return best;
+}
+
 template <int kSweeps>
-void jacobi_pass(float** f_old, float** f_new, double* sum, int n) {
-  const dim3 grid((n + kWarps * kKept - 1) / (kWarps * kKept), (n + kRows - 1) / kRows);
+void jacobi_pass(float** f_old, float** f_new, double* sum, int n, int rows) {
+  const dim3 grid(blocks_in_a_row(n), (n + rows - 1) / rows);
   CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double)));
-  jacobi_pass_kernel<kSweeps><<<grid, dim3(kLanes, kWarps)>>>(*f_new, *f_old, sum, n);
+  jacobi_pass_kernel<kSweeps><<<grid, dim3(kLanes, kWarps)>>>(*f_new, *f_old, sum, n, rows);
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
   std::swap(*f_old, *f_new);       // the new field is the old one of the next pass
 }
 
 // Makes sweeps, many a pass. Returns the sum of the last one's squared changes, a double: see 00.
-double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {
+double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n, int rows) {
   nvtxRangePush("jacobi_sweeps");
-  for (; sweeps >= kLevels; sweeps -= kLevels) jacobi_pass<kLevels>(f_old, f_new, sum, n);
-  for (; sweeps >= kFewLevels; sweeps -= kFewLevels) jacobi_pass<kFewLevels>(f_old, f_new, sum, n);
-  for (; sweeps >= 1; --sweeps) jacobi_pass<1>(f_old, f_new, sum, n);
+  for (; sweeps >= kLevels; sweeps -= kLevels) jacobi_pass<kLevels>(f_old, f_new, sum, n, rows);
+  for (; sweeps >= kFewLevels; sweeps -= kFewLevels)
+    jacobi_pass<kFewLevels>(f_old, f_new, sum, n, rows);
+  for (; sweeps >= 1; --sweeps) jacobi_pass<1>(f_old, f_new, sum, n, rows);
   double host_sum;
   CUDA_CHECK(cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost));  // and waits
   nvtxRangePop();
@@ -191,6 +231,7 @@ int main(int argc, char** argv) {
   const lab::Options options = lab::parse_options(argc, argv, {kDefaultN, kCheckEvery});
   const lab::Problem problem(options);
   const int n = options.n;
+  const int rows = best_rows(n);
 
   float *f_old, *f_new;
   double* sum;
@@ -203,7 +244,7 @@ int main(int argc, char** argv) {
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
     const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
-    const double squares = jacobi_sweeps(&f_old, &f_new, sum, sweeps, n);
+    const double squares = jacobi_sweeps(&f_old, &f_new, sum, sweeps, n, rows);
     residual = std::sqrt(squares / (double(n) * n));
     run.record(iteration += sweeps, residual);
   }
