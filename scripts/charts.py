@@ -210,7 +210,8 @@ def kernel_points(rows):
         moved = {level: count for level, count in moved.items() if count}
         if moved:
             points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "seconds": 1e-9 * time_ns,
-                           "flops": flops, "bytes": moved, "by_hand": row.get("counted_by") == "hand"})
+                           "sweeps": value_of(row.get("sweeps")) or 1, "flops": flops, "bytes": moved,
+                           "by_hand": row.get("counted_by") == "hand"})
     return points
 
 
@@ -219,7 +220,7 @@ def clusters(places, near):
     groups = []
     for x, y, words in sorted(places):
         for group in groups:
-            if abs(group[0] - x) <= near and abs(group[1] - y) <= near / 3:
+            if abs(group[0] - x) <= near and abs(group[1] - y) <= near / 2:  # two lines of text do not fit between
                 if words not in group[2]:
                     group[2].append(words)
                 break
@@ -248,7 +249,8 @@ def roofline(rows, ceilings, titles, where, width=880):
     steps = sorted({point["step"] for point in sweeps})
     left, right, top = 62, width - 14, 54
     bottom = top + (410 if narrow else 400)
-    columns = 1 if narrow else 3
+    # A line that tells the sweeps of a launch is longer.
+    columns = 1 if narrow else 2 if any(point["sweeps"] > 1 for point in sweeps) else 3
     legend_rows = (len(steps) - 1) // columns + 1
     strip_top = bottom + 66 + 20 * legend_rows + (62 if narrow else 44)
     height = strip_top + (40 + 24 * len(copies) + 44 if copies else 0)
@@ -275,7 +277,9 @@ def roofline(rows, ceilings, titles, where, width=880):
         if kind in ceilings:
             start = max(x.low, ceilings[kind] / max([ceilings.get(level, 0) for level, *_ in LEVELS] or [1]) or x.low)
             chart.line([(x(start), y(ceilings[kind])), (right, y(ceilings[kind]))], "soft", 1.5)
-            words = f"{kind} {significant(ceilings[kind] / 1000)} TFLOP/s"
+            words = f"{kind} {significant(ceilings[kind] / 1000)}"
+            if kind == "float" or not narrow:
+                words += " TFLOP/s"
             chart.haloed(right, y(ceilings[kind]) + (-6 if kind == "float" else 16), words, align="end", colour="soft",
                          size=12)
     slope = math.degrees(math.atan2(y.scale, x.scale))
@@ -328,17 +332,21 @@ def roofline(rows, ceilings, titles, where, width=880):
     if any(point["by_hand"] for point in sweeps):
         at, row = (edge + 1, base + 20) if narrow else (left + 290, base)
         chart.dot(at, row - 4, "blue", "circle", 5.5, True)
-        chart.text(at + 13, row, "counted by hand: 4 operations and 8 bytes a point", size=12)
+        chart.text(at + 13, row, "by hand: 8 bytes a point, 4 operations a sweep" if narrow else
+                   "counted by hand: 8 bytes a point, 4 operations a point and sweep", size=12)
     chart.legend(edge, base, entries, 3, 122 if narrow else 90)
     base += 48 if narrow else 24
     for k, step in enumerate(steps):
-        of_step = [point for point in sweeps if point["step"] == step]
-        rate = 1e-9 * of_step[0]["flops"] / of_step[0]["seconds"]
+        # Of several kernels, the one that makes most sweeps a launch.
+        told = max((point for point in sweeps if point["step"] == step), key=lambda point: point["sweeps"])
+        rate = 1e-9 * told["flops"] / told["seconds"]
         column, row = k // legend_rows, k % legend_rows
         at = edge - 4 + column * (right - edge) / columns
         chart.text(at, base + 20 * row, step[:2], bold=True, size=12)
-        chart.text(at + 22, base + 20 * row,
-                   f"{titles.get(step, step)}: {significant(rate)}, n = {of_step[0]['n']}", size=12)
+        words = f"{titles.get(step, step)}: {significant(rate)}, n = {told['n']}"
+        if told["sweeps"] > 1:
+            words += f", {told['sweeps']:.0f} sweeps{'' if narrow else ' a launch'}"
+        chart.text(at + 22, base + 20 * row, words, size=12)
 
     if copies:
         chart.text(16 if narrow else left, strip_top, "Copy kernels: no operations, only GB/s" if narrow else
@@ -406,7 +414,9 @@ def ladder(rows, facts, on_gpu, width=880):
             words += f", {significant(before)} times faster"
         elif before and before < 0.95:
             words += f", {significant(1 / before)} times slower"
-        if x(rate) > right - 200:
+        # Not across the copy bandwidth's line, where the bar has room.
+        crosses = limit and x(rate) < x(limit) < x(rate) + 7 * len(words) and x(rate) - left > 7 * len(words) + 12
+        if x(rate) > right - 200 or crosses:
             chart.text(x(rate) - 6, y + 13, words, "end", "paper", 12, bold=True)
         else:
             chart.haloed(x(rate) + 6, y + 13, words, size=12, bold=True)

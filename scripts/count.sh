@@ -22,7 +22,9 @@ target=${which}_${step}_cpu_watched
 build_targets "$target" >/dev/null || die 1 "$source_file does not compile; the compiler's words stand above"
 counts=$build_dir/counts_${which}_$step.tsv
 rm -f "$counts"
-LAB_CPU_COUNTS=$counts "$build_dir/bin/$target" --n "$n" --iterations 1 --quiet
+# One sweep; of a step that makes several a pass, one pass.
+levels=$(sed -n 's/^constexpr int kLevels = \([0-9]*\);.*/\1/p' "$lab_root/$source_file")
+LAB_CPU_COUNTS=$counts "$build_dir/bin/$target" --n "$n" --iterations "${levels:-1}" --quiet
 
 say "$source_file: what its kernels do to memory, n = $n"
 say ""

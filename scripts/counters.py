@@ -6,7 +6,9 @@
   counters.py --check DIR   without a GPU: counts on the CPU again, and holds it against DIR/counters.tsv;
                             exit 1 where they differ by more than 5 %
 
-Options: --build DIR (default: build), --n N,N (with --write; default 250,1024).
+Options: --build DIR (default: build), --n N,N (with --write; default 250,1024), --steps 10,11 (with --write; the rows
+of other steps stay as they are, if they come from the same GPU, driver, CUDA and ncu; 08 has to be among them where
+a later one uses CUB: it shows what is CUB's).
 The programs solution_NN_name and solution_NN_name_cpu_watched must have been built.
 """
 
@@ -38,6 +40,8 @@ QUANTITIES = [
     ("shared load passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", ("shared", "load", "wavefronts")),
     ("shared store passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", ("shared", "store", "wavefronts")),
 ]
+# Copies to shared memory that pass by the registers. ncu's sectors of a load request are more than it reads there.
+ASYNCHRONOUS = "smsp__inst_executed_op_ldgsts.sum"
 
 
 def fail(message):
@@ -47,32 +51,54 @@ def fail(message):
 def steps_with_kernels():
     for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
         fields = line.split("\t")
-        if line[:1].isdigit() and fields[1].endswith(".cu"):
+        if line[:1].isdigit() and fields[1].endswith(".cu") and fields[2] == "cuda":
             yield fields[0], ROOT / "solutions" / fields[0] / fields[1]
 
 
 def run(command, **options):
-    result = subprocess.run(command, capture_output=True, text=True, **options)
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, **options)
+    except OSError as error:
+        fail(f"{command[0]}: {error.strerror}")
     if result.returncode != 0:
         fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
     return result.stdout
 
 
-def options_of_run(n):
-    return ["--n", str(n), "--iterations", "1", "--quiet"]
+def options_of_run(source, n):
+    """One sweep; of a step that makes several a pass, one pass."""
+    levels = re.search(r"^constexpr int kLevels = (\d+);", source.read_text(), re.MULTILINE)
+    return ["--n", str(n), "--iterations", levels.group(1) if levels else "1", "--quiet"]
+
+
+def kernel_launched(lines, number):
+    """The name of the kernel that line `number` launches. Where that is a variable: of one that it was set to."""
+    kernels = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(", "\n".join(lines))
+    launch = re.search(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<", " ".join(lines[number - 1:number + 1]))
+    if not launch:
+        raise ncu_reading.NotPossible(f"line {number} of its source launches no kernel: build it again")
+    name = launch.group(1)
+    for line in reversed(lines[:number - 1]):
+        if name in kernels:
+            break
+        if re.search(rf"\b{name}\s*=", line):
+            name = next((kernel for kernel in kernels if re.search(rf"\b{kernel}\b", line)), name)
+    return name
 
 
 def count_on_cpu(build, step, source, n):
-    """{kernel's name: {quantity: count}} of one launch each."""
+    """{kernel's name: {quantity: count}} of one launch each. Kernels that only set up are left out."""
     lines = source.read_text().splitlines()
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "counts.tsv"
-        run([build / "bin" / f"solution_{step}_cpu_watched", *options_of_run(n)],
+        run([build / "bin" / f"solution_{step}_cpu_watched", *options_of_run(source, n)],
             env=os.environ | {"LAB_CPU_COUNTS": str(table)})
         rows = list(csv.DictReader(table.open(), delimiter="\t"))
     kernels = {}
     for row in rows:
-        name = re.match(r"\s*(\w+)\s*(?:<\w+>)?\s*<<<", lines[int(row["kernel_line"]) - 1]).group(1)
+        name = kernel_launched(lines, int(row["kernel_line"]))
+        if "init" in name:
+            continue
         counts = kernels.setdefault(name, {quantity: 0 for quantity, _, _ in QUANTITIES})
         for quantity, _, (space, access, column) in QUANTITIES:
             if (row["space"], row["access"]) == (space, access):
@@ -80,15 +106,19 @@ def count_on_cpu(build, step, source, n):
     return kernels
 
 
-def count_on_gpu(ncu, build, step, n):
+def count_on_gpu(ncu, build, step, source, n):
+    """The same by ncu, and the kernels that copy to shared memory asynchronously."""
     try:
-        printed = ncu_reading.count(ncu, [], [metric for _, metric, _ in QUANTITIES],
-                                    [build / "bin" / f"solution_{step}", *options_of_run(n)])
-    except ncu_reading.NotPossible as error:
-        fail(f"{step}: {error}")
+        printed = ncu_reading.count(ncu, ["--kernel-name", "regex:sweep|pass|copy"],
+                                    [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS],
+                                    [build / "bin" / f"solution_{step}", *options_of_run(source, n)])
+    except ncu_reading.NotAllowed as error:
+        fail(error)
+    launches = ncu_reading.read_raw(printed)
     # The instances of a template are one kernel here, as they are on the CPU.
-    return {launch["kernel"].split("<")[0]: {quantity: int(launch[metric]) for quantity, metric, _ in QUANTITIES}
-            for launch in ncu_reading.read_raw(printed)}
+    return ({launch["kernel"].split("<")[0]: {quantity: int(launch[metric]) for quantity, metric, _ in QUANTITIES}
+             for launch in launches},
+            {launch["kernel"].split("<")[0] for launch in launches if launch.get(ASYNCHRONOUS)})
 
 
 def difference(on_cpu, on_gpu):
@@ -107,40 +137,63 @@ def take_away_cub(on_cpu, on_gpu, of_cub):
         on_gpu[quantity] -= of_cub.get(quantity, 0)
 
 
-def write(build, folder, sizes):
+def write(build, folder, sizes, wanted):
     ncu = ncu_reading.find_ncu()
     if not ncu:
         fail("ncu was not found")
     machine = ncu_reading.machine(ncu)
     if not machine:
         fail("there is no NVIDIA GPU here")
-    rows, of_cub = [], {}
+    rows, of_cub, asynchronous, missing = [], {}, [], False
     for step, source in steps_with_kernels():
+        if wanted and step[:2] not in wanted:
+            continue
         for n in sizes:
-            on_cpu, on_gpu = count_on_cpu(build, step, source, n), count_on_gpu(ncu, build, step, n)
-            if on_cpu.keys() != on_gpu.keys():
-                fail(f"{step}: kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
+            try:
+                on_cpu = count_on_cpu(build, step, source, n)
+                on_gpu, copying = count_on_gpu(ncu, build, step, source, n)
+                if on_cpu.keys() != on_gpu.keys():
+                    raise ncu_reading.NotPossible(f"kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
+            except ncu_reading.NotPossible as error:  # the other steps can be
+                print(f"counters.py: {step}: not counted: {error}", file=sys.stderr)
+                missing = True
+                continue
             for kernel in on_gpu:
                 take_away_cub(on_cpu[kernel], on_gpu[kernel], of_cub.setdefault((kernel, n), {}))
+                if kernel in copying:
+                    asynchronous.append(f"{step} {kernel}")
                 for quantity, _, _ in QUANTITIES:
                     a, b = on_cpu[kernel][quantity], on_gpu[kernel][quantity]
-                    if a or b:
+                    if (a or b) and not (quantity == "load sectors" and kernel in copying):
                         rows.append((step, kernel, n, quantity, a, b, f"{100 * difference(a, b):.2f}"))
             print(f"{step} n = {n}: counted", flush=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    aside = folder / "counters.tsv.partial"
-    with aside.open("w") as file:
-        file.write("# What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.\n")
-        file.write("# Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.\n")
-        file.write("# Written by scripts/counters.py --write.\n")
-        for key in ("date", "gpu", "driver", "cuda", "ncu"):
-            file.write(f"# {key}\t{machine[key]}\n")
-        file.write("step\tkernel\tn\tquantity\tcpu\tncu\tdifference_percent\n")
-        for row in rows:
-            file.write("\t".join(map(str, row)) + "\n")
-    aside.rename(folder / "counters.tsv")
+    if not rows:
+        fail("nothing was counted")
+    head = {key: machine[key] for key in ("date", "gpu", "driver", "cuda", "ncu")}
+    rows = [tuple(map(str, row)) for row in rows]
+    path = folder / "counters.tsv"
+    if wanted and path.exists():
+        kept, kept_rows = ncu_reading.read_table(path)
+        if any(kept.get(key) != [head[key]] for key in ("gpu", "driver", "cuda", "ncu")):
+            print(f"counters.py: {path}: is of another machine; its rows are not kept", file=sys.stderr)
+        else:
+            measured = {row[0] for row in rows}
+            rows += [tuple(row.values()) for row in kept_rows if row["step"] not in measured]
+            rows.sort(key=lambda row: row[0])
+            asynchronous += [kernel for kernel in kept.get("asynchronous", []) if kernel.split()[0] not in measured]
+            dates = sorted({*kept["date"][0].split(" to "), head["date"]})
+            head["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    if asynchronous:
+        head["asynchronous"] = "\t".join(sorted(set(asynchronous)))
+    ncu_reading.write_aside(path, "".join(line + "\n" for line in (
+        "# What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
+        "# Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.",
+        "# Written by scripts/counters.py --write.", *[f"# {key}\t{value}" for key, value in head.items()],
+        "step\tkernel\tn\tquantity\tcpu\tncu\tdifference_percent", *["\t".join(row) for row in rows])))
     worst = max(rows, key=lambda row: abs(float(row[-1])))
-    print(f"{len(rows)} counts; the largest difference: {worst[-1]} % ({' '.join(map(str, worst[:4]))})")
+    print(f"{len(rows)} counts; the largest difference: {worst[-1]} % ({' '.join(worst[:4])})")
+    if missing:
+        sys.exit(1)
 
 
 def check(build, folder):
@@ -155,7 +208,10 @@ def check(build, folder):
     for row in rows:
         step, n = row["step"], int(row["n"])
         if (step, n) not in counted:
-            counted[step, n] = count_on_cpu(build, step, sources[step], n)
+            try:
+                counted[step, n] = count_on_cpu(build, step, sources[step], n)
+            except ncu_reading.NotPossible as error:
+                fail(f"{step}: {error}")
         now = counted[step, n].get(row["kernel"], {}).get(row["quantity"], 0)
         if abs(difference(now, int(row["ncu"]))) > TOLERANCE:
             print(f"{step} {row['kernel']} n = {n}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
@@ -175,9 +231,11 @@ def main():
     what.add_argument("--check", metavar="DIR", type=pathlib.Path)
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--n", default="250,1024")
+    parser.add_argument("--steps", default="")
     arguments = parser.parse_args()
     if arguments.write:
-        write(arguments.build, arguments.write, [int(n) for n in arguments.n.split(",")])
+        write(arguments.build, arguments.write, [int(n) for n in arguments.n.split(",")],
+              [step for step in arguments.steps.split(",") if step])
     else:
         check(arguments.build, arguments.check)
 

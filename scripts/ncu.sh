@@ -8,7 +8,7 @@
 #   KERNEL=REGEX               the kernels (default: the step's question says: jacobi_sweep, copy_field, or both)
 #   SET=NAME                   what to collect: full (the default), detailed, basic ... (ncu --list-sets)
 #   N=N                        points a side (default: the step's own)
-#   ITERATIONS=K               sweeps (default: 10, from step 13 on 72; the sixth launch is looked at)
+#   ITERATIONS=K               sweeps (default: 10, from step 13 on 240; the sixth launch is looked at)
 #   BASELINE=previous          profiles the step before, too, at the same n, and shows both side by side; or
 #                              BASELINE=NN, another one
 #   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
@@ -22,8 +22,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/profilers.sh"
 start_profile ncu
 if [[ -n ${REPORT:-} ]]; then show_report ncu; fi
 set_name=${SET:-full} clocks=${LAB_NCU_CLOCKS:-base} iterations=${ITERATIONS:-10}
-# A pass is several sweeps there: six launches of the largest take more.
-if [[ -z ${ITERATIONS:-} ]] && ((10#$step_number > 12)); then iterations=72; fi
+# A pass is several sweeps there: six of the largest take more, whatever their number of sweeps.
+if [[ -z ${ITERATIONS:-} ]] && ((10#$step_number > 12)); then iterations=240; fi
 [[ $set_name =~ ^[A-Za-z_]+$ ]] || die $exit_bad_usage "SET=$set_name: must be a name, such as full, detailed or basic"
 [[ $clocks =~ ^(base|none|boost|reset)$ ]] || die $exit_bad_usage "LAB_NCU_CLOCKS=$clocks: must be base or none"
 ((iterations >= 6)) || die $exit_bad_usage "ITERATIONS=$iterations: must be 6 or more, as the sixth launch is looked at"

@@ -266,13 +266,13 @@ def print_beside(head, head_before, words):
     print(f"beside {step} ({which}), n = {n_before or '?'}: {words}")
     if n and n_before and n != n_before:
         print(f"  Mind: this one is at n = {n}, so times are not to be compared.")
-    print(f"{'':<34}{'before':>14}{'now':>14}{'now/before':>14}")
+    print(f"{'':<36}{'before':>12}{'now':>14}{'now/before':>14}")
 
 
 def print_pair(name, before, now, write):
     ratio = f"{now / before:.3g}" if now is not None and before else "–"
     texts = [write(value) if value is not None else "–" for value in (before, now)]
-    print(f"  {trimmed(name, 32):<32}{texts[0]:>14}{texts[1]:>14}{ratio:>14}")
+    print(f"  {trimmed(name, 34):<34}{texts[0]:>12}{texts[1]:>14}{ratio:>14}")
 
 
 # ncu
@@ -469,7 +469,7 @@ def section_rows(section, m, before):
 
 
 def is_kernel(name, wanted):
-    return {"sweep": "sweep" in name, "copy": "copy" in name}.get(wanted, True)
+    return {"sweep": "sweep" in name or "pass" in name, "copy": "copy" in name}.get(wanted, True)
 
 
 def show_ncu(path, step, baseline):

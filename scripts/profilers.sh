@@ -124,7 +124,7 @@ works_without() {
   if [[ $1 == ncu ]]; then
     say "  Without it: make count STEP=$step_number (sectors, conflicts, atomics; needs no GPU)"
   else
-    say "  Without it: make trace STEP=$step_number (ranges and kernels; on the CPU ranges alone)"
+    say "  Without it: make trace STEP=$step_number (ranges and kernels; on the CPU their number)"
   fi
   for kept in "$lab_root"/results/*/profiles/"$1_$step_number.csv"; do
     [[ -f $kept ]] || continue
@@ -303,12 +303,16 @@ start_profile() {
 # show_report TOOL: the tables of $REPORT, beside those of $BASELINE, a file or the step before in the same folder;
 # ends the script.
 show_report() {
-  local wanted=${REPORT-} report arguments=() status=0
+  local wanted=${REPORT-} report of_n arguments=() status=0
   report=$(kept_report "$1" "REPORT=$wanted" "$wanted") || exit $?
   if [[ ${BASELINE:-} == *.csv ]]; then
     wanted=$BASELINE
   elif [[ -n $baseline ]]; then
-    wanted=$(dirname "$report")/${1}_${baseline%%_*}.csv
+    # One at this report's n, where it was kept.
+    wanted=$(dirname "$report")/${1}_${baseline%%_*}
+    of_n=$(sed -n 's/^# n\t//p' "$report" | head -n 1)
+    if [[ -f ${wanted}_n$of_n.csv ]]; then wanted+=_n$of_n; fi
+    wanted+=.csv
   fi
   if [[ -n ${BASELINE:-} ]]; then
     wanted=$(kept_report "$1" "BASELINE=$BASELINE" "$wanted") || exit $?

@@ -501,6 +501,13 @@ def roofline_section(table, ceilings_table, titles):
                  "DRAM moved. A mark that touches its own colour's line cannot get higher without moving fewer bytes "
                  "there. The dotted lines lead from step to step. L2's bytes count what passes between its parts, too."
                  "</p>")
+    passes = [row for row in table.rows if (value_of(row.get("sweeps")) or 0) > 1]
+    if passes:
+        row = passes[-1]
+        parts.append(f"<p>A kernel that makes several sweeps for one trip to memory (step {text(row['step'][:2])}: "
+                     f"{text(row['sweeps'])}) has the operations of all of them over the bytes of one. So its mark for "
+                     "DRAM lies to the right of those of kernels that sweep once, where the sloping roof is higher. It "
+                     "also computes points that it throws away: ncu counts those operations, too.</p>")
     if not ceilings:
         parts.append(missing("this machine's ceilings.", "make bandwidth"))
     if "not_counted" in table.head:
@@ -701,7 +708,8 @@ tr{padding:10px 0;border-bottom:1px solid var(--line)}
 td,#kernels td{display:flex;justify-content:space-between;gap:14px;border:0;padding:2px 0;font-size:14px;
 text-align:right}
 td:first-child,#kernels td:first-child{display:block;text-align:left;font-size:16px}
-#ladder tr{display:grid;grid-template-columns:1fr 1fr;gap:0 22px}#ladder td:first-child{grid-column:1/3}
+#ladder tr{display:grid;grid-template-columns:1fr 1fr;gap:0 20px}#ladder td:first-child{grid-column:1/3}
+#ladder td{gap:6px}#ladder td:not(:first-child)::before{white-space:nowrap}
 #kernels td:not(:first-child)::before{white-space:normal}
 td:not(:first-child)::before{content:attr(data-title);color:var(--soft);text-align:left}
 td .bar{display:inline-block;width:96px;margin:0 10px 0 0;vertical-align:middle}
@@ -713,6 +721,7 @@ td small{display:inline}
 body{font-size:11pt}
 main,header,footer{max-width:none;padding:0}
 nav{display:none}
+.source{break-before:avoid}p{orphans:3;widows:3}
 h2,p.lead,summary{break-after:avoid}h2{margin-top:24pt}.tiles{grid-template-columns:repeat(4,1fr)}
 .tiles.small{grid-template-columns:repeat(7,1fr)}.tiles div{padding:8px 10px;font-size:9pt}
 .tiles b{font-size:16pt}.tiles.small b{font-size:11pt}

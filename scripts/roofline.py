@@ -7,9 +7,11 @@
   roofline.py --draw DIR           draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
 
 Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
-8 bytes a point, and 4 flops a point of a sweep. roofline.tsv says which.
+8 bytes a point, and 4 flops a point of a sweep. roofline.tsv says which; these two stand in it for every kernel. A
+kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
 
-Options: --build DIR (default: build), --steps 04,05 (default: all with kernels), --n N (default: each step's own),
+Options: --build DIR (default: build), --steps 04,05 (default: all with kernels; with it, the rows of other steps stay
+as they are, if they come from the same GPU, driver, CUDA and ncu), --n N (default: each step's own),
 --raw DIR (keeps what ncu and the tracer print), --cache-control none|all (ncu's; default none: a kernel finds in L2
 what the one before has left), --no-counters (as if ncu may not count). The programs solution_NN_name must have been
 built, and lab_trace.
@@ -19,6 +21,7 @@ Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 import argparse
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -29,7 +32,9 @@ import charts  # noqa: E402
 import ncu_reading  # noqa: E402
 from ncu_reading import ROOT, NotAllowed, NotPossible, kernel_name, read_raw, read_table, write_aside  # noqa: E402
 
-ITERATIONS = 30  # under ncu
+ITERATIONS = 30  # under ncu, or LAUNCHES of a kernel that makes several sweeps, where that is more
+LAUNCHES = 8
+COUNTED = 3      # launches of a kernel that ncu counts, after the first
 BYTES_PER_POINT, FLOPS_PER_POINT = 8, 4  # a float read and one written; three additions and a multiplication
 
 # As NERSC's method has it, and each level's bytes.
@@ -63,11 +68,13 @@ def warn(message):
 
 # Collecting: everything goes to files as it is printed, and is read from there.
 
-def count_step(ncu, program, n, cache_control):
-    """What ncu prints for the second to fourth launch of each kernel."""
-    command = [program, "--n", n, "--iterations", ITERATIONS, "--quiet"]
+def count_step(ncu, program, n, cache_control, traced, iterations):
+    """What ncu prints for the second to fourth launch of each kernel; `traced`: its rows of the tracer's table of a run
+    of so many iterations."""
+    sweeps = max(sweeps_of(traced, iterations).values(), default=1)
+    command = [program, "--n", n, "--iterations", max(ITERATIONS, LAUNCHES * sweeps), "--quiet"]
     options = ["--clock-control", "none", "--cache-control", cache_control]
-    few = ["--filter-mode", "per-launch-config", "--launch-skip", 1, "--launch-count", 3]
+    few = ["--filter-mode", "per-launch-config", "--launch-skip", 1, "--launch-count", launches_to_count(traced)]
     sections = [word for section in SECTIONS for word in ("--section", section)]
     failure = None
     # With less and less of what an older ncu, or a smaller GPU, may not have.
@@ -79,6 +86,16 @@ def count_step(ncu, program, n, cache_control):
         except NotPossible as error:
             failure = error
     raise failure
+
+
+def launches_to_count(traced):
+    """How many launches of one shape ncu has to count. Instances of a template that have the same shape share it:
+    enough for two of the rarest."""
+    shapes = {}
+    for row in traced.values():
+        shapes.setdefault((row["grid"], row["block"]), []).append(int(row["count"]))
+    return max([COUNTED] + [min(40, 2 * round(sum(counts) / min(counts)))
+                            for counts in shapes.values() if len(counts) > 1])
 
 
 def trace_step(build, program, n, iterations, table):
@@ -124,7 +141,8 @@ def collect(arguments, chosen, raw):
             warn(f"{step}: not traced: {error}")
         if ncu:
             try:
-                (raw / f"{step}.ncu.csv").write_text(count_step(ncu, program, n, arguments.cache_control))
+                (raw / f"{step}.ncu.csv").write_text(count_step(ncu, program, n, arguments.cache_control,
+                                                                traced_kernels(table), iterations))
                 told.append("counted")
             except NotAllowed as error:
                 warn(f"nothing can be counted: {error}")
@@ -154,6 +172,20 @@ def is_set_up(kernel):
 
 def is_copy(kernel):
     return "copy" in kernel
+
+
+def sweeps_of(traced, iterations):
+    """{kernel: how many sweeps a launch of it makes}, of the tracer's rows."""
+    sweeping = {kernel: int(row["count"]) for kernel, row in traced.items() if not is_copy(kernel)}
+    # A kernel that makes several sweeps is launched less often than there are iterations.
+    each = max(1, round(iterations / sum(sweeping.values()))) if sweeping else 1
+    return {kernel: sweeps_in_name(kernel) or each for kernel in sweeping}
+
+
+def sweeps_in_name(kernel):
+    """12 of jacobi_pass_kernel<12>: a pass is as many sweeps as its first argument says. None for others."""
+    match = re.match(r"\w*pass_kernel<(\d+)", kernel)
+    return int(match.group(1)) if match else None
 
 
 def median(launches, metric):
@@ -217,7 +249,7 @@ def text(value):
 
 
 ROOFLINE_COLUMNS = ["step", "kernel", "n", "sweeps", "counted_by", "launches", "time_ns", "flops_float", "flops_double",
-                    "dram_bytes", "l2_bytes", "l1_bytes", "shared_bytes", "traced_ns"]
+                    "dram_bytes", "l2_bytes", "l1_bytes", "shared_bytes", "traced_ns", "hand_flops", "hand_bytes"]
 KERNEL_COLUMNS = ["step", "kernel", "n", "grid", "block", "registers", "shared_bytes_per_block",
                   "occupancy_percent", "occupancy_possible_percent", "load_sectors_per_request",
                   "store_sectors_per_request", "dram_percent", "memory_percent", "compute_percent",
@@ -229,15 +261,15 @@ def rows_of_step(step, raw):
     run = pairs(raw / f"{step}.run.tsv")
     n, iterations = int(run["n"]), int(run["iterations"])
     counted, traced = kernels_of(raw / f"{step}.ncu.csv"), traced_kernels(raw / f"{step}.trace.tsv")
-    # A kernel that makes several sweeps is launched less often than there are iterations.
-    launched = sum(int(row["count"]) for kernel, row in traced.items() if not is_copy(kernel))
-    sweeps = max(1, round(iterations / launched)) if launched else 1
+    sweeps = sweeps_of(traced, iterations)
     roofline, facts = [], []
     for kernel in list(counted) + [kernel for kernel in traced if kernel not in counted]:
         launches, row = counted.get(kernel), traced.get(kernel)
         traced_ns = float(row["median_ns"]) if row else None
-        of_kernel = 0 if is_copy(kernel) else sweeps
-        line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns}
+        of_kernel = 0 if is_copy(kernel) else sweeps.get(kernel) or sweeps_in_name(kernel) or 1
+        by_hand = counted_by_hand(of_kernel, n)
+        line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns,
+                "hand_flops": by_hand["flops"], "hand_bytes": by_hand["bytes"]}
         fact = {"step": step, "kernel": kernel, "n": n}
         if row:
             fact.update(grid=row["grid"], block=row["block"], registers=row["registers"],
@@ -265,8 +297,7 @@ def rows_of_step(step, raw):
                    for kind, (sectors, requests) in PER_REQUEST.items()})
         else:
             line.update(counted_by="hand", launches=int(row["count"]), time_ns=traced_ns, flops_double=0,
-                        flops_float=float(FLOPS_PER_POINT * of_kernel) * n * n,
-                        dram_bytes=float(BYTES_PER_POINT) * n * n)
+                        flops_float=by_hand["flops"], dram_bytes=by_hand["bytes"])
         roofline.append(line)
         facts.append(fact)
     return roofline, facts
@@ -280,8 +311,45 @@ def table(title, head, columns, rows):
     return "\n".join(lines) + "\n"
 
 
-def write(folder, raw):
-    """Makes the two tables of what is in the folder `raw`."""
+SAME = ("gpu", "driver", "cuda", "ncu", "cache_control", "not_counted")
+
+
+def counted_by_hand(sweeps, n):
+    return {"flops": float(FLOPS_PER_POINT * sweeps) * n * n, "bytes": float(BYTES_PER_POINT) * n * n}
+
+
+def kept_rows(path, head, measured):
+    """What a table's head says of single rows, and its rows, both of other steps than those measured; nothing where it
+    is of another machine, or counted in another way."""
+    try:
+        kept, rows = read_table(path)
+    except (OSError, UnicodeDecodeError):
+        return {}, []
+    if any(kept.get(key, [None])[0] != head.get(key) for key in SAME):
+        warn(f"{path}: is of another machine, or counted in another way; its rows are not kept")
+        return {}, []
+    numbers = {step[:2] for step in measured}
+    rows = [row for row in rows if row.get("step") not in measured]
+    for row in rows:  # an older table may lack these
+        if "sweeps" in row and "hand_flops" not in row:
+            row.update({f"hand_{name}": value for name, value in
+                        counted_by_hand(int(row["sweeps"]), int(row["n"])).items()})
+    said = {key: "\t".join(words) for key, words in kept.items()
+            if key.startswith("row ") and key.split()[1] not in numbers}
+    if rows and kept.get("date"):
+        dates = sorted({*kept["date"][0].split(" to "), head["date"]})
+        said["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    return said, rows
+
+
+def with_others(path, head, rows, keep):
+    """(head, rows) together with those of the other steps that stand in the file, if they are to be kept."""
+    said, others = kept_rows(path, head, {row["step"] for row in rows}) if keep else ({}, [])
+    return {**head, **said}, sorted([*others, *rows], key=lambda row: row["step"])
+
+
+def write(folder, raw, keep):
+    """Makes the two tables of what is in the folder `raw`; `keep`: the rows of other steps stay."""
     if not (raw / "machine.tsv").exists():
         fail(f"{raw}: there is no machine.tsv: nothing was kept here")
     head = pairs(raw / "machine.tsv")
@@ -297,17 +365,21 @@ def write(folder, raw):
         facts += b
     if not roofline:
         fail("no kernel was measured")
+    roofline_head, all_of_them = with_others(folder / "roofline.tsv", head, roofline, keep)
+    kernels_head, facts = with_others(folder / "kernels.tsv", head, facts, keep)
     try:
         write_aside(folder / "roofline.tsv", table(
-            "Time, flops and bytes of one launch of each kernel, for the roofline.", head, ROOFLINE_COLUMNS, roofline))
+            "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline_head, ROOFLINE_COLUMNS,
+            all_of_them))
         write_aside(folder / "kernels.tsv", table(
-            "What is known of each kernel: launch, occupancy, memory requests, stalls.", head, KERNEL_COLUMNS, facts))
+            "What is known of each kernel: launch, occupancy, memory requests, stalls.", kernels_head, KERNEL_COLUMNS,
+            facts))
     except OSError as error:
         fail(f"{folder}: {error.strerror}")
     by_hand = sum(line["counted_by"] == "hand" for line in roofline)
     print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
           f"{folder / 'roofline.tsv'} and {folder / 'kernels.tsv'}")
-    if any(point["flops"] > 0 for point in charts.kernel_points(roofline)):
+    if any(point["flops"] > 0 for point in charts.kernel_points(all_of_them)):
         draw(folder)
 
 
@@ -359,7 +431,7 @@ def main():
         fail(f"--steps {unknown[0]}: no such step with kernels", 2)
     chosen = [step for step in with_kernels if not wanted or step[0][:2] in wanted]
     if arguments.from_raw:
-        write(arguments.write, arguments.from_raw)
+        write(arguments.write, arguments.from_raw, bool(wanted))
         return
     with tempfile.TemporaryDirectory() as temporary:
         raw = arguments.raw or pathlib.Path(temporary)
@@ -367,7 +439,7 @@ def main():
             collect(arguments, chosen, raw)
         except OSError as error:
             fail(f"{raw}: {error.strerror}")
-        write(arguments.write, raw)
+        write(arguments.write, raw, bool(wanted))
 
 
 if __name__ == "__main__":

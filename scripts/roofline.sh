@@ -3,7 +3,7 @@
 #
 #   RESULTS=DIR   where roofline.tsv, kernels.tsv and roofline.svg go, and where
 #                 bandwidth.tsv stands, or is measured first (default: results/local)
-#   STEPS=NN,NN   only these steps
+#   STEPS=NN,NN   only these steps; what stands there of others stays
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -192,7 +192,7 @@ def traced_lines(step):
         lines.append("Ranges, median: " + ", ".join(
             f"`{name}` {duration(ranges[name][0])} (step 03: {duration(before[name][0])})"
             for name in ("jacobi_sweep", "copy_field")) + ".")
-    elif ranges and not kernels:
+    elif ranges and number(step) < "04":
         start, sweep, copy = (duration(ranges[name][0]) for name in ("allocate_fields", "jacobi_sweep", "copy_field"))
         lines.append(f"The range `allocate_fields`, CUDA's start-up in it, took {start}; a sweep {sweep}, a copy {copy} "
                      "(medians).")
@@ -213,8 +213,15 @@ def counter_lines(step):
     counts = {(row["kernel"], row["quantity"]): int(row["ncu"]) for row in rows if int(row["n"]) == n}
     each = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
-        loads, stores = (counts[kernel, f"{access} sectors"] / counts[kernel, f"{access} requests"] for access in ("load", "store"))
-        each.append(f"`{kernel}` {loads:.2f} a load, {stores:.2f} a store")
+        ratios = []
+        for access in ("load", "store"):
+            sectors, requests = (counts.get((kernel, f"{access} {what}")) for what in ("sectors", "requests"))
+            if sectors and requests:
+                ratios.append(f"{sectors / requests:.2f} a {access}")
+        if ratios:
+            each.append(f"`{kernel}` {', '.join(ratios)}")
+    if not each:
+        return []
     return [f"Sectors per request (ncu, n = {n}): {'; '.join(each)}."]
 
 
@@ -325,8 +332,30 @@ def kernel_lines(step):
             value = row.get(name, "-")
             cells.append("–" if value == "-" else value if unit is None else f"{significant(value)}{unit}")
         lines.append(f"| `{row['kernel']}` | {' | '.join(cells)} |")
+    if ROOFLINE.is_file():
+        lines += sweeps_lines([row for row in read_table(ROOFLINE)[1] if row["step"] == step])
     others = facts.get(f"row {number(step)}")
     return lines + (["", f"That is {others}."] if others else [])
+
+
+def sweeps_lines(rows):
+    """What a kernel that makes several sweeps a launch does for a byte: by the algorithm, and as ncu counted."""
+    lines = []
+    for row in rows:
+        if row.get("hand_flops", "-") == "-" or float(row["sweeps"]) <= 1:
+            continue
+        points, sweeps, flops, moved = (float(row[name]) for name in ("n", "sweeps", "hand_flops", "hand_bytes"))
+        points *= points
+        text = (f"A launch of `{row['kernel']}` makes {row['sweeps']} sweeps. By the algorithm that is "
+                f"{significant(flops / points)} operations for {significant(moved / points)} bytes a point, "
+                f"{significant(flops / moved)} a byte, where one sweep has {significant(flops / moved / sweeps)}.")
+        if row["counted_by"] == "ncu" and row["dram_bytes"] != "-":
+            flops, moved = float(row["flops_float"]) + float(row["flops_double"]), float(row["dram_bytes"])
+            text += (f" ncu counted {significant(flops / points)} operations and {significant(moved / points)} bytes of "
+                     f"DRAM a point, {significant(flops / moved)} a byte, at "
+                     f"{significant(flops / float(row['time_ns']) / 1000)} TFLOP/s.")
+        lines += ["", text]
+    return lines
 
 
 def experiment_lines(step):
@@ -431,8 +460,9 @@ def counters_block():
         cells = []
         for access in ("load", "store"):
             for who in ("cpu", "ncu"):
-                sectors, requests = (int(counts[step, kernel, n, f"{access} {what}"][who]) for what in ("sectors", "requests"))
-                cells.append(f"{sectors / requests:.2f}")
+                sectors, requests = (int(counts.get((step, kernel, n, f"{access} {what}"), {}).get(who, 0))
+                                     for what in ("sectors", "requests"))
+                cells.append(f"{sectors / requests:.2f}" if sectors and requests else "–")
         lines.append(f"| {step} | {kernel} | {' | '.join(cells)} |")
     lines += [
         "",
@@ -441,6 +471,8 @@ def counters_block():
         f"n = {' and '.join(map(str, sizes))} (requests, sectors, atomics, shared memory's loads, stores and passes) {equal} are equal;",
         f"the largest difference is {float(worst['difference_percent']):.1f} % ({worst['step']}, {worst['quantity']}).",
     ]
+    if facts.get("asynchronous"):
+        lines += ["The sectors of asynchronous copies to shared memory are not compared: ncu's are more than they read."]
     return lines
 
 
@@ -470,11 +502,14 @@ def tracer_block():
 
 
 def profile_block(step):
-    """What the profiler's verb prints of the kept report of a step, against the step before from 06 on: its first part."""
-    tool = "nsys" if number(step) < "06" else "ncu"
+    """What the profiler's verb prints of the kept report of a step, against the step before from 06 on: its first part.
+    Step 11 is for the time line: launches and waits."""
+    tool = "nsys" if number(step) < "06" or number(step) == "11" else "ncu"
     report = PROFILES / f"{tool}_{number(step)}.csv"
+    if not report.is_file():
+        return ["Not measured yet."]
     variables = {"STEP": number(step), "REPORT": str(report)}
-    if tool == "ncu":
+    if number(step) >= "06":
         variables["BASELINE"] = "previous"
     command = [str(ROOT / f"scripts/{tool}.sh")]
     result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)

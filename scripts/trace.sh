@@ -6,7 +6,8 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points a side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times)
-#   BACKEND=gpu|cpu            where the kernels run; on the CPU only NVTX ranges are traced
+#   BACKEND=gpu|cpu            where the kernels run; on the CPU NVTX ranges have times, and kernels, copies
+#                              and allocations are counted
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -53,12 +54,18 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
     die 1 "the program ended, and the tracer was never loaded"
   fi
 else
-  # The lab's own NVTX, where there is no toolkit or no GPU.
+  # The lab's own NVTX, where there is no toolkit or no GPU. What the program asked of its GPU is appended.
   say "$target, n = $n, $iterations iterations: NVTX ranges"
-  LAB_NVTX=1 "${command[@]}" 2>"$log" || status=$?
+  printf '%s\t' table name count total_ns mean_ns median_ns min_ns max_ns deviation_ns bytes grid block registers \
+    static_shared dynamic_shared >"$table"
+  printf 'local\n' >>"$table"
+  LAB_NVTX=1 LAB_TRACE_TSV=$table "${command[@]}" 2>"$log" || status=$?
   if ((status <= 1)) && [[ ! -s $log ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
 cat "$log"
+if [[ $backend == cpu ]] && ((status <= 1)); then
+  awk -f "$lab_root/scripts/trace_on_cpu.awk" -v path="$lab_root/$source_file" "$table"
+fi
 ((status <= 1)) || exit "$status"
 if [[ -f $table ]]; then
   say ""

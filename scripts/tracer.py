@@ -3,7 +3,8 @@
 
   tracer.py --write DIR   on a machine with a GPU and nsys: runs every solution under both, and writes
                           DIR/tracer.tsv
-Options: --build DIR (default: build), --steps 04,05 (default: all that need a GPU).
+Options: --build DIR (default: build), --steps 04,05 (default: all that need a GPU; with it, the rows of other steps
+stay in DIR/tracer.tsv as they are, if they come from the same GPU, driver, CUDA and nsys).
 """
 
 import argparse
@@ -18,6 +19,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from ncu_reading import kernel_name, write_aside  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -55,7 +59,7 @@ def traced(build, command, folder):
     run(command, env=os.environ | tracer_environment(build, table))
     found = {}
     for row in csv.DictReader(table.open(), delimiter="\t"):
-        name = row["name"].split("(")[0]
+        name = kernel_name(row["name"]) if row["table"] == "kernels" else row["name"].split("(")[0]
         found[row["table"], name] = tuple(float(row[c]) for c in ("count", "total_ns", "median_ns", "bytes"))
     return found
 
@@ -73,17 +77,26 @@ def stats(nsys, report, kind):
     return list(csv.DictReader(io.StringIO("\n".join(lines[start:])))) if start is not None else []
 
 
-def profiled(nsys, command, folder):
+def options_of(step):
+    """What nsys has to be told for a step, from profile_questions.tsv."""
+    for line in (ROOT / "scripts/profile_questions.tsv").read_text(encoding="utf-8").splitlines():
+        fields = line.split("\t")
+        if fields[:2] == [step[:2], "nsys"] and fields[3] == "options":
+            return fields[4].split()
+    return []
+
+
+def profiled(nsys, command, folder, options):
     """The same by nsys."""
     report = folder / "report"
     run([nsys, "profile", "-t", "cuda,nvtx", "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true",
-         "--force-overwrite=true", "-o", report, *command])
+         *options, "--force-overwrite=true", "-o", report, *command])
     report = report.with_suffix(".nsys-rep")
     found = {}
     for row in stats(nsys, report, "nvtx_sum"):
         found["nvtx", row["Range"].lstrip(":")] = (float(row["Instances"]), float(row["Total Time (ns)"]), float(row["Med (ns)"]), 0)
     for row in stats(nsys, report, "cuda_gpu_kern_sum"):
-        found["kernels", row["Name"].split("(")[0]] = (float(row["Instances"]), float(row["Total Time (ns)"]), float(row["Med (ns)"]), 0)
+        found["kernels", kernel_name(row["Name"])] = (float(row["Instances"]), float(row["Total Time (ns)"]), float(row["Med (ns)"]), 0)
     for row in stats(nsys, report, "cuda_gpu_mem_size_sum"):
         name = {"[CUDA memcpy Unified Host-to-Device]": "host to device",
                 "[CUDA memcpy Unified Device-to-Host]": "device to host"}.get(row["Operation"])
@@ -105,7 +118,7 @@ def main():
     smi = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"])
     gpu, driver = smi.strip().split(", ")
     cuda = re.search(r"CUDA Version *:? *([0-9.]+)", run(["nvidia-smi"])).group(1)
-    version = re.search(r"version (\S+)", run([nsys, "--version"])).group(1)
+    version = re.search(r"version ([0-9.]+)", run([nsys, "--version"])).group(1)
     rows, overhead = [], []
     for step, n, iterations in steps_on_gpu():
         if wanted and step[:2] not in wanted:
@@ -113,10 +126,11 @@ def main():
         command = [arguments.build / "bin" / f"solution_{step}", "--n", n, "--iterations", iterations, "--quiet"]
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            ours, theirs = traced(arguments.build, command, folder), profiled(nsys, command, folder)
+            ours, theirs = traced(arguments.build, command, folder), profiled(nsys, command, folder, options_of(step))
             alone = milliseconds_per_iteration(command, folder, {})
             watched = milliseconds_per_iteration(command, folder, tracer_environment(arguments.build, folder / "t.tsv"))
-            overhead.append((step, n, iterations, alone, watched))
+            if alone and watched:
+                overhead.append((step, n, iterations, alone, watched))
         for key in sorted(ours.keys() & theirs.keys()):
             a, b = ours[key], theirs[key]
             # What migrates is compared in bytes, all else in time.
@@ -125,17 +139,39 @@ def main():
                          f"{100 * (x / y - 1):.2f}" if y else "-"))
         print(f"{step}: {len(ours.keys() & theirs.keys())} lines in both, "
               f"{len([k for k in theirs if k not in ours])} in nsys alone", flush=True)
-    arguments.write.mkdir(parents=True, exist_ok=True)
-    aside = arguments.write / "tracer.tsv.partial"
-    with aside.open("w") as file:
-        file.write("# The lab's tracer against nsys: two runs of each solution. Written by scripts/tracer.py.\n")
-        file.write(f"# date\t{datetime.date.today()}\n# gpu\t{gpu}\n# driver\t{driver}\n# cuda\t{cuda}\n# nsys\t{version}\n")
-        for step, n, iterations, alone, watched in overhead:
-            file.write(f"# overhead\t{step}\tn\t{n}\titerations\t{iterations}\tms_alone\t{alone:.6g}\tms_traced\t{watched:.6g}\n")
-        file.write("step\tn\titerations\ttable\tname\tquantity\tcount\tnsys_count\ttracer\tnsys\tdifference_percent\n")
-        for row in rows:
-            file.write("\t".join(row) + "\n")
-    aside.rename(arguments.write / "tracer.tsv")
+    head = {"date": str(datetime.date.today()), "gpu": gpu, "driver": driver, "cuda": cuda, "nsys": version}
+    path = arguments.write / "tracer.tsv"
+    write_aside(path, table(path, head, overhead, rows, wanted))
+
+
+COLUMNS = "step n iterations table name quantity count nsys_count tracer nsys difference_percent".split()
+
+
+def table(path, head, overhead, rows, wanted):
+    """The text of tracer.tsv; with `wanted`, the rows of other steps are those that stand in `path`."""
+    lines = [("overhead", step, "n", n, "iterations", iterations, "ms_alone", f"{alone:.6g}", "ms_traced", f"{ours:.6g}")
+             for step, n, iterations, alone, ours in overhead]
+    if wanted and path.exists():
+        measured = {line[1] for line in lines}
+        kept, kept_lines, kept_rows = {}, [], []
+        for line in path.read_text().splitlines():
+            fields = tuple(line.removeprefix("# ").split("\t"))
+            if line.startswith("# overhead\t"):
+                kept_lines += [fields] if fields[1] not in measured else []
+            elif line.startswith("# ") and len(fields) > 1:
+                kept[fields[0]] = fields[1]
+            elif line[:1].isdigit():
+                kept_rows += [fields] if fields[0] not in measured else []
+        if any(kept.get(key) != head[key] for key in ("gpu", "driver", "cuda", "nsys")):
+            print(f"tracer.py: {path}: is of another machine; its rows are not kept", file=sys.stderr)
+        else:
+            dates = sorted({*kept.get("date", "").split(" to "), head["date"]} - {""})
+            head["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+            lines, rows = sorted([*kept_lines, *lines]), sorted([*kept_rows, *rows], key=lambda row: row[0])
+    return "".join("\t".join(fields) + "\n" for fields in (
+        ["# The lab's tracer against nsys: two runs of each solution. Written by scripts/tracer.py."],
+        *[(f"# {key}", value) for key, value in head.items()], *[(f"# {line[0]}", *line[1:]) for line in lines],
+        COLUMNS, *rows))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 need_build
 [[ -d $source_dir/solutions ]] || skip "a handout has no published numbers"
-for program in "$build_dir"/bin/solution_0{4..9}_*_cpu_watched; do
+while IFS= read -r step; do
+  program=$build_dir/bin/solution_${step}_cpu_watched
   [[ -x $program ]] || skip "$program has not been built"
-done
+done < <(awk -F '\t' '/^[0-9]/ { print $1 }' "$source_dir/results/h200/counters.tsv" | sort -u)
 make_temp
 
 run "$source_dir/scripts/counters.py" --build "$build_dir" --check "$source_dir/results/h200"
@@ -24,5 +25,55 @@ run "$source_dir/scripts/counters.py" --build "$build_dir" --check "$temp/result
 expect_status 1 "a table that says otherwise"
 expect '^06_coalesced copy_field_kernel n = 250: load sectors: [0-9]+ on the CPU, 99999 by ncu' "a table that says otherwise"
 expect '^not counted by ncu yet: 04_jacobi_kernel, ' "a table that leaves a step out"
+
+# With a stand-in for ncu: a kernel that a variable names is found; what stands there of other steps stays; and ncu's
+# sectors of a kernel that copies to shared memory asynchronously are not compared.
+step=$(awk '/^11_/ { print $1 }' "$source_dir/lab/steps.tsv")
+if [[ -x $build_dir/bin/solution_${step}_cpu_watched ]]; then
+  mkdir "$temp/tools"
+  cat >"$temp/tools/nvidia-smi" <<'END'
+#!/bin/sh
+case $* in
+  --query*) echo "NVIDIA H200, 580.159.04" ;;
+  *) echo "| Driver Version: 580.159.04   CUDA Version: 13.0 |" ;;
+esac
+END
+  cat >"$temp/tools/ncu" <<'END'
+#!/usr/bin/env python3
+import os, sys
+if "--version" in sys.argv:
+    print("Version 2025.3.1.0 (build 1)")
+    sys.exit(0)
+metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
+def line(*fields):
+    print(",".join(f'"{field}"' for field in fields))
+line("ID", "Kernel Name", *metrics)
+line("", "", *["" for _ in metrics])
+line("0", os.environ["KERNEL_NAME"], *[os.environ["COPIES"] if "ldgsts" in metric else "7" for metric in metrics])
+END
+  chmod +x "$temp/tools/"*
+  count() {
+    cp "$source_dir/results/h200/counters.tsv" "$temp/results/counters.tsv"
+    PATH=$temp/tools:$PATH LAB_NCU='' run "$source_dir/scripts/counters.py" --build "$build_dir" --write "$temp/results" \
+      --steps 11 --n 40
+  }
+  export KERNEL_NAME='void jacobi_sweep_kernel<(bool)1>(float *)' COPIES=0
+  count
+  expect_status 0 "a stand-in for ncu"
+  grep -q "^$step"$'\tjacobi_sweep_kernel\t40\tload sectors\t[1-9][0-9]*\t7\t' "$temp/results/counters.tsv" ||
+    fail "the kernel that a variable names is not found:" "$(grep "^$step" "$temp/results/counters.tsv")"
+  diff <(grep -v "^$step" "$source_dir/results/h200/counters.tsv" | grep '^[0-9]') \
+    <(grep -v "^$step" "$temp/results/counters.tsv" | grep '^[0-9]') >"$temp/diff" ||
+    fail "rows of other steps have changed:" "$(<"$temp/diff")"
+  COPIES=5 count
+  expect_status 0 "asynchronous copies"
+  if grep -q "^$step.*load sectors" "$temp/results/counters.tsv"; then fail "sectors of asynchronous copies are compared"; fi
+  grep -q "^# asynchronous"$'.*\t'"$step jacobi_sweep_kernel" "$temp/results/counters.tsv" ||
+    fail "the table should say which kernel copies asynchronously"
+  KERNEL_NAME='other_pass_kernel(float *)' count
+  expect_status 1 "another kernel on the GPU"
+  expect "^counters.py: $step: not counted: kernels on the CPU .*jacobi_sweep_kernel.*, on the GPU .*other_pass_kernel" \
+    "another kernel on the GPU"
+fi
 
 finish "the counts of the CPU are those of the GPU"

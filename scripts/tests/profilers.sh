@@ -113,6 +113,12 @@ mv "$temp/stubs" "$temp/away"
 profile nsys STEP=05 REPORT="$temp/kept/nsys_05.csv" BASELINE=previous
 expect_status 0 "a report that was kept"
 expect '^beside 04_jacobi_kernel' "a report that was kept"
+# The step before at the same n, where that was kept, too.
+sed $'s/^# n\t.*/# n\t512/' "$temp/kept/nsys_04.csv" >"$temp/kept/nsys_04_n512.csv"
+sed -i $'s/^# n\t.*/# n\t512/' "$temp/kept/nsys_05.csv"
+profile nsys STEP=05 REPORT="$temp/kept/nsys_05.csv" BASELINE=previous
+expect '^beside 04_jacobi_kernel \(.*\), n = 512: ' "a report of the step before at this n"
+expect_no 'Mind: this one is at n' "a report of the step before at this n"
 profile nsys STEP=05 REPORT="$temp/kept/nsys_04.csv"
 expect 'Mind: this report is not of step 05' "a report of another step"
 mv "$temp/away" "$temp/stubs"
@@ -184,6 +190,13 @@ grep -q -- 'ncu --set full .*--section MemoryWorkloadAnalysis_Tables .*--clock-c
 profile ncu STEP=07 KERNEL=copy_field SET=basic LAB_NCU_CLOCKS=none
 grep -q -- 'ncu --set basic .*--cache-control none --clock-control none --kernel-name regex:copy_field --launch-skip 5 --launch-count 1 ' \
   "$temp/calls" || fail "KERNEL, SET and LAB_NCU_CLOCKS do not arrive:" "$(<"$temp/calls")"
+# A pass makes several sweeps: enough of them for a sixth one.
+profile ncu STEP=13
+grep -q -- '--kernel-name regex:jacobi_sweep|jacobi_pass --launch-skip 5 --launch-count 1 .*--n 16384 --iterations 240 ' \
+  "$temp/calls" || fail "ncu does not reach a pass of step 13:" "$(<"$temp/calls")"
+: >"$temp/calls"
+profile nsys STEP=11
+grep -q 'nsys profile .*--cuda-graph-trace=node .*--n 512 ' "$temp/calls" || fail "nsys does not look into step 11's graphs"
 profile ncu STEP=06 BASELINE=previous
 expect_status 0 "ncu beside the step before"
 expect '^ +05_copy_kernel +06_coalesced$' "ncu beside the step before"

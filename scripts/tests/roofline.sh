@@ -26,6 +26,8 @@ words = sys.argv[1:]
 if "--version" in words:
     print("NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2099.1.0.0 (build 1)")
     sys.exit(0)
+if "CALLS" in os.environ:
+    open(os.environ["CALLS"], "a").write(" ".join(words) + "\n")
 if "FORBIDDEN" in os.environ:
     sys.exit("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters")
 if "--filter-mode" in words:
@@ -115,11 +117,39 @@ cell kernels.tsv "$step_05" "sweep_kernel<1>" block 32x4x1
 cell kernels.tsv "$step_06" "sweep_kernel<1>" shared_bytes_per_block 1024
 grep -qx $'# gpu\tTest GPU 9000' "$temp/results/roofline.tsv" || fail "the table should name the GPU"
 
+cell roofline.tsv "$step_05" "sweep_kernel<1>" hand_flops $((4 * 4 * 2048 * 2048))
+cell roofline.tsv "$step_05" "sweep_kernel<1>" hand_bytes $((8 * 2048 * 2048))
+
 # The same tables from what was printed, with no GPU.
 mv "$temp/results" "$temp/before"
 run "$source_dir/scripts/roofline.py" --write "$temp/results" --from "$temp/raw"
 expect_status 0 "from what was kept"
 diff -r "$temp/before" "$temp/results" >/dev/null || fail "the tables from what was kept should be the same"
+
+# A pass says in its name how many sweeps it makes, be there passes of fewer, too; ncu runs enough of them. Two
+# instances of a template that have one shape share ncu's count of launches.
+mkdir "$temp/pass"
+cat >"$temp/pass/program" <<'END'
+#!/bin/sh
+[ -n "$LAB_TRACE_TSV" ] || exit 0
+printf 'table\tname\tcount\tmedian_ns\tgrid\tblock\tregisters\tstatic_shared\tdynamic_shared\n' >"$LAB_TRACE_TSV"
+printf 'kernels\tvoid jacobi_pass_kernel<12>(float*)\t198\t9000\t64x64x1\t32x4x1\t40\t1024\t0\n' >>"$LAB_TRACE_TSV"
+printf 'kernels\tvoid jacobi_pass_kernel<4>(float*)\t6\t4000\t64x64x1\t32x4x1\t40\t1024\t0\n' >>"$LAB_TRACE_TSV"
+END
+chmod +x "$temp/pass/program"
+step_13=$(awk '/^13_/ { print $1 }' "$source_dir/lab/steps.tsv")
+cp "$temp/pass/program" "$temp/build/bin/solution_$step_13"
+CALLS=$temp/calls roofline --steps 13
+expect_status 0 "passes"
+cell roofline.tsv "$step_05" "sweep_kernel<1>" time_ns 2000 # what stood there of other steps
+cell kernels.tsv "$step_06" "sweep_kernel<1>" shared_bytes_per_block 1024
+cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" sweeps 12
+cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" flops_float $((4 * 12 * 16384 * 16384))
+cell roofline.tsv "$step_13" "jacobi_pass_kernel<4>" sweeps 4
+cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" dram_bytes $((8 * 16384 * 16384))
+grep -q -- '--launch-count 40 .*--iterations 96 ' "$temp/calls" || fail "passes: other launches were to be counted:" "$(<"$temp/calls")"
+grep -q '12 sweeps a launch' "$temp/results/roofline.svg" || fail "the chart should say how many sweeps a launch makes"
+rm -r "$temp/results"
 
 # Counters that only administrators may read.
 FORBIDDEN=1 roofline --steps 05

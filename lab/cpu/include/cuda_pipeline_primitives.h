@@ -2,6 +2,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cuda_on_cpu/watch.h>
+
 namespace cuda_on_cpu {
 void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
                    std::size_t zero_bytes, Where where);
@@ -14,6 +16,9 @@ inline void __pipeline_memcpy_async(void* to_shared, const void* from_global, st
                                     std::size_t zero_bytes = 0,
                                     cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
   cuda_on_cpu::pipeline_copy(to_shared, from_global, bytes, zero_bytes, where);
+  // The load is a request like others, and is counted.
+  if (zero_bytes == 0)
+    cuda_on_cpu::watch_access(from_global, bytes, cuda_on_cpu::Access::read, where);
 }
 inline void __pipeline_commit() { cuda_on_cpu::pipeline_commit(); }
 /// Waits for all of this thread's committed groups but the last `groups_left`.

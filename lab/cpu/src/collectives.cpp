@@ -9,6 +9,7 @@
 
 #include "block.h"
 #include "report.h"
+#include "settings.h"
 #include "shared_memory.h"
 
 namespace cuda_on_cpu {
@@ -57,6 +58,13 @@ Pipeline& pipeline_of_running_thread() {
   return mine.of_thread[block->running_thread()];
 }
 
+void make_copy(const PipelineCopy& copy) {
+  const std::size_t copied = copy.bytes - copy.zero_bytes;
+  watch_library_access(copy.to, copy.bytes, Access::write, copy.where);
+  std::memcpy(copy.to, copy.from, copied);
+  std::memset(static_cast<char*>(copy.to) + copied, 0, copy.zero_bytes);
+}
+
 }  // namespace
 
 void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
@@ -68,8 +76,11 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
     fail("%s: an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number (%s)",
          text(where).c_str(), Block::current()->describe_running_thread().c_str());
   }
-  watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
-  pipeline_of_running_thread().open.push_back({to_shared, from_global, bytes, zero_bytes, where});
+  if (zero_bytes > 0) watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
+  const PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where};
+  // A copy may arrive at any time until it is waited for: at once, or as late as can be.
+  if (settings().order == Order::reverse) return make_copy(copy);
+  pipeline_of_running_thread().open.push_back(copy);
 }
 
 void pipeline_commit() {
@@ -83,12 +94,7 @@ void pipeline_wait(int groups_left) {
   const OutsideKernelCode outside;
   Pipeline& mine = pipeline_of_running_thread();
   while (static_cast<int>(mine.groups.size()) > groups_left) {
-    for (const PipelineCopy& copy : mine.groups.front()) {
-      const std::size_t copied = copy.bytes - copy.zero_bytes;
-      watch_library_access(copy.to, copy.bytes, Access::write, copy.where);
-      std::memcpy(copy.to, copy.from, copied);
-      std::memset(static_cast<char*>(copy.to) + copied, 0, copy.zero_bytes);
-    }
+    for (const PipelineCopy& copy : mine.groups.front()) make_copy(copy);
     mine.groups.erase(mine.groups.begin());
   }
 }

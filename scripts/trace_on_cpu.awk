@@ -1,0 +1,56 @@
+# What a step asked of its GPU, where the CPU stands in for it: kernels, copies and memory by number, without
+# times, which would mean nothing. scripts/trace.sh calls it:
+#
+#   awk -f trace_on_cpu.awk -v path=PATH TRACE.tsv
+#
+# PATH is the step's source file; lab/cpu/src/activity.cpp writes the table.
+
+BEGIN {
+  FS = "\t"
+  while ((getline text < path) > 0) source[++lines] = text
+}
+
+# launched(WHERE): the kernel that "solutions/NN_name/jacobi.cu:122" launches, in words. A variable's name is given
+# with the kernel that it was set to, the first of them.
+function launched(where,    line, name, k) {
+  line = where
+  sub(/.*:/, "", line)
+  if (!match(source[line], /[A-Za-z_0-9]+(<[^<>]*>)?<<</)) return "launched at " where
+  name = substr(source[line], RSTART, RLENGTH - 3)
+  if (name !~ /_kernel/) {
+    for (k = line - 1; k > 0; --k) {
+      if (source[k] ~ "[^A-Za-z_0-9]" name " *=" && match(source[k], /[A-Za-z_0-9]+_kernel/)) {
+        name = substr(source[k], RSTART, RLENGTH)
+        break
+      }
+    }
+  }
+  return name ", launched at line " line
+}
+
+$1 == "kernels" {
+  kernels[++n_kernels] = sprintf("%8d  %-12s %-10s  %s", $3, $11, $12, launched($2))
+}
+$1 == "copies" { copies[++n_copies] = sprintf("%8d %14.6f  %s", $3, $10 / 1e6, $2) }
+$1 == "allocations" { memory[++n_memory] = sprintf("%8d %14.6f  %s", $3, $10 / 1e6, $2) }
+
+# show(TITLE, COLUMNS, ROWS, N)
+function show(title, columns, rows, n,    k) {
+  print ""
+  print title
+  if (n == 0) {
+    print "    none"
+    return
+  }
+  print columns
+  for (k = 1; k <= n; ++k) print rows[k]
+}
+
+END {
+  show("Kernels (the CPU runs them in the GPU's place: no times)", "   count  grid         block       kernel",
+       kernels, n_kernels)
+  show("Copies and fills", "   count       total MB  what", copies, n_copies)
+  show("Memory", "   count       total MB  kind", memory, n_memory)
+  print ""
+  print "Times of kernels and CUDA calls, and pages that migrate, need a GPU."
+}
