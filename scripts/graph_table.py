@@ -11,30 +11,17 @@ the programs validate, solution_10_pointer_swap and solution_11_cuda_graph.
 
 import argparse
 import concurrent.futures
-import datetime
-import json
 import pathlib
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from measuring import machine, need_folder, need_programs, record_of, run, write_table  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEFORE, STEP = "10_pointer_swap", "11_cuda_graph"
 # n, and sweeps that take some tenths of a second there.
 SIZES = {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500}
-
-
-def fail(message):
-    sys.exit(f"graph_table.py: {message}")
-
-
-def run(command):
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
-    return result.stdout
 
 
 def compile_variant(nvcc, build, folder, patch):
@@ -48,7 +35,7 @@ def compile_variant(nvcc, build, folder, patch):
 def time_of(program, folder, n, iterations):
     """[median, first quartile, third quartile] of the milliseconds of a sweep, and how many samples."""
     run([program, "--n", n, "--iterations", iterations, "--quiet", "--record", folder / "record", "--record-field", "rows"])
-    record = json.loads((folder / "record/run.json").read_text())
+    record = record_of(folder / "record")
     return [f"{record[f'iteration_ms_{what}']:.6f}" for what in ("median", "q1", "q3")] + [str(record["iteration_samples"])]
 
 
@@ -58,16 +45,9 @@ def main():
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    if not nvcc:
-        fail("nvcc was not found")
-    if not shutil.which("nvidia-smi"):
-        fail("nvidia-smi was not found: this needs an NVIDIA GPU")
-    for name in ("validate", f"solution_{BEFORE}", f"solution_{STEP}"):
-        if not (build / "bin" / name).is_file():
-            fail(f"{build / 'bin' / name} is not there: build it first")
-    gpu, driver = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip().split(", ")
-    cuda = re.search(r"release ([0-9.]+)", run([nvcc, "--version"])).group(1)
+    need_programs(build, ("validate", f"solution_{BEFORE}", f"solution_{STEP}"))
+    nvcc, facts = machine()
+    need_folder(arguments.write)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -83,17 +63,11 @@ def main():
             for variant, program in programs.items():
                 rows.append([str(n), variant] + time_of(program, folder, n, iterations))
                 print(f"n = {n}, {variant}: {1e3 * float(rows[-1][2]):.2f} us a sweep", flush=True)
-    arguments.write.mkdir(parents=True, exist_ok=True)
-    aside = arguments.write / "graph.tsv.partial"
-    with aside.open("w") as file:
-        file.write("# Time of a sweep, residual included. step_10: one in every sweep. The others: one every 10 sweeps,\n")
-        file.write("# which the host waits for (waits), or reads one check late (late); step_11: so, and as a graph.\n")
-        file.write("# Written by scripts/graph_table.py.\n")
-        file.write(f"# date\t{datetime.date.today()}\n# gpu\t{gpu}\n# driver\t{driver}\n# cuda\t{cuda}\n")
-        file.write("n\tvariant\tms\tms_q1\tms_q3\tsamples\n")
-        for row in rows:
-            file.write("\t".join(row) + "\n")
-    aside.rename(arguments.write / "graph.tsv")
+    write_table(arguments.write / "graph.tsv",
+                ["Time of a sweep, residual included. step_10: one in every sweep. The others: one every 10 sweeps,",
+                 "which the host waits for (waits), or reads one check late (late); step_11: so, and as a graph.",
+                 "Written by scripts/graph_table.py."],
+                facts, ["n", "variant", "ms", "ms_q1", "ms_q3", "samples"], rows)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,10 @@ import argparse
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from ncu_reading import write_aside  # noqa: E402
+
+NEEDED = ("step", "n", "ms", "ms_q1", "ms_q3", "before_ms", "x_before", "note")
 SAME = ("gpu", "cuda", "driver", "cpu")
 
 
@@ -24,38 +28,51 @@ def fail(message, code=1):
     sys.exit(code)
 
 
+def lines_of(path):
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        fail(f"{path}: cannot be read: {error.strerror}", 2)
+    except UnicodeDecodeError:
+        fail(f"{path}: is not a text file", 2)
+
+
 class Ladder:
     def __init__(self, path):
-        if not path.is_file():
-            fail(f"{path}: there is no such file", 2)
         self.path, self.head, self.rows, self.columns = path, [], {}, None
-        for line in path.read_text().splitlines():
+        for number, line in enumerate(lines_of(path), 1):
             fields = line.split("\t")
             if line.startswith("#"):
                 self.head.append(line)
             elif self.columns is None:
                 self.columns = fields
+                missing = [name for name in NEEDED if name not in fields]
+                if missing:
+                    fail(f"{path}: is not a ladder, it has no column {missing[0]}", 2)
+            elif len(fields) != len(self.columns):
+                fail(f"{path}: line {number} has {len(fields)} fields, and not {len(self.columns)}", 2)
             else:
                 self.rows[fields[0]] = dict(zip(self.columns, fields))
-        if not self.columns or self.columns[0] != "step":
-            fail(f"{path}: is not a ladder", 2)
+        if not self.columns:
+            fail(f"{path}: is not a ladder, it has no rows", 2)
 
     def fact(self, name):
         for line in self.head:
             fields = line.split("\t")
-            if fields[0] == f"# {name}":
+            if fields[0] == f"# {name}" and len(fields) > 1:
                 return fields[1]
         return ""
 
     def serial_lines(self, n):
-        return [line for line in self.head if line.startswith("# serial\t") and line.split("\t")[3] == n]
+        return [line for line in self.head if line.startswith("# serial\t") and line.split("\t")[3:4] == [n]]
 
     def write(self):
-        aside = self.path.with_suffix(".tsv.partial")
         lines = self.head + ["\t".join(self.columns)]
         lines += ["\t".join(self.rows[step][column] for column in self.columns) for step in sorted(self.rows)]
-        aside.write_text("\n".join(lines) + "\n")
-        aside.rename(self.path)
+        try:
+            write_aside(self.path, "\n".join(lines) + "\n")
+        except OSError as error:
+            fail(f"{self.path}: cannot be written: {error.strerror}")
 
 
 def take_tuned(other, tuning, step, constants):
@@ -63,22 +80,28 @@ def take_tuned(other, tuning, step, constants):
     if step not in other.rows:
         fail(f"{other.path}: has no row of {step}", 2)
     columns = None
-    for line in tuning.read_text().splitlines():
+    for line in lines_of(tuning):
         fields = line.split("\t")
         if line.startswith("#"):
             continue
         if columns is None:
             columns = fields
+            missing = [name for name in ("step", "constants", "ms", "ms_q1", "ms_q3", "verdict") if name not in fields]
+            if missing:
+                fail(f"{tuning}: is not a table of scripts/tune.py, it has no column {missing[0]}", 2)
             continue
         found = dict(zip(columns, fields))
-        if found["step"] != step or found["constants"] != constants:
+        if found.get("step") != step or found.get("constants") != constants:
             continue
-        if found["verdict"] != "right":
-            fail(f"{step} with {constants} is not right: {found['verdict']}")
+        if found.get("verdict") != "right":
+            fail(f"{step} with {constants} is not right: {found.get('verdict')}")
         row = other.rows[step]
-        ratio = float(row["ms"]) / float(found["ms"])
-        for name in ("ms", "ms_q1", "ms_q3"):
-            row[name] = f"{float(found[name]):.6g}"
+        try:
+            ratio = float(row["ms"]) / float(found["ms"])
+            for name in ("ms", "ms_q1", "ms_q3"):
+                row[name] = f"{float(found[name]):.6g}"
+        except (KeyError, ValueError, ZeroDivisionError):
+            fail(f"{step}: its times in {other.path} and in {tuning} are not all numbers", 2)
         for name in ("mpoints_per_s", "gb_per_s", "percent_of_copy", "x_best_serial", "x_strided_serial", "x_before"):
             if row[name] != "-":
                 row[name] = f"{ratio * float(row[name]):.6g}"

@@ -10,29 +10,17 @@ A variant that the validator does not call right gets no time. Options: --build 
 
 import argparse
 import csv
-import datetime
 import os
 import pathlib
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from measuring import fail, machine, need_folder, need_programs, run, write_table  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEP = "09_shared_tile"
 N, ITERATIONS = "8192", "100"
-
-
-def fail(message):
-    sys.exit(f"tile_loading.py: {message}")
-
-
-def run(command, **options):
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
-    if result.returncode != 0:
-        fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
-    return result.stdout
 
 
 def sweep_times(build, program, folder):
@@ -41,9 +29,13 @@ def sweep_times(build, program, folder):
     library = str(build / "lib/liblab_trace.so")
     run([program, "--n", N, "--iterations", ITERATIONS, "--quiet"],
         env=os.environ | {"CUDA_INJECTION64_PATH": library, "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"})
-    for row in csv.DictReader(table.open(), delimiter="\t"):
-        if row["table"] == "kernels" and row["name"].startswith("jacobi_sweep_kernel"):
-            return [1e-6 * float(row[c]) for c in ("median_ns", "min_ns", "max_ns")] + [row["registers"]]
+    try:
+        with table.open() as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                if row["table"] == "kernels" and row["name"].startswith("jacobi_sweep_kernel"):
+                    return [1e-6 * float(row[c]) for c in ("median_ns", "min_ns", "max_ns")] + [row["registers"]]
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        fail(f"{program}: its trace cannot be read ({type(error).__name__}: {error})")
     fail(f"{program}: its sweep kernel was not traced")
 
 
@@ -53,11 +45,9 @@ def main():
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    if not nvcc:
-        fail("nvcc was not found")
-    gpu, driver = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip().split(", ")
-    cuda = re.search(r"release ([0-9.]+)", run([nvcc, "--version"])).group(1)
+    need_programs(build, ("validate", "solution_08_cub_reduction", f"solution_{STEP}"))
+    nvcc, facts = machine()
+    need_folder(arguments.write)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -75,16 +65,10 @@ def main():
             median, least, most, registers = sweep_times(build, program, folder)
             rows.append((name, f"{median:.4f}", f"{least:.4f}", f"{most:.4f}", registers, words))
             print(f"{name}: {median:.4f} ms", flush=True)
-    arguments.write.mkdir(parents=True, exist_ok=True)
-    aside = arguments.write / "tile_loading.tsv.partial"
-    with aside.open("w") as file:
-        file.write(f"# The sweep kernel of step 09 with its tile loaded in several ways, n = {N}, {ITERATIONS} sweeps.\n")
-        file.write("# Written by scripts/tile_loading.py.\n")
-        file.write(f"# date\t{datetime.date.today()}\n# gpu\t{gpu}\n# driver\t{driver}\n# cuda\t{cuda}\n# n\t{N}\n")
-        file.write("variant\tmedian_ms\tmin_ms\tmax_ms\tregisters\twhat it is\n")
-        for row in rows:
-            file.write("\t".join(row) + "\n")
-    aside.rename(arguments.write / "tile_loading.tsv")
+    write_table(arguments.write / "tile_loading.tsv",
+                [f"The sweep kernel of step 09 with its tile loaded in several ways, n = {N}, {ITERATIONS} sweeps.",
+                 "Written by scripts/tile_loading.py."],
+                {**facts, "n": N}, ["variant", "median_ms", "min_ms", "max_ms", "registers", "what it is"], rows)
 
 
 if __name__ == "__main__":

@@ -12,56 +12,32 @@ row by row, the hash of the first step's. Options: --only tuning|large; --steps 
 
 import argparse
 import concurrent.futures
-import datetime
-import json
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from measuring import attempt, fail, machine, need_folder, need_programs, record_of, run, write_table  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TUNED_N = 16384
 # For each step: sweeps to time, sizes and sweeps for the validator, and the constants to try instead of the file's.
 TRIED = {
     "12_register_march": (240, 37, [
-        {}, {"kAhead": 1}, {"kAhead": 3}, {"kAhead": 4}, {"unroll": 2}, {"unroll": 4}, {"kAhead": 3, "unroll": 3},
-        {"kRows": 4}, {"kRows": 6}, {"kRows": 12}, {"kRows": 16},
-        {"kRows": 64}, {"kWarps": 2}, {"kWarps": 4}, {"kWarps": 16}]),
+        {}, {"kAhead": 1}, {"kAhead": 3}, {"kAhead": 4}, {"kAhead": 3, "kRows": 9}, {"kRows": 4}, {"kRows": 6},
+        {"kRows": 12}, {"kRows": 16}, {"kRows": 64}, {"kWarps": 1}, {"kWarps": 2}, {"kWarps": 8}, {"kWarps": 16}]),
     "13_temporal_blocking": (960, 37, [
-        {}, {"kRows": 128}, {"kRows": 192}, {"kRows": 208}, {"kRows": 232}, {"kRows": 240}, {"kRows": 248}, {"kRows": 280},
-        {"kRows": 384}, {"kRing": 4}, {"kRing": 6}, {"kRing": 12}, {"kRing": 16}, {"unroll": 1}, {"unroll": 2}, {"unroll": 4},
+        {}, {"kRing": 4}, {"kRing": 6}, {"kRing": 12}, {"kRing": 16}, {"unroll": 1}, {"unroll": 2}, {"unroll": 3},
         {"unroll": 6}, {"kBlocks": 4}, {"kBlocks": 8}, {"kWarps": 1, "kBlocks": 12}, {"kWarps": 4, "kBlocks": 3},
         {"kWarps": 12, "kBlocks": 1}, {"kLevels": 8, "kBlocks": 8}, {"kLevels": 10}, {"kLevels": 11}, {"kLevels": 13},
-        {"kLevels": 14, "kBlocks": 4}, {"kLevels": 16, "kBlocks": 4},
-        {"kLevels": 16, "kBlocks": 4, "kRows": 384}]),
+        {"kLevels": 14, "kBlocks": 4}, {"kLevels": 16, "kBlocks": 4}]),
 }
 LARGE = (4096, 8192, 16384, 32768)
-# On large grids, too: step 09 and all after it.
+# On large grids, too: step 09 and all after it that need one GPU.
 LARGE_STEPS = tuple(name for name in (line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines())
-                    if name[:1].isdigit() and name >= "09")
+                    if name[:1].isdigit() and "09" <= name < "14")
 COMPARED_SWEEPS = 17  # 12 + 4 + 1: all passes of step 13
-
-
-def fail(message):
-    sys.exit(f"tune.py: {message}")
-
-
-def attempt(command, seconds=300):
-    """(exit code, standard output, standard error)."""
-    try:
-        result = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return 124, "", f"did not end within {seconds} s"
-    return result.returncode, result.stdout, result.stderr
-
-
-def run(command):
-    code, out, error = attempt(command)
-    if code != 0:
-        fail(f"{' '.join(map(str, command))}: exit code {code}:\n{out[-2000:]}{error[-2000:]}")
-    return out
 
 
 def copy_bandwidth(build):
@@ -69,7 +45,10 @@ def copy_bandwidth(build):
     rates = [line.split("\t") for line in run([build / "bin/bandwidth"]).splitlines() if re.match(r"copy|cudaMemcpy", line)]
     if not rates:
         fail(f"{build / 'bin/bandwidth'} has printed no copy")
-    return max(float(fields[1]) for fields in rates)
+    try:
+        return max(float(fields[1]) for fields in rates)
+    except (IndexError, ValueError):
+        fail(f"{build / 'bin/bandwidth'} has printed a copy without its GB/s")
 
 
 def with_constants(source, constants):
@@ -85,7 +64,8 @@ def with_constants(source, constants):
 def constants_of(source):
     names = ("kLevels", "kWarps", "kBlocks", "kRows", "kRing", "kAhead")
     found = {name: match[1] for name in names if (match := re.search(rf"constexpr int {name} = (\d+);", source))}
-    found["unroll"] = re.search(r"#pragma unroll (\d+)", source)[1]
+    if match := re.search(r"#pragma unroll (\d+)", source):
+        found["unroll"] = match[1]
     return found
 
 
@@ -110,7 +90,11 @@ def time_of(program, folder, n, iterations, more=()):
     """run.json of a run. Its times are of a sweep, in milliseconds."""
     record = folder / f"record_{program.name}"
     run([program, "--n", n, "--iterations", iterations, "--quiet", "--record", record, "--record-field", "rows", *more])
-    return json.loads((record / "run.json").read_text()), (record / "rows.csv").read_text()
+    times = record_of(record)
+    try:
+        return times, (record / "rows.csv").read_text()
+    except OSError as error:
+        fail(f"{record / 'rows.csv'}: {error.strerror}")
 
 
 def tune(nvcc, build, folder, step, copy):
@@ -181,19 +165,6 @@ def large(build, folder, copy):
     return lines
 
 
-def write(path, facts, words, columns, lines):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".tsv.partial")
-    with aside.open("w") as file:
-        for line in words:
-            file.write(f"# {line}\n")
-        for name, value in facts.items():
-            file.write(f"# {name}\t{value}\n")
-        for line in [columns, *lines]:
-            file.write("\t".join(line) + "\n")
-    aside.rename(path)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
@@ -205,35 +176,31 @@ def main():
     steps = [step for step in TRIED if step[:2] in arguments.steps.split(",")]
     if not steps:
         parser.error(f"--steps {arguments.steps}: 12 and 13 can be tuned")
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    if not nvcc:
-        fail("nvcc was not found")
-    if not shutil.which("nvidia-smi"):
-        fail("nvidia-smi was not found: this needs an NVIDIA GPU")
     needed = ["validate", "bandwidth"]
     if arguments.only != "tuning":
         needed += [f"solution_{step}" for step in LARGE_STEPS]
-    for name in needed:
-        if not (build / "bin" / name).is_file():
-            fail(f"{build / 'bin' / name} is not there: build it first")
-    gpu, driver = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip().split(", ")
+    need_programs(build, needed)
+    nvcc, facts = machine()
+    need_folder(arguments.write)
     copy = copy_bandwidth(build)
-    facts = {"date": datetime.date.today(), "gpu": gpu, "driver": driver,
-             "cuda": re.search(r"release ([0-9.]+)", run([nvcc, "--version"])).group(1), "copy_gb_per_s": f"{copy:.1f}"}
+    facts["copy_gb_per_s"] = f"{copy:.1f}"
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         if arguments.only != "large":
             lines = [line for step in steps for line in tune(nvcc, build, folder, step, copy)]
-            write(arguments.write / "tuning.tsv", {**facts, "n": TUNED_N},
-                  ["Steps 12 and 13 with other constants than their files have. Time of a sweep, residual included; x_copy: at",
-                   "8 bytes a point, against the copy bandwidth of the same run. Written by scripts/tune.py."],
-                  ["step", "constants", "registers", "spilled_bytes", "ms", "ms_q1", "ms_q3", "x_copy", "verdict"], lines)
+            write_table(
+                arguments.write / "tuning.tsv",
+                ["Steps 12 and 13 with other constants than their files have. Time of a sweep, residual included; x_copy: at",
+                 "8 bytes a point, against the copy bandwidth of the same run. Written by scripts/tune.py."],
+                {**facts, "n": TUNED_N},
+                ["step", "constants", "registers", "spilled_bytes", "ms", "ms_q1", "ms_q3", "x_copy", "verdict"], lines)
         if arguments.only != "tuning":
             lines = large(build, folder, copy)
-            write(arguments.write / "large.tsv", facts,
-                  ["Time of a sweep on large grids, each step's own residuals included. glups: 10^9 points updated a second;",
-                   "x_copy: at 8 bytes a point, against the copy bandwidth of the same run. Written by scripts/tune.py."],
-                  ["n", "step", "ms", "ms_q1", "ms_q3", "samples", "glups", "x_copy", "verdict"], lines)
+            write_table(
+                arguments.write / "large.tsv",
+                ["Time of a sweep on large grids, each step's own residuals included. glups: 10^9 points updated a second;",
+                 "x_copy: at 8 bytes a point, against the copy bandwidth of the same run. Written by scripts/tune.py."],
+                facts, ["n", "step", "ms", "ms_q1", "ms_q3", "samples", "glups", "x_copy", "verdict"], lines)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kPictureWidth = 40, kPictureHeight = 20;
 constexpr int kMaxPeriod = 512;
+constexpr int kSmallestOddPeriod = 9;
 constexpr std::size_t kLinesShown = 4;
 
 bool consecutive(const std::vector<int>& numbers) {
@@ -40,13 +41,26 @@ std::vector<int> remainders(const std::vector<int>& lines, int period, int n) {
 
 /// Looks for the smallest period that at least two blocks show.
 void find_period(Lines* lines) {
-  for (int period = 2; period <= kMaxPeriod && 2 * period <= lines->n; period *= 2) {
+  auto has = [&](int period) {
     const std::vector<int> classes = remainders(lines->at, period, lines->n);
-    if (classes.empty() || static_cast<int>(classes.size()) == period) continue;
+    if (classes.empty() || static_cast<int>(classes.size()) == period) return false;
     lines->kind = Lines::kPeriodic;
     lines->period = period;
     lines->classes = classes;
-    return;
+    return true;
+  };
+  for (int period = 2; period <= kMaxPeriod && 2 * period <= lines->n; period *= 2) {
+    if (has(period)) return;
+  }
+  // Another number of lines a block: then the first of them, the last, or both.
+  const int second = lines->at.size() > 1 ? lines->at[1] : 0, first = lines->at[0];
+  for (int period : {first, first + 1, second - first}) {
+    if (period < kSmallestOddPeriod || 2 * period > lines->n || !has(period)) continue;
+    const std::vector<int>& classes = lines->classes;
+    const bool ends = std::all_of(classes.begin(), classes.end(),
+                                  [&](int r) { return r == 0 || r == period - 1; });
+    if (ends) return;
+    lines->kind = Lines::kOther;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "diagnosis.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 
@@ -8,6 +9,52 @@
 #include "text.h"
 
 namespace validate {
+
+bool Words::has(const std::string& name, bool guess) const {
+  return names_.empty() ? guess : names_.count(name) > 0;
+}
+
+bool Words::has_like(const std::string& beginning, bool guess) const {
+  if (names_.empty()) return guess;
+  return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
+    std::string lower;
+    for (char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower.rfind(beginning, 0) == 0 || lower.rfind("k" + beginning, 0) == 0;
+  });
+}
+
+std::string Words::sweep() const {
+  if (!sweep_on_gpu()) return "jacobi_sweep";
+  return has("jacobi_pass_kernel", has_passes()) ? "jacobi_pass_kernel" : "jacobi_sweep_kernel";
+}
+
+std::string Words::host() const {
+  if (has("jacobi_pass", has_passes())) return "jacobi_pass";
+  return has("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps" : "jacobi_sweep";
+}
+
+std::string Words::handover() const {
+  if (!swaps()) return "copy_field(f_old, f_new, n) in main";
+  if (step_ >= 11) return "std::swap(*f_old, *f_new) in " + host();
+  return "std::swap(f_old, f_new)";
+}
+
+std::string Words::bounds() const {
+  return has_strips() ? "which columns and rows keep their values in " + sweep() +
+                            " and in what it calls: all but the interior, 1 to n - 2"
+                      : "the bounds of i and j in " + sweep() + ": 1 to n - 2";
+}
+
+std::string Words::launch_grid() const {
+  if (has("kBlockX", !has_strips())) return "(n + kBlockX - 1) / kBlockX blocks";
+  return "enough blocks side by side for n columns, and enough one above the other for n rows";
+}
+
+std::string Words::formula() const {
+  return has("wait_for", step_ == 11)
+             ? "return std::sqrt(*pass.host_sum / (double(n) * n)) in wait_for"
+             : "residual = std::sqrt(squares / (double(n) * n)) in main";
+}
 
 Field field_of(const Reference& reference) {
   Field field;
@@ -183,6 +230,33 @@ Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {
   return !seen.field && seen.residual ? diagnose_residual(seen, &interview) : Diagnosis();
 }
 
+Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient) {
+  Interview interview(wrong.run, patient);
+  Diagnosis diagnosis;
+  const Words words(patient);
+  if (wrong.field && wrong.first_iteration > 0 && !words.has_graph()) {
+    diagnosis = diagnose_pass(wrong, &interview);
+  }
+  if (diagnosis.known()) return diagnosis;
+  diagnosis.cause =
+      "with --check-every 1 all is right: the sweeps are, and so is each residual. Wrong is how "
+      "several sweeps make one pass";
+  if (words.has_graph()) {
+    diagnosis.look_at.push_back(
+        "which fields the sweeps of a graph read and write: after an odd number of them f_old and "
+        "f_new have changed roles, and a graph keeps the pointers that it was captured with");
+  }
+  if (words.has_passes() && wrong.field) {
+    diagnosis.look_at.push_back(
+        "what a pass does between its first and its last sweep: the boundary keeps its values "
+        "after each, each is a row behind the one before, and a strip loses a column at each end");
+  }
+  diagnosis.look_at.push_back(
+      "which sweep's changes are in the sum (the last one's alone), and the sweeps that are left "
+      "at the end, fewer than a pass has");
+  return diagnosis;
+}
+
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                            const Patient& patient) {
   if (made > run.iterations) {
@@ -200,6 +274,13 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
         "run.record",
         {"the loop in main: residual begins at infinity, iteration at 0, and each iteration "
          "ends with run.record(++iteration, residual)"}};
+  }
+  if (error.find("is recorded after iteration") != std::string::npos) {
+    return {
+        "the numbers that run.record gets do not go up: a residual is recorded twice, or with "
+        "another number than that of the sweeps that were made when it was the last one's",
+        {"each call of run.record in main, in the loop and behind it, and where iteration is "
+         "raised: before the call, or after it"}};
   }
   if (error.rfind("it crashed", 0) != 0) return {};
   // A field of fixed size is too small at some n, and large enough at others.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct Observation {
 /// A program to be asked questions: each is a run of it. Both functions return false where the run
 /// leaves nothing to look at.
 struct Patient {
-  int step = -1;  ///< 9 for 09_shared_tile; -1: not known
+  int step = -1;                ///< 9 for 09_shared_tile; -1: not known
+  std::set<std::string> names;  ///< that its source holds; none: the source is not at hand
   std::function<bool(const Case&, Observation*)> run;
   /// The same once more, with the threads in another order where that can be chosen.
   std::function<bool(const Case&, Observation*)> run_again;
@@ -51,6 +53,9 @@ struct Wrong {
 /// field or the sum, and the prediction must be what the program found, but for rounding. Where two
 /// causes predict the same, both are named.
 Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
+
+/// The same of several sweeps that make one pass, where each by itself is right. Always known.
+Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient);
 
 /// Names the cause of a run without a record: `run` is what was asked for, `made` how many
 /// iterations it made (0: not known).

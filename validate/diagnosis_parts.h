@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,23 +18,43 @@
 namespace validate {
 
 /// What the functions and variables are called in the step's file, which changes from step to step.
-struct Words {
-  explicit Words(int step) : step_(step) {}
+/// The file is asked, where it is at hand; else they are those of the step's solution.
+class Words {
+ public:
+  explicit Words(const Patient& patient) : step_(patient.step), names_(patient.names) {}
   bool sweep_on_gpu() const { return step_ >= 4; }
   bool copy_on_gpu() const { return step_ >= 5; }
-  bool has_block_sum() const { return step_ >= 8; }
-  bool has_tile() const { return step_ >= 9; }
+  bool has_block_sum() const { return has("BlockReduce", step_ >= 8 && step_ <= 12); }
+  /// Warps that march up strips of the grid, and exchange neighbours by shuffles.
+  bool has_strips() const { return step_ >= 12 && !has_like("tile", false); }
+  bool has_tile() const { return step_ >= 9 && !has_strips(); }
+  bool has_passes() const { return has_strips() && has_like("level", step_ >= 13); }
+  bool has_ring() const { return has_strips() && has_like("ring", step_ >= 13); }
+  bool has_graph() const { return has("cudaGraphLaunch", step_ == 11); }
+  bool has_pitch() const { return has_like("pitch", step_ >= 12); }
   bool swaps() const { return step_ >= 10; }
-  bool reads_sum_late() const { return step_ >= 11; }
-  std::string sweep() const { return sweep_on_gpu() ? "jacobi_sweep_kernel" : "jacobi_sweep"; }
+  bool reads_sum_late() const { return has("cudaMemcpyAsync", step_ == 11); }
+  std::string sweep() const;
+  /// The host's function that launches it.
+  std::string host() const;
   std::string copy() const { return copy_on_gpu() ? "copy_field_kernel" : "copy_field"; }
   /// How the new field becomes the old one.
-  std::string handover() const {
-    return swaps() ? "std::swap(f_old, f_new)" : "copy_field(f_old, f_new, n) in main";
-  }
+  std::string handover() const;
+  /// What keeps the boundary as it is.
+  std::string bounds() const;
+  /// The blocks that the launch must have.
+  std::string launch_grid() const;
+  /// How the residual comes of the sum.
+  std::string formula() const;
 
  private:
+  /// Whether the file holds the name; `guess` where there is no file to look into.
+  bool has(const std::string& name, bool guess) const;
+  /// Whether it holds a name with this at its beginning, or behind a k for a constant.
+  bool has_like(const std::string& beginning, bool guess) const;
+
   int step_;
+  const std::set<std::string>& names_;
 };
 
 /// A field as the reference and the programs hand it over: n x n, row j outer.
@@ -91,6 +112,8 @@ class Interview {
 };
 
 Diagnosis diagnose_field(const Wrong& wrong, Interview* interview);
+/// Of a field that is wrong after a pass of several sweeps, and right where each sweep is a pass.
+Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview);
 Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview);
 /// Whether another run, its threads in another order, gives another field after k iterations.
 bool field_changes(Interview* interview, int k);

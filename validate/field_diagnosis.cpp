@@ -22,7 +22,7 @@ struct Look {
   Look(const Wrong& what, Interview* asked)
       : wrong(what),
         interview(*asked),
-        words(asked->patient().step),
+        words(asked->patient()),
         n(what.run.n),
         first(what.first_iteration),
         problem(what.run.problem, what.run.n, 1),
@@ -101,8 +101,8 @@ bool is_told(const Look& look, const Story& story) {
 
 std::string never_launched(const Look& look) {
   return look.words.sweep_on_gpu()
-             ? "the launch of " + look.words.sweep() +
-                   " in jacobi_sweep (is it there? has its grid enough blocks?), and the `if` in "
+             ? "the launch of " + look.words.sweep() + " in " + look.words.host() +
+                   " (is it there? has its grid enough blocks?), and the `if` in "
                    "the kernel"
              : "the loops in " + look.words.sweep();
 }
@@ -121,7 +121,9 @@ Story standing_still(const Look& look) {
                 (look.words.swaps() ? "The swap is missing, or it exchanges something else"
                                     : "Either the copy is missing, or it goes the wrong way"),
             look.words.swaps()
-                ? "whether " + look.words.handover() + " comes after each sweep"
+                ? "whether " + look.words.handover() + " comes after each " +
+                      (look.words.has_passes() ? "pass" : "sweep") +
+                      ", and exchanges main's own pointers"
                 : "the call in the loop of main, copy_field(f_old, f_new, n), and to and from in " +
                       look.words.copy(),
             start};
@@ -193,8 +195,10 @@ Diagnosis ask_for_story(const Look& look) {
         {"after an even number of sweeps the field is right, after an odd one it is that of the "
          "sweep before: the sweeps change the roles of the fields, and the pointers that main has "
          "do not follow",
-         "where std::swap(f_old, f_new) must be done in main: wherever an odd number of sweeps "
-         "was made",
+         (look.words.has_strips()
+              ? look.words.handover() + ": it must change main's own pointers"
+              : "where std::swap(f_old, f_new) must be done in main: wherever an odd number of "
+                "sweeps was made"),
          [&](int k) -> const Field& { return right.after(k - k % 2); }});
   }
   listen(
@@ -216,8 +220,11 @@ Diagnosis ask_for_story(const Look& look) {
   listen(
       {"the field is the right one with i and j exchanged. Either the result is recorded so, or "
        "the starting values are given so",
-       "run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
-       "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field",
+       look.words.swaps()
+           ? "run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, "
+             "j) in initialize_field_kernel"
+           : "run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
+             "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field",
        [&](int k) -> const Field& { return flipped = transposed(right.after(k), look.n); }});
   std::vector<std::pair<Story, Field>> starts;
   add_wrong_starts(look, &starts);
@@ -235,6 +242,69 @@ Diagnosis ask_for_story(const Look& look) {
   }
   diagnosis.cause = causes.size() > 1 ? "either " + join(causes, "or") : join(causes);
   return diagnosis;
+}
+
+/// Whether the result is right up to one point, and from there on nobody has written it.
+Diagnosis ask_about_unfinished_copy(const Look& look) {
+  if (!look.words.swaps()) return {};  // until then nothing is copied
+  std::size_t first = 0;
+  while (first < look.found.size() && look.found[first] == look.expected[first]) ++first;
+  if (first == 0 || look.found.size() < first + static_cast<std::size_t>(look.n)) return {};
+  const bool rest = std::all_of(look.found.begin() + static_cast<std::ptrdiff_t>(first),
+                                look.found.end(), [](float v) { return v == 0 || std::isnan(v); });
+  if (!rest) return {};
+  std::string cause =
+      format("of the result the first %zu of %zu points are right, and the rest was never copied",
+             first, look.found.size());
+  if (first == look.found.size() / sizeof(float)) {
+    cause += ": a quarter of it, as if a float were one byte";
+  }
+  return {cause,
+          {"what run.finish is given in main: cudaMemcpy counts bytes, so many as rows * n "
+           "floats have: * sizeof(float)"}};
+}
+
+// ---- Rows that are not where they are looked for
+
+/// Whether the field is the right one, read (or written) as if a row had another length than it has
+/// in memory: row j is shifted by j times the difference.
+Diagnosis ask_about_pitch(const Look& look) {
+  if (!look.words.swaps()) return {};  // until then rows have no padding, and nothing is copied
+  const int n = look.n;
+  constexpr int kLargestPadding = 256, kRowsLookedAt = 4;
+  // What stands `at` a place of memory whose rows have `length` floats, of which n are points.
+  auto differs = [&](long long at, int length, float found) {
+    const long long i = at % length, j = at / length;
+    if (i >= n || j >= n) return false;  // padding, or what nobody knows
+    return !look.near(look.at(look.expected, static_cast<int>(i), static_cast<int>(j)), found);
+  };
+  // Values that all points share would fit anything.
+  if (look.inside.count() < static_cast<std::size_t>(n)) return {};
+  for (int padding = 1; padding <= kLargestPadding; ++padding) {
+    const int pitch = n + padding;
+    for (const bool too_short : {true, false}) {
+      const int stride = too_short ? n : pitch, length = too_short ? pitch : n;
+      std::size_t compared = 0;
+      bool same = true;
+      for (int j = 0; same && j < kRowsLookedAt; ++j) {
+        for (int i = 0; same && i < n; ++i) {
+          const long long at = static_cast<long long>(j) * stride + i;
+          same = !differs(at, length, look.at(look.found, i, j));
+          compared += at % length < n && j > 0;
+        }
+      }
+      if (!same || compared < static_cast<std::size_t>(n)) continue;
+      return {format("the values are right, and stand in wrong places: row j is shifted by j * %d "
+                     "points, as if a row were %s it is in memory (%d floats, and %d were taken "
+                     "for it)",
+                     padding, too_short ? "shorter than" : "longer than", length, stride),
+              {"the pitches and the width of cudaMemcpy2D in main: the width is the bytes that are "
+               "copied of a row, a pitch the bytes from one row to the next, padding included, "
+               "each in its own memory",
+               "idx and what is allocated: the same length of a row everywhere"}};
+    }
+  }
+  return {};
 }
 
 // ---- The boundary
@@ -350,14 +420,14 @@ Diagnosis ask_about_boundary(const Look& look) {
   }
   if (boundary_is_swept(look)) {
     return {"the sweep goes over " + where + " as if it were interior: it must keep its values",
-            {"the bounds of i and j in " + look.words.sweep() + ": 1 to n - 2"}};
+            {look.words.bounds()}};
   }
   return {where + holds + value +
               " after a sweep, and all else is right. Either f_new never got its values there, or "
               "the sweep (or the copy) writes there",
           {"initialize_field(f_new, problem.initial_new(), n) in main, and the loops in "
            "initialize_field: all points, i and j from 0 to n - 1",
-           "the bounds of i and j in " + look.words.sweep() + ": 1 to n - 2"}};
+           look.words.bounds()}};
 }
 
 // ---- One array with its indices exchanged
@@ -421,7 +491,7 @@ Diagnosis left_out(const Look& look, bool by_sweep, bool by_copy) {
                                      ? "the sweep leaves out "
                                      : "the sweep is right, but the copy (or swap) leaves out ";
   const std::string function = by_sweep ? look.words.sweep() : look.words.copy();
-  const std::string host = by_sweep ? "jacobi_sweep" : "copy_field";
+  const std::string host = by_sweep ? look.words.host() : "copy_field";
   const bool on_gpu = by_sweep ? look.words.sweep_on_gpu() : look.words.copy_on_gpu();
   const std::string both = by_sweep && by_copy ? " and in copy_field" : "";
   const Pattern& pattern = look.pattern;
@@ -439,12 +509,14 @@ Diagnosis left_out(const Look& look, bool by_sweep, bool by_copy) {
   if (on_gpu && whole_lines && (columns_end || pattern.kind == Pattern::kRows) &&
       (rows_end || pattern.kind == Pattern::kColumns)) {
     block = std::max(block, other);
-    launch = "the launch grid in " + host + both +
-             ": it is rounded up, (n + kBlockX - 1) / kBlockX blocks";
+    launch =
+        "the launch grid in " + host + both + ": it is rounded up, " + look.words.launch_grid();
     // Larger blocks than that are rare, and other mistakes leave out as much.
     if (block <= 32) {
-      diagnosis.cause += format(". They lie behind the last whole block (%d %% %d = %d)", look.n,
-                                block, look.n % block);
+      diagnosis.cause += look.words.has_strips()
+                             ? ". They lie behind the last whole block"
+                             : format(". They lie behind the last whole block (%d %% %d = %d)",
+                                      look.n, block, look.n % block);
       diagnosis.look_at.push_back(launch);
       return diagnosis;
     }
@@ -462,8 +534,29 @@ Diagnosis left_out(const Look& look, bool by_sweep, bool by_copy) {
     return diagnosis;
   }
   if (!launch.empty()) diagnosis.look_at.push_back(launch);
+  if (on_gpu && by_sweep && look.pattern.kind == Pattern::kAll) {
+    diagnosis.look_at.push_back(
+        never_launched(look) +
+        (look.words.has_passes()
+             ? "; and whether sweeps are still made where fewer are left than a pass has"
+         : look.words.has_graph()
+             ? "; and which fields a graph reads and writes: those of when it was captured"
+             : ""));
+    return diagnosis;
+  }
+  if (on_gpu && by_sweep && look.words.has_strips()) {
+    diagnosis.look_at.push_back(
+        "which columns a lane has, and which rows a warp marches through "
+        "and stores in " +
+        function +
+        ": j_begin and j_end, with no row between one warp's and the "
+        "next one's; and the launch (grid and block) in " +
+        host);
+    return diagnosis;
+  }
   diagnosis.look_at.push_back(
-      on_gpu ? "which points the threads of " + function + " have, i and j from blockIdx and " +
+      on_gpu ? "which points the threads of " + function +
+                   " have, i and j from blockIdx, blockDim and " +
                    "threadIdx, and the loop over a thread's points, if there is one; and the "
                    "launch (grid and block) in " +
                    host + both
@@ -515,8 +608,14 @@ Diagnosis describe_fit(const Look& look, const StencilFit& fit, const std::strin
                                      [](const Term& term) { return term.new_field; });
   const std::string update = "the line that computes value in " + look.words.sweep();
   if (reads_new) {
+    const bool all_new = std::all_of(fit.terms.begin(), fit.terms.end(),
+                                     [](const Term& term) { return term.new_field; });
     return {formula + ", \"(new)\" being of this same sweep: it reads the field that it writes",
-            {"the arguments of jacobi_sweep: it reads one field and writes the other; what is new "
+            {(all_new ? ""
+                      : "from which of the two fields each neighbour is read in " +
+                            look.words.sweep() + "; and ") +
+             "the arguments of " + look.words.sweep() +
+             ": it reads one field and writes the other; what is new "
              "becomes old only when the whole sweep has ended"}};
   }
   if (fit.terms.empty()) {
@@ -588,6 +687,92 @@ Diagnosis ask_for_mix(const Look& look) {
        "whether something overwrites the field that is read before the whole sweep has ended"}};
 }
 
+// ---- The edges of lanes
+
+/// One of the neighbours that a lane has to get from another one, and what was taken for it.
+struct Exchanged {
+  const char *end, *neighbour, *lane;
+  std::vector<int> columns;
+  int taken = 0;  ///< (i + taken, j); 0: not known
+};
+
+/// Looks for the one distance at which all these columns took their neighbour.
+void find_taken(const Look& look, bool east, Exchanged* side) {
+  const int own = east ? 1 : -1;
+  for (int d = -look.n; d <= look.n; ++d) {
+    if (d == own) continue;
+    // Besides the neighbour itself: its sum with the one south of it, which is handed on as one.
+    for (const bool pair : {false, true}) {
+      bool fits = true;
+      std::size_t points = 0;
+      for (std::size_t k = 0; fits && k < side->columns.size(); ++k) {
+        const int i = side->columns[k];
+        // What lies in the padding, or beyond, nobody knows.
+        if (i + d < 0 || i + d >= look.n || i + d + pair >= look.n) continue;
+        for (int j = 1; fits && j < look.n - 1; ++j) {
+          if (!look.inside.has(i, j)) continue;
+          const Field& f = look.before;
+          const double north = look.at(f, i, j + 1);
+          const double south = look.at(f, pair ? i + d + 1 : i, j - 1);
+          const double other = look.at(f, i - own, j), taken = look.at(f, i + d, j);
+          fits = look.near(0.25 * (north + south + other + taken), look.at(look.found, i, j));
+          ++points;
+        }
+      }
+      if (fits && 2 * points >= look.inside.count() / 4 && points > 0) {
+        side->taken = d;
+        return;
+      }
+    }
+  }
+}
+
+Diagnosis ask_about_lanes(const Look& look) {
+  constexpr int kOfLane = 4;  // columns
+  if (!look.words.has_strips() || look.inside.count() == 0 || look.ring.count() > 0) return {};
+  Exchanged sides[2] = {{"first", "west", "lane before", {}}, {"last", "east", "next lane", {}}};
+  for (int i = 1; i < look.n - 1; ++i) {
+    int wrong = 0;
+    for (int j = 1; j < look.n - 1; ++j) wrong += look.inside.has(i, j);
+    if (wrong == 0) continue;
+    if (i % kOfLane != 0 && i % kOfLane != kOfLane - 1) return {};
+    if (2 * wrong < look.n) return {};
+    sides[i % kOfLane != 0].columns.push_back(i);
+  }
+  Diagnosis diagnosis;
+  std::vector<std::string> causes;
+  bool ends = false, lanes = false;
+  for (const bool east : {false, true}) {
+    Exchanged& side = sides[east];
+    if (side.columns.empty()) continue;
+    const bool at_ends =
+        side.columns.size() == 1 || side.columns[1] - side.columns[0] > 16 * kOfLane;
+    (at_ends ? ends : lanes) = true;
+    std::string cause = describe_lines(side.columns, 'i', look.n).words();
+    cause += at_ends ? format(" (the %s of a strip), whose %s neighbour lies beyond the strip",
+                              side.end, side.neighbour)
+                     : format(" (the %s of a lane's four), whose %s neighbour is the %s's",
+                              side.end, side.neighbour, side.lane);
+    find_taken(look, east, &side);
+    if (side.taken != 0) cause += format("; point (i%+d, j) is taken for it", side.taken);
+    causes.push_back(cause);
+  }
+  const std::string both = causes.size() > 1 ? ", and " + causes[1] : "";
+  diagnosis.cause = "wrong are " + causes[0] + both + ". All other columns are right";
+  if (lanes) {
+    diagnosis.look_at.push_back(
+        "the shuffles: up by 1 brings what the lane before has (its last point is west of this "
+        "lane's first), down by 1 what the next lane has (its first point is east of this lane's "
+        "last)");
+  }
+  if (ends) {
+    diagnosis.look_at.push_back(
+        "what the first and the last lane of a warp take for the points beyond their strip, where "
+        "a shuffle has no lane to ask");
+  }
+  return diagnosis;
+}
+
 // ---- The edges of blocks
 
 /// A line at the edge of every block: which neighbour of its points belongs to the block next door.
@@ -596,7 +781,7 @@ struct Edge {
 };
 
 /// Whether the lines are the first ones of every block, the last ones, or both.
-std::vector<Edge> edges_of(const Lines& lines) {
+std::vector<Edge> edges_of(const Lines& lines, bool strips) {
   std::vector<Edge> edges;
   if (lines.kind != Lines::kPeriodic || lines.period < kSmallestBlock) return edges;
   const bool columns = lines.letter == 'i';
@@ -604,8 +789,12 @@ std::vector<Edge> edges_of(const Lines& lines) {
     const bool low = remainder == 0;
     if (!low && remainder != lines.period - 1) return {};
     Edge edge;
-    edge.which = format("the %s %s of each block (%c %% %d == %d)", low ? "first" : "last",
-                        columns ? "column" : "row", lines.letter, lines.period, remainder);
+    edge.which = format("the %s %s of each %s (%c %% %d == %d)", low ? "first" : "last",
+                        columns ? "column" : "row",
+                        !strips   ? "block"
+                        : columns ? "strip"
+                                  : "warp's march",
+                        lines.letter, lines.period, remainder);
     edge.neighbour = columns ? (low ? "west" : "east") : (low ? "south" : "north");
     edge.halo = columns ? (low ? "left column" : "right column") : (low ? "bottom row" : "top row");
     edges.push_back(edge);
@@ -622,13 +811,23 @@ std::string edge_values(const Look& look) {
   return fit.found ? ". A point becomes " + fit.words() + " there" : "";
 }
 
+/// Which rows a warp has to have, beside those that it stores.
+std::string march_words(const Look& look) {
+  return look.words.has_passes()
+             ? "the rows that a warp marches through: from as many below its first one as a pass "
+               "has sweeps, to as many above its last one"
+             : "the rows that a warp loads: from the one below its first row, to the one above its "
+               "last";
+}
+
 Diagnosis ask_about_edges(const Look& look) {
   if (look.inside.count() == 0 || look.ring.count() > 0) return {};
   const Pattern& pattern = look.pattern;
   const bool columns = pattern.kind == Pattern::kColumns || pattern.kind == Pattern::kInColumns;
   const bool rows = pattern.kind == Pattern::kRows || pattern.kind == Pattern::kInRows;
   const bool both = pattern.kind == Pattern::kUnion;
-  const std::vector<Edge> sides = edges_of(pattern.columns), ends = edges_of(pattern.rows);
+  const std::vector<Edge> sides = edges_of(pattern.columns, look.words.has_strips()),
+                          ends = edges_of(pattern.rows, look.words.has_strips());
   std::vector<Edge> edges;
   if (columns || (both && !ends.empty())) edges = sides;
   if (rows || (both && !sides.empty())) edges.insert(edges.end(), ends.begin(), ends.end());
@@ -642,8 +841,19 @@ Diagnosis ask_about_edges(const Look& look) {
   Diagnosis diagnosis;
   diagnosis.cause = "only " + join(which) + (edges.size() == 1 ? " is" : " are") +
                     " wrong: points whose " + join(neighbours, "or") +
-                    " neighbour belongs to the block next door" + edge_values(look);
-  if (look.words.has_tile()) {
+                    (look.words.has_strips() ? " neighbour belongs to another warp"
+                                             : " neighbour belongs to the block next door") +
+                    edge_values(look);
+  if (look.words.has_strips()) {
+    if (columns || both) {
+      diagnosis.look_at.push_back(
+          "what the first and the last lane of a warp take for the points beyond their strip, "
+          "where a shuffle has no lane to ask");
+    }
+    if (rows || both) {
+      diagnosis.look_at.push_back(march_words(look));
+    }
+  } else if (look.words.has_tile()) {
     diagnosis.look_at.push_back(
         join(halos) +
         " of the tile's halo: loaded from where to where, by which threads, and read how");
@@ -661,7 +871,13 @@ Diagnosis ask_for_fit_where_wrong(const Look& look) {
   if (look.ring.count() > 0) return {};
   const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
   if (!fit.found) return {};
-  return describe_fit(look, fit, "each of " + look.pattern.words());
+  Diagnosis diagnosis = describe_fit(look, fit, "each of " + look.pattern.words());
+  // Some whole rows: those with which a march begins or ends.
+  if (look.words.has_strips() && look.pattern.kind == Pattern::kRows &&
+      look.pattern.rows.at.size() > 1) {
+    diagnosis.look_at.insert(diagnosis.look_at.begin(), march_words(look));
+  }
+  return diagnosis;
 }
 
 Diagnosis race(const Look& look) {
@@ -674,10 +890,27 @@ Diagnosis race(const Look& look) {
          "every if and loop; whether the tile is __shared__, and as large as the block's points "
          "with their halo; or shared memory that no thread has written"}};
   }
+  if (look.words.has_ring()) {
+    return {
+        "two runs of it give different fields: a race. A row is used before it has arrived, or "
+        "its place is filled anew before it was used",
+        {"the ring: whether a row's place is filled anew before the row was used, and whether "
+         "a row is used before it has arrived (how many __pipeline_wait_prior leaves under "
+         "way)",
+         "whether all 32 lanes reach each shuffle, and whether two warps store the same "
+         "points"}};
+  }
   return {cause,
           {"whether a thread reads what another one may not have written yet, or has overwritten "
            "already",
            "whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on"}};
+}
+
+/// Rows that arrive while others are used: where they meet may look like anything.
+Diagnosis ask_about_ring(const Look& look) {
+  const bool race_is_likely =
+      look.words.has_ring() && look.problem.kind() == lab::ProblemKind::kProbe;
+  return race_is_likely && field_changes(&look.interview, look.first) ? race(look) : Diagnosis();
 }
 
 Diagnosis ask_about_race(const Look& look) {
@@ -691,6 +924,15 @@ Diagnosis ask_about_not_a_number(const Look& look) {
     return true;
   });
   if (none.count() == 0) return {};
+  if (none.interior().count() == 0) {
+    int sides = 0;
+    return {sides_of(look, &sides) +
+                " holds values that are not a number: one of the two fields "
+                "never got its starting values there",
+            {"the calls of initialize_field in main: f_old gets problem.initial_old(), f_new "
+             "problem.initial_new(); and its loops, or its threads: all points, i and j from 0 to "
+             "n - 1"}};
+  }
   const Pattern pattern = find_pattern(none);
   if (pattern.kind == Pattern::kAll && look.inside.count() == look.cells.count()) {
     return {format("every point that a sweep computes is not a number from iteration %d on. Either "
@@ -708,7 +950,10 @@ Diagnosis ask_about_not_a_number(const Look& look) {
   diagnosis.look_at.push_back(
       look.words.has_tile() ? "which entries of the tile the threads load, all of them together, "
                               "and which ones are read"
-                            : "what " + look.words.sweep() + " reads for these points");
+      : look.words.has_ring()
+          ? "the ring: whether each row has arrived when it is read (how many "
+            "__pipeline_wait_prior leaves under way), and is not overwritten before"
+          : "what " + look.words.sweep() + " reads for these points");
   return diagnosis;
 }
 
@@ -724,6 +969,10 @@ Diagnosis ask_about_blocks(const Look& look) {
           {look.words.has_tile()
                ? "which entries of the tile the threads load, all of them together, and which "
                  "ones they read"
+           : look.words.has_strips()
+               ? "which columns a lane has, which rows a warp marches through, and what lanes give "
+                 "each other in " +
+                     look.words.sweep()
                : "which points the threads of a block have in " + look.words.sweep()}};
 }
 
@@ -736,12 +985,16 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview) {
   if (look.cells.count() == 0) return race(look);
   using Question = Diagnosis (*)(const Look&);
   // What predicts every bit comes first, what only says how it looks comes last.
-  constexpr Question kQuestions[] = {ask_for_story,
+  constexpr Question kQuestions[] = {ask_about_unfinished_copy,
+                                     ask_about_pitch,
+                                     ask_for_story,
                                      ask_about_exchanged_indices,
+                                     ask_about_ring,
                                      ask_about_shared_places,
                                      ask_about_boundary,
                                      ask_about_kept_values,
                                      ask_for_fit,
+                                     ask_about_lanes,
                                      ask_for_mix,
                                      ask_about_edges,
                                      ask_about_race,

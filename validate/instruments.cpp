@@ -122,11 +122,7 @@ const Trace& Bench::trace(const std::string& program, int n, int iterations) {
     row.total_ns = number(fields[3]);
     row.median_ns = number(fields[5]);
     row.bytes = number(fields[9]);
-    if (fields[10] != "-") {
-      row.blocks = product(fields[10]);
-      row.threads = product(fields[11]);
-      row.shared_bytes = number(fields[13]) + number(fields[14]);
-    }
+    if (fields[10] != "-") row.blocks = product(fields[10]);
     trace.rows[fields[0]].push_back(row);
   }
   return traces_[key(program, n, iterations)] = trace;

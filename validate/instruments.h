@@ -30,8 +30,7 @@ struct NotMeasurable : std::runtime_error {
 struct TraceRow {
   std::string name;
   double count = 0, total_ns = 0, median_ns = 0, bytes = 0;
-  double blocks = 0, threads = 0;  ///< a kernel's: of the launch grid, of a block
-  double shared_bytes = 0;         ///< a kernel's: a block's, static and dynamic
+  double blocks = 0;  ///< a kernel's: of the launch grid
 };
 
 /// What the lab's tracer, or CUDA on the CPU, noted of a run.

@@ -14,7 +14,6 @@ namespace validate {
 namespace {
 
 constexpr int kIterationsLookedAt = 10;
-const char* const kFormula = "residual = std::sqrt(squares / (double(n) * n)) in main";
 
 /// The squared changes of one right sweep, and what the program said of it.
 struct Sweep {
@@ -24,12 +23,14 @@ struct Sweep {
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
   double total = 0, magnitudes = 0, plain = 0, largest = 0, new_squares = 0;
+  double against_hidden = 0;  ///< squared changes against what the new field held before
   double against[3][3] = {};  ///< changes against the point at (di - 1, dj - 1), [dj][di]
 
   double found_sum(int n) const { return found * found * n * n; }
 };
 
-Sweep make_sweep(const Field& before, const Field& after, int n, double found, double right) {
+Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, int n, double found,
+                 double right) {
   Sweep sweep;
   sweep.found = found;
   sweep.right = right;
@@ -47,6 +48,8 @@ Sweep make_sweep(const Field& before, const Field& after, int n, double found, d
       sweep.total += square;
       sweep.magnitudes += std::fabs(change);
       sweep.plain += change;
+      const double from_hidden = after[k] - hidden[k];
+      sweep.against_hidden += from_hidden * from_hidden;
       for (int dj = 0; dj < 3; ++dj) {
         for (int di = 0; di < 3; ++di) {
           const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n + di - n - 1];
@@ -103,19 +106,20 @@ Diagnosis ask_whether_numbers(const Look& look) {
         "the residual is not a number, though the field is right: either something that is added "
         "to the sum is none, or the sum itself was never set to 0, or the formula makes one of it";
     diagnosis.look_at.push_back(
-        "where the sum is set to 0 before each sweep: memory that nobody "
-        "wrote may hold anything");
+        "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it: memory that "
+        "nobody wrote may hold anything");
     if (look.words.reads_sum_late()) {
       diagnosis.look_at.push_back(
-          "whether the host waits (cudaEventSynchronize) for the copy of the sum before it reads "
-          "it");
+          "whether the host waits for the copy of the sum before it reads it: "
+          "cudaEventSynchronize, "
+          "for an event that was recorded behind that copy");
     }
     if (look.words.has_block_sum()) {
       diagnosis.look_at.push_back(
           "who adds the block's sum: the first thread alone has it from "
           "cub::BlockReduce, the others have nothing");
     }
-    diagnosis.look_at.push_back(std::string(kFormula) + ": no root of less than 0, no 0 / 0");
+    diagnosis.look_at.push_back(look.words.formula() + ": no root of less than 0, no 0 / 0");
     return diagnosis;
   }
   return {};
@@ -126,10 +130,15 @@ Diagnosis ask_whether_they_change(const Look& look) {
   if (look.explained([](const Sweep&) { return 0.0; })) {
     return {
         "every residual is 0, though the field changes. Either the change is taken when the new "
-        "value has replaced the old one, or the sum stays 0 or never reaches the host",
+        "value has replaced the old one, or the sum stays 0 or never reaches the host, or the "
+        "formula makes 0 of it",
         {"the line that computes change in " + look.words.sweep() +
              ": value minus the old field's point",
-         "what is added to the sum, and what jacobi_sweep returns"}};
+         std::string("what is added to the sum") +
+             (look.words.has_strips() ? ": what the lanes of a warp have together, by one of them"
+                                      : "") +
+             "; what the host reads of it when the sweep has ended; and " + look.words.formula() +
+             ": a whole number divided by a whole number loses what is behind the point"}};
   }
   if (look.sweeps.size() > 1 && look.explained([&](const Sweep&) { return first; })) {
     return {"every iteration says the same residual, though the field changes",
@@ -144,6 +153,18 @@ Diagnosis ask_whether_they_change(const Look& look) {
     return {"each iteration says the residual of the one before",
             {"the order in the loop of main: sweep, residual, then run.record(++iteration, "
              "residual)"}};
+  }
+  bool early = look.sweeps.size() > 2;
+  for (std::size_t k = 0; k + 1 < look.sweeps.size(); ++k) {
+    early &= look.equal(look.sweeps[k].found, look.sweeps[k + 1].right);
+  }
+  if (early) {
+    return {"each iteration says the residual of the one after it",
+            {look.words.has_graph()
+                 ? "whose sum is read in the loop of main: that of the pass before, not that of "
+                   "the pass that was launched last; and which number of sweeps it is recorded with"
+                 : "the order in the loop of main: sweep, residual, then run.record(++iteration, "
+                   "residual), which iteration begins at 0"}};
   }
   return {};
 }
@@ -196,7 +217,7 @@ Diagnosis ask_for_formula(const Look& look) {
     const double n = look.n;
     if (!look.explained([&](const Sweep& s) { return formula.residual(s, n); })) continue;
     return {std::string("the field is right, the residual's formula is not: ") + formula.cause,
-            {std::string(kFormula) + ", and what " + look.words.sweep() + " adds up"}};
+            {look.words.formula() + ", and what " + look.words.sweep() + " adds up"}};
   }
   return {};
 }
@@ -216,13 +237,26 @@ Diagnosis ask_for_other_point(const Look& look) {
   return {};
 }
 
+/// The change of a point against what stood there in the new field.
+Diagnosis ask_for_other_field(const Look& look) {
+  if (look.sweeps.size() < 2 || look.equal(look.sweeps[0].against_hidden, look.sweeps[0].total)) {
+    return {};
+  }
+  if (!look.sum_explained([](const Sweep& s) { return s.against_hidden; })) return {};
+  return {
+      "the field is right, but the change is taken against what the new field held before the "
+      "sweep, not against the old field",
+      {"the line that computes change in " + look.words.sweep() +
+       ": value minus the old field's point"}};
+}
+
 Diagnosis ask_whether_running(const Look& look) {
   if (look.sweeps.size() < 2) return {};
   double before = 0;
   const bool running = look.sum_explained([&](const Sweep& s) { return before += s.total; });
   if (!running) return {};
   return {"the sum is never set back: each residual holds those of all iterations before",
-          {"jacobi_sweep: the sum is set to 0 before each sweep"}};
+          {look.words.host() + ": the sum is set to 0 before each sweep"}};
 }
 
 Diagnosis ask_for_factor(const Look& look) {
@@ -236,12 +270,12 @@ Diagnosis ask_for_factor(const Look& look) {
     return {format("every squared change is counted %.0f times", whole),
             {"which threads add to the sum: each change once, and a block's sum by one thread "
              "alone (threadIdx.x == 0 && threadIdx.y == 0); and " +
-             std::string(kFormula)}};
+             look.words.formula()}};
   }
   return {format("the residual is always %.6g times the right one: its divisor, or a factor, is "
                  "another",
                  factor),
-          {kFormula}};
+          {look.words.formula()}};
 }
 
 // ---- Parts of the sum
@@ -342,14 +376,14 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
     diagnosis.look_at = {
         "where the sum is set to 0 in jacobi_sweep (once, before both loops), and "
         "where it is added to"};
-  } else if (part.period > 0 && letter == 'i') {
+  } else if ((part.period > 0 || look.words.has_strips()) && letter == 'i') {
     diagnosis.look_at = {
         "how the lanes of a warp (threadIdx.x) bring in their part: a shuffle's "
         "offsets are 16, 8, 4, 2, 1"};
   } else if (part.period > 0) {
     diagnosis.look_at = {
-        "how the warps of a block (threadIdx.y) bring in their part, and all "
-        "points of a thread"};
+        "how the warps of a block (threadIdx.y) bring in their part, and a thread all of its "
+        "points: its own sum is 0 before the first of them"};
   } else {
     diagnosis.look_at = {"which threads, and which blocks, add to the sum in " +
                          look.words.sweep() +
@@ -536,8 +570,8 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
   const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
   if (!std::isfinite(part)) return {};
   const std::string where =
-      "the sum in " + look.words.sweep() +
-      ": each point's change * change once, each block's sum added by one thread";
+      "the sum in " + look.words.sweep() + ": each point's change * change once" +
+      (look.words.has_block_sum() ? ", each block's sum added by one thread" : "");
   if (part < 1) {
     return {
         format("the field is right, and the sum of the squared changes too small (%.3g of it in "
@@ -551,7 +585,11 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
              "it should be in iteration 1). Either some are added more than once, or something "
              "else is added up, or what follows is another formula",
              part),
-      {where}};
+      look.words.has_strips()
+          ? std::vector<std::string>{where,
+                                     "the points that are in the sum: those alone that the "
+                                     "warp stores, and none of the rows' padding"}
+          : std::vector<std::string>{where}};
 }
 
 }  // namespace
@@ -559,23 +597,29 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
 Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen) return {};
-  Look look{Words(interview->patient().step), wrong.run.n, {}, true};
+  Look look{Words(interview->patient()), wrong.run.n, {}, true};
   const lab::Problem problem(wrong.run.problem, look.n, 1);
   Sweeps right(look.n, field_of(problem.initial_old(), look.n));
+  // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
+  const Field start_new = field_of(problem.initial_new(), look.n);
+  auto held_before = [&](int k) -> const Field& {
+    if (k == 1) return start_new;
+    return right.after(look.words.swaps() ? k - 2 : k - 1);
+  };
   for (const Record::Residual& residual : seen->residuals) {
     const int k = residual.iteration;
     // Iteration after iteration, as every step says them that has no --check-every.
     if (k != static_cast<int>(look.sweeps.size()) + 1 || k > kIterationsLookedAt) break;
-    look.sweeps.push_back(
-        make_sweep(right.after(k - 1), right.after(k), look.n, residual.value, right.residual(k)));
+    look.sweeps.push_back(make_sweep(right.after(k - 1), right.after(k), held_before(k), look.n,
+                                     residual.value, right.residual(k)));
     look.is_float &= looks_like_float(look.sweeps.back(), look.n);
   }
   if (look.sweeps.empty()) return {};
   using Question = Diagnosis (*)(const Look&);
   for (Question question :
-       {ask_whether_numbers, ask_whether_they_change, ask_for_formula, ask_for_other_point,
-        ask_whether_running, ask_for_factor, ask_for_lines, ask_for_one_thread, ask_for_one_block,
-        ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
+       {ask_whether_numbers, ask_whether_they_change, ask_for_formula, ask_for_other_field,
+        ask_for_other_point, ask_whether_running, ask_for_factor, ask_for_lines, ask_for_one_thread,
+        ask_for_one_block, ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
     Diagnosis diagnosis = question(look);
     if (diagnosis.known()) return diagnosis;
   }

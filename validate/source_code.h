@@ -1,11 +1,15 @@
 #pragma once
 
+#include <set>
 #include <string>
 
 namespace validate {
 
 /// C++ source without comments and white space: what is left where two files say the same thing.
 std::string code_only(const std::string& source);
+
+/// The names that C++ source holds, keywords among them, those in comments and strings left out.
+std::set<std::string> names_in(const std::string& source);
 
 /// Reads a whole text file; returns false where it cannot be read.
 bool read_text(const std::string& path, std::string* text);

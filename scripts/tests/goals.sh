@@ -19,12 +19,12 @@ measure() {
 }
 
 # Steps whose exercise cannot be told from the solution without a GPU.
-need_gpu=" 03 07 11 12 13 "
+need_gpu=" 03 07 11 12 13 14 "
 measured=0 before="" before_source=""
 while IFS=$'\t' read -r step source needs _; do
   number=${step%%_*}
   suffix=""
-  if [[ $needs == cuda ]]; then suffix=_cpu; fi
+  if [[ $needs != cpu ]]; then suffix=_cpu; fi
   program=$build_dir/bin/solution_$step$suffix
   if [[ -x $program && $number != 00 ]]; then
     measure "$step" "$program" "${program}_watched"

@@ -7,9 +7,10 @@
 # A patch's lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
 # `# expect-on-cpu:` hold in one place alone. Where a step needs a GPU and there is none, the CPU runs its
 # kernels (lab/cpu). A patch with the line `# on-cpu: watched` is a race that does no harm there: it is
-# tried with every access looked at. Of programs that are right the step's goals are measured, too, as far as
-# that can be done here: another way to them must not be refused. `# goal: missed` in a patch: this one is
-# right and misses its goal.
+# tried with every access looked at; one with `# on-cpu: reverse`, with the threads run in reverse. Of
+# programs that are right the step's goals are measured, too, as far as that can be done here: another way to
+# them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
+# (`# goal-on-gpu:` where it takes a GPU to see that).
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -50,6 +51,15 @@ if [[ $needs == cuda ]]; then
   fi
 fi
 
+# Jobs of several ranks run on the CPU, wherever this is.
+ranks=()
+if [[ $needs == ranks ]]; then
+  [[ -f $build_dir/lab/liblab_ranks_on_cpu.a ]] || skip "this build has no MPI"
+  mpicxx --showme:link >/dev/null 2>&1 || skip "no mpicxx that says how it links"
+  place=cpu ranks=(--ranks 3 --n 100 --problem probe)
+  export LAB_EXCHANGE_SECONDS=3
+fi
+
 # applied NAME [PATCH]: makes $temp/NAME/jacobi.*, patched, a part of the program.
 names=() watched=()
 applied() {
@@ -84,7 +94,7 @@ compile() { # compile FROM TO: by the compiler that makes the step
 compile_all() {
   local all=$temp/all.${source_file##*.}
   all_variants "$source_file" "${names[@]}" >"$all"
-  if [[ $place != cpu || -n ${LAB_TEST_NVCC:-} ]]; then compile "$all" "$temp/program" || return; fi
+  if [[ $needs != ranks && ($place != cpu || -n ${LAB_TEST_NVCC:-}) ]]; then compile "$all" "$temp/program" || return; fi
   [[ $place == cpu ]] || return 0
   local tool=$build_dir/bin/cuda_to_cpp
   "$tool" "$all" "$temp/all.cpp" && compile_on_cpu "$step" "$temp/all.cpp" "$temp/program" "" || return
@@ -115,7 +125,7 @@ judge_goals() {
     options+=(--gpu --tracer "$build_dir/lib/liblab_trace.so" --before "$build_dir/bin/solution_$before"
       --bandwidth "$build_dir/bin/bandwidth")
   fi
-  if [[ $name != unpatched ]] && grep -qx '# goal: missed' "$2"; then expected=1; fi
+  if [[ $name != unpatched ]] && grep -qxE "# goal(-on-$place)?: missed" "$2"; then expected=1; fi
   status=0
   said=$("$build_dir/bin/goals" "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
   if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n\n' "$said" >&2; fi
@@ -125,10 +135,13 @@ judge_goals() {
 # judge NAME PATCH: says what is not as it should be, or nothing.
 judge() {
   local name=$1 regex program=$temp/program
-  local -a options=(--time-limit 60)
+  local -a options=(--time-limit 60 --source "$temp/$1/$source_file" "${ranks[@]}")
   if [[ " ${watched[*]-} " == *" $name "* ]]; then
     program+=_watched
     options+=(--n 100 --iterations 3)
+  fi
+  if [[ $place == cpu && $name != unpatched ]] && grep -qx '# on-cpu: reverse' "$2"; then
+    export LAB_CPU_ORDER=reverse # of this subshell alone
   fi
   ln -s "$program" "$temp/$name/$name"
   status=0

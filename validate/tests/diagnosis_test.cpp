@@ -7,7 +7,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -110,6 +112,7 @@ class DiagnosisTest : public ::testing::Test {
     const Case run = {problem, kN, kIterations};
     validate::Patient patient;
     patient.step = step;
+    patient.names = names;
     patient.run = [&](const Case& asked, Observation* seen) {
       *seen = solver.run(asked);
       return true;
@@ -141,6 +144,7 @@ class DiagnosisTest : public ::testing::Test {
   }
 
   Solver solver;
+  std::set<std::string> names;  ///< in the solver's source; none: it is not at hand
   std::function<bool(const Case&, Observation*)> run_again;
 };
 
@@ -297,6 +301,25 @@ TEST_F(DiagnosisTest, a_result_with_i_and_j_exchanged) {
   EXPECT_SAYS("look at: run.finish", said());
 }
 
+TEST_F(DiagnosisTest, rows_of_another_length_than_they_have_in_memory) {
+  // Rows of `length` floats, read as if they had `stride`.
+  for (const auto& [length, stride, words] :
+       {std::tuple{kN + 28, kN, "row j is shifted by j * 28 points, as if a row were shorter"},
+        std::tuple{kN, kN + 28, "row j is shifted by j * 28 points, as if a row were longer"},
+        std::tuple{kN + 1, kN, "row j is shifted by j * 1 points, as if a row were shorter"}}) {
+    solver.finish = [&, length = length, stride = stride](Field& f) {
+      const Field right = f;
+      for (int j = 0; j < kN; ++j) {
+        for (int i = 0; i < kN; ++i) {
+          const int at = j * stride + i, a = at % length, b = at / length;
+          solver.at(f, i, j) = a < kN && b < kN ? solver.at(right, a, b) : 0.0f;
+        }
+      }
+    };
+    EXPECT_SAYS(words, said(12));
+  }
+}
+
 TEST_F(DiagnosisTest, one_array_with_i_and_j_exchanged) {
   solver.update = [&](const Field& old, int i, int j) { return solver.mean(old, j, i); };
   EXPECT_SAYS("one array's index has i and j exchanged", said());
@@ -378,6 +401,41 @@ TEST_F(DiagnosisTest, each_side_of_the_halo) {
   EXPECT_EQ(said(4).find("halo"), std::string::npos) << "step 04 has no tile";
 }
 
+TEST_F(DiagnosisTest, what_lanes_get_from_each_other) {
+  // East of a lane's last point comes point i + taken.
+  int every = 4, taken = 0;
+  solver.update = [&](const Field& old, int i, int j) {
+    if (i % every != every - 1) return solver.mean(old, i, j);
+    return 0.25f * ((solver.at(old, (i + taken + kN) % kN, j) + solver.at(old, i, j + 1)) +
+                    (solver.at(old, i - 1, j) + solver.at(old, i, j - 1)));
+  };
+  taken = -3;
+  EXPECT_SAYS(
+      "(the last of a lane's four), whose east neighbour is the next lane's; point (i-3, j)",
+      said(12));
+  EXPECT_SAYS("look at: the shuffles", said(12));
+  every = 80;
+  EXPECT_SAYS("the column i = 79 (the last of a strip)", said(12));
+  EXPECT_SAYS("look at: what the first and the last lane of a warp take", said(12));
+  // A program with a tile has no lanes to speak of.
+  every = 4;
+  EXPECT_EQ(said(9).find("lane"), std::string::npos);
+}
+
+// Of one step each learner has another file: at first that of the step before.
+TEST_F(DiagnosisTest, words_are_those_of_the_file) {
+  solver.is_swept = [](int i, int) { return i < 96; };
+  names = {"tile", "kBlockX", "jacobi_sweep_kernel", "jacobi_sweeps"};
+  EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(12));
+  names = {"load_row", "kRows", "jacobi_pass_kernel", "jacobi_pass"};
+  EXPECT_SAYS("the launch grid in jacobi_pass: it is rounded up, enough blocks side by side",
+              said(12));
+  names.clear();
+  EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(11));
+  EXPECT_SAYS("the launch grid in jacobi_sweeps: it is rounded up, enough blocks side by side",
+              said(12));
+}
+
 TEST_F(DiagnosisTest, a_race) {
   solver.update = [&](const Field& f, int i, int j) {
     return solver.mean(f, i, j) + ((i * j) % 7 == 3 ? 0.01f * (i % 11) : 0.0f);
@@ -443,6 +501,26 @@ TEST_F(DiagnosisTest, residuals_of_the_iteration_before) {
     return said;
   };
   EXPECT_SAYS("each iteration says the residual of the one before", said());
+}
+
+TEST_F(DiagnosisTest, residuals_of_the_iteration_after) {
+  solver.residual = [&](double sum) { return std::sqrt(sum) / kN; };
+  validate::Patient patient;
+  patient.step = 9;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    Case one_more = asked;
+    ++one_more.iterations;
+    *seen = solver.run(asked);
+    const Observation later = solver.run(one_more);
+    for (int k = 0; k < asked.iterations; ++k) {
+      seen->residuals[k].value = later.residuals[k + 1].value;
+    }
+    return true;
+  };
+  patient.run_again = patient.run;
+  const Wrong wrong = {{ProblemKind::kProbe, kN, kIterations}, kIterations, false, 0, true};
+  EXPECT_EQ(validate::diagnose(wrong, patient).cause,
+            "each iteration says the residual of the one after it");
 }
 
 TEST_F(DiagnosisTest, parts_of_the_sum) {
@@ -571,6 +649,17 @@ TEST(PatternTest, has_words) {
             "the points where the columns with i % 32 == 5 (i = 5, 37, 69), and 32 rows, j = 3, 6, "
             "9, 12 ..., cross");
   EXPECT_EQ(words_where([](int i, int j) { return (i * i + j * 7) % 11 == 3; }), "some points");
+}
+
+TEST(PatternTest, finds_a_period_that_is_no_power_of_two) {
+  EXPECT_EQ(validate::describe_lines({37, 74}, 'j', 100).words(),
+            "the rows with j % 37 == 0 (j = 37, 74)");
+  EXPECT_EQ(validate::describe_lines({36, 73}, 'j', 100).words(),
+            "the rows with j % 37 == 36 (j = 36, 73)");
+  EXPECT_EQ(validate::describe_lines({36, 37, 73, 74}, 'i', 100).words(),
+            "the columns with i % 37 in {0, 36} (i = 36, 37, 73, 74)");
+  EXPECT_EQ(validate::describe_lines({37, 80}, 'j', 100).words(), "2 rows, j = 37, 80");
+  EXPECT_EQ(validate::describe_lines({40, 90}, 'j', 100).words(), "2 rows, j = 40, 90");
 }
 
 TEST(PatternTest, one_point_that_is_right_by_chance_changes_nothing) {

@@ -1,5 +1,6 @@
 #include "source_code.h"
 
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -67,6 +68,13 @@ TEST(CodeOnlyTest, tells_code_apart) {
   EXPECT_NE(code_only("a;"), code_only("// a;"));
   EXPECT_NE(code_only("f(\"a b\");"), code_only("f(\"ab\");"));
   EXPECT_EQ(code_only("// TODO(04): b\na;\n"), code_only("a;"));
+}
+
+TEST(NamesInTest, are_those_of_the_code_alone) {
+  EXPECT_EQ(validate::names_in("int a1 = f(b_c);  // d\n\"e\" /* g */ x/**/y 0x1f 'h'"),
+            (std::set<std::string>{"int", "a1", "f", "b_c", "x", "y"}));
+  EXPECT_TRUE(validate::names_in("").empty());
+  EXPECT_EQ(validate::names_in("last"), std::set<std::string>{"last"});
 }
 
 TEST(ReadTextTest, reads_a_file_byte_for_byte) {

@@ -33,13 +33,13 @@ std::string with_file_named_once(std::string message) {
   return message;
 }
 
-void print_line(const char* format, va_list arguments) {
+void print_line(const char* words_before, const char* format, va_list arguments) {
   char text[1024];
   std::vsnprintf(text, sizeof text, format, arguments);
   const std::string line = with_file_named_once(text);
   std::fflush(stdout);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);  // a progress line may stand there
-  std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, line.c_str());
+  std::fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, words_before, line.c_str());
 }
 
 bool of_the_backend(const std::string& file) {
@@ -61,17 +61,19 @@ void fail(const char* format, ...) {
   if (failed.exchange(true)) {
     for (;;) pause();  // another thread ends the program
   }
-  va_list arguments;
-  va_start(arguments, format);
-  print_line(format, arguments);
-  va_end(arguments);
+  if (const char* words = lab::words_before_the_end(lab::kExitCudaError)) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(words, format, arguments);
+    va_end(arguments);
+  }
   _exit(lab::kExitCudaError);
 }
 
 void warn(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_line(format, arguments);
+  print_line("", format, arguments);
   va_end(arguments);
 }
 

@@ -1,0 +1,152 @@
+// What is wrong with a field where several sweeps make one pass, and each sweep by itself is right:
+// what a pass alone can get wrong shows in how many sweeps it makes, and in where it is wrong.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "diagnosis_parts.h"
+#include "text.h"
+
+namespace validate {
+namespace {
+
+const std::string kRightByItself =
+    "with --check-every 1 all is right: the sweeps are, and so is each residual. ";
+
+/// Whether the field is the right one of another number of sweeps.
+Diagnosis ask_for_other_count(int n, int asked, Sweeps* sweeps, const Field& found) {
+  for (int more = 1; more <= asked; ++more) {
+    for (int made : {asked - more, asked + more}) {
+      if (made < 0 || (more > 3 && made > asked)) continue;
+      if (!agree(sweeps->after(made), found, n, std::max(asked, made))) continue;
+      return {kRightByItself +
+                  format("Of %d sweeps, %d are made: a pass makes %s than it counts, or %s", asked,
+                         made, made < asked ? "fewer" : "more",
+                         made < asked ? "the sweeps that are left, fewer than a pass has, are not "
+                                        "all made"
+                                      : "some are made twice"),
+              {"the loops over the sweeps of a pass, and over the passes: how many are made, how "
+               "many are counted, and how many are left"}};
+    }
+  }
+  return {};
+}
+
+/// Whether only points near the boundary are wrong, no farther from it than the sweeps reach.
+Diagnosis ask_about_boundary_in_between(const Cells& cells, int sweeps) {
+  const int n = cells.n();
+  if (n <= 4 * sweeps + 4) return {};
+  bool side[4] = {};  // west, east, south, north
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      if (!cells.has(i, j)) continue;
+      const int away[4] = {i, n - 1 - i, j, n - 1 - j};
+      const int nearest = static_cast<int>(std::min_element(away, away + 4) - away);
+      if (away[nearest] > sweeps) return {};
+      side[nearest] = true;
+    }
+  }
+  const char* const kSides[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
+  std::vector<std::string> sides;
+  for (int k = 0; k < 4; ++k) {
+    if (side[k]) sides.push_back(kSides[k]);
+  }
+  if (sides.empty()) return {};
+  const std::string where = sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides);
+  return {kRightByItself + "In a pass of several, only points beside " + where +
+              " are wrong: after one of the sweeps in between " + where +
+              " no longer has its values",
+          {"where the boundary's points keep their values: after every sweep of a pass, not only "
+           "after the last one; each sweep is a row behind the one before it"}};
+}
+
+/// What lies at the same places of every strip, or of every chunk of rows: one number of lines from
+/// one group of neighbouring lines to the next. 0: they do not lie so.
+int distance_of_groups(const std::vector<int>& lines, int widest) {
+  std::vector<int> begins;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (k == 0 || lines[k] > lines[k - 1] + widest) begins.push_back(lines[k]);
+  }
+  if (begins.empty()) return 0;
+  if (begins.size() == 1) return begins[0];
+  const int distance = begins[1] - begins[0];
+  for (std::size_t k = 2; k < begins.size(); ++k) {
+    if (begins[k] - begins[k - 1] != distance) return 0;
+  }
+  return distance > 2 * widest ? distance : 0;
+}
+
+std::string group_words(const std::vector<int>& lines, char letter) {
+  std::vector<std::string> groups;
+  int first = lines[0];
+  for (std::size_t k = 1; k <= lines.size(); ++k) {
+    if (k < lines.size() && lines[k] == lines[k - 1] + 1) continue;
+    const int last = lines[k - 1];
+    groups.push_back(last == first ? format("%d", first) : format("%d..%d", first, last));
+    if (k < lines.size()) first = lines[k];
+  }
+  const bool many = groups.size() > 4;
+  if (many) groups.resize(4);
+  std::string words = format("the %s %c = ", letter == 'i' ? "columns" : "rows", letter);
+  for (std::size_t k = 0; k < groups.size(); ++k) words += (k ? ", " : "") + groups[k];
+  return words + (many ? " ..." : "");
+}
+
+/// Whether only columns at the ends of strips are wrong, or only rows at the ends of what a warp
+/// marches through.
+Diagnosis ask_about_ends(const Cells& cells, int sweeps) {
+  if (cells.boundary().count() > 0) return {};
+  const int n = cells.n(), widest = 2 * sweeps;
+  std::vector<int> columns, rows;  // with a wrong point
+  for (int k = 1; k < n - 1; ++k) {
+    bool in_column = false, in_row = false;
+    for (int other = 1; other < n - 1; ++other) {
+      in_column |= cells.has(k, other);
+      in_row |= cells.has(other, k);
+    }
+    if (in_column) columns.push_back(k);
+    if (in_row) rows.push_back(k);
+  }
+  if (columns.size() < rows.size() && distance_of_groups(columns, widest) > 0) {
+    return {kRightByItself + "In a pass of several, only " + group_words(columns, 'i') +
+                " are wrong: they lie where two strips meet. With each sweep a warp knows one "
+                "column less at both ends of its strip, and these are stored all the same",
+            {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and "
+             "which columns a strip stores (kKept), from where on"}};
+  }
+  if (rows.size() < columns.size() && distance_of_groups(rows, widest) > 0) {
+    return {kRightByItself + "In a pass of several, only " + group_words(rows, 'j') +
+                " are wrong: they lie where one warp's rows end and another's begin",
+            {"the rows that a warp marches through: from as many below its first one as a pass has "
+             "sweeps, to as many above its last one"}};
+  }
+  return {};
+}
+
+}  // namespace
+
+Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
+  const Observation* seen = interview->after(wrong.first_iteration);
+  if (!seen) return {};
+  const int n = wrong.run.n, sweeps = wrong.first_iteration;
+  const lab::Problem problem(wrong.run.problem, n, 1);
+  Sweeps right(n, field_of(problem.initial_old(), n));
+  Diagnosis diagnosis = ask_for_other_count(n, sweeps, &right, seen->field);
+  if (diagnosis.known()) return diagnosis;
+  const Words words(interview->patient());
+  if (field_changes(interview, sweeps)) {
+    return {kRightByItself + "In a pass of several, two runs give different fields: a race",
+            {words.has_ring()
+                 ? "the ring: whether a row's place is filled anew before the row was used, and "
+                   "whether a row is used before it has arrived (the number that "
+                   "__pipeline_wait_prior leaves under way)"
+                 : "whether something is read that another thread may not have written yet, or has "
+                   "overwritten already"}};
+  }
+  const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
+  diagnosis = ask_about_boundary_in_between(cells, sweeps);
+  return diagnosis.known() ? diagnosis : ask_about_ends(cells, sweeps);
+}
+
+}  // namespace validate
