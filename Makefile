@@ -1,7 +1,7 @@
 # The lab's verbs. Each is a script in scripts/; this file only names them.
 
 .DEFAULT_GOAL := help
-export STEP STEPS WHICH N ITERATIONS RESULTS BACKEND RACES ASAN
+export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
 export HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
@@ -13,13 +13,13 @@ help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 17
 	@echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
-run:  ## build, validate and time every solution [STEPS=04,05]
+run:  ## all solutions, validated and timed; STEP=14 one [RANKS=4]
 	@scripts/run.sh
 
 test:  ## the whole test suite
 	@scripts/test.sh
 
-check:  ## STEP=04: is the exercise right? [N=100,250] [RACES=1]
+check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/check.sh
 
 hint:  ## STEP=04: a hint; once more, the next one [HINT=1] [HINT=all]

@@ -5,6 +5,7 @@
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
+#   RANKS=R,R,...              of a step for several GPUs: run it as jobs of so many ranks (default: 1,2,3,4)
 #   TIME_LIMIT=S               seconds for one run of the program (default 300)
 #   BACKEND=gpu|cpu            where the kernels run (default: the GPU, or the CPU where there is none)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
@@ -16,6 +17,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 read_step "${STEP-}"
 read_which
+read_ranks
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
 for switch in RACES ASAN; do
@@ -111,6 +113,15 @@ if [[ $which == exercise ]]; then
 fi
 if [[ -n ${N:-} ]]; then arguments+=(--n "$N"); fi
 if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
+# Once with each number of ranks; then one number will do.
+ranks=() one_number_of_ranks=()
+one_process="" # of a step for several GPUs that has no ranks yet
+if ((step_ranks)) && ! grep -q 'lab::Ranks ' "$lab_root/$source_file"; then
+  one_process="It is a program of one process so far: lab::Ranks makes it one of several."
+elif ((step_ranks)); then
+  ranks=(--ranks "${RANKS:-1,2,3,4}")
+  one_number_of_ranks=(--ranks "${RANKS:-3}")
+fi
 
 # judge PROGRAM [OPTION...]: sets said and status: what the validator says.
 judge() {
@@ -123,6 +134,12 @@ judge() {
 # measure_goals: the results are right; does the program also do what the step is for? Sets goal, and
 # ends the check. A short look does not ask.
 measure_goals() {
+  if [[ -n $one_process ]]; then
+    say "  $one_process"
+    say "$step: right, but the step's goal is not reached"
+    goal=missed
+    exit 1
+  fi
   if [[ -n ${N:-} || -z $step_before ]]; then exit 0; fi
   local -a options=(--name "$step" --time-limit "${TIME_LIMIT:-300}")
   local before=solution_$step_before found log=$build_dir/goals.log
@@ -162,15 +179,15 @@ measure_goals() {
 }
 
 if [[ $backend == gpu ]]; then
-  judge "$program"
+  judge "$program" "${ranks[@]}"
   if [[ -n $said ]]; then say_wrapped "$said"; fi
   if ((status == 0)); then measure_goals; fi
   exit "$status"
 fi
 # Looking at every access takes time: fewer points and sweeps.
-few=(--iterations 3)
+few=(--iterations 3 "${one_number_of_ranks[@]}")
 # A pass of several sweeps has to be among them.
-if ((10#$step_number >= 13)); then few=(--iterations 13); fi
+if ((10#$step_number >= 13)); then few[1]=13; fi
 if [[ -z ${N:-} ]]; then few+=(--n 100); fi
 # look_closely: what is wrong with a single access, if it is, or where a barrier is missing.
 look_closely() {
@@ -191,7 +208,7 @@ if ((races)); then
   exit "$status"
 fi
 
-judge "$program"
+judge "$program" "${ranks[@]}"
 if ((status != 0)) || [[ $step_source != *.cu ]]; then
   say_wrapped "$said"
   if ((status == 0)) && ((asan == 0)); then measure_goals; fi
@@ -209,7 +226,7 @@ verdict=$said
 # Right so far. Threads may run in any order, and a race may do no harm today.
 for order in reverse shuffled; do
   export LAB_CPU_ORDER=$order
-  judge "$program" --quiet
+  judge "$program" "${one_number_of_ranks[@]}" --quiet
   if ((status != 0)); then
     say_wrapped "$said"
     say "  That is with the threads run in $order order; forward it is right: a race?"

@@ -48,17 +48,26 @@ step_line() {
     "$steps_file" || die $exit_bad_usage "STEP=$1: there is no such step; they go from $first to $last"
 }
 
-# read_step STEP: sets step, step_number, step_source, step_needs, and step_before with
-# step_before_source (empty for the first step).
+# read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
+# need CUDA each), and step_before with step_before_source (empty for the first step).
 read_step() {
   local line
   line=$(step_line "${1-}") || exit $?
   IFS=$'\t' read -r step step_source step_needs _ <<<"$line"
-  step_number=${step%%_*}
+  step_number=${step%%_*} step_ranks=0
+  if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
   line=$(awk -F '\t' -v step="$step" '/^[0-9]/ { if ($1 == step) { print before; exit } before = $0 }' \
     "$steps_file")
   IFS=$'\t' read -r step_before step_before_source _ <<<"$line" || true
-  export step step_number step_source step_needs step_before step_before_source
+  export step step_number step_source step_needs step_ranks step_before step_before_source
+}
+
+# read_ranks: checks $RANKS, which is for steps that are jobs of several ranks.
+read_ranks() {
+  if [[ -z ${RANKS:-} ]]; then return; fi
+  ((step_ranks)) || die $exit_bad_usage "RANKS=$RANKS: $step is a program of one process"
+  [[ $RANKS =~ ^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$ ]] ||
+    die $exit_bad_usage "RANKS=$RANKS: must be a number of ranks, such as 4 (for a check also several: 1,2,4)"
 }
 
 # read_which: sets which to "exercise" or "solution", from $WHICH.
@@ -89,6 +98,9 @@ configure() {
     die 1 "CMake could not configure the build; its words stand above"
   fi
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
+  if ((${step_ranks:-0})) && ! grep -qE '^-- MPI [0-9]' "$log"; then
+    die $exit_no_gpu "$step: skipped: it needs MPI, and none was found: make setup, or your site's module (such as: module load openmpi)"
+  fi
 }
 
 # gpu_here: whether this machine has an NVIDIA GPU, as far as can be told before a program runs on it.

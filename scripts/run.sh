@@ -4,10 +4,57 @@
 #   RESULTS=DIR   where ladder.tsv goes (default: results/local)
 #   STEPS=NN,NN   only these steps
 #   BACKEND=cpu   the CPU runs the kernels, though there is a GPU (results, no times)
+#
+# With STEP=NN it runs that step's program instead, and nothing else:
+#
+#   WHICH=exercise|solution    which of the two (default: the solution, where there is one)
+#   RANKS=R                    of a step for several GPUs: how many ranks (default: one for each GPU)
+#   ARGS="--n 4096 ..."        its options (default: its own; where the CPU stands in, --n 256)
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+run_one() {
+  local program source_file
+  read_step "$STEP"
+  if [[ -z ${WHICH:-} && -d $lab_root/solutions ]]; then WHICH=solution; fi
+  read_which
+  read_ranks
+  [[ ${RANKS:-} != *,* ]] || die $exit_bad_usage "RANKS=$RANKS: one number of ranks"
+  source_file=${which}s/$step/$step_source
+  [[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+  if [[ ${RANKS:-1} != 1 ]] && ! grep -q 'lab::Ranks ' "$lab_root/$source_file"; then
+    die $exit_bad_usage "RANKS=$RANKS: $source_file is a program of one process so far (it has no lab::Ranks)"
+  fi
+  configure >/dev/null
+  program=${which}_$step backend=gpu
+  if [[ $step_needs == cuda ]]; then choose_backend; fi
+  if [[ $backend == cpu ]]; then program+=_cpu; fi
+  have_target "$program" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
+  build_targets "$program" || die 1 "$source_file does not compile; the compiler's words stand above"
+  local -a command=("$build_dir/bin/$program") arguments=()
+  read -r -a arguments <<<"${ARGS:-}"
+  if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi
+  if ((step_ranks)) && grep -q 'lab::Ranks ' "$lab_root/$source_file"; then
+    local ranks=${RANKS:-}
+    if [[ -z $ranks ]]; then
+      ranks=2
+      if [[ $backend == gpu ]]; then ranks=$(timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true); fi
+      if ((ranks < 1)); then ranks=1; fi
+    fi
+    command=("$build_dir/bin/ranks" "$ranks" "${command[@]}")
+  fi
+  cd "$lab_root"
+  exec "${command[@]}" "${arguments[@]}"
+}
+
+if [[ -n ${STEP:-} ]]; then
+  [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
+  run_one
+fi
+for word in RANKS ARGS; do
+  [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Say STEP=NN, too"
+done
 [[ -d $lab_root/solutions ]] ||
   die $exit_bad_usage "a handout has no solutions to time; make progress TIME=1 times your exercises"
 

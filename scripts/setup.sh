@@ -50,6 +50,11 @@ look() {
       missing+=(GoogleTest)
       packages+=(libgtest-dev)
     fi
+    # For the steps on several GPUs. Where it cannot be had, they are skipped.
+    if ! command -v mpicxx >/dev/null && ! command -v mpic++ >/dev/null; then
+      missing+=(MPI)
+      packages+=(libopenmpi-dev openmpi-bin)
+    fi
   fi
 }
 
@@ -68,8 +73,8 @@ if ((${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
   fi
 fi
 
-# GoogleTest alone is no reason to stop: all but the unit tests work without it.
-if [[ $mode == --tests && ${missing[*]-} == GoogleTest ]]; then missing=(); fi
+# These are no reason to stop: all but the unit tests works without GoogleTest, all but some steps without MPI.
+if [[ $mode == --tests && ${missing[*]-} =~ ^(GoogleTest)?\ ?(MPI)?$ ]]; then missing=(); fi
 if ((${#missing[@]} > 0)); then
   list=$(printf '%s, ' "${missing[@]}")
   printf '%s\n' "setup.sh: missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your" \
@@ -82,7 +87,7 @@ if cmake_is_old; then
   exit 1
 fi
 if [[ -z $mode ]]; then
-  printf '%s\n' "all there: C++ compiler, CMake, make, GoogleTest"
+  printf '%s\n' "all there: C++ compiler, CMake, make, GoogleTest, MPI"
   if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
     printf '%s\n' "no nvcc: the CPU runs the kernels; a GPU needs the CUDA Toolkit 12 or 13 (such as: module load cuda)"
   fi

@@ -115,9 +115,12 @@ class Questions {
   Questions(const std::string& program, const std::string& folder, double time_limit)
       : program_(program), dir_(folder + "/question"), time_limit_(time_limit) {}
 
-  /// `step`: the name that a record of the program says.
-  Patient patient(const std::string& step) {
+  /// `step`: the name that a record of the program says. It is asked as the same job as `job`.
+  Patient patient(const std::string& step, const std::set<std::string>& names, const Case& job) {
+    ranks_ = job.ranks;
+    halos_ = job.halos;
     Patient patient;
+    patient.names = names;
     patient.step = number_of(step);
     patient.run = [this](const Case& run, Observation* seen) { return ask_once(run, seen); };
     patient.run_again = [this](const Case& run, Observation* seen) {
@@ -139,15 +142,17 @@ class Questions {
   /// What was asked before is not asked again: on a GPU each run takes half a second to begin.
   bool ask_once(const Case& run, Observation* seen) {
     if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
-    const auto key =
-        std::make_tuple(static_cast<int>(run.problem), run.n, run.iterations, run.check_every);
+    const auto key = std::make_tuple(static_cast<int>(run.problem), run.n, run.iterations,
+                                     run.check_every, ranks_);
     const auto [at, is_new] = answers_.try_emplace(key);
     if (is_new) at->second.first = ask(run, &at->second.second);
     *seen = at->second.second;
     return at->second.first;
   }
 
-  bool ask(const Case& run, Observation* seen) const {
+  bool ask(Case run, Observation* seen) const {
+    run.ranks = ranks_;
+    run.halos = halos_;
     const Run trial = run_program(program_, run, false, dir_, time_limit_);
     if (!trial.error.empty()) return false;
     seen->iterations = trial.record.iterations;
@@ -158,7 +163,9 @@ class Questions {
 
   const std::string program_, dir_;
   const double time_limit_;
-  std::map<std::tuple<int, int, int, int>, std::pair<bool, Observation>> answers_;
+  int ranks_ = 0;
+  const char* halos_ = nullptr;
+  std::map<std::tuple<int, int, int, int, int>, std::pair<bool, Observation>> answers_;
 };
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
@@ -200,12 +207,14 @@ constexpr int kUnevenIterations = 37;
 std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
   constexpr int kMaxN = 250;  // such mistakes show on small grids, too
   std::vector<Case> more;
-  std::set<int> sizes;
+  std::set<std::pair<int, int>> tried;
   for (Case run : cases) {
-    if (run.n > kMaxN || !sizes.insert(run.n).second) continue;
+    if (run.n > kMaxN || !tried.insert({run.n, run.ranks}).second) continue;
     const bool as_usual = run.iterations == usual_iterations(run.problem, run.n);
     if (as_usual) run.iterations = kUnevenIterations;
     for (int check_every : {0, 1, 7}) {
+      // A job of ranks takes a while to start: all of them at one size.
+      if (run.ranks > 0 && as_usual && check_every > 0 && run.n != cases[0].n) continue;
       run.check_every = check_every;
       if (check_every > 0 || as_usual) more.push_back(run);
     }
@@ -234,6 +243,28 @@ bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
   return wrong->field || wrong->residual || wrong->made < run.iterations;
 }
 
+/// Of a job of several ranks: whether a single one is right. Then the mistake is in what they
+/// share.
+bool right_with_one_rank(Case run, const Patient& patient_of_one) {
+  run.ranks = 1;
+  Observation seen;
+  Wrong wrong;
+  return patient_of_one.run(run, &seen) && !find_wrong(run, patient_of_one, &wrong);
+}
+
+/// The cause where every sweep by itself is right, and several of them as one pass are not.
+Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
+  Case better = wrong.run;
+  better.problem = lab::ProblemKind::kProbe;
+  better.n = std::clamp(better.n, 250, kMaxDiagnosedN);  // with room for more than one strip
+  better.iterations = std::max(better.iterations, kUnevenIterations);
+  Wrong other;
+  if (wrong.field && find_wrong(better, patient, &other) && other.first_iteration > 0) {
+    return diagnose_sweeps_of_a_pass(other, patient);
+  }
+  return diagnose_sweeps_of_a_pass(wrong, patient);
+}
+
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
 /// (on `laplace` most points stay 0, and many causes look the same), and on a grid that is neither
 /// tiny nor large.
@@ -246,17 +277,12 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     Observation seen;
     if (find_wrong(each, patient, &other)) return explain(other, patient);
     if (patient.run(each, &seen)) {  // an exercise that is not done yet has no such option
-      return {
-          "with --check-every 1 all is right: the sweeps are, and so is each residual. Wrong is "
-          "how several sweeps make one pass",
-          {"which fields the sweeps of a graph read and write: after an odd number of them f_old "
-           "and f_new have changed roles, and a graph keeps the pointers that it was captured with",
-           "which sweep's changes are in the sum (the last one's alone), and the sweeps that are "
-           "left at the end, fewer than a pass has"}};
+      return explain_pass(wrong, patient);
     }
   }
   Case better = {lab::ProblemKind::kProbe, run.n, usual_iterations(lab::ProblemKind::kProbe, 100),
                  run.check_every};
+  better.ranks = run.ranks;
   if (run.n > kMaxDiagnosedN || run.n < kMinDiagnosedN) {
     // As many points behind the last whole block of 32 as there.
     better.n = 224 + run.n % 32;
@@ -381,8 +407,32 @@ std::vector<Case> usual_cases(const std::vector<int>& further_sizes) {
   return cases;
 }
 
+std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks) {
+  if (ranks.empty()) return cases;
+  std::vector<Case> jobs;
+  std::size_t next = 0;
+  for (Case run : cases) {
+    const bool probe = run.problem == lab::ProblemKind::kProbe;
+    for (std::size_t k = 0; k < (probe ? ranks.size() : 1); ++k) {
+      run.ranks = ranks[probe ? k : next++ % ranks.size()];
+      jobs.push_back(run);
+    }
+    // Both ways of exchange, where there are both: one of them nobody has asked for yet.
+    const int most = *std::max_element(ranks.begin(), ranks.end());
+    if (probe && run.n == cases[0].n && most > 1) {
+      run.ranks = most;
+      for (const char* halos : {"mpi", "nccl"}) {
+        run.halos = halos;
+        jobs.push_back(run);
+      }
+    }
+  }
+  return jobs;
+}
+
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
-                      double time_limit_seconds, const Progress& progress) {
+                      double time_limit_seconds, const Progress& progress,
+                      const std::set<std::string>& names) {
   Verdict verdict;
   const TemporaryFolder folder;
   const std::string dir = folder.path() + "/record";
@@ -413,7 +463,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       if (!why.empty()) verdict.details.push_back(why);
       return verdict;
     };
-    const Patient patient = questions.patient(trial.record.step);
+    const Patient patient = questions.patient(trial.record.step, names, run);
     if (next == 0 && patient.step >= kFirstSparseStep) {
       // An exercise that is not done yet computes every residual, as the step before did.
       const auto found = static_cast<int>(trial.record.residuals.size());
@@ -476,6 +526,18 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
         what.first_iteration = first_wrong_iteration(made, patient, &compared.field);
       }
       progress("looking for the cause");
+      if (run.ranks > 1) {
+        Case job;
+        job.ranks = 1;
+        Questions of_one(program, folder.path(), time_limit_seconds);
+        if (right_with_one_rank(run, of_one.patient(trial.record.step, names, job))) {
+          verdict.details.push_back(
+              "with one rank it is right. Look at what the ranks exchange before a pass (which "
+              "rows, "
+              "and how many), at the rows that a rank computes and those that it holds, and at the "
+              "sum over all ranks");
+        }
+      }
       const Diagnosis diagnosis = explain(what, patient);
       add(diagnosis.lines());
       if (stopped_early) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace validate {
 /// multiples of no block's shape, the probe at n = 1100, where a race shows more often, and at each
 /// further size laplace and probe for a few iterations.
 std::vector<Case> usual_cases(const std::vector<int>& further_sizes = {});
+
+/// The cases as jobs of ranks. The probe shows most: it is run with each number of them, and the
+/// other problems with one after the other. No numbers: the cases as they are.
+std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks);
 
 /// Some of a program's cases at `n`: how many iterations tell right from wrong there.
 int usual_iterations(lab::ProblemKind problem, int n);
@@ -36,8 +41,10 @@ using Progress = std::function<void(const std::string&)>;
 
 /// Runs `program` for each case and holds field and residuals against the reference. Stops at the
 /// first case that is wrong, and there finds the first iteration that is, and the likely cause.
+/// `names`: those that the program's source holds, where it is at hand, for the words to fit it.
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
-                      double time_limit_seconds, const Progress& progress);
+                      double time_limit_seconds, const Progress& progress,
+                      const std::set<std::string>& names = {});
 
 /// A temporary folder that is gone, with all that is in it, when this object is.
 class TemporaryFolder {

@@ -44,6 +44,7 @@ constexpr const char* kHelp =
 constexpr int kSerialSamples = 11;
 constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than this, nor
 constexpr int kSerialAtLeast = 4;      // less often than this (the first one warms up)
+constexpr int kMaxStridedN = 16384;    // beyond it the strided code takes minutes
 constexpr double kBytesPerPoint = 8;   // one float read and one written: the least a sweep can move
 
 [[noreturn]] void bad_usage(const std::string& message) {
@@ -407,11 +408,27 @@ int run(const Arguments& arguments) {
     return arguments.bin + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
   };
 
+  // A step for several GPUs is timed with one rank, against the step before; it has to be right
+  // with more of them, too.
+  auto cases_of = [&](const validate::Step& step, const std::vector<int>& further_sizes) {
+    std::vector<validate::Case> cases = validate::usual_cases();
+    if (step.needs_ranks) {
+      // Where there is no GPU nobody waits for a time, and the tests try each number of them.
+      cases = validate::with_ranks(
+          cases, in_place_of_gpu(step) ? std::vector{2, 3} : std::vector{1, 2, 3, 4});
+    }
+    for (validate::Case run : validate::usual_cases(further_sizes)) {
+      if (std::count(further_sizes.begin(), further_sizes.end(), run.n) == 0) continue;
+      if (step.needs_ranks) run.ranks = 1;
+      cases.push_back(run);
+    }
+    return cases;
+  };
+
   // With --steps the step before one may not have been looked at.
   auto is_right = [&](const validate::Step& step) {
     const validate::Verdict verdict = validate::check_program(
-        program_of(step), validate::usual_cases(), arguments.time_limit,
-        [&](const std::string& what) {
+        program_of(step), cases_of(step, {}), arguments.time_limit, [&](const std::string& what) {
           show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
         });
     return verdict.kind == validate::Verdict::kRight;
@@ -429,12 +446,11 @@ int run(const Arguments& arguments) {
     const std::string program = program_of(step);
     if (!std::filesystem::exists(program)) {
       row.verdict = "not run";
-      row.note = "not built";
+      row.note = step.needs_ranks ? "not built: needs MPI" : "not built";
     } else {
       // Correct first: what is not right gets no time.
       const validate::Verdict verdict = validate::check_program(
-          program,
-          in_place_of_gpu(step) ? validate::usual_cases() : validate::usual_cases({step.n}),
+          program, cases_of(step, in_place_of_gpu(step) ? std::vector<int>() : std::vector{step.n}),
           arguments.time_limit, [&](const std::string& what) {
             show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
           });
@@ -498,6 +514,7 @@ int run(const Arguments& arguments) {
       entry.second.strided = rows.front().time;
       continue;
     }
+    if (n > kMaxStridedN) continue;
     // Strided code needs up to 50 ns a point.
     const int samples = static_cast<int>(kSerialSeconds / (50e-9 * n * n));
     entry.second.strided =

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -11,14 +12,29 @@
 
 namespace validate {
 
+namespace {
+
+/// What starts a job of several ranks stands beside this program.
+std::string launcher() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string() + "/ranks";
+}
+
+}  // namespace
+
 std::string describe(const Case& run) {
+  const std::string ranks =
+      run.ranks > 0 ? format(", %d rank%s%s%s", run.ranks, run.ranks == 1 ? "" : "s",
+                             run.halos ? ", LAB_HALOS=" : "", run.halos ? run.halos : "")
+                    : "";
   if (run.tolerance > 0) {
     return format("%s, n = %d, --tolerance %.3g", lab::problem_name(run.problem), run.n,
-                  run.tolerance);
+                  run.tolerance) +
+           ranks;
   }
   return format("%s, n = %d, %d iteration%s", lab::problem_name(run.problem), run.n, run.iterations,
                 run.iterations == 1 ? "" : "s") +
-         (run.check_every > 0 ? format(", --check-every %d", run.check_every) : "");
+         (run.check_every > 0 ? format(", --check-every %d", run.check_every) : "") + ranks;
 }
 
 std::string last_words(const ChildResult& child) {
@@ -32,7 +48,14 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   Run result;
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
-  std::vector<std::string> command = {program};
+  std::vector<std::string> command;
+  if (run.ranks > 0) {
+    command = {launcher(), std::to_string(run.ranks)};
+    if (run.halos) command.insert(command.begin(), {"env", std::string("LAB_HALOS=") + run.halos});
+    // These grids are small: who waits for that long waits in vain.
+    setenv("LAB_EXCHANGE_SECONDS", "20", 0);
+  }
+  command.push_back(program);
   auto add = [&](const char* option, const std::string& value) {
     command.insert(command.end(), {option, value});
   };
@@ -49,7 +72,11 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   if (run.check_every > 0) add("--check-every", std::to_string(run.check_every));
   command.push_back("--quiet");
   result.child = run_child(command, time_limit);
-  const ChildResult& child = result.child;
+  ChildResult& child = result.child;
+  if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
+    // What ended one rank, as a launcher tells it.
+    child.signal = child.exit_code - 128;
+  }
   const std::string said = last_words(child);
   if (!child.started) {
     result.error = program + ": " + child.output;
@@ -63,6 +90,11 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
+  } else if (run.ranks > 0 && result.record.ranks != run.ranks) {
+    result.error = format(
+        "%d ranks were started, and each knows of %d: they compute the same field "
+        "side by side, and not together (where is lab::Ranks?)",
+        run.ranks, result.record.ranks);
   } else if (run.tolerance == 0 && child.exit_code != 0 &&
              result.record.iterations == run.iterations &&
              !std::isnan(result.record.residuals.back().value)) {

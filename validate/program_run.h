@@ -17,9 +17,12 @@ struct Case {
   int iterations;
   int check_every = 0;   ///< --check-every; 0: what the step does unless told otherwise
   double tolerance = 0;  ///< where not 0: stop at a residual this small, or after `iterations`
+  int ranks = 0;         ///< of the job as which it is started; 0: it is started by itself
+  const char* halos =
+      nullptr;  ///< LAB_HALOS of a job, "mpi" or "nccl"; null: what it does by itself
 };
 
-/// "probe, n = 100, 10 iterations", and where it is given ", --check-every 7".
+/// "probe, n = 100, 10 iterations", and where they are given ", --check-every 7" and ", 3 ranks".
 std::string describe(const Case& run);
 
 /// What a program said last, without its own name in front: whoever prints this has a name for it.

@@ -111,6 +111,7 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
     return false;
   }
   record->full_field = member("field") == "full";
+  if (!read_int(member("ranks"), &record->ranks)) record->ranks = 1;
   record->distance_to_exact = number_or(members, "distance_to_exact", -1);
   record->set_up_ms = number_or(members, "set_up_ms", 0);
   if (!read_int(member("iteration_samples"), &record->samples)) record->samples = 0;
@@ -139,8 +140,13 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
     char* end = nullptr;
     if (comma != std::string::npos) residual.value = std::strtod(line.c_str() + comma + 1, &end);
     if (comma == std::string::npos || !read_int(line.substr(0, comma), &residual.iteration) ||
-        end == line.c_str() + comma + 1 || *end != '\0' || residual.iteration <= before) {
+        end == line.c_str() + comma + 1 || *end != '\0' || residual.iteration < 1) {
       *error = residuals + ": a bad line, '" + line.substr(0, 60) + "'";
+      return false;
+    }
+    if (residual.iteration <= before) {
+      *error = residuals + ": iteration " + std::to_string(residual.iteration) +
+               " is recorded after iteration " + std::to_string(before);
       return false;
     }
     before = residual.iteration;

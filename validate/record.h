@@ -17,6 +17,7 @@ struct Record {
   std::string step, device, problem;
   int n = 0;
   int iterations = 0;
+  int ranks = 1;                    ///< processes that computed it together
   bool full_field = false;          ///< field.f32 is there; otherwise rows.csv
   std::vector<Residual> residuals;  ///< in order of iterations, the last sweep's among them
   double distance_to_exact = -1;    ///< -1: not recorded

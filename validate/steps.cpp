@@ -22,8 +22,9 @@ std::vector<Step> read_steps(const std::string& lab_root) {
     if (line.empty() || line[0] == '#') continue;
     const std::vector<std::string> fields = split(line, '\t');
     if (fields.size() != 6) throw std::runtime_error(path + ": a bad line: " + line);
-    steps.push_back({fields[0], fields[1], fields[2] == "cuda", std::stoi(fields[3]),
-                     std::stoi(fields[4]), fields[5]});
+    const bool needs_ranks = fields[2] == "ranks";
+    steps.push_back({fields[0], fields[1], fields[2] == "cuda" || needs_ranks, needs_ranks,
+                     std::stoi(fields[3]), std::stoi(fields[4]), fields[5]});
   }
   return steps;
 }

@@ -10,8 +10,9 @@ struct Step {
   std::string name;    ///< "04_jacobi_kernel"
   std::string source;  ///< "jacobi.cu"
   bool needs_cuda;
-  int n;           ///< the solution's default
-  int iterations;  ///< that are timed at this n
+  bool needs_ranks;  ///< it is a job of several ranks, which need CUDA each
+  int n;             ///< the solution's default
+  int iterations;    ///< that are timed at this n
   std::string title;
 
   std::string number() const { return name.substr(0, 2); }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,15 @@ constexpr const char* kHelp =
     "  --n N,N,...          sizes to run at (default: 100,250)\n"
     "  --problem P,P,...    probe, laplace, harmonic (default: all)\n"
     "  --iterations K       iterations of each run (default: what the problem needs)\n"
+    "  --ranks R,R,...      the program is a job of so many ranks, which MPI starts\n"
     "  --time-limit S       seconds for one run (default 300)\n"
     "  --name NAME          what to call the program (default: its file's name)\n"
     "  --exercise FILE --before FILE\n"
     "                       the program is a learner's: its source, and what it started\n"
     "                       from: the solution of the step before, or in a handout,\n"
     "                       which has none, the exercise as it was handed out\n"
+    "  --source FILE        the program's source, whose names the diagnosis then uses\n"
+    "                       (of a learner's program, that of --exercise)\n"
     "  --quiet              print the verdict alone\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
@@ -48,8 +52,8 @@ int read_count(const std::string& option, const std::string& text, long low, lon
 }
 
 struct Arguments {
-  std::string program, name, exercise, before;
-  std::vector<int> sizes;
+  std::string program, name, exercise, before, source;
+  std::vector<int> sizes, ranks;
   std::vector<lab::ProblemKind> problems;
   int iterations = 0;
   int time_limit = 300;
@@ -83,12 +87,19 @@ Arguments read_arguments(int argc, char** argv) {
       if (arguments.problems.empty()) bad_usage("--problem: needs at least one problem");
     } else if (option == "--iterations") {
       arguments.iterations = read_count(option, value(), 1, 1000000);
+    } else if (option == "--ranks") {
+      for (const std::string& ranks : validate::split(value(), ',')) {
+        arguments.ranks.push_back(read_count(option, ranks, 1, 100000));
+      }
+      if (arguments.ranks.empty()) bad_usage("--ranks: needs at least one number of ranks");
     } else if (option == "--time-limit") {
       arguments.time_limit = read_count(option, value(), 1, 86400);
     } else if (option == "--name") {
       arguments.name = value();
     } else if (option == "--exercise") {
-      arguments.exercise = value();
+      arguments.exercise = arguments.source = value();
+    } else if (option == "--source") {
+      arguments.source = value();
     } else if (option == "--before") {
       arguments.before = value();
     } else if (option == "--quiet") {
@@ -175,6 +186,15 @@ void print_next(const Arguments& arguments, const std::string& number) {
   }
 }
 
+/// The names in the program's source, where it is told.
+std::set<std::string> names_of(const Arguments& arguments) {
+  std::string source;
+  if (!arguments.source.empty() && !validate::read_text(arguments.source, &source)) {
+    bad_usage(arguments.source + ": cannot be read");
+  }
+  return validate::names_in(source);
+}
+
 int run(const Arguments& arguments) {
   const bool learner = !arguments.exercise.empty();
   const std::string number = arguments.name.substr(0, 2);
@@ -185,13 +205,16 @@ int run(const Arguments& arguments) {
     return lab::kExitNotConverged;
   }
 
-  const std::vector<validate::Case> cases = choose_cases(arguments);
+  const std::vector<validate::Case> cases =
+      validate::with_ranks(choose_cases(arguments), arguments.ranks);
   const bool terminal = isatty(STDERR_FILENO) && !arguments.quiet;
   const validate::Verdict verdict = validate::check_program(
-      arguments.program, cases, arguments.time_limit, [&](const std::string& what) {
+      arguments.program, cases, arguments.time_limit,
+      [&](const std::string& what) {
         if (!terminal) return;
         std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
-      });
+      },
+      names_of(arguments));
   if (terminal) std::fputs("\r\033[K", stderr);
 
   switch (verdict.kind) {

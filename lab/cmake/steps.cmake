@@ -1,5 +1,5 @@
 # Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and
-# LAB_STEP_<name>_{SOURCE,NEEDS,N,TITLE}, and defines lab_add_step().
+# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,N,TITLE}, and defines lab_add_step().
 
 set(LAB_STEPS_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/steps.tsv)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LAB_STEPS_FILE})
@@ -11,6 +11,12 @@ foreach(line IN LISTS lines)
   list(APPEND LAB_STEPS ${step})
   list(GET fields 1 LAB_STEP_${step}_SOURCE)
   list(GET fields 2 LAB_STEP_${step}_NEEDS)
+  # A step that needs ranks needs CUDA for each of them.
+  set(LAB_STEP_${step}_RANKS FALSE)
+  if(LAB_STEP_${step}_NEEDS STREQUAL "ranks")
+    set(LAB_STEP_${step}_RANKS TRUE)
+    set(LAB_STEP_${step}_NEEDS cuda)
+  endif()
   list(GET fields 3 LAB_STEP_${step}_N)
   list(GET fields 5 LAB_STEP_${step}_TITLE)
 endforeach()
@@ -22,6 +28,9 @@ function(lab_add_step kind step)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${kind}s/${step}/${LAB_STEP_${step}_SOURCE})
   if(NOT EXISTS ${source})
     return()  # a handout has no solutions; a test sees to it that nothing else is missing
+  endif()
+  if(LAB_STEP_${step}_RANKS AND NOT LAB_HAVE_MPI)
+    return()
   endif()
   if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
     lab_add_step_on_cpu(${kind} ${step} ${source})
@@ -35,6 +44,9 @@ function(lab_add_step kind step)
   target_link_libraries(${target} PRIVATE lab lab_warnings lab_nvtx)
   if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
     target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+  endif()
+  if(LAB_STEP_${step}_RANKS)
+    target_link_libraries(${target} PRIVATE lab_ranks)
   endif()
   if(LAB_STEP_${step}_SOURCE MATCHES "\\.cu$")
     # -lineinfo: profilers and compute-sanitizer name source lines. It costs no time.
@@ -65,6 +77,9 @@ function(lab_add_step_on_cpu kind step source)
     add_executable(${target}${variant} EXCLUDE_FROM_ALL ${cpp})
     add_dependencies(${target}${variant} ${target}_source)
     target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
+    if(LAB_STEP_${step}_RANKS)
+      target_link_libraries(${target}${variant} PRIVATE lab_ranks_on_cpu${variant})
+    endif()
     target_link_libraries(${target}${variant} PRIVATE lab lab_warnings cuda_on_cpu${variant})
     # -g1: a fault names its line. The exercise's own folder: for headers of the learner's. Hints for
     # another compiler (#pragma unroll) are no mistake.

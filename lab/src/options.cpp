@@ -132,7 +132,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
     };
 
     if (option == "--help" && !has_value) {
-      print_help(step, defaults);
+      if (job_rank() == 0) print_help(step, defaults);
       std::exit(kExitDone);
     } else if (option == "--n") {
       options.n = static_cast<int>(integer(name, argument(), kMinN, kMaxN));
@@ -193,6 +193,10 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   }
   if (!field_record_given && options.n > kMaxFullRecordN) {
     options.field_record = FieldRecord::kRows;
+  }
+  if (job_rank() > 0) {  // rank 0 prints and writes for all
+    options.quiet = true;
+    options.record_dir.clear();
   }
   if (!options.record_dir.empty()) prepare_record_dir(options.record_dir);
   return options;

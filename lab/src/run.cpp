@@ -53,6 +53,7 @@ namespace {
 
 std::string device_name = "CPU";
 bool device_is_timed = true;
+std::vector<std::string> notes;
 
 /// A file written aside under another name, then synced and renamed: whoever finds it under its own
 /// name finds it whole. Any failure removes what was written and ends the program.
@@ -176,6 +177,8 @@ void set_device(const std::string& name, bool timed) {
   device_is_timed = timed;
 }
 
+void add_note(const std::string& note) { notes.push_back(note); }
+
 int largest_n(std::size_t bytes, std::size_t bytes_per_point) {
   auto n = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes / bytes_per_point)));
   while (n * n * bytes_per_point > bytes) --n;
@@ -207,6 +210,7 @@ Run::Run(const Options& options, const Problem& problem) : options_(options), pr
     std::printf("%s: %s, n = %d (a field: %.3g MB), %s\n", options_.step.c_str(),
                 problem_name(options_.problem), options_.n, 4e-6 * options_.n * options_.n,
                 device_name.c_str());
+    for (const std::string& note : notes) std::printf("  %s\n", note.c_str());
     std::fflush(stdout);
   }
   iteration_start_ = Clock::now();
@@ -388,6 +392,7 @@ void Run::write_record(const FetchRows& fetch) const {
   json << "{\n"
        << "  \"step\": " << json_string(options_.step) << ",\n"
        << "  \"device\": " << json_string(device_name) << ",\n"
+       << "  \"ranks\": " << job_size() << ",\n"
        << "  \"date\": " << json_string(date) << ",\n"
        << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
        << "  \"seed\": " << options_.seed << ",\n"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a job does, on the compute node: the site's modules, then `make VERB`, between before_profiler and
 # after_profiler where the verb is a profiler's. The .sbatch files beside it call it; VERB is run, check,
-# nsys or ncu, and its variables (STEP, WHICH, N ...) are in the environment.
+# nsys or ncu, and its variables (STEP, WHICH, N ...) are in the environment. Or VERB is ranks: `make run STEP=NN`
+# of a step for several GPUs, a rank for each task of the job.
 set -euo pipefail
 
 verb=${1-}
@@ -40,13 +41,19 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 case $verb in
-  run | check | nsys | ncu) ;;
+  run | check | nsys | ncu | ranks) ;;
   *)
-    printf '%s\n' "job.sh: '$verb': must be run, check, nsys or ncu" >&2
+    printf '%s\n' "job.sh: '$verb': must be run, check, nsys, ncu or ranks" >&2
     exit 2
     ;;
 esac
-printf '%s\n' "make $verb on $(hostname), job ${SLURM_JOB_ID:-none}, $(date '+%F %T')"
+make=$verb
+if [[ $verb == ranks ]]; then
+  # Here make runs once, on the first node, and it is the program that srun starts, on all of them.
+  make=run
+  export RANKS=${RANKS:-${SLURM_NTASKS:-1}} LAB_MPIRUN=${LAB_MPIRUN:-$LAB_SLURM_MPIRUN}
+fi
+printf '%s\n' "make $make on $(hostname), job ${SLURM_JOB_ID:-none}, $(date '+%F %T')"
 load_modules
 if [[ $verb == ncu || $verb == nsys ]]; then
   # Set before: a pause that was interrupted half-way is resumed, too.
@@ -57,8 +64,8 @@ if [[ $verb == ncu || $verb == nsys ]]; then
   }
 fi
 # Through srun where there is one: then Slurm sees the job's step, and its GPU is bound.
-command=(make --no-print-directory "$verb")
-if [[ -n ${SLURM_JOB_ID:-} ]] && command -v srun >/dev/null; then command=(srun --ntasks=1 "${command[@]}"); fi
+command=(make --no-print-directory "$make")
+if [[ $verb != ranks && -n ${SLURM_JOB_ID:-} ]] && command -v srun >/dev/null; then command=(srun --ntasks=1 "${command[@]}"); fi
 "${command[@]}" &
 child=$!
 status=0

@@ -5,6 +5,8 @@
 # scripts/slurm/submit.sh check STEP=04       is the exercise right?
 # scripts/slurm/submit.sh nsys STEP=04        Nsight Systems
 # scripts/slurm/submit.sh ncu STEP=06 BASELINE=previous
+# scripts/slurm/submit.sh ranks STEP=14 NODES=2 GPUS=4 ARGS="--n 65536"
+#                                             a step for several GPUs, one task a GPU (default: 4 GPUs of one node)
 #
 # They take the variables of the verbs of make (make alone lists them), and put what is said into
 # build/jobs/VERB-JOBID.txt. `submit.sh --dry-run ncu STEP=06` shows the command only; `--wait` waits for the job's
@@ -21,6 +23,10 @@
 : "${LAB_SLURM_GPU:=--gpus=1}"
 : "${LAB_SLURM_CPUS:=4}"
 : "${LAB_SLURM_TIME:=00:10:00}"
+# How the GPUs of each node are asked for by a job on several, {gpus} in it how many; and how such a job starts its
+# program: every task sees all GPUs of its node and takes its own, and one that dies ends them all.
+: "${LAB_SLURM_GPUS:=--gpus-per-node={gpus\}}"
+: "${LAB_SLURM_MPIRUN:=srun --mpi=pmix --kill-on-bad-exit=1 --gpu-bind=none -n {ranks\}}"
 # Further options of sbatch, separated by blanks, such as: --constraint=h100 --qos=workshop
 : "${LAB_SLURM_OPTIONS:=}"
 # More for ncu's jobs, where a site has a switch for hardware counters, such as: --constraint=perf

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Submits a job with the settings of site.sh, which says more.
 #
-#   submit.sh [--dry-run] [--wait] run|check|nsys|ncu [NAME=VALUE ...]
+#   submit.sh [--dry-run] [--wait] run|check|nsys|ncu|ranks [NAME=VALUE ...]
 #
 # --dry-run shows the command and submits nothing. --wait waits for the job's end, prints what it said, and has its
-# exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution.
+# exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks, too: NODES=2,
+# and GPUS=4 on each of them.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -17,7 +18,7 @@ while [[ ${1-} == -* ]]; do
     --dry-run) dry=1 ;;
     --wait) wait=1 ;;
     --help)
-      sed -n '2,7s/^# \{0,1\}//p' "$0"
+      sed -n '2,8s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *) die $exit_bad_usage "$1: no such option (see --help)" ;;
@@ -26,9 +27,9 @@ while [[ ${1-} == -* ]]; do
 done
 verb=${1-}
 case $verb in
-  run | check | nsys | ncu) shift ;;
-  "") die $exit_bad_usage "which job? run, check, nsys or ncu (see --help)" ;;
-  *) die $exit_bad_usage "$verb: no such job; there are run, check, nsys and ncu" ;;
+  run | check | nsys | ncu | ranks) shift ;;
+  "") die $exit_bad_usage "which job? run, check, nsys, ncu or ranks (see --help)" ;;
+  *) die $exit_bad_usage "$verb: no such job; there are run, check, nsys, ncu and ranks" ;;
 esac
 for setting in "$@"; do
   [[ $setting =~ ^[A-Z_]+= ]] || die $exit_bad_usage "$setting: must be like STEP=04"
@@ -36,12 +37,22 @@ for setting in "$@"; do
   export "${setting?}"
 done
 if [[ $verb != run ]]; then step_line "${STEP-}" >/dev/null; fi
+if [[ $verb == ranks ]]; then
+  read_step "$STEP"
+  ((step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a program of one process"
+  for setting in NODES GPUS; do
+    [[ ${!setting:-1} =~ ^[1-9][0-9]{0,4}$ ]] || die $exit_bad_usage "$setting=${!setting}: must be a whole number"
+  done
+fi
 command -v sbatch >/dev/null || ((dry)) || die $exit_no_gpu "sbatch was not found: is this a node of a Slurm cluster?"
 
 jobs_dir=$build_dir/jobs
 read -r -a gpu <<<"$LAB_SLURM_GPU"
 read -r -a further <<<"$LAB_SLURM_OPTIONS"
 read -r -a of_profiler <<<"$LAB_SLURM_PROFILER_OPTIONS"
+if [[ $verb == ranks ]]; then
+  read -r -a gpu <<<"--nodes=${NODES:-1} --ntasks-per-node=${GPUS:-4} ${LAB_SLURM_GPUS//'{gpus}'/${GPUS:-4}}"
+fi
 time=$LAB_SLURM_TIME
 if [[ $verb == run && $time == 00:10:00 ]]; then time=00:30:00; fi
 command=(sbatch --parsable --export=ALL --chdir="$lab_root" --output="$jobs_dir/$verb-%j.txt"

@@ -26,7 +26,8 @@ expect_status 1 "a guide without markers"
 expect "^exercises/04_jacobi_kernel/README.md: has no <!-- measured:begin -->" "a guide without markers"
 # Every right row of the published ladder has a time, and every step is in it.
 awk -F '\t' '
-  FNR == NR { if (/^[0-9]/) steps[$1] = 1; next }
+  # Several GPUs have tables of their own.
+  FNR == NR { if (/^[0-9]/ && $3 != "ranks") steps[$1] = 1; next }
   /^[0-9]/ { if ($3 != "right" || $5 + 0 <= 0) { print $1 ": published, but not right and timed"; bad = 1 }
              delete steps[$1] }
   END { for (s in steps) { print s ": is not in the published ladder"; bad = 1 }; exit bad }

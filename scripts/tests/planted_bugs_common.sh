@@ -32,16 +32,21 @@ compile_on_cpu() {
   local step=$1 cpp=$2 program=$3 variant=$4 cxx=${LAB_TEST_CXX:-c++} branches=trace-pc
   # shellcheck disable=SC2154  # lib.sh sets them
   local library=$build_dir/lab/cpu/libcuda_on_cpu$variant.a
-  local -a flags own=(-O1) link=()
+  local -a flags own=(-O1) link=() ranks=() mpi=()
   read -r -a flags <<<"${LAB_TEST_CXX_FLAGS:-}"
   if [[ $variant == _watched ]]; then
     if "$cxx" --version | grep -q clang; then branches=trace-pc,bb; fi
     own+=(-fsanitize=thread "-fsanitize-coverage=$branches" -DCUDA_ON_CPU_WATCHED)
     link=("-Wl,--wrap=memcpy" "-Wl,--wrap=memmove" "-Wl,--wrap=memset") # as lab/cpu/CMakeLists.txt says
   fi
+  # A job of several ranks.
+  if grep -q 'lab/ranks\.h' "$cpp"; then
+    ranks=("$build_dir/lab/liblab_ranks_on_cpu$variant.a")
+    read -r -a mpi < <(mpicxx --showme:link)
+  fi
   # shellcheck disable=SC2154
   "$cxx" "${flags[@]}" -std=c++20 -g1 -Wno-unknown-pragmas -I"$source_dir/lab/include" \
     -isystem "$source_dir/lab/cpu/include" "-DLAB_STEP_NAME=\"$step\"" "${own[@]}" -c "$cpp" -o "$program.o" &&
-    "$cxx" "${flags[@]}" "$program.o" "$library" "${LAB_TEST_LIBRARY:-$build_dir/lab/liblab.a}" \
-      "${link[@]}" -pthread -ldl -o "$program"
+    "$cxx" "${flags[@]}" "$program.o" "${ranks[@]}" "$library" "${LAB_TEST_LIBRARY:-$build_dir/lab/liblab.a}" \
+      "${mpi[@]}" "${link[@]}" -pthread -ldl -o "$program"
 }

@@ -39,6 +39,7 @@ END
 stub make <<END
 shift # --no-print-directory
 echo "make \$* STEP=\${STEP-} WHICH=\${WHICH-} N=\${N-} CUDAARCHS=\${CUDAARCHS-none}"
+[[ -z \${RANKS:-} ]] || echo "RANKS=\$RANKS ARGS=\$ARGS by \$LAB_MPIRUN"
 if [[ -n \${STUB_SLEEP:-} ]]; then echo \$\$ >"$temp/make_pid"; exec sleep "\$STUB_SLEEP"; fi
 exit "\${STUB_STATUS:-0}"
 END
@@ -80,6 +81,16 @@ STUB_STATUS=2 run "$slurm/submit.sh" --wait ncu STEP=05
 expect_status 2 "the verb's exit code"
 asked --constraint=perf
 dcgm "DCGM is left alone where the site does not say otherwise"
+
+# A step for several GPUs: a task for each, on one node and on several, and srun starts the program, not make.
+unset "${!LAB_SLURM_@}" CUDAARCHS
+SLURM_NTASKS=8 run "$slurm/submit.sh" --wait ranks STEP=14 NODES=2 GPUS=4 ARGS="--n 65536"
+expect_status 0 "ranks"
+asked --nodes=2 --ntasks-per-node=4 --gpus-per-node=4
+expect '^make run STEP=14 ' "ranks"
+expect '^RANKS=8 ARGS=--n 65536 by srun --mpi=pmix --kill-on-bad-exit=1 --gpu-bind=none -n \{ranks\}$' "ranks"
+LAB_SLURM_GPUS='--gres=gpu:{gpus}' run "$slurm/submit.sh" --dry-run ranks STEP=14
+expect '^sbatch .* --nodes=1 --ntasks-per-node=4 --gres=gpu:4 .*/ranks\.sbatch $' "ranks on one node"
 
 # What is paused is resumed: after success, after failure, after a signal, and where pausing itself fails.
 export LAB_PAUSE_DCGM=1
@@ -136,6 +147,8 @@ bad '^submit.sh: --nope: no such option' --nope
 bad '^submit.sh: which step\?' check
 bad '^submit.sh: STEP=42: there is no such step' ncu STEP=42
 bad '^submit.sh: 04: must be like STEP=04' ncu 04
+bad '^submit.sh: STEP=13: .* is a program of one process' ranks STEP=13
+bad '^submit.sh: NODES=two: must be a whole number' ranks STEP=14 NODES=two
 touch "$temp/refuse"
 run "$slurm/submit.sh" check STEP=04
 expect_status 1 "sbatch refuses"

@@ -13,7 +13,7 @@ while IFS=$'\t' read -r step source needs n iterations title rest; do
   [[ $step == "$(printf '%02d' $number)"_* ]] || fail "$step: its number should be $number"
   number=$((number + 1))
   [[ $source =~ ^jacobi\.(cpp|cu)$ ]] || fail "$step: the source file should be jacobi.cpp or jacobi.cu"
-  [[ $needs == cpu || $needs == cuda ]] || fail "$step: needs cpu or cuda, not '$needs'"
+  [[ $needs =~ ^(cpu|cuda|ranks)$ ]] || fail "$step: needs cpu, cuda or ranks, not '$needs'"
   [[ $n =~ ^[1-9][0-9]*$ ]] || fail "$step: the default n is '$n'"
   [[ $iterations =~ ^[1-9][0-9]*$ ]] || fail "$step: the number of iterations is '$iterations'"
   [[ -n $title && -z $rest ]] || fail "$step: has not six columns"

@@ -23,9 +23,10 @@ fi
 
 wanted=""
 while IFS=$'\t' read -r step _ needs _; do
+  if [[ $needs == ranks ]] && ! grep -q "^solution_${step}_cpu\$" "$build/step_targets.txt"; then continue; fi # no MPI
   program=solution_$step
   wanted+=$program
-  if [[ $needs == cuda ]]; then
+  if [[ $needs != cpu ]]; then
     program+=_cpu
     wanted+=_cpu$'\n'
   else

@@ -187,8 +187,10 @@ TEST_F(RecordReaderTest, refuses_another_n) {
 }
 
 TEST_F(RecordReaderTest, refuses_iterations_that_do_not_increase) {
-  EXPECT_TRUE(residuals_refused("iteration,residual\n1,1\n1,0.5\n3,0.25\n", "'1,0.5'"));
-  EXPECT_TRUE(residuals_refused("iteration,residual\n2,1\n1,0.5\n3,0.25\n", "'1,0.5'"));
+  EXPECT_TRUE(residuals_refused("iteration,residual\n1,1\n1,0.5\n3,0.25\n",
+                                "iteration 1 is recorded after iteration 1"));
+  EXPECT_TRUE(residuals_refused("iteration,residual\n2,1\n1,0.5\n3,0.25\n",
+                                "iteration 1 is recorded after iteration 2"));
   EXPECT_TRUE(residuals_refused("iteration,residual\n0,1\n3,0.25\n", "'0,1'"));
   EXPECT_TRUE(residuals_refused("iteration,residual\n-1,1\n3,0.25\n", "'-1,1'"));
   EXPECT_TRUE(residuals_refused("iteration,residual\n99999999999,1\n", "'99999999999,1'"));

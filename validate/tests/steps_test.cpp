@@ -25,13 +25,17 @@ TEST(ReadStepsTest, reads_the_columns) {
   const std::vector<Step> steps = steps_of(
       "# a comment\n\n"
       "00_serial\tjacobi.cpp\tcpu\t64\t1000\tas found\n"
-      "04_jacobi_kernel\tjacobi.cu\tcuda\t2048\t30\tsweep on the GPU\n");
-  ASSERT_EQ(steps.size(), 2u);
+      "04_jacobi_kernel\tjacobi.cu\tcuda\t2048\t30\tsweep on the GPU\n"
+      "14_multi_gpu\tjacobi.cu\tranks\t32768\t900\tseveral GPUs\n");
+  ASSERT_EQ(steps.size(), 3u);
   EXPECT_FALSE(steps[0].needs_cuda);
   EXPECT_EQ(steps[1].name, "04_jacobi_kernel");
   EXPECT_EQ(steps[1].number(), "04");
   EXPECT_EQ(steps[1].source, "jacobi.cu");
   EXPECT_TRUE(steps[1].needs_cuda);
+  EXPECT_FALSE(steps[1].needs_ranks);
+  EXPECT_TRUE(steps[2].needs_cuda);
+  EXPECT_TRUE(steps[2].needs_ranks);
   EXPECT_EQ(steps[1].n, 2048);
   EXPECT_EQ(steps[1].iterations, 30);
   EXPECT_EQ(steps[1].title, "sweep on the GPU");

@@ -7,7 +7,7 @@ enum ExitCode : int {
   kExitDone = 0,          ///< converged, or made the iterations that --iterations asked for
   kExitNotConverged = 1,  ///< stopped at --max-iterations, or at a residual that is not a number
   kExitBadUsage = 2,      ///< a bad command line
-  kExitCudaError = 3,     ///< a CUDA call or a kernel failed
+  kExitCudaError = 3,     ///< a CUDA call or a kernel failed, or one of NCCL or MPI
   kExitCannotWrite = 4,   ///< the record could not be written
   kExitDoesNotFit = 5,    ///< the fields do not fit in memory
   kExitNoGpu = 77,        ///< no usable GPU (77 is what CTest and Automake take for "skipped")
@@ -19,5 +19,21 @@ enum ExitCode : int {
 
 /// The name that `fail` puts before its line; `parse_options` sets it.
 void set_program_name(const char* name);
+
+/// In a job of several processes, its ranks (lab/ranks.h): how one of them ends them all.
+struct Job {
+  int rank = 0, size = 1;
+  /// What stands before the line that says why the job ends with `code`: "rank 2: ", say. One rank
+  /// says it for all; in the others it is null.
+  const char* (*words)(ExitCode code) = nullptr;
+  /// Ends the job with `code`. Does not return.
+  void (*end)(ExitCode code) = nullptr;
+};
+void set_job(const Job& job);
+/// This process's rank in its job, and how many there are: 0 and 1 where it is alone.
+int job_rank();
+int job_size();
+/// The job's `words`; nothing where the process is alone.
+const char* words_before_the_end(ExitCode code);
 
 }  // namespace lab

@@ -17,6 +17,9 @@ namespace lab {
 /// and records no times: the device only stands in for another.
 void set_device(const std::string& name, bool timed = true);
 
+/// A line that the run prints under its first one.
+void add_note(const std::string& note);
+
 /// Bytes of memory that this process can still take. The largest size_t where that is not known.
 std::size_t available_host_memory();
 

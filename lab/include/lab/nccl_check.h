@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#if LAB_HAVE_NCCL
+#include <nccl.h>
+#else
+// Where the lab is built without NCCL its calls still compile. With the CPU in place of GPUs they
+// work, too, by MPI (LAB_HALOS=nccl asks for them, src/nccl_by_mpi.cpp has them); elsewhere they
+// fail, and nobody makes them: has_nccl() of lab::Ranks is false.
+struct ncclComm;
+using ncclComm_t = ncclComm*;
+enum ncclResult_t { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
+enum ncclDataType_t { ncclFloat = 7, ncclFloat32 = 7, ncclDouble = 8, ncclFloat64 = 8 };
+enum ncclRedOp_t { ncclSum = 0 };
+ncclResult_t ncclGroupStart();
+ncclResult_t ncclGroupEnd();
+ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int to_rank,
+                      ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int from_rank,
+                      ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                           ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream);
+const char* ncclGetErrorString(ncclResult_t result);
+#endif
+
+/// Ends the job with one clear line where a call of NCCL failed, or has not returned within the
+/// time limit of lab::Ranks: which call, at which line, why.
+///
+///   NCCL_CHECK(ncclSend(row, count, ncclFloat, north, ranks.nccl(), stream));
+#define NCCL_CHECK(call) \
+  (::lab::begin_nccl(#call), ::lab::check_nccl((call), #call, __FILE__, __LINE__))
+
+namespace lab {
+
+/// What NCCL_CHECK calls before the call and after it.
+void begin_nccl(const char* call);
+void check_nccl(ncclResult_t result, const char* call, const char* file, int line);
+
+}  // namespace lab

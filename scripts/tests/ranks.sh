@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Jobs of several ranks, by real MPI, with the CPU in place of their GPUs: right at sizes at which a rank has just
+# its halo, and with every way to check; a rank that dies, that hangs, or that was started with other options ends
+# the job within seconds, with one line that names it.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need_build
+need pgrep
+unset LAB_MPIRUN LAB_HALOS LAB_EXCHANGE_SECONDS LAB_CPU_ORDER RANKS
+make_temp
+step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
+program=$build_dir/bin/solution_${step}_cpu
+ranks=$build_dir/bin/ranks
+[[ -x $program && -x $ranks ]] || skip "$program is not there: this build has no MPI, or the lab no solutions"
+levels=$(sed -n 's/^constexpr int kLevels = \([0-9]*\);.*/\1/p' "$source_dir/solutions/$step/jacobi.cu")
+[[ -n $levels ]] || fail "$step: no kLevels was found: the test is at fault"
+
+# Right, at a size at which each rank has as many rows as the halo.
+small=$((4 * levels))
+run "$build_dir/bin/validate" --ranks 4 --problem probe --n $small "$program"
+expect_status 0 "n = $small on 4 ranks"
+expect ': right: [0-9]+ runs, .*bit for bit, residuals within rounding$' "n = $small on 4 ranks"
+# One rank takes any n; so does a program that is started without MPI.
+run "$build_dir/bin/validate" --ranks 1 --n 3 "$program"
+expect_status 0 "n = 3 on one rank"
+run "$build_dir/bin/validate" --problem probe --n 34 "$program"
+expect_status 0 "without a launcher"
+# The records of different numbers of ranks are the same, row hashes too.
+for r in 1 3; do
+  run "$ranks" $r "$program" --n 150 --iterations 40 --problem probe --quiet --record "$temp/$r" --record-field rows
+  expect_status 0 "row hashes, $r ranks"
+done
+cmp -s "$temp/1/rows.csv" "$temp/3/rows.csv" || fail "the row hashes of 1 and 3 ranks differ"
+grep -q '"ranks": 3,' "$temp/3/run.json" || fail "run.json does not say how many ranks there were:" "$(<"$temp/3/run.json")"
+
+# one_line CODE REGEX WHAT: the last command ended with CODE, and all that it said is one line that matches.
+one_line() {
+  expect_status "$1" "$3"
+  [[ -z $out && $(grep -c '' <<<"$err") == 1 ]] || show "$3: there should be one line, on stderr"
+  expect "$2" "$3"
+}
+name=$step
+run "$ranks" 2 "$program" --help
+expect_status 0 "--help"
+[[ $(grep -c -- '--iterations K' <<<"$out") == 1 ]] || show "--help should be printed once"
+run "$ranks" 3 "$program" --n 2
+one_line 2 "^$name: --n 2: must be from 3 " "bad usage"
+run "$ranks" 4 "$program" --n $((small - 1))
+one_line 2 "^$name: n = $((small - 1)) has too few rows for 4 ranks: each needs $levels, .*; 3 ranks are the most" \
+  "too many ranks"
+LAB_EXCHANGE_SECONDS=0 run "$ranks" 2 "$program" --n 100
+one_line 2 "^$name: LAB_EXCHANGE_SECONDS=0: must be " "a bad time limit"
+LAB_HALOS=pigeon run "$ranks" 2 "$program" --n 100
+one_line 2 "^$name: LAB_HALOS=pigeon: must be " "a bad way for halos"
+run "$ranks" 2 "$program" --n 1000000 --iterations 1
+one_line 5 "^$name: n = 1000000 on 2 ranks needs [0-9.]+ GB of GPU memory in each, .* the largest n that fits is [0-9]+; this n needs [0-9]+ GPUs" \
+  "a field that does not fit"
+run "$ranks" 2 "$program" --n 100 --iterations 1 --record /proc/nowhere
+one_line 4 "^$name: (rank 0: )?--record /proc/nowhere: " "a record that cannot be written"
+# One rank with another size.
+cat >"$temp/other" <<END
+#!/usr/bin/env bash
+n=100
+if [[ \${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-}} == 1 ]]; then n=101; fi
+exec "$program" --n \$n --iterations 5
+END
+chmod +x "$temp/other"
+run "$ranks" 3 "$temp/other"
+one_line 2 "^$name: rank 1 was started with other options than rank 0: '--n 101 --iterations 5', and not '--n 100 --iterations 5'$" \
+  "mismatched options"
+
+# A signal to one rank of three, in the middle of the run.
+strike() { # strike SIGNAL RANK
+  local pid=""
+  status=0
+  "$ranks" 3 "$program" --n 200 --iterations 1000000 --quiet >"$temp/out" 2>"$temp/err" &
+  local job=$!
+  for ((k = 0; k < 200; ++k)); do
+    for pid in $(pgrep -f "^$program --n 200" || true); do
+      if tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$2"; then break 2; fi
+    done
+    pid=""
+    sleep 0.05
+  done
+  [[ -n $pid ]] || skip "no rank $2 was found: this MPI is none that the test knows"
+  sleep 1 # past the start of MPI
+  kill -"$1" "$pid"
+  local began=$SECONDS
+  wait "$job" || status=$?
+  seconds=$((SECONDS - began))
+  kill -KILL "$pid" 2>/dev/null || true
+  out=$(<"$temp/out") err=$(<"$temp/err")
+  said=$out$'\n'$err
+  ((seconds <= 8)) || fail "$1 to rank $2: the job went on for $seconds s"
+  if pgrep -f "^$program --n 200" >/dev/null; then fail "$1 to rank $2: some ranks are still there"; fi
+}
+strike KILL 1
+one_line 137 "^$name: rank 1 has died: " "a rank that is killed"
+LAB_EXCHANGE_SECONDS=2 strike STOP 2
+one_line 3 "^$name: rank [01]: waited 2 s in vain for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank that hangs"
+
+# Another launcher; none.
+LAB_MPIRUN="echo start {ranks}:" run "$ranks" 4 "$program" --n 100
+expect "^start 4: $program --n 100\$" "LAB_MPIRUN"
+run "$ranks" four "$program"
+one_line 2 '^ranks: say how many' "ranks, asked badly"
+finish "jobs of ranks, and what ends them"
