@@ -427,8 +427,9 @@ def ladder(rows, facts, on_gpu, width=880):
 # Lines.
 
 def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=power_label, x_values=None,
-          linear_y=False, marks=()):
-    """A line chart: series [(words, colour, shape, [(x, y)])]; marks [(x, words)] are vertical lines."""
+          linear_y=False, marks=(), y_values=None):
+    """A line chart: series [(words, colour, shape, [(x, y)])]; marks [(x, words)] are vertical lines. A linear axis
+    begins at 0, or goes from the first of y_values to the last."""
     narrow = width < 600
     columns = 2 if narrow else 4
     left, right = 58, width - 14
@@ -439,7 +440,9 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
     xs = [px_ for *_, points in series for px_, _ in points]
     ys = [value for *_, points in series for _, value in points]
     x = Axis(min(xs), max(xs), left + 6, right - 6)
-    if linear_y:
+    if y_values:
+        y = Axis(y_values[0], y_values[-1], bottom, top, linear=True)
+    elif linear_y:
         step = 10 ** math.floor(math.log10(max(ys)))
         step = step / 2 if max(ys) / step < 3 else step
         high = step * math.ceil(max(ys) / step + 1e-9)

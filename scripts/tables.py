@@ -7,6 +7,8 @@ Each text has pairs of markers, and what stands between them comes from a file:
                                                          and results/h200/{tile_loading,graph,tuning,large,experiments,kernels,
                                                          roofline}.tsv where they are
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
+    <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv, and the model of it;
+                                                         scaling.svg is drawn beside it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (lab/cpu/README.md) lab/cpu/tests/bugs/09_shared_tile.tsv
@@ -22,6 +24,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import scaling_model  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LADDER = ROOT / "results/h200/ladder.tsv"
 TRACER = ROOT / "results/h200/tracer.tsv"
@@ -34,6 +39,7 @@ EXPERIMENTS = ROOT / "results/h200/experiments.tsv"
 KERNELS = ROOT / "results/h200/kernels.tsv"
 ROOFLINE = ROOT / "results/h200/roofline.tsv"
 COUNTERS = ROOT / "results/h200/counters.tsv"
+SCALING = ROOT / "results/h200/scaling.tsv"
 MISTAKES = ROOT / "lab/cpu/tests/bugs/09_shared_tile.tsv"
 # After so many sweeps a run at this n stops by itself, at the default tolerance. It prints that on any machine.
 SWEEPS_TO_TOLERANCE = {64: 730, 2048: 181}
@@ -285,18 +291,23 @@ def large_lines():
     facts, rows = read_table(LARGE)
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
+    spreads = all(row["ms"] == "-" or row["ms_q1"] != "-" for row in rows)  # or nobody has noted them
+    told = "; the spread is the widest middle half of a row" if spreads else ""
     lines = ["", f"Large grids: 10⁹ points updated a second, and in brackets how many times the copy bandwidth that is at 8 bytes a "
-             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians; the spread is the widest middle half of a row):", "",
-             f"| step | {' | '.join(f'n = {n}' for n in sizes)} | spread |", f"|---|{'--:|' * (len(sizes) + 1)}"]
+             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians{told}):", "",
+             f"| step | {' | '.join(f'n = {n}' for n in sizes)} |{' spread |' * spreads}",
+             f"|---|{'--:|' * (len(sizes) + spreads)}"]
     for step in dict.fromkeys(row["step"] for row in rows):
         cells, widest = [], 0
         for n in sizes:
             row = found[step, n]
             cells.append("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})")
-            widest = max(widest, 0 if row["ms"] == "-" else spread(row))
-        lines.append(f"| {step} | {' | '.join(cells)} | {widest:.1f} % |")
+            widest = max(widest, spread(row) if spreads and row["ms"] != "-" else 0)
+        lines.append(f"| {step} | {' | '.join(cells)} |" + (f" {widest:.1f} % |" if spreads else ""))
     if facts.get("constants"):
         lines += ["", f"Measured with these constants: {facts['constants']}."]
+    if facts.get("note"):
+        lines[-1] += f" The figures are {facts['note']}."
     return lines
 
 
@@ -528,6 +539,77 @@ def profile_block(step):
             "```text", *lines, "```", "", "</details>"]
 
 
+def of_cell(row, efficiency=None):
+    """"0.0214 (97 %)"; a dash where there is no time."""
+    if row is None or row["ms"] == "-":
+        return "–"
+    percent = row[efficiency] if efficiency else "-"
+    return significant(row["ms"]) + ("" if percent == "-" else f" ({float(percent):.1f} %)")
+
+
+def scaling_block(step):
+    """How a step scales; with step 15 the model, too."""
+    if not SCALING.is_file():
+        return ["Not measured yet."]
+    facts, rows = scaling_model.read(SCALING)
+    found = {(row["step"][:2], *(int(row[name]) for name in ("n", "ranks", "check_every"))): row for row in rows}
+    ranks = sorted({r for _, _, r, _ in found})
+    gpus = " | ".join(f"{r} GPU{'s' if r > 1 else ''}" for r in ranks)
+    last = number(step) == "15"
+    steps = ["14", "15"] if last else [number(step)]
+    lines = [f"On {facts['gpus']} {facts['gpu']}s ({facts['links']} between two of them; CUDA {facts['cuda']}, NCCL "
+             f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
+             "the rows of step 10's.", "",
+             "Strong scaling: ms a sweep, and in brackets the efficiency: how fast so many GPUs are, as a share of so many "
+             "times step 13 on one.", "",
+             f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",
+             f"|--:|--:|--:|--:|{'--:|' * len(ranks)}--:|--:|"]
+    weak = {(one, r): sizes[k] for k, one in enumerate(scaling_model.WEAK[1]) for r, sizes in scaling_model.WEAK.items()}
+    only_weak = {n for (_, r), n in weak.items() if r not in (1, max(scaling_model.WEAK))}
+    for n, every in sorted({(n, every) for _, n, _, every in found if n not in only_weak}):
+        for name in steps:
+            of_ranks = [found.get((name, n, r, every)) for r in ranks]
+            timed = [row for row in of_ranks if row and row["ms"] != "-"]
+            if timed:
+                most = timed[-1]["glups"] if timed[-1] is of_ranks[-1] else "-"
+                lines.append(f"| {n} | {every} | {of_cell(found.get(('13', n, 1, every)))} | {name} | "
+                             f"{' | '.join(of_cell(row, 'efficiency') for row in of_ranks)} | {significant(most)} | "
+                             f"{max(spread(row) for row in timed):.1f} % |")
+    lines += ["", "Weak scaling, as many points for each GPU: ms a sweep, and in brackets the time of the step itself on one "
+              "GPU, as a share of that.", "", f"| points a GPU | step | {gpus} |", f"|--:|--:|{'--:|' * len(ranks)}"]
+    for one in scaling_model.WEAK[1]:
+        for name in steps:
+            cells = [of_cell(found.get((name, weak.get((one, r)), r, scaling_model.CHECK_OFTEN)), "weak_efficiency")
+                     for r in ranks]
+            if set(cells) != {"–"}:
+                lines.append(f"| {one}² | {name} | {' | '.join(cells)} |")
+    if last:
+        lines += ["", "![Strong and weak scaling of steps 14 and 15](../../results/h200/scaling.svg)", "", *model_lines()]
+    return lines
+
+
+def model_lines():
+    """The model's figures, what it says of the points that it was not fitted to, and of many nodes."""
+    model = scaling_model.Model(SCALING)
+    fitted = [abs(error) for row, _, error in model.compared() if int(row["ranks"]) <= scaling_model.FITTED_RANKS]
+    lines = [f"The model (`scripts/scaling.py --model`): {'; '.join(scaling_model.words_of_model(model))}. At the points that "
+             f"it was fitted to it is off by at most {max(fitted):.1f} %. Of the others it says:", "",
+             "| n | residual every | GPUs | step | measured, ms | by the model | error |", "|--:|--:|--:|--:|--:|--:|--:|"]
+    for row, ms, error in sorted(model.compared(), key=lambda one: (int(one[0]["n"]), int(one[0]["check_every"]))):
+        if int(row["ranks"]) > scaling_model.FITTED_RANKS:
+            lines.append(f"| {row['n']} | {row['check_every']} | {row['ranks']} | {number(row['step'])} "
+                         f"| {significant(row['ms'])} | {significant(str(ms))} | {error:+.1f} % |")
+    nodes, each = scaling_model.HOSTS
+    lines += ["", f"And of {nodes} nodes of {each} GPUs, which nobody has measured: µs of a pass of {scaling_model.PASS} sweeps "
+              "with a residual, what of it cannot be hidden, and the efficiency against the step itself on one GPU.", "",
+              "| scaling | n | step | rows | exchange | sum | overhead | GLUPS | efficiency |",
+              "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    for words, n, name, parts, glups, efficiency in model.far():
+        times = " | ".join(significant(str(parts[part])) for part in scaling_model.PARTS)
+        lines.append(f"| {words} | {n} | {name} | {times} | {significant(str(glups))} | {efficiency:.0f} % |")
+    return lines
+
+
 def mistakes_block():
     _, rows = read_table(MISTAKES)
     ways = ["forward", "reverse", "shuffled", "RACES=1"]
@@ -568,7 +650,19 @@ def main():
         if guide.is_file() and "<!-- profile:begin -->" in guide.read_text():
             blocks.append((guide, "profile", PROFILES, profile_block(row["step"])))
 
+    for step in scaling_model.STEPS.values():
+        guide = ROOT / "exercises" / step / "README.md"
+        if guide.is_file() and (number(step) == "15" or "<!-- scaling:begin -->" in guide.read_text()):
+            blocks.append((guide, "scaling", SCALING, scaling_block(step)))
+
     wrong = []
+    if SCALING.is_file():
+        drawn, path = scaling_model.picture(SCALING), SCALING.with_suffix(".svg")
+        if not path.is_file() or path.read_text() != drawn:
+            if arguments.check:
+                wrong.append(f"{path.relative_to(ROOT)}: is not drawn from {SCALING.relative_to(ROOT)}; run `make tables`")
+            else:
+                scaling_model.plot(path.parent)
     for path, name, source, lines in blocks:
         text = path.read_text() if path.is_file() else ""
         new = replace_block(text, name, lines)

@@ -25,7 +25,7 @@
 #include <lab/run.h>
 
 // TODO(12): n = 16384. A block is kWarps = 4 warps of kLanes = 32 threads, side by side; a warp
-//   marches through kRows = 8 rows, with kAhead = 2 more rows under way. No tile.
+//   marches through kRows = 8 rows, with kAhead = 3 more rows under way. No tile.
 constexpr int kDefaultN = 512;   // points a side, unless --n says otherwise
 constexpr int kCheckEvery = 10;  // sweeps from one residual to the next (--check-every)
 constexpr int kBlockX = 32;      // points a block along i, and threads: one warp

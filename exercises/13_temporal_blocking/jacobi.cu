@@ -36,7 +36,7 @@ constexpr int kLanes = 32;        // threads of a warp
 // What scripts/tune.py found best on an H200.
 constexpr int kWarps = 4;  // warps a block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
-constexpr int kAhead = 2;  // rows under way from memory, while one is swept
+constexpr int kAhead = 3;  // rows under way from memory, while one is swept
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1. A row is padded
 // to a multiple of 32 floats, its pitch: the padding has no part in the result.

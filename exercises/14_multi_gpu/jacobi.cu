@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     } else if (side) {
       arrive(y++, Near::kSide);
     } else {
-#pragma unroll 4
+#pragma unroll 3
       for (; y < min(y_end, n - kRing); ++y) arrive(y, Near::kNothing);
     }
   }

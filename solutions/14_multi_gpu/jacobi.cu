@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
-  // Each lane fetches what it will read itself: no barrier. Beyond what is held any address will do.
+  // Each lane fetches what it will read itself: no barrier. Beyond what is held any row will do.
   __shared__ float4 ring[kWarps][kRing][kLanes];
   int y = max(j_begin - kSweeps, 0);  // the row that arrives
   const float* from = f_old + idx(min(max(i, 0), pitch_of(n) - 4), y - slab.held_begin, n);
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     } else if (side) {
       arrive(y++, Near::kSide);
     } else {
-#pragma unroll 4
+#pragma unroll 3
       for (; y < min(y_end, slab.held_end - kRing); ++y) arrive(y, Near::kNothing);
     }
   }

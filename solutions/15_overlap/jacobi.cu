@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
       } else if (side) {
         arrive(y++, Near::kSide);
       } else {
-#pragma unroll 4
+#pragma unroll 3
         for (; y < min(y_end, slab.held_end - kRing); ++y) arrive(y, Near::kNothing);
       }
     }
