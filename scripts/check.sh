@@ -151,6 +151,7 @@ measure_goals() {
   if grep -q "^-- CUDA " "$build_dir/configure.log" && build_targets lab_trace >"$log" 2>&1; then
     options+=(--tracer "$build_dir/lib/liblab_trace.so")
   fi
+  if ((step_ranks)); then options+=(--ranks "${RANKS:-1,2,3,4}"); fi
   if [[ $backend == gpu && $step_needs == cuda ]]; then
     options+=(--gpu)
     if build_targets bandwidth >"$log" 2>&1; then options+=(--bandwidth "$build_dir/bin/bandwidth"); fi

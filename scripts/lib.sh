@@ -70,6 +70,25 @@ read_ranks() {
     die $exit_bad_usage "RANKS=$RANKS: must be a number of ranks, such as 4 (for a check also several: 1,2,4)"
 }
 
+# ranks_of_run FILE: sets ranks to how many ranks a run of the step's FILE has: $RANKS, or one for each GPU, or with
+# the CPU in their place two. Empty where the program is of one process. After choose_backend.
+ranks_of_run() {
+  ranks=""
+  if ! ((step_ranks)); then return; fi
+  [[ ${RANKS:-} != *,* ]] || die $exit_bad_usage "RANKS=$RANKS: one number of ranks"
+  if ! grep -q 'lab::Ranks ' "$lab_root/$1"; then
+    [[ ${RANKS:-1} == 1 ]] ||
+      die $exit_bad_usage "RANKS=$RANKS: $1 is a program of one process so far (it has no lab::Ranks)"
+    return
+  fi
+  ranks=${RANKS:-}
+  if [[ -z $ranks ]]; then
+    ranks=2
+    if [[ $backend == gpu ]]; then ranks=$(timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true); fi
+    if ((ranks < 1)); then ranks=1; fi
+  fi
+}
+
 # read_which: sets which to "exercise" or "solution", from $WHICH.
 read_which() {
   which=${WHICH:-exercise}

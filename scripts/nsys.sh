@@ -6,6 +6,7 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points a side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times, at most 500)
+#   RANKS=R                    of a step for several GPUs: how many ranks (default: one for each GPU); a report each
 #   BASELINE=previous          profiles the step before, too, at the same n, and shows both side by side; or
 #                              BASELINE=NN, another one
 #   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
@@ -18,6 +19,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/profilers.sh"
 start_profile nsys
 if [[ -n ${REPORT:-} ]]; then show_report nsys; fi
 if [[ $step_needs == cuda ]] && ! gpu_here; then no_gpu_for nsys; fi
+backend=gpu
+read_ranks
+ranks_of_run "$source_file"
 nsys=$(find_profiler nsys) || profiler_missing nsys
 tool_version=$(profiler_version "$nsys")
 no_other_profiler nsys
@@ -42,13 +46,35 @@ statistics() {
   run_limited "$work/stats.csv" "$nsys" stats "${arguments[@]}" --format csv --force-export=true "$report"
 }
 
-# profile STEP WHICH: makes profiles/nsys_WHICH_STEP.nsys-rep and .csv.
+# profile STEP WHICH: makes profiles/nsys_WHICH_STEP.nsys-rep and .csv; of a job _rank0.nsys-rep and so on for each rank,
+# and of them all .csv is that of rank 0.
 profile() {
-  local name=nsys_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report
-  say "$2 $1, n = $n, $iterations iterations, under nsys $tool_version ..."
-  run_limited "$log" "$nsys" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
-    --force-overwrite=true -o "$work/$name" "$program" --n "$n" --iterations "$iterations" --quiet || status=$?
-  report=$work/$name.nsys-rep
+  local name=nsys_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log job="" rank
+  local -a launch=() names=()
+  if [[ -n $ranks ]] && grep -qs 'lab::Ranks ' "$lab_root/$2s/$1"/*.cu; then
+    # In the name {rank} becomes the rank's number.
+    launch=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/each_rank.sh") job="_rank{rank}"
+    for ((rank = 0; rank < ranks; ++rank)); do names+=("${name}_rank$rank"); done
+  else
+    names=("$name")
+  fi
+  say "$2 $1, n = $n, $iterations iterations, ${job:+$ranks ranks, }under nsys $tool_version ..."
+  run_limited "$log" "${launch[@]}" "$nsys" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
+    --force-overwrite=true -o "$work/$name$job" "$program" --n "$n" --iterations "$iterations" \
+    --quiet || status=$?
+  rm -f "$profiles_dir/${name}_rank"*.{nsys-rep,csv}
+  for rank in "${!names[@]}"; do
+    keep_report "$1" "$2" "${names[rank]}" "$program" "$status" "$log"
+  done
+  if [[ -n $job ]]; then
+    cp "$profiles_dir/${name}_rank0.csv" "$work/$name.csv"
+    mv -f "$work/$name.csv" "$profiles_dir"
+  fi
+}
+
+# keep_report STEP WHICH NAME PROGRAM STATUS LOG: moves NAME's report to the others, with its tables beside it.
+keep_report() {
+  local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
   if [[ ! -f $report && -f $work/$name.qdstrm ]]; then
     # A part of Nsight Systems that stands apart from the rest makes the report.
     local importer
@@ -80,5 +106,12 @@ profile() {
 }
 
 profile_both
-say "The report (nsys-ui draws its time line):"
-say "  ${profiles_dir#"$lab_root"/}/nsys_${which}_$step.nsys-rep"
+if ((${ranks:-1} > 1)); then
+  say "That is rank 0's."
+  files=()
+  for ((rank = 0; rank < ranks; ++rank)); do files+=("$profiles_dir/nsys_${which}_${step}_rank$rank.csv"); done
+  "$lab_root/scripts/rank_ranges.py" "${files[@]}"
+  say ""
+fi
+say "The report (nsys-ui draws its time line${ranks:+; one for each rank}):"
+say "  ${profiles_dir#"$lab_root"/}/nsys_${which}_$step${ranks:+_rank0}.nsys-rep"

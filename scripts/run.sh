@@ -15,19 +15,16 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 run_one() {
-  local program source_file
+  local program source_file backend=gpu ranks
   read_step "$STEP"
   if [[ -z ${WHICH:-} && -d $lab_root/solutions ]]; then WHICH=solution; fi
   read_which
   read_ranks
-  [[ ${RANKS:-} != *,* ]] || die $exit_bad_usage "RANKS=$RANKS: one number of ranks"
   source_file=${which}s/$step/$step_source
   [[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
-  if [[ ${RANKS:-1} != 1 ]] && ! grep -q 'lab::Ranks ' "$lab_root/$source_file"; then
-    die $exit_bad_usage "RANKS=$RANKS: $source_file is a program of one process so far (it has no lab::Ranks)"
-  fi
+  ranks_of_run "$source_file"
   configure >/dev/null
-  program=${which}_$step backend=gpu
+  program=${which}_$step
   if [[ $step_needs == cuda ]]; then choose_backend; fi
   if [[ $backend == cpu ]]; then program+=_cpu; fi
   have_target "$program" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
@@ -35,15 +32,8 @@ run_one() {
   local -a command=("$build_dir/bin/$program") arguments=()
   read -r -a arguments <<<"${ARGS:-}"
   if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi
-  if ((step_ranks)) && grep -q 'lab::Ranks ' "$lab_root/$source_file"; then
-    local ranks=${RANKS:-}
-    if [[ -z $ranks ]]; then
-      ranks=2
-      if [[ $backend == gpu ]]; then ranks=$(timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true); fi
-      if ((ranks < 1)); then ranks=1; fi
-    fi
-    command=("$build_dir/bin/ranks" "$ranks" "${command[@]}")
-  fi
+  ranks_of_run "$source_file"
+  if [[ -n $ranks ]]; then command=("$build_dir/bin/ranks" "$ranks" "${command[@]}"); fi
   cd "$lab_root"
   exec "${command[@]}" "${arguments[@]}"
 }

@@ -12,7 +12,8 @@
 Before anything is timed the field's rows must have the hashes of step 10's on one GPU, at n = 4099 with every number
 of ranks and at n = 32768 with the largest, and the residual must be step 10's within the rounding of a sum. What
 differs gets no time. More options of --write: --ranks 1,2,4; --steps 13,14,15; --quick (n = 16384 alone, short runs);
---seconds S, after which nothing more is begun (default 150); --build DIR (default: build), which holds bin/ranks,
+--seconds S, after which nothing more is begun (default 150); --beside, jobs of the same n that leave each other's GPUs
+alone run at the same time, for half the time in all; --build DIR (default: build), which holds bin/ranks,
 bin/solution_10_... and those of the steps.
 """
 
@@ -265,13 +266,18 @@ def sweeps_of(case, seconds):
     return case.check_every * max(SAMPLES + 1, math.ceil(for_seconds))
 
 
-def measure(lab, case, seconds):
-    """The row of a case, efficiencies not yet in it."""
-    row = {"step": STEPS[case.step], "n": str(case.n), "ranks": str(case.ranks), "check_every": str(case.check_every),
-           **dict.fromkeys(COLUMNS[4:12], "-"), "halos": "-"}
-    command = lab.command(case.step, case.ranks, ["--problem", "probe", "--n", case.n, "--iterations",
-                                                  sweeps_of(case, seconds), "--check-every", case.check_every])
-    [(code, out, error)] = lab.run_all([(case.ranks, command)], TIMED_LIMIT)
+def measure(lab, together, seconds):
+    """The rows of cases that run at the same time, efficiencies not yet in them."""
+    commands = []
+    for case in together:
+        options = ["--problem", "probe", "--n", case.n, "--iterations", sweeps_of(case, seconds), "--check-every",
+                   case.check_every]
+        commands.append((case.ranks, lab.command(case.step, case.ranks, options)))
+    return [row_of(case, *said) for case, said in zip(together, lab.run_all(commands, TIMED_LIMIT))]
+
+
+def row_of(case, code, out, error):
+    row = row_without_time(case, "")
     found = read_summary(out)
     if code == DOES_NOT_FIT:
         row["verdict"] = "does not fit"
@@ -347,7 +353,38 @@ def mpi_version(build):
         return "-"
     first = said.splitlines()[0] if said else ""
     match = re.search(r"\((.*?)\) *([0-9.]+)", first)
-    return f"{match[1]} {match[2]}" if match else " ".join(first.split())[:60] or "-"
+    # Open MPI 4's launcher may call itself OpenRTE.
+    return f"{match[1]} {match[2]}".replace("OpenRTE", "Open MPI") if match else " ".join(first.split())[:60] or "-"
+
+
+def in_one_go(waiting, gpus):
+    """The first case, and those after it with the same n for which there are GPUs beside it."""
+    together, left = [waiting[0]], gpus - waiting[0].ranks
+    for case in waiting[1:]:
+        if case.n == waiting[0].n and case.ranks <= left:
+            together.append(case)
+            left -= case.ranks
+    return together
+
+
+def row_without_time(case, verdict):
+    return {**dict.fromkeys(COLUMNS, "-"), "step": STEPS[case.step], "n": str(case.n), "ranks": str(case.ranks),
+            "check_every": str(case.check_every), "verdict": verdict.replace("\t", " ")}
+
+
+def write_rows(path, facts, rows):
+    nccl = next((row["halos"].removeprefix("NCCL ") for row in rows if row["halos"].startswith("NCCL ")), "-")
+    add_efficiencies(rows)
+    order = list(STEPS.values())
+    write_table(
+        path,
+        ["Steps 14 and 15 on several GPUs, step 13 on one: time of a sweep, residuals included. glups: 10^9 points",
+         "updated a second. In percent: efficiency, R ranks against step 13 on one GPU at this n; own_efficiency,",
+         "against the step itself on one rank; weak_efficiency, against that at the n with as many points a GPU.",
+         "Written by scripts/scaling.py."],
+        {**facts, "nccl": nccl}, COLUMNS,
+        [[row[column] for column in COLUMNS] for row in sorted(rows, key=lambda row: (
+            int(row["n"]), int(row["check_every"]), order.index(row["step"]), int(row["ranks"])))])
 
 
 def write(arguments, ranks, steps):
@@ -362,40 +399,34 @@ def write(arguments, ranks, steps):
         fail(f"{too_many[0]} ranks need a GPU each, and there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
     if too_many:
         print(f"{', '.join(map(str, too_many))} ranks: skipped: GPUs: {len(gpus)}", flush=True)
-    facts |= {"gpus": str(len(gpus)), "nccl": "-", "mpi": mpi_version(build),
+    facts |= {"gpus": str(len(gpus)), "beside": "yes" if arguments.beside else "no", "nccl": "-",
+              "mpi": mpi_version(build),
               "links": read_links(run(["nvidia-smi", "topo", "-m"])),
               **{f"constants_{step}": constants_of(step) for step in CONSTANTS}}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         lab = Machine(build, gpus, pathlib.Path(folder))
         wrong = validate(lab, steps, ranks, arguments.quick)
-        for case in cases(steps, ranks, arguments.quick):
-            why = wrong.get((case.step, case.ranks))
-            if not why and time.monotonic() - began > arguments.seconds:
-                why = f"not run: {arguments.seconds:g} s are over"
-            if why:
-                print(f"{case}: {why}", flush=True)
-                rows.append({**dict.fromkeys(COLUMNS, "-"), "step": STEPS[case.step], "n": str(case.n),
-                             "ranks": str(case.ranks), "check_every": str(case.check_every),
-                             "verdict": why.replace("\t", " ") if why.startswith("not run") else f"wrong: {why}"})
-                continue
-            rows.append(measure(lab, case, QUICK_SECONDS if arguments.quick else SECONDS))
-            if rows[-1]["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
-                wrong[case.step, case.ranks] = rows[-1]["verdict"]
+        waiting = cases(steps, ranks, arguments.quick)
+        while waiting:
+            together = in_one_go(waiting, len(gpus) if arguments.beside else 0)
+            waiting = [case for case in waiting if case not in together]
+            over = f"not run: {arguments.seconds:g} s are over" if time.monotonic() - began > arguments.seconds else ""
+            whys = {case: wrong.get((case.step, case.ranks)) or over for case in together}
+            for case, why in whys.items():
+                if why:
+                    print(f"{case}: {why}", flush=True)
+                    rows.append(row_without_time(case, why if why == over else f"wrong: {why}"))
+            found = measure(lab, [case for case, why in whys.items() if not why],
+                            QUICK_SECONDS if arguments.quick else SECONDS)
+            for row in found:
+                if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
+                    wrong[row["step"][:2], int(row["ranks"])] = row["verdict"]
+            rows += found
+            if any(row["ms"] != "-" for row in rows):  # whoever ends this loses nothing of what was measured
+                write_rows(arguments.write / "scaling.tsv", facts, rows)
     if all(row["ms"] == "-" for row in rows):
         fail(f"nothing could be timed; {STEPS[rows[0]['step'][:2]]}: {rows[0]['verdict']}")
-    facts["nccl"] = next((row["halos"].removeprefix("NCCL ") for row in rows if row["halos"].startswith("NCCL ")), "-")
-    add_efficiencies(rows)
-    order = {step: k for k, step in enumerate(STEPS.values())}
-    rows.sort(key=lambda row: (int(row["n"]), -int(row["check_every"]) if row["n"] != str(STRONG[0]) else
-                               int(row["check_every"]), order[row["step"]], int(row["ranks"])))
-    write_table(
-        arguments.write / "scaling.tsv",
-        ["Steps 14 and 15 on several GPUs, step 13 on one: time of a sweep, residuals included. glups: 10^9 points",
-         "updated a second. In percent: efficiency, R ranks against step 13 on one GPU at this n; own_efficiency,",
-         "against the step itself on one rank; weak_efficiency, against that at the n with as many points a GPU.",
-         "Written by scripts/scaling.py."],
-        facts, COLUMNS, [[row[column] for column in COLUMNS] for row in rows])
     timed = sum(row["ms"] != "-" for row in rows)
     print(f"{timed} of {len(rows)} rows with a time, in {time.monotonic() - began:.0f} s; written to "
           f"{arguments.write / 'scaling.tsv'}")
@@ -419,6 +450,7 @@ def main():
     parser.add_argument("--ranks", metavar="1,2,4", type=numbers, default=[1, 2, 4])
     parser.add_argument("--steps", default="13,14,15")
     parser.add_argument("--seconds", type=float, default=150)
+    parser.add_argument("--beside", action="store_true")
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     steps = arguments.steps.split(",")

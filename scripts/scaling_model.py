@@ -1,8 +1,8 @@
 """What scripts/scaling.py measured: its file, the model on paper, the picture. tables.py writes both into the guides.
 
 The model knows how many rows go through the warps of a rank (the solutions' files say that of n and the number of
-ranks), how many bytes neighbours exchange, and four figures of step 14 and three of step 15, which it fits to the
-times of one and two ranks. What it says of more ranks it says beforehand."""
+ranks), how many bytes neighbours exchange, and at most four figures of step 14 and three of step 15, which it fits to
+the times of one and two ranks. What it says of more ranks it says beforehand."""
 
 import math
 import pathlib
@@ -67,6 +67,10 @@ def eliminate(matrix):
     return [matrix[k][size] / matrix[k][k] for k in range(size)]
 
 
+class NoModel(Exception):
+    """Why there is none."""
+
+
 class Model:
     """T(pass) = rows that go through a warp x row + exchange + sum + overhead, of which step 15 hides what it can."""
 
@@ -76,7 +80,7 @@ class Model:
         try:
             self.multiprocessors = int(read_table(beside)[0]["multiprocessors"][0])
         except (OSError, KeyError, ValueError, IndexError):
-            fail(f"{beside}: does not say how many multiprocessors the GPU has")
+            raise NoModel(f"{beside}: does not say how many multiprocessors the GPU has") from None
         try:
             self.constants = {step: {name: int(value) for name, value in
                                      (word.split("=") for word in self.facts[f"constants_{step}"].split())}
@@ -84,7 +88,7 @@ class Model:
             self.levels = {step: self.constants[step]["kLevels"] for step in CONSTANTS}
             assert all(name in self.constants[step] for step, names in CONSTANTS.items() for name in names)
         except (KeyError, ValueError, AssertionError):
-            fail(f"{path}: does not say with which constants it was measured")
+            raise NoModel(f"{path}: does not say with which constants it was measured") from None
         self.kept = {step: 128 - 2 * ((levels + 3) // 4 * 4) for step, levels in self.levels.items()}
         links = re.match(r"NV(\d+)$", self.facts["links"])
         self.link = LINK_GB_PER_S * int(links[1]) if links else NODE_GB_PER_S
@@ -141,8 +145,8 @@ class Model:
             self.latency + NODE_MICROSECONDS + max(within, 1e-3 * self.bytes_of_halo(n) / NODE_GB_PER_S)
 
     def sum(self, ranks, nodes=1):
-        """By a tree: to twice as many ranks it takes a step more."""
-        return self.per_sum * math.log2(ranks) + NODE_MICROSECONDS * math.log2(nodes)
+        """Within a node it is a launch; between nodes it goes up a tree, and down again."""
+        return (self.per_sum if ranks > 1 else 0.0) + 2 * NODE_MICROSECONDS * math.log2(nodes)
 
     def points(self, step, most=None):
         return [row for row in self.rows if row["step"][:2] == step and row["ms"] != "-"
@@ -152,28 +156,42 @@ class Model:
     def pass_time(row):
         return 1e3 * PASS * float(row["ms"])
 
+    def fit(self, step, equations, names):
+        """Gives each of the names its value: by least squares of relative errors. equations: (what stands with each
+        unknown, what is known, the time), None for those unknowns that this table cannot tell from the others."""
+        if not any(row[0] > 1 for row, *_ in equations) or not any(row[0] == 1 for row, *_ in equations):
+            raise NoModel(f"the model needs times of step {step} on one and two ranks")
+        at = [k for k in range(len(names)) if all(row[1][k] is not None for row, *_ in equations)]
+        rows = [[row[1][k] / time for k in at] for row, _, time in equations]
+        found = dict(zip(at, solve(rows, [1 - known / time for _, known, time in equations])))
+        for k, name in enumerate(names):
+            setattr(self, name, found.get(k, 0.0))
+
     def fit_14(self):
-        """Of relative errors: row, overhead of a check, latency of an exchange, a sum over two ranks."""
+        """A row; a check; the latency of an exchange; a sum. Step 13 is the same work on one GPU."""
+        points = self.points("13", 1) + self.points("14", FITTED_RANKS)
+        alone = {(row["n"], row["check_every"]) for row in points if int(row["ranks"]) == 1}
+        together = {row["check_every"] for row in points if int(row["ranks"]) > 1}
         equations = []
-        for row in self.points("14", FITTED_RANKS):
+        for row in points:
             n, ranks, checks = int(row["n"]), int(row["ranks"]), PASS / int(row["check_every"])
-            known = 1e-3 * self.bytes_of_halo(n) / self.link if ranks > 1 else 0.0
-            time_ = self.pass_time(row)
-            unknown = [self.work_14(n, -(-n // ranks)), checks, float(ranks > 1), checks * (ranks > 1)]
-            equations.append(([value / time_ for value in unknown], 1 - known / time_))
-        if len(equations) < 4:
-            fail("the model needs times of step 14 on one and two ranks")
-        self.row_14, self.check, self.latency, self.per_sum = solve(*zip(*equations))
+            several = float(ranks > 1)
+            unknowns = [self.work_14(n, -(-n // ranks)), checks if len(alone) > 1 else None, several,
+                        several * checks if len(together) > 1 else None]
+            bytes_time = several * 1e-3 * self.bytes_of_halo(n) / self.link
+            equations.append(((ranks, unknowns), bytes_time, self.pass_time(row)))
+        self.fit("14", equations, ("row_14", "check", "latency", "per_sum"))
 
     def fit_15(self):
+        """A row; launches; what two streams and NCCL beside the sweeps take more."""
+        points = self.points("15", FITTED_RANKS)
+        alone = {row["n"] for row in points if int(row["ranks"]) == 1}
         equations = []
-        for row in self.points("15", FITTED_RANKS):
-            n, ranks, time_ = int(row["n"]), int(row["ranks"]), self.pass_time(row)
-            ends, rest = self.division(n, ranks)
-            equations.append(([max(ends, rest) / time_, 1 / time_, (ranks > 1) / time_], 1.0))
-        if len(equations) < 3:
-            fail("the model needs times of step 15 on one and two ranks")
-        self.row_15, self.launch, self.streams = solve(*zip(*equations))
+        for row in points:
+            n, ranks = int(row["n"]), int(row["ranks"])
+            unknowns = [max(self.division(n, ranks)), 1.0 if len(alone) > 1 else None, float(ranks > 1)]
+            equations.append(((ranks, unknowns), 0.0, self.pass_time(row)))
+        self.fit("15", equations, ("row_15", "launch", "streams"))
 
     def predict(self, step, n, ranks, check_every=CHECK_OFTEN, nodes=1):
         """{part: microseconds of a pass}; their sum is the pass."""
@@ -232,21 +250,28 @@ def read(path):
 
 def words_of_model(model):
     """What was taken from where."""
-    return [f"fitted to step 14 on one and two ranks: a row of a wave {model.row_14:.4f} µs, a check "
-            f"{model.check:.1f} µs, an exchange {model.latency:.1f} µs, a sum {model.per_sum:.1f} µs more for twice as "
-            "many",
-            f"fitted to step 15 on one and two ranks: a row of a warp {model.row_15:.4f} µs, launches "
-            f"{model.launch:.1f} µs, two streams {model.streams:.1f} µs more",
-            f"named: {model.multiprocessors} multiprocessors (bandwidth.tsv); {model.facts['links']}, {model.link} GB/s "
-            f"each way; from node to node {NODE_GB_PER_S} GB/s (400 Gbit/s a GPU) and {NODE_MICROSECONDS} µs more, not "
-            "measured"]
+    figures_14 = [f"a row of a wave of blocks takes {model.row_14:.3f} µs"]
+    figures_14 += [f"the host's part in a check {model.check:.1f} µs"] if model.check else []
+    figures_14 += [f"an exchange {model.latency:.1f} µs beside its bytes, a sum {model.per_sum:.1f} µs"] if model.per_sum else \
+        [f"an exchange and a sum together {model.latency:.1f} µs beside the bytes"]
+    figures_15 = [f"a row of the warps takes {model.row_15:.3f} µs"]
+    figures_15 += [f"launches {model.launch:.1f} µs"] if model.launch else []
+    figures_15 += [f"two streams and NCCL beside the sweeps {model.streams:.1f} µs more"]
+    return [f"fitted to steps 13 and 14 on one and two GPUs: {', '.join(figures_14)}",
+            f"fitted to step 15 on one and two GPUs: {', '.join(figures_15)}",
+            f"named: {model.multiprocessors} multiprocessors (bandwidth.tsv), {model.link} GB/s each way "
+            f"({model.facts['links']}); from node to node {NODE_GB_PER_S} GB/s (400 Gbit/s a GPU) and {NODE_MICROSECONDS} µs "
+            "more, not measured"]
 
 
 PARTS = ("rows", "exchange", "sum", "overhead")
 
 
 def print_model(path):
-    model = Model(path)
+    try:
+        model = Model(path)
+    except NoModel as error:
+        fail(str(error))
     print(f"A pass of {PASS} sweeps on an {model.facts['gpu']}.")
     for line in words_of_model(model):
         print(f"  {line}")
@@ -292,7 +317,7 @@ def picture(path):
              f"a residual every {CHECK_OFTEN} sweeps; {facts['gpu']}, {facts['links']}", 300),
             ("scaling-weak", weak, "Weak scaling: efficiency in percent, of the step itself on one GPU",
              "as many points a GPU, whatever their number", 240)):
-        series = [one for one in series if len(one[3]) > 1]
+        series = [one for one in series if any(r > 1 for r, _ in one[3])]
         if series:
             values = [percent for *_, points in series for _, percent in points]
             step = 5 if min(values) >= 75 else 10

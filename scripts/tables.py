@@ -559,7 +559,7 @@ def scaling_block(step):
     steps = ["14", "15"] if last else [number(step)]
     lines = [f"On {facts['gpus']} {facts['gpu']}s ({facts['links']} between two of them; CUDA {facts['cuda']}, NCCL "
              f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
-             "the rows of step 10's.", "",
+             "the rows of step 10's." + (f" Note: {facts['note']}." if facts.get("note") else ""), "",
              "Strong scaling: ms a sweep, and in brackets the efficiency: how fast so many GPUs are, as a share of so many "
              "times step 13 on one.", "",
              f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",
@@ -590,7 +590,10 @@ def scaling_block(step):
 
 def model_lines():
     """The model's figures, what it says of the points that it was not fitted to, and of many nodes."""
-    model = scaling_model.Model(SCALING)
+    try:
+        model = scaling_model.Model(SCALING)
+    except scaling_model.NoModel as error:
+        return [f"There is no model of it: {str(error).replace(str(ROOT), '').lstrip('/')}."]
     fitted = [abs(error) for row, _, error in model.compared() if int(row["ranks"]) <= scaling_model.FITTED_RANKS]
     lines = [f"The model (`scripts/scaling.py --model`): {'; '.join(scaling_model.words_of_model(model))}. At the points that "
              f"it was fitted to it is off by at most {max(fitted):.1f} %. Of the others it says:", "",

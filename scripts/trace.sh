@@ -6,6 +6,7 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points a side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times)
+#   RANKS=R                    of a step for several GPUs: how many ranks (default: as make run has it); a table each
 #   BACKEND=gpu|cpu            where the kernels run; on the CPU NVTX ranges have times, and kernels, copies
 #                              and allocations are counted
 set -euo pipefail
@@ -14,6 +15,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 read_step "${STEP-}"
 read_which
+read_ranks
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
 IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"
@@ -21,9 +23,10 @@ n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
 [[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
 [[ $iterations =~ ^[1-9][0-9]*$ ]] || die $exit_bad_usage "ITERATIONS=$iterations: must be a whole number, from 1 up"
 
+backend=gpu ranks=""
+ranks_of_run "$source_file"
 configure >/dev/null
 target=${which}_$step
-backend=gpu
 if [[ $step_needs == cuda ]]; then choose_backend; fi
 if [[ $backend == cpu ]]; then
   target+=_cpu
@@ -34,20 +37,42 @@ have_target "$target" || die $exit_no_gpu "$step cannot be built here for a GPU:
 build_targets "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
 
 mkdir -p "$build_dir/profiles"
-table=$build_dir/profiles/trace_${which}_$step.tsv
-log=$build_dir/profiles/trace_${which}_$step.txt
-rm -f "$table" "$log"
-command=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
+ranks_of_run "$source_file"
+# Of a job each rank has its own: {rank} becomes its number.
+name=$build_dir/profiles/trace_${which}_$step
+table=$name.tsv log=$name.txt
+rm -f "$name".{tsv,txt} "$name"_rank*.{tsv,txt}
+command=(env)
+tables=("$table") what="$n"
+if [[ -n $ranks ]]; then
+  command=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/each_rank.sh" --log "${name}_rank{rank}.txt")
+  table="${name}_rank{rank}.tsv"
+  tables=()
+  for ((rank = 0; rank < ranks; ++rank)); do tables+=("${name}_rank$rank.tsv"); done
+  what+=", $ranks ranks"
+fi
+program=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
 status=0
+# What a job's ranks said, in their order; of the others than the first what they say of errors alone.
+gather() {
+  if [[ -z $ranks ]]; then return; fi
+  [[ ! -f ${name}_rank0.txt ]] || cat "${name}_rank0.txt" >>"$log"
+  if ((status > 1)); then
+    for ((rank = 1; rank < ranks; ++rank)); do
+      [[ ! -f ${name}_rank$rank.txt ]] || grep -vE '^ |^$' "${name}_rank$rank.txt" >>"$log" || true
+    done
+  fi
+}
 if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   build_targets lab_trace || die 1 "the tracer does not build; the compiler's words stand above"
   library=$build_dir/lib/liblab_trace.so
   # A wrong path would be silent.
   [[ -f $library ]] || die 1 "$library is not there"
-  say "$target, n = $n, $iterations iterations, traced:"
-  CUDA_INJECTION64_PATH=$library NVTX_INJECTION64_PATH=$library LAB_TRACE_TSV=$table "${command[@]}" 2>"$log" ||
-    status=$?
-  if ((status <= 1)) && [[ ! -f $table ]]; then
+  say "$target, n = $what, $iterations iterations, traced:"
+  "${command[@]}" CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library" LAB_TRACE_TSV="$table" \
+    "${program[@]}" 2>"$log" || status=$?
+  gather
+  if ((status <= 1)) && [[ ! -f ${tables[0]} ]]; then
     cat "$log" >&2
     # Nothing loads the tracer where nothing of NVTX or CUDA is called.
     if [[ $step_needs == cpu ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
@@ -55,19 +80,27 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   fi
 else
   # The lab's own NVTX, where there is no toolkit or no GPU. What the program asked of its GPU is appended.
-  say "$target, n = $n, $iterations iterations: NVTX ranges"
-  printf '%s\t' table name count total_ns mean_ns median_ns min_ns max_ns deviation_ns bytes grid block registers \
-    static_shared dynamic_shared >"$table"
-  printf 'local\n' >>"$table"
-  LAB_NVTX=1 LAB_TRACE_TSV=$table "${command[@]}" 2>"$log" || status=$?
+  say "$target, n = $what, $iterations iterations: NVTX ranges"
+  {
+    printf '%s\t' table name count total_ns mean_ns median_ns min_ns max_ns deviation_ns bytes grid block registers \
+      static_shared dynamic_shared
+    printf 'local\n'
+  } | tee "${tables[@]}" >/dev/null
+  "${command[@]}" LAB_NVTX=1 LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
+  gather
   if ((status <= 1)) && [[ ! -s $log ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
 cat "$log"
 if [[ $backend == cpu ]] && ((status <= 1)); then
-  awk -f "$lab_root/scripts/trace_on_cpu.awk" -v path="$lab_root/$source_file" "$table"
+  awk -f "$lab_root/scripts/trace_on_cpu.awk" -v path="$lab_root/$source_file" "${tables[0]}"
 fi
 ((status <= 1)) || exit "$status"
-if [[ -f $table ]]; then
+if ((${ranks:-1} > 1)); then
   say ""
-  say "the same as a table: ${table#"$lab_root"/}"
+  say "That is rank 0's."
+  "$lab_root/scripts/rank_ranges.py" "${tables[@]}"
+fi
+if [[ -f ${tables[0]} ]]; then
+  say ""
+  say "the same as a table${ranks:+, one for each rank}: ${tables[0]#"$lab_root"/}"
 fi

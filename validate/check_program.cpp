@@ -425,6 +425,9 @@ std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<i
         run.halos = halos;
         jobs.push_back(run);
       }
+      // By NCCL the host need not wait for exchanges: then as many checks as can be are under way.
+      run.check_every = 1;
+      jobs.push_back(run);
     }
   }
   return jobs;
@@ -526,11 +529,13 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
         what.first_iteration = first_wrong_iteration(made, patient, &compared.field);
       }
       progress("looking for the cause");
+      bool right_alone = false;
       if (run.ranks > 1) {
         Case job;
         job.ranks = 1;
         Questions of_one(program, folder.path(), time_limit_seconds);
-        if (right_with_one_rank(run, of_one.patient(trial.record.step, names, job))) {
+        right_alone = right_with_one_rank(run, of_one.patient(trial.record.step, names, job));
+        if (right_alone) {
           verdict.details.push_back(
               "with one rank it is right. Look at what the ranks exchange before a pass (which "
               "rows, "
@@ -538,7 +543,17 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
               "sum over all ranks");
         }
       }
-      const Diagnosis diagnosis = explain(what, patient);
+      Diagnosis diagnosis = explain(what, patient);
+      // What lies between two ranks lies between two warps, too.
+      if (right_alone && field_wrong &&
+          (!diagnosis.known() || diagnosis.cause.find("warp") != std::string::npos)) {
+        Diagnosis borders = diagnose_borders(what, patient);
+        const std::string one_by_one = "with --check-every 1 all is right";
+        if (borders.known() && diagnosis.cause.rfind(one_by_one, 0) == 0) {
+          borders.cause = one_by_one + ". In longer passes " + borders.cause;
+        }
+        if (borders.known()) diagnosis = borders;
+      }
       add(diagnosis.lines());
       if (stopped_early) {
         verdict.details.push_back(format("it stopped after %d of %d iterations",

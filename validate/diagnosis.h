@@ -57,6 +57,10 @@ Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
 /// The same of several sweeps that make one pass, where each by itself is right. Always known.
 Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient);
 
+/// The same of a job of several ranks where a single one is right: whether only rows near the
+/// borders between ranks are wrong.
+Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);
+
 /// Names the cause of a run without a record: `run` is what was asked for, `made` how many
 /// iterations it made (0: not known).
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,

@@ -33,7 +33,8 @@ class Words {
   bool has_graph() const { return has("cudaGraphLaunch", step_ == 11); }
   bool has_pitch() const { return has_like("pitch", step_ >= 12); }
   bool swaps() const { return step_ >= 10; }
-  bool reads_sum_late() const { return has("cudaMemcpyAsync", step_ == 11); }
+  bool reads_sum_late() const { return has("cudaMemcpyAsync", step_ == 11 || step_ >= 15); }
+  bool has_streams() const { return has("cudaStreamWaitEvent", step_ >= 15); }
   std::string sweep() const;
   /// The host's function that launches it.
   std::string host() const;

@@ -890,6 +890,15 @@ Diagnosis race(const Look& look) {
          "every if and loop; whether the tile is __shared__, and as large as the block's points "
          "with their halo; or shared memory that no thread has written"}};
   }
+  if (look.words.has_streams()) {
+    return {
+        "two runs of it give different fields: a race. What one stream writes another one, or "
+        "the host, uses too early",
+        {"what each stream waits for before it goes on, and the sum before it is read: all "
+         "that the other one did and that is used now (cudaStreamWaitEvent, for an event that "
+         "was recorded behind it)",
+         "whether a row's place in the ring is filled anew before the row was used"}};
+  }
   if (look.words.has_ring()) {
     return {
         "two runs of it give different fields: a race. A row is used before it has arrived, or "

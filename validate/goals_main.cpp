@@ -8,6 +8,7 @@
 
 #include "child.h"
 #include "goals.h"
+#include "steps.h"
 
 namespace {
 
@@ -15,6 +16,7 @@ const char* const kHelp =
     "goals: measures whether a program reaches what its step is for\n\n"
     "  goals --name NN_name [OPTION...] PROGRAM\n\n"
     "  --gpu              PROGRAM runs on a GPU\n"
+    "  --ranks R,R,...    PROGRAM is a job of ranks; tried with so many, where each has a GPU\n"
     "  --watched FILE     the same program on the CPU, its accesses counted\n"
     "  --before FILE      the program of the step before\n"
     "  --tracer FILE      the lab's tracer, a library\n"
@@ -48,6 +50,15 @@ Arguments read_arguments(int argc, char** argv) {
       std::exit(0);
     } else if (option == "--gpu") {
       have.on_gpu = true;
+    } else if (option == "--ranks") {
+      for (const std::string& text : validate::split(value(), ',')) {
+        char* end = nullptr;
+        const long ranks = std::strtol(text.c_str(), &end, 10);
+        if (text.empty() || *end != '\0' || ranks < 1 || ranks > 100000) {
+          bad_usage("--ranks " + text + ": must be a whole number from 1 to 100000");
+        }
+        have.ranks.push_back(static_cast<int>(ranks));
+      }
     } else if (option == "--watched") {
       have.watched = value();
     } else if (option == "--before") {

@@ -59,6 +59,19 @@ std::vector<std::vector<std::string>> read_rows(const std::string& path, const c
   return rows;
 }
 
+void read_trace(const std::string& path, Trace* trace) {
+  for (const auto& fields : read_rows(path, "table", 16)) {
+    TraceRow row;
+    row.name = fields[1];
+    row.count = number(fields[2]);
+    row.total_ns = number(fields[3]);
+    row.median_ns = number(fields[5]);
+    row.bytes = number(fields[9]);
+    if (fields[10] != "-") row.blocks = product(fields[10]);
+    trace->rows[fields[0]].push_back(row);
+  }
+}
+
 }  // namespace
 
 const std::vector<TraceRow>& Trace::table(const std::string& name) const {
@@ -115,17 +128,29 @@ const Trace& Bench::trace(const std::string& program, int n, int iterations) {
   trace.n = n > 0 ? n : default_n(program);
   trace.iterations = iterations;
   trace.seconds = run(command(program, n, iterations)).seconds;
-  for (const auto& fields : read_rows(path, "table", 16)) {
-    TraceRow row;
-    row.name = fields[1];
-    row.count = number(fields[2]);
-    row.total_ns = number(fields[3]);
-    row.median_ns = number(fields[5]);
-    row.bytes = number(fields[9]);
-    if (fields[10] != "-") row.blocks = product(fields[10]);
-    trace.rows[fields[0]].push_back(row);
-  }
+  read_trace(path, &trace);
   return traces_[key(program, n, iterations)] = trace;
+}
+
+const Trace& Bench::trace_job(int n, int iterations, int check_every) {
+  constexpr int kRanks = 2;
+  const std::string name = format("job %d %d %d", n, iterations, check_every);
+  const auto found = traces_.find(name);
+  if (found != traces_.end()) return found->second;
+  const std::string& program = have.on_gpu ? have.watched : have.program;
+  if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
+  const std::string path = folder_.path() + "/trace.tsv";
+  std::remove(path.c_str());
+  const Setting table("LAB_TRACE_TSV", path), halos("LAB_HALOS", "nccl");
+  std::vector<std::string> words = command(program, n, iterations);
+  words.insert(words.begin(), {launcher(), std::to_string(kRanks)});
+  words.insert(words.end(), {"--check-every", std::to_string(check_every)});
+  Trace trace;
+  trace.n = n;
+  trace.iterations = iterations;
+  trace.seconds = run(words).seconds;
+  read_trace(path, &trace);
+  return traces_[name] = trace;
 }
 
 const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
@@ -159,24 +184,51 @@ const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
   return counts_[key("", n, iterations)] = kernels;
 }
 
+double Bench::timed(std::vector<std::string> words, int points, int iterations) const {
+  const std::string dir = folder_.path() + "/record";
+  for (const std::string& word :
+       {std::string("--record-field"), std::string("rows"), std::string("--record"), dir}) {
+    words.push_back(word);
+  }
+  run(words);
+  Record record;
+  std::string error;
+  if (!read_record(dir, points, iterations, &record, &error)) {
+    throw NotMeasurable("its record is no use: " + error);
+  }
+  if (!(record.median_ms > 0)) throw NotMeasurable("it was not timed");
+  return record.median_ms;
+}
+
 double Bench::milliseconds(const std::string& program, int n, int iterations) {
   return remembered("ms " + key(program, n, iterations), [&] {
-    const int points = n > 0 ? n : default_n(program);
-    const std::string dir = folder_.path() + "/record";
-    std::vector<std::string> words = command(program, n, iterations);
-    for (const std::string& word :
-         {std::string("--record-field"), std::string("rows"), std::string("--record"), dir}) {
-      words.push_back(word);
-    }
-    run(words);
-    Record record;
-    std::string error;
-    if (!read_record(dir, points, iterations, &record, &error)) {
-      throw NotMeasurable("its record is no use: " + error);
-    }
-    if (!(record.median_ms > 0)) throw NotMeasurable("it was not timed");
-    return record.median_ms;
+    return timed(command(program, n, iterations), n > 0 ? n : default_n(program), iterations);
   });
+}
+
+double Bench::milliseconds_of_job(const std::string& program, int ranks, int n, int iterations) {
+  return remembered(format("ms %d ranks ", ranks) + key(program, n, iterations), [&] {
+    std::vector<std::string> words = command(program, n, iterations);
+    words.insert(words.begin(), {launcher(), std::to_string(ranks)});
+    return timed(words, n, iterations);
+  });
+}
+
+int Bench::ranks_with_gpus() {
+  return static_cast<int>(remembered("ranks with GPUs", [&]() -> double {
+    int most = 0;
+    for (const int ranks : have.ranks) {
+      if (!have.on_gpu || ranks <= std::max(most, 1)) continue;
+      const std::vector<std::string> words = {
+          launcher(), std::to_string(ranks),       have.program,
+          "--n",      std::to_string(100 * ranks), "--iterations",
+          "1"};
+      const ChildResult child = run_child(words, have.time_limit);
+      if (child.output.find("halos: NCCL ") != std::string::npos) most = ranks;
+    }
+    if (most == 0) throw NotMeasurable("needs two GPUs, and NCCL between them");
+    return most;
+  }));
 }
 
 double Bench::dram_bytes(const std::string& kernels, int n) {

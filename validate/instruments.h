@@ -18,6 +18,7 @@ struct Instruments {
   std::string ncu;          ///< Nsight Compute
   std::string bandwidth;    ///< lab/bandwidth's program
   bool on_gpu = false;      ///< `program` runs on a GPU, and not on the CPU in its place
+  std::vector<int> ranks;   ///< numbers of ranks that a job may be tried with, where it is one
   double time_limit = 300;  ///< seconds for one run
 };
 
@@ -65,11 +66,21 @@ class Bench {
   /// A traced run. n = 0: the program's own. All members throw NotMeasurable where it cannot be.
   const Trace& trace(const std::string& program, int n, int iterations);
 
+  /// The same of a job of two ranks, on the CPU and with NCCL's calls, which do their work in
+  /// streams there, too: a run with a residual every `check_every` sweeps. Rows of all its ranks.
+  const Trace& trace_job(int n, int iterations, int check_every);
+
   /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
   const std::map<int, KernelCount>& counts(int n, int iterations);
 
   /// Milliseconds per iteration, median, at n (0: the program's own).
   double milliseconds(const std::string& program, int n, int iterations);
+
+  /// The same of a job of so many ranks.
+  double milliseconds_of_job(const std::string& program, int ranks, int n, int iterations);
+
+  /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
+  int ranks_with_gpus();
 
   /// Bytes to and from DRAM a launch, of the kernels whose names match, by ncu; at n as above.
   double dram_bytes(const std::string& kernels, int n);
@@ -89,6 +100,7 @@ class Bench {
     return numbers_[name] = measure();
   }
   double of_bandwidth(const std::string& name);
+  double timed(std::vector<std::string> command, int points, int iterations) const;
   ChildResult run(const std::vector<std::string>& command) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;
 

@@ -126,6 +126,53 @@ Diagnosis ask_about_ends(const Cells& cells, int sweeps) {
 
 }  // namespace
 
+Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient) {
+  Interview interview(wrong.run, patient);
+  const int n = wrong.run.n, ranks = wrong.run.ranks, sweeps = wrong.first_iteration;
+  const Observation* seen = sweeps > 0 && ranks > 1 ? interview.after(sweeps) : nullptr;
+  if (!seen) return {};
+  const lab::Problem problem(wrong.run.problem, n, 1);
+  Sweeps right(n, field_of(problem.initial_old(), n));
+  const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
+  std::vector<int> rows;
+  bool south = false, north = false;  // of a border
+  for (int j = 0; j < n; ++j) {
+    bool in_row = false;
+    for (int i = 0; i < n; ++i) in_row |= cells.has(i, j);
+    if (!in_row) continue;
+    rows.push_back(j);
+    bool near = false;
+    for (int r = 1; r < ranks; ++r) {
+      const int border = static_cast<int>(static_cast<long long>(n) * r / ranks);
+      const int away = j < border ? border - 1 - j : j - border;
+      if (away >= sweeps) continue;
+      near = true;
+      (j < border ? south : north) = true;
+    }
+    if (!near) return {};
+  }
+  if (rows.empty()) return {};
+  const std::string side = south && north ? "" : south ? " to the south" : " to the north";
+  const Words words(patient);
+  Diagnosis diagnosis;
+  diagnosis.cause =
+      "only " + group_words(rows, 'j') + format(" are wrong after %d sweeps: ", sweeps) +
+      "they lie beside the borders between ranks" + side +
+      (sweeps > 1 ? ". The halo that is there in the beginning does; what comes later is not what "
+                    "the neighbour's rows hold then"
+                  : ". What is in the halo before the first pass is not what the neighbour's rows "
+                    "hold then");
+  diagnosis.look_at = {
+      "exchange_halos: rows of which field (that which the next pass reads), which rows, how many "
+      "(as many as the next pass has sweeps), and where they are put"};
+  if (words.has_streams()) {
+    diagnosis.look_at.push_back(
+        "what the exchange waits for (the kernel that makes the rows to be sent), and what waits "
+        "for it");
+  }
+  return diagnosis;
+}
+
 Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.first_iteration);
   if (!seen) return {};
@@ -136,6 +183,13 @@ Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
   if (diagnosis.known()) return diagnosis;
   const Words words(interview->patient());
   if (field_changes(interview, sweeps)) {
+    if (words.has_streams()) {
+      return {kRightByItself + "In a pass of several, two runs give different fields: a race",
+              {"what each stream waits for before a pass: for all that the other one did in the "
+               "pass before and that is read now (cudaStreamWaitEvent, for an event that was "
+               "recorded behind it)",
+               "whether a row's place in the ring is filled anew before the row was used"}};
+    }
     return {kRightByItself + "In a pass of several, two runs give different fields: a race",
             {words.has_ring()
                  ? "the ring: whether a row's place is filled anew before the row was used, and "

@@ -12,15 +12,10 @@
 
 namespace validate {
 
-namespace {
-
-/// What starts a job of several ranks stands beside this program.
 std::string launcher() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string() + "/ranks";
 }
-
-}  // namespace
 
 std::string describe(const Case& run) {
   const std::string ranks =

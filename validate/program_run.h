@@ -22,6 +22,9 @@ struct Case {
       nullptr;  ///< LAB_HALOS of a job, "mpi" or "nccl"; null: what it does by itself
 };
 
+/// What starts a job of several ranks: it stands beside this program.
+std::string launcher();
+
 /// "probe, n = 100, 10 iterations", and where they are given ", --check-every 7" and ", 3 ranks".
 std::string describe(const Case& run);
 

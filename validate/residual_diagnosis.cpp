@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diagnosis_parts.h"
@@ -69,6 +70,7 @@ struct Look {
   int n = 0;
   std::vector<Sweep> sweeps;  ///< the first few
   bool is_float = false;      ///< the residual or the sum is a float: fewer digits to agree in
+  int ranks = 0;              ///< of the job, where it is one
   double tolerance() const { return is_float ? 4e-7 : 1e-9; }
   bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
 
@@ -254,6 +256,21 @@ Diagnosis ask_whether_running(const Look& look) {
   if (look.sweeps.size() < 2) return {};
   double before = 0;
   const bool running = look.sum_explained([&](const Sweep& s) { return before += s.total; });
+  // Two sums that take turns; in each the sum over all ranks stays, or only the rank's own part.
+  bool in_turn = false;
+  for (const int ranks : {1, std::max(1, look.ranks)}) {
+    double other = 0;
+    before = 0;
+    in_turn |= look.sweeps.size() > 2 && look.sum_explained([&](const Sweep& s) {
+      std::swap(before, other);
+      return before = ranks * before + s.total;
+    });
+  }
+  if (in_turn) {
+    return {"there are two sums, which take turns, and each still holds what it held the last time",
+            {"where a sum is set to 0 for its next turn: behind the copy that takes it to the "
+             "host, in the same stream"}};
+  }
   if (!running) return {};
   return {"the sum is never set back: each residual holds those of all iterations before",
           {look.words.host() + ": the sum is set to 0 before each sweep"}};
@@ -566,6 +583,30 @@ Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations)
        "shared memory; and whether a thread's own sum begins with 0"}};
 }
 
+/// Whether the first ones are right, and what comes later is not.
+Diagnosis ask_about_the_last(const Look& look) {
+  std::size_t right = 0;
+  while (right < look.sweeps.size() &&
+         look.equal(look.sweeps[right].found, look.sweeps[right].right))
+    ++right;
+  if (right == 0) return {};
+  const std::string rest = right == look.sweeps.size()
+                               ? std::string("a later one is not")
+                               : format("that of iteration %zu is not", right + 1);
+  Diagnosis diagnosis;
+  diagnosis.cause =
+      format("the field is right, and so %s the first %s; %s", right == 1 ? "is" : "are",
+             right == 1 ? "residual" : format("%zu residuals", right).c_str(), rest.c_str());
+  if (look.words.reads_sum_late()) {
+    diagnosis.look_at.push_back(
+        "whether the host waits for the copy of a sum before it reads it, for each sum, that of "
+        "the last check, too: an event that was recorded behind the copy");
+  }
+  diagnosis.look_at.push_back(
+      "what a sum holds before the points of a sweep are added to it, each time");
+  return diagnosis;
+}
+
 Diagnosis say_too_little_or_too_much(const Look& look) {
   const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
   if (!std::isfinite(part)) return {};
@@ -597,7 +638,7 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
 Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen) return {};
-  Look look{Words(interview->patient()), wrong.run.n, {}, true};
+  Look look{Words(interview->patient()), wrong.run.n, {}, true, wrong.run.ranks};
   const lab::Problem problem(wrong.run.problem, look.n, 1);
   Sweeps right(look.n, field_of(problem.initial_old(), look.n));
   // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
@@ -624,7 +665,9 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
     if (diagnosis.known()) return diagnosis;
   }
   Diagnosis race = ask_about_race(look, interview, seen->iterations);
-  return race.known() ? race : say_too_little_or_too_much(look);
+  if (race.known()) return race;
+  const Diagnosis late = ask_about_the_last(look);
+  return late.known() ? late : say_too_little_or_too_much(look);
 }
 
 }  // namespace validate

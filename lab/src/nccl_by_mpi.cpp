@@ -5,9 +5,13 @@
 #if !LAB_HAVE_NCCL
 
 #include <cuda_runtime.h>
+
+#ifdef __CUDA_ON_CPU__
+
 #include <mpi.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <lab/cuda_check.h>
@@ -17,8 +21,8 @@ namespace {
 
 /// A send or a receive of a group.
 struct Message {
-  const void* from;  // null: it is received
-  void* to;
+  const char* from;  // null: it is received
+  char* to;
   std::size_t bytes;
   int rank;
   cudaStream_t stream;
@@ -36,25 +40,35 @@ int job_size() {
   return size;
 }
 
-/// All messages of a group at once. A send ends when the other side receives, as NCCL's does.
-/// (Whoever waits here for ever is found by the thread that watches; see begin_nccl.)
-void exchange() {
-  std::vector<std::vector<char>> host(group.size());
-  std::vector<MPI_Request> requests(group.size());
-  for (std::size_t k = 0; k < group.size(); ++k) {
-    const Message& message = group[k];
+/// As NCCL's calls do, those here put their work into the stream, and return: it is done when the
+/// stream comes to it. Who waits for other ranks for ever there is found by the thread that watches.
+template <class Work>
+void enqueue(cudaStream_t stream, const char* call, Work work) {
+  CUDA_CHECK(cuda_on_cpu::enqueue_beside(stream, call, [=] {
+    lab::begin_nccl(call);
+    work();
+    lab::check_nccl(ncclSuccess, call, __FILE__, __LINE__);
+  }));
+}
+
+/// All messages at once. A send ends when the other side receives, as NCCL's does.
+void exchange(const std::vector<Message>& messages) {
+  std::vector<std::vector<char>> host(messages.size());
+  std::vector<MPI_Request> requests(messages.size());
+  for (std::size_t k = 0; k < messages.size(); ++k) {
+    const Message& message = messages[k];
     host[k].resize(message.bytes);
-    CUDA_CHECK(cudaStreamSynchronize(message.stream));  // what comes before in the stream
     const int bytes = static_cast<int>(message.bytes);
     if (message.from) {
-      CUDA_CHECK(cudaMemcpy(host[k].data(), message.from, message.bytes, cudaMemcpyDeviceToHost));
+      std::memcpy(host[k].data(), message.from, message.bytes);
       MPI_Issend(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD, &requests[k]);
+      cuda_on_cpu::note_library("ncclSend", message.bytes);
     } else {
       MPI_Irecv(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD, &requests[k]);
     }
   }
-  for (std::size_t k = 0; k < group.size(); ++k) {
-    const Message& message = group[k];
+  for (std::size_t k = 0; k < messages.size(); ++k) {
+    const Message& message = messages[k];
     MPI_Status status{};
     const int error = MPI_Wait(&requests[k], &status);
     if (message.from) continue;
@@ -65,16 +79,35 @@ void exchange() {
                 "ncclRecv of %zu bytes from rank %d: it sends %s: that is undefined in NCCL",
                 message.bytes, message.rank, error != MPI_SUCCESS ? "more" : "fewer");
     }
-    CUDA_CHECK(cudaMemcpy(message.to, host[k].data(), message.bytes, cudaMemcpyHostToDevice));
+    std::memcpy(message.to, host[k].data(), message.bytes);
+    cuda_on_cpu::written(message.to, message.bytes);
   }
+}
+
+void enqueue_group() {
+  const std::vector<Message> messages = std::move(group);
   group.clear();
+  if (messages.empty()) return;
+  const cudaStream_t stream = messages[0].stream;
+  bool one_stream = true;
+  for (const Message& message : messages) {
+    if (message.stream == stream) continue;
+    one_stream = false;
+    CUDA_CHECK(cudaStreamSynchronize(message.stream));  // what comes before
+  }
+  const char* call = messages[0].from ? "ncclSend" : "ncclRecv";
+  enqueue(stream, call, [=] { exchange(messages); });
+  if (!one_stream) CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
 ncclResult_t add(const Message& message, ncclComm_t comm) {
   if (!comm) return ncclInvalidUsage;
   if (message.rank < 0 || message.rank >= job_size()) return ncclInvalidArgument;
+  const void* memory = message.from ? message.from : message.to;
+  const char* what = message.from ? "first argument of ncclSend" : "first argument of ncclRecv";
+  CUDA_CHECK(cuda_on_cpu::check_device_memory(memory, message.bytes, what));
   group.push_back(message);
-  if (groups_open == 0) exchange();
+  if (groups_open == 0) enqueue_group();
   return ncclSuccess;
 }
 
@@ -82,11 +115,13 @@ template <class T>
 void sum_over_ranks(const void* from, void* to, std::size_t count) {
   const int size = job_size();
   std::vector<T> own(count), all(count * size), sum(count);
-  CUDA_CHECK(cudaMemcpy(own.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost));
   const int bytes = static_cast<int>(count * sizeof(T));
+  std::memcpy(own.data(), from, bytes);
   MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD);
   for (std::size_t k = 0; k < all.size(); ++k) sum[k % count] += all[k];
-  CUDA_CHECK(cudaMemcpy(to, sum.data(), count * sizeof(T), cudaMemcpyHostToDevice));
+  std::memcpy(to, sum.data(), bytes);
+  cuda_on_cpu::written(to, bytes);
+  cuda_on_cpu::note_library("ncclAllReduce", bytes);
 }
 
 }  // namespace
@@ -98,33 +133,52 @@ ncclResult_t ncclGroupStart() {
 
 ncclResult_t ncclGroupEnd() {
   if (groups_open == 0) return ncclInvalidUsage;
-  if (--groups_open == 0) exchange();
+  if (--groups_open == 0) enqueue_group();
   return ncclSuccess;
 }
 
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int to_rank,
                       ncclComm_t comm, cudaStream_t stream) {
   if (!from) return ncclInvalidArgument;
-  return add({from, nullptr, count * size_of(type), to_rank, stream}, comm);
+  return add({static_cast<const char*>(from), nullptr, count * size_of(type), to_rank, stream},
+             comm);
 }
 
 ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int from_rank,
                       ncclComm_t comm, cudaStream_t stream) {
   if (!to) return ncclInvalidArgument;
-  return add({nullptr, to, count * size_of(type), from_rank, stream}, comm);
+  return add({nullptr, static_cast<char*>(to), count * size_of(type), from_rank, stream}, comm);
 }
 
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t, ncclComm_t comm, cudaStream_t stream) {
   if (!comm) return ncclInvalidUsage;
-  CUDA_CHECK(cudaStreamSynchronize(stream));
-  if (type == ncclDouble) {
-    sum_over_ranks<double>(from, to, count);
-  } else {
-    sum_over_ranks<float>(from, to, count);
-  }
+  const std::size_t bytes = count * size_of(type);
+  CUDA_CHECK(cuda_on_cpu::check_device_memory(from, bytes, "first argument of ncclAllReduce"));
+  CUDA_CHECK(cuda_on_cpu::check_device_memory(to, bytes, "second argument of ncclAllReduce"));
+  enqueue(stream, "ncclAllReduce", [=] {
+    type == ncclDouble ? sum_over_ranks<double>(from, to, count)
+                       : sum_over_ranks<float>(from, to, count);
+  });
   return ncclSuccess;
 }
+
+#else
+
+ncclResult_t ncclGroupStart() { return ncclInvalidUsage; }
+ncclResult_t ncclGroupEnd() { return ncclInvalidUsage; }
+ncclResult_t ncclSend(const void*, std::size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t) {
+  return ncclInvalidUsage;
+}
+ncclResult_t ncclRecv(void*, std::size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t) {
+  return ncclInvalidUsage;
+}
+ncclResult_t ncclAllReduce(const void*, void*, std::size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t,
+                           cudaStream_t) {
+  return ncclInvalidUsage;
+}
+
+#endif
 
 const char* ncclGetErrorString(ncclResult_t result) {
   switch (result) {

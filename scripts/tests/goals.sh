@@ -14,12 +14,13 @@ measure() {
   local step=$1 program=$2 watched=${3:-}
   local -a options=(--name "$step")
   if [[ -x $watched ]]; then options+=(--watched "$watched"); fi
+  options+=(--ranks 1,2)
   if [[ -f $build_dir/lib/liblab_trace.so ]]; then options+=(--tracer "$build_dir/lib/liblab_trace.so"); fi
   run "$goals" "${options[@]}" "$program"
 }
 
 # Steps whose exercise cannot be told from the solution without a GPU.
-need_gpu=" 03 07 11 12 13 14 "
+need_gpu=" 03 07 11 12 13 "
 measured=0 before="" before_source=""
 while IFS=$'\t' read -r step source needs _; do
   number=${step%%_*}
@@ -60,6 +61,8 @@ bad '--name: needs a step' "$program"
 bad '--name: needs a step' --name 4 "$program"
 bad '--watched: needs a value' --name 04_jacobi_kernel --watched
 bad '--frobnicate: no such option' --frobnicate
+bad '--ranks two: must be a whole number' --ranks 1,two
+bad '--ranks 0: must be' --ranks 0
 bad 'one program at a time' --name 04_x "$program" "$program"
 bad '--time-limit 0: must be a number' --time-limit 0
 bad '--time-limit ten: must be a number' --time-limit ten

@@ -48,13 +48,13 @@ while IFS= read -r step; do
     fail "$guide: its sections are not those of the others:" "$(<"$temp/diff")"
   [[ $(grep -c '<details>' "$guide") == "$(grep -c '</details>' "$guide")" ]] || fail "$guide: a <details> is not closed"
   # The tables of what was measured are looked up, not read.
-  words=$(sed '/<!-- measured:begin -->/,/<!-- measured:end -->/d; /<!-- profile:begin -->/,/<!-- profile:end -->/d' "$guide" |
-    wc -w)
+  words=$(sed '/<!-- measured:begin -->/,/<!-- measured:end -->/d; /<!-- profile:begin -->/,/<!-- profile:end -->/d
+    /<!-- scaling:begin -->/,/<!-- scaling:end -->/d' "$guide" | wc -w)
   ((words <= 3000)) || fail "$guide: $words words are more than 15 minutes of reading"
   # The measured block is a script's.
   while IFS= read -r line; do
     ((${#line} <= 120)) || fail "$guide: this line is longer than 120 characters:" "$line"
-  done < <(awk '/measured:begin/ { quiet = 1 } /measured:end/ { quiet = 0 } !quiet' "$guide")
+  done < <(awk '/(measured|scaling):begin/ { quiet = 1 } /(measured|scaling):end/ { quiet = 0 } !quiet' "$guide")
 
   # What it tells to type: verbs and variables of the Makefile, programs of steps that there are.
   while read -r make verb rest; do

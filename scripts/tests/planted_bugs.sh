@@ -121,6 +121,7 @@ judge_goals() {
     ln -s "$temp/program_counted" "$dir/$name"
     options+=(--watched "$dir/$name")
   fi
+  if [[ $needs == ranks ]]; then options+=(--ranks 2); fi
   if [[ $place == gpu ]]; then
     options+=(--gpu --tracer "$build_dir/lib/liblab_trace.so" --before "$build_dir/bin/solution_$before"
       --bandwidth "$build_dir/bin/bandwidth")
@@ -156,7 +157,7 @@ judge() {
       expect "$regex" "$name"
     done < <(sed -nE "s/^# expect(-on-$place)?: //p" "$2")
   fi
-  if [[ $verdict == right && $needs == cuda ]]; then judge_goals "$name" "$2"; fi
+  if [[ $verdict == right && $needs != cpu ]]; then judge_goals "$name" "$2"; fi
 }
 
 # The control: unpatched, built in the same way, the solution is right.
@@ -177,7 +178,7 @@ if [[ $place == cpu ]]; then
   export LAB_CPU_WORKERS=1
 fi
 counted=true
-if [[ $verdict == right && $source_file == *.cu && -f $build_dir/lab/cpu/libcuda_on_cpu_watched.a ]]; then
+if [[ $verdict == right && $needs == cuda && $source_file == *.cu && -f $build_dir/lab/cpu/libcuda_on_cpu_watched.a ]]; then
   counted=compile_counted
 fi
 if ! { compile_all && $counted; } >"$temp/log" 2>&1; then

@@ -105,6 +105,42 @@ expect '^beside 04_jacobi_kernel \(' "nsys beside the step before"
 expect '^  kernel jacobi_sweep_kernel .* 1$' "nsys beside the step before"
 narrow "nsys beside the step before"
 
+# A job of several ranks: a report for each, and the ranges of all side by side.
+if [[ $which == solution ]]; then
+  ranks_step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
+  sed -i 's/^    echo "-- CUDA .*/&\n    echo "-- MPI 3.1"/' "$temp/stubs/cmake"
+  mkdir -p "$temp/build/bin"
+  cat >"$temp/build/bin/ranks" <<'END'
+#!/bin/bash
+ranks=$1
+shift
+for ((rank = 0; rank < ranks; ++rank)); do OMPI_COMM_WORLD_RANK=$rank "$@" || exit; done
+END
+  chmod +x "$temp/build/bin/ranks"
+  : >"$temp/calls"
+  profile nsys STEP="${ranks_step%%_*}" RANKS=3 N=512
+  expect_status 0 "nsys of a job"
+  expect ", n = 512, 500 iterations, 3 ranks, under nsys" "nsys of a job"
+  expect '^ +rank 0 +rank 1 +rank 2 +times  range$' "nsys of a job"
+  expect '^ +1547\.599 +1547\.599 +1547\.599 +30  copy_field$' "nsys of a job"
+  expect "nsys_solution_${ranks_step}_rank0.nsys-rep\$" "nsys of a job"
+  left_clean "nsys of a job"
+  for rank in 0 1 2; do
+    grep -q "nsys profile .*_rank$rank .*--n 512 " "$temp/calls" || fail "rank $rank has no report of its own" "$(<"$temp/calls")"
+    for ending in nsys-rep csv; do
+      [[ -s $profiles/nsys_solution_${ranks_step}_rank$rank.$ending ]] || fail "rank $rank: there is no .$ending"
+    done
+  done
+  # One GPU: one rank; and those of before are gone.
+  profile nsys STEP="${ranks_step%%_*}" N=512
+  expect ", n = 512, 500 iterations, 1 ranks, under nsys" "nsys of a job of one rank"
+  [[ ! -e $profiles/nsys_solution_${ranks_step}_rank1.csv ]] || fail "a report of a rank of before is left"
+  profile nsys STEP="${ranks_step%%_*}" RANKS=2,3
+  said_one_line 'RANKS=2,3: one number of ranks' "nsys of two jobs"
+fi
+profile nsys STEP=04 RANKS=2
+said_one_line 'RANKS=2: 04_jacobi_kernel is a program of one process' "nsys of a job that is none"
+
 # What was kept can be shown without anything.
 mkdir "$temp/kept"
 cp "$profiles/nsys_${which}_04_jacobi_kernel.csv" "$temp/kept/nsys_04.csv"

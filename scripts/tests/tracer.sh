@@ -98,4 +98,28 @@ else
   expect '^ \*\* Unified Memory Summary$' "make trace on a GPU"
 fi
 
+# Of a job each rank has a table, and their ranges stand side by side.
+ranks_step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
+if [[ -d $source_dir/solutions ]] && grep -q "^solution_${ranks_step}_cpu$" "$build_dir/step_targets.txt"; then
+  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=100 ITERATIONS=14 RANKS=2
+  expect_status 0 "make trace of a job"
+  expect ', n = 100, 2 ranks, 14 iterations' "make trace of a job"
+  expect '^ +rank 0 +rank 1 +times  range$' "make trace of a job"
+  expect '^ +[0-9.]+ +[0-9.]+ +3  exchange_halos$' "make trace of a job"
+  for rank in 0 1; do
+    grep -q $'^nvtx\texchange_halos\t3\t' "$build_dir/profiles/trace_solution_${ranks_step}_rank$rank.tsv" ||
+      fail "make trace of a job: rank $rank has no table of its own"
+  done
+  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=20 RANKS=2
+  expect_status 2 "make trace of a job that cannot be"
+  expect "^$ranks_step: .*rows" "make trace of a job that cannot be"
+fi
+run "$source_dir/scripts/rank_ranges.py" "$temp/table.none"
+expect_status 2 "ranges of no file"
+expect '^rank_ranges.py: .*/table.none: No such file' "ranges of no file"
+printf 'nothing\n' >"$temp/empty.tsv"
+run "$source_dir/scripts/rank_ranges.py" "$temp/empty.tsv"
+expect_status 1 "no ranges"
+expect '^rank_ranges.py: .*/empty.tsv: there is no NVTX range in it$' "no ranges"
+
 finish "ranges, tables and words of the tracer"

@@ -149,7 +149,6 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 //   row y - 1        after sweep 1: level[1] keeps it, and gives those of the row before:
 //   row y - 2        after sweep 2: level[2] keeps it, ...
 //   row y - kSweeps  after the last sweep: is stored
-//
 enum class Near { kNothing, kSide, kEnd };  // which boundary may be near
 template <int kSweeps>
 __global__ void __launch_bounds__(kLanes* kWarps)
@@ -177,8 +176,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     const int i_begin = s * kKept, i_end = min(i_begin + kKept, n);
     const bool side = count > 1;
     const int i = i_begin - kHalo + 4 * lane;  // the first of the lane's four columns
-    unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and
-                         // keeps its values
+    unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, keeps its values
     for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
     int y = max(j_begin - kSweeps, 0);  // the row that arrives

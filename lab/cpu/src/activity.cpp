@@ -127,4 +127,14 @@ void note_copy(const void* to, const void* from, std::size_t bytes) {
 
 void note_fill(std::size_t bytes) { add("copies", "memset", bytes); }
 
+void note_library(const char* name, std::size_t bytes) { add("libraries", name, bytes); }
+
+void note_beside(const char* what, bool has_kernel) {
+  add(has_kernel ? "beside a kernel" : "beside no kernel", what, 0);
+}
+
+void note_wait(bool has_kernels_left) {
+  add("waits", has_kernels_left ? "kernels left" : "no kernels left", 0);
+}
+
 }  // namespace cuda_on_cpu

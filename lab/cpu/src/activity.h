@@ -29,4 +29,12 @@ void note_copy(const void* to, const void* from, std::size_t bytes);
 
 void note_fill(std::size_t bytes);
 
+/// What a library does in a stream has been done, and some kernel could have run at the same time,
+/// as neither had to wait for the other; or none could.
+void note_beside(const char* what, bool has_kernel);
+
+/// The host has waited for something, and when it was done the GPU still had kernels to run; or
+/// none.
+void note_wait(bool has_kernels_left);
+
 }  // namespace cuda_on_cpu

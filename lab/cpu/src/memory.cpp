@@ -281,6 +281,14 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
 
 }  // namespace
 
+cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what) {
+  return check_side(p, bytes, what, false, true);
+}
+
+void written(void* p, std::size_t bytes) {
+  if (watcher()) watcher()->memory_written(static_cast<char*>(p), bytes);
+}
+
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t stream, bool wait, Where where) {
   if (bytes == 0) return cudaSuccess;

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <random>
 #include <set>
+#include <utility>
 
+#include "activity.h"
 #include "error.h"
 #include "memory.h"
 #include "report.h"
+#include "settings.h"
 
 namespace cuda_on_cpu {
 
@@ -17,7 +21,9 @@ struct Work {
   std::function<void()> run;
   std::vector<Use> uses;
   std::vector<std::shared_ptr<Work>> after;  // what must be done before
-  bool done = false, wanted = false;
+  bool done = false, wanted = false, seen = false;
+  const char* beside = nullptr;  // what may run beside a kernel: "ncclSend"
+  bool has_kernel_beside = false;
 };
 
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
@@ -62,35 +68,95 @@ const Where* running = nullptr;
 // A GPU's queue is finite too: a launch into a full one waits.
 constexpr std::size_t kQueueLength = 1024;
 
-/// Runs what is queued, up to `target` and all that it has to come after; null: all of it.
+void finish(Work& work) {
+  running = &work.where;
+  work.run();
+  running = nullptr;
+  work.done = true;
+  work.run = nullptr;
+  work.after.clear();
+  if (work.beside) note_beside(work.beside, work.has_kernel_beside);
+}
+
+/// A piece of work that may go on: all that it has to come after is done. Null: there is none.
+std::shared_ptr<Work> any_ready() {
+  static std::mt19937_64& shuffle = *new std::mt19937_64(settings().seed);
+  std::vector<std::shared_ptr<Work>> ready;
+  for (const auto& work : queue) {
+    const auto done = [](const auto& before) { return before->done; };
+    if (!work->done && std::all_of(work->after.begin(), work->after.end(), done)) {
+      ready.push_back(work);
+    }
+  }
+  if (ready.empty()) return nullptr;
+  return ready[settings().order == Order::reverse ? ready.size() - 1 : shuffle() % ready.size()];
+}
+
+/// Runs what is queued, up to `target` and all that it has to come after; null: all of it. Streams
+/// go on independently of each other, and nobody knows which of them is ahead. So LAB_CPU_ORDER is
+/// theirs, too: forward, each piece of work comes as late as it may, when somebody waits for it;
+/// in reverse, what was queued last comes as soon as it may.
 void run_until(const Work* target) {
   if (queue.empty() || (target && target->done)) return;
-  for (auto w = queue.rbegin(); w != queue.rend(); ++w) {
-    Work& work = **w;
-    work.wanted |= !target || &work == target;
-    if (!work.wanted) continue;
-    for (const auto& before : work.after) before->wanted = true;
-  }
   open_all_memory();
-  for (const auto& work : queue) {
-    if (!work->wanted) continue;
-    running = &work->where;
-    work->run();
-    work->done = true;
-    work->run = nullptr;
-    work->after.clear();
+  if (settings().order == Order::forward) {
+    for (auto w = queue.rbegin(); w != queue.rend(); ++w) {
+      Work& work = **w;
+      work.wanted |= !target || &work == target;
+      if (!work.wanted) continue;
+      for (const auto& before : work.after) before->wanted = true;
+    }
+    for (const auto& work : queue) {
+      if (work->wanted) finish(*work);
+    }
+  } else {
+    while (!target || !target->done) {
+      const auto work = any_ready();
+      if (!work) break;
+      finish(*work);
+    }
   }
-  running = nullptr;
   std::erase_if(queue, [](const auto& work) { return work->done; });
   close_memory_to_host();
 }
 
+/// Marks what `work` has to come after, of what is not done.
+void mark_before(const Work& work) {
+  for (const auto& before : work.after) {
+    if (before->done || before->seen) continue;
+    before->seen = true;
+    mark_before(*before);
+  }
+}
+
+/// Of a kernel, or of what may run beside one: whether they may, as neither waits for the other.
+void look_for_company(const std::shared_ptr<Work>& work) {
+  const bool is_kernel = !work->uses.empty();
+  if (!is_kernel && !work->beside) return;
+  for (const auto& other : queue) other->seen = false;
+  mark_before(*work);
+  for (const auto& other : queue) {
+    if (other->done || other->seen) continue;
+    if (is_kernel && other->beside) other->has_kernel_beside = true;
+    if (work->beside && !other->uses.empty()) work->has_kernel_beside = true;
+  }
+}
+
+/// The host waits; null: for all that is queued.
+void wait_until(const Work* target) {
+  const auto is_kernel = [](const auto& work) { return !work->uses.empty(); };
+  if (queue.empty() || (target && target->done)) return;
+  run_until(target);
+  note_wait(std::any_of(queue.begin(), queue.end(), is_kernel));
+}
+
 std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> run,
-                             std::vector<Use> uses) {
+                             std::vector<Use> uses, const char* beside = nullptr) {
   auto work = std::make_shared<Work>();
   work->where = where;
   work->run = std::move(run);
   work->uses = std::move(uses);
+  work->beside = beside;
   const bool closes = !work->uses.empty();
   Stream* own = stream ? stream : &default_stream;
   auto come_after = [&](const Stream& other) {
@@ -105,6 +171,7 @@ std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> 
     come_after(default_stream);
   }
   own->last = work;
+  look_for_company(work);
   queue.push_back(work);
   if (queue.size() >= kQueueLength) {
     run_until(nullptr);
@@ -157,6 +224,13 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
   return cudaSuccess;
 }
 
+cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
+  if (!is_stream(stream)) return not_a_stream();
+  if (any_capture()) return refuse_while_capturing(what);
+  append(stream, {}, std::move(run), {}, what);
+  return cudaSuccess;
+}
+
 bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
 
 QueuedUse queued_use(const Allocation* memory) {
@@ -190,7 +264,7 @@ using namespace cuda_on_cpu;
 
 cudaError_t cudaDeviceSynchronize() {
   if (auto e = refuse_while_capturing("cudaDeviceSynchronize")) return e;
-  run_until(nullptr);
+  wait_until(nullptr);
   return cudaSuccess;
 }
 
@@ -213,7 +287,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamSynchronize")) return e;
-  if (const auto last = (stream ? stream : &default_stream)->last) run_until(last.get());
+  if (const auto last = (stream ? stream : &default_stream)->last) wait_until(last.get());
   return cudaSuccess;
 }
 // Whoever asks again and again must see the work done one day: it is done at the first question.
@@ -265,7 +339,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (auto e = refuse_while_capturing("cudaEventSynchronize")) return e;
-  if (event->work) run_until(event->work.get());
+  if (event->work) wait_until(event->work.get());
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }

@@ -9,7 +9,8 @@ enum class Order { forward, reverse, shuffled };
 /// What the environment asks for. A value that cannot be understood ends the program.
 struct Settings {
   /// LAB_CPU_ORDER=forward|reverse|shuffled: in which order the blocks of a grid, the warps of a
-  /// block and the threads of a warp get their turn. A right program does not care.
+  /// block and the threads of a warp get their turn, and the work of streams. A right program does
+  /// not care.
   Order order = Order::forward;
   /// LAB_CPU_SEED=S: another shuffle.
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 #include <cuda_on_cpu/error.h>
 
 #include <cstddef>
+#include <functional>
 
 namespace cuda_on_cpu {
 struct Stream;
@@ -61,3 +62,18 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, void** nodes, std::size_t* count);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+
+namespace cuda_on_cpu {
+
+// For a library that moves data between GPUs, and that the lab has another one in place of.
+
+/// Queues such work, `what` it is ("ncclSend", say, a constant). While it runs all memory is open.
+cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> work);
+/// Whether a GPU may use these bytes, as the `what` of a call; where not, says why.
+cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what);
+/// The work has written them.
+void written(void* p, std::size_t bytes);
+/// For the table of LAB_TRACE_TSV: so many bytes were moved by a call of that name.
+void note_library(const char* name, std::size_t bytes);
+
+}  // namespace cuda_on_cpu

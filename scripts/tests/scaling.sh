@@ -1,0 +1,296 @@
+#!/usr/bin/env bash
+# scripts/scaling.py: with stand-ins for GPUs, MPI and the programs it writes the table of several GPUs, gives no time
+# to what is wrong, and ends what hangs. Its model finds the figures again that a table was made from, and tells a point
+# that does not fit. tables.py puts both into the guides.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3
+[[ -d $source_dir/solutions ]] || skip "a handout has no solutions to measure"
+make_temp
+scripts=$source_dir/scripts
+unset CUDA_VISIBLE_DEVICES
+
+# one_line CODE REGEX WHAT: that exit code, and on stderr one line that matches and is no stack of calls.
+one_line() {
+  expect_status "$1" "$3"
+  [[ $(grep -c '' <<<"$err") == 1 && $err != *Traceback* ]] || show "$3: there should be one line on stderr"
+  grep -qE -- "$2" <<<"$err" || show "$3: its line should match '$2'"
+}
+
+# ---- A machine that only pretends
+
+mkdir -p "$temp/tools" "$temp/build/bin"
+cat >"$temp/tools/nvidia-smi" <<'END_STUB'
+#!/bin/sh
+case "$*" in
+  --list-gpus) k=0; while [ $k -lt "${GPUS:-4}" ]; do echo "GPU $k: Test GPU 9000"; k=$((k + 1)); done ;;
+  topo*)
+    printf '\t\033[4mGPU0\tGPU1\tNIC0\tCPU Affinity\033[0m\n'
+    printf 'GPU0\t X \tNV18\tPIX\t0-31\nGPU1\tNV18\t X \tSYS\t0-31\nNIC0\tPIX\tSYS\t X \t\n\nLegend:\n\n  NV#  = Connection\n' ;;
+  *) echo "Test GPU 9000, 580.1" ;;
+esac
+END_STUB
+cat >"$temp/tools/nvcc" <<<$'#!/bin/sh\necho "Cuda compilation tools, release 12.9, V12.9.1"'
+cat >"$temp/tools/mpirun" <<<$'#!/bin/sh\necho "mpirun (Open MPI) 9.8.7"'
+cat >"$temp/build/bin/ranks" <<END_STUB
+#!/bin/sh
+mpirun=$temp/tools/mpirun
+STUB_RANKS=\$1
+export STUB_RANKS
+shift
+exec "\$@"
+END_STUB
+# A sweep of n * n points takes n * n ns on one rank; on four ranks they lose a fifth.
+cat >"$temp/program" <<'END_STUB'
+#!/bin/bash
+step=${0##*solution_} step=${step%%_*} ranks=${STUB_RANKS:-1} n=0 every=1 iterations=0 record=""
+echo "$step $ranks $CUDA_VISIBLE_DEVICES $NCCL_NVLS_ENABLE $*" >>"$STUBS/log"
+[[ -z ${BREAKS:-} ]] || { echo "$step: no luck today" >&2; exit 3; }
+while (($# > 0)); do
+  case $1 in
+    --n) n=$2 ;;
+    --iterations) iterations=$2 ;;
+    --check-every) every=$2 ;;
+    --record) record=$2 ;;
+  esac
+  shift
+done
+if [[ -n $record ]]; then
+  mkdir -p "$record"
+  row=1
+  if [[ "$step $ranks" == "${OTHER_FIELD:-}" ]]; then row=2; fi
+  printf 'row,hash\n0,0\n1,%s\n' $row >"$record/rows.csv"
+  residual=0.25
+  if [[ "$step $ranks" == "${OTHER_SUM:-}" ]]; then residual=0.2500003; fi
+  printf 'iteration,residual\n%s,%s\n' "$iterations" $residual >"$record/residuals.csv"
+  exit
+fi
+if ((n == 131072 && ranks == 1)); then echo "$step: too large" >&2; exit 5; fi
+if [[ "$step $ranks" == "${HANGS:-}" ]]; then sleep 60 & wait; fi
+echo "$step: probe, n = $n"
+if ((ranks > 1)); then echo "  halos: NCCL 2.99.1, each rank a GPU of its own"; fi
+[[ -z ${NO_TIMES:-} ]] || { echo "  no times         they would say nothing"; exit; }
+awk -v n="$n" -v ranks="$ranks" -v samples=$((iterations / every - 1)) 'BEGIN {
+  ms = n * n * 1e-6 / ranks * (ranks == 4 ? 1.25 : 1)
+  printf "  per iteration    %.4g ms, median of %d (middle half: %.4g to %.4g)\n", ms, samples, ms * 0.99, ms * 1.02
+}'
+END_STUB
+chmod +x "$temp/tools/"* "$temp/build/bin/ranks" "$temp/program"
+while IFS=$'\t' read -r step _; do cp "$temp/program" "$temp/build/bin/solution_$step"; done < <(
+  grep '^[0-9]' "$source_dir/lab/steps.tsv"
+)
+export STUBS=$temp
+
+table=$temp/results/scaling.tsv
+measure() {
+  rm -f "$temp/log"
+  PATH=$temp/tools:$PATH run "$scripts/scaling.py" --write "$temp/results" --build "$temp/build" "$@"
+}
+has() { grep -qxE -- "$1" < <(tr '\t' ' ' <"$table") || fail "scaling.tsv should have the line: $1" "$(<"$table")"; }
+
+measure
+expect_status 0 "scaling.py"
+has '# gpu Test GPU 9000'
+has '# gpus 4'
+has '# nccl 2.99.1'
+has '# mpi Open MPI 9.8.7'
+has '# links NV18'
+has '# constants_14 kLevels=[0-9]+ kWarps=[0-9]+ kBlocks=[0-9]+'
+has 'step n ranks check_every ms ms_q1 ms_q3 samples glups efficiency own_efficiency weak_efficiency halos verdict'
+has '13_temporal_blocking 16384 1 12 268.4 265.8 273.8 [0-9]+ 1.00 100.00 100.00 100.00 - right'
+has '14_multi_gpu 16384 2 12 134.2 132.9 136.9 [0-9]+ 2.00 100.00 100.00 - NCCL 2.99.1 right'
+has '15_overlap 16384 4 48 83.89 83.05 85.56 [0-9]+ 3.20 79.99 79.99 - NCCL 2.99.1 right'
+has '15_overlap 32768 4 12 335.5 332.2 342.3 [0-9]+ 3.20 80.03 80.03 80.00 NCCL 2.99.1 right'
+has '14_multi_gpu 23170 2 12 268.4 .* - - 100.00 NCCL 2.99.1 right'
+has '13_temporal_blocking 131072 1 12 - - - - - - - - - does not fit'
+has '15_overlap 131072 4 12 5369 .* - - - NCCL 2.99.1 right'
+[[ $(grep -c '^1[345]_' "$table") == 35 ]] || fail "there should be 35 rows" "$(<"$table")"
+awk -F '\t' '/^1[345]_/ && $5 != "-" && $8 < 20 { bad = 1 } END { exit bad }' "$table" || fail "20 samples at least"
+[[ -s $temp/results/scaling.svg ]] || fail "the picture should be drawn, too"
+# Compared before anything is timed, on as many GPUs as there are ranks, without NVLink's multicast.
+awk '!/--record/ { timed = 1 } /--record/ && timed { print "compared late: " $0; bad = 1 }
+  split($3, gpus, ",") != $2 || $4 != "0" { print "other GPUs: " $0; bad = 1 } END { exit bad }' "$temp/log" >"$temp/bad" ||
+  fail "jobs" "$(<"$temp/bad")"
+for compared in '14 4 .*--n 4099' '15 2 .*--n 4099' '15 4 .*--n 32768'; do
+  grep -qE "^$compared .*--record" "$temp/log" || fail "$compared should be compared" "$(<"$temp/log")"
+done
+
+# Beside one another: the same rows, on GPUs of their own.
+cp "$table" "$temp/alone"
+measure --beside
+expect_status 0 "--beside"
+has '# beside yes'
+diff <(grep -v '^# beside' "$temp/alone") <(grep -v '^# beside' "$table") >"$temp/diff" ||
+  fail "--beside should find the same" "$(<"$temp/diff")"
+for gpus in '13 1 0' '14 1 1' '14 2 2,3' '15 4 0,1,2,3'; do
+  grep -qE "^$gpus 0 --problem probe --n 32768" < <(grep -v -- --record "$temp/log") ||
+    fail "--beside: $gpus should be a job's step, ranks and GPUs" "$(<"$temp/log")"
+done
+
+# ---- What is wrong gets no time, and what hangs ends
+
+OTHER_FIELD="14 4" OTHER_SUM="15 2" measure --quick
+expect_status 0 "a field that is another one"
+has '14_multi_gpu 16384 4 12 - - - - - - - - - wrong: at n = 4099 its field is not that of step 10, first in row 1'
+has '15_overlap 16384 2 12 - - - - - - - - - wrong: at n = 4099 its residual is 0.2500003, and that of step 10 0.25'
+has '14_multi_gpu 16384 2 12 134.2 .* right'
+if grep -qE '^14 4 .*--check-every 12$' < <(grep -v -- --record "$temp/log"); then fail "what is wrong should not run"; fi
+[[ $(grep -c '^1[345]_' "$table") == 7 ]] || fail "--quick: there should be 7 rows" "$(<"$table")"
+
+GPUS=2 measure --quick
+expect_status 0 "two GPUs"
+expect '^4 ranks: skipped: GPUs: 2$' "two GPUs"
+if grep -qP '^1[45]\S+\t\d+\t4' "$table"; then fail "two GPUs: nothing should run on four ranks" "$(<"$table")"; fi
+
+cat >"$temp/soon.py" <<'END_PYTHON'
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import scaling
+scaling.TIMED_LIMIT = 1
+scaling.main()
+END_PYTHON
+HANGS="15 2" PATH=$temp/tools:$PATH run python3 "$temp/soon.py" "$scripts" --write "$temp/results" --build "$temp/build" --quick
+expect_status 0 "a job that hangs"
+has '15_overlap 16384 2 12 - - - - - - - - - exit code 124: did not end within 1 s'
+has '15_overlap 16384 4 12 83.89 .* right'
+if pgrep -f "$temp/build/bin/solution_15" >/dev/null; then fail "a job that hangs should be ended"; fi
+
+# ---- Errors are one line, and the table of before stays
+
+cp "$table" "$temp/before"
+run "$scripts/scaling.py" --help
+expect_status 0 "--help"
+run "$scripts/scaling.py"
+expect_status 2 "nothing asked for"
+measure --steps 12
+expect_status 2 "a step that is of one GPU"
+measure --ranks 1,x
+expect_status 2 "ranks in letters"
+expect 'argument --ranks: 1,x: must be numbers from 1 to 1024' "ranks in letters"
+GPUS=1 measure --quick
+expect_status 0 "one GPU"
+expect '^not drawn: .* has nothing to draw' "one GPU"
+cp "$temp/before" "$table"
+GPUS=1 measure --ranks 2,4
+one_line 1 '^scaling.py: 2 ranks need a GPU each, and there is 1$' "too few GPUs"
+BREAKS=1 measure --quick
+one_line 1 '^scaling.py: 10_pointer_swap at n = 4099, to compare with: exit code 3: 10: no luck today$' "programs that break"
+NO_TIMES=1 measure --quick
+one_line 1 '^scaling.py: nothing could be timed; 13_temporal_blocking: it printed no times$' "programs without times"
+measure --quick --seconds 0
+one_line 1 '^scaling.py: nothing could be timed; .*: not run: 0 s are over$' "no time"
+PATH=$temp/tools:$PATH run "$scripts/scaling.py" --write "$temp/results" --build "$temp/empty"
+one_line 1 '^scaling.py: .*/bin/ranks is not there: build it first$' "nothing built"
+PATH=$temp/tools:$PATH run "$scripts/scaling.py" --write "$temp/program/x" --build "$temp/build"
+one_line 1 "^scaling.py: $temp/program/x: cannot be made" "a folder that cannot be"
+cmp -s "$table" "$temp/before" || fail "what failed should leave the table as it was"
+
+# ---- The model
+
+cat >"$temp/make.py" <<'END_PYTHON'
+"""make.py SCRIPTS FOLDER: scaling.tsv of a machine with known figures; says what the model makes of it."""
+import math
+import pathlib
+import sys
+sys.path.insert(0, sys.argv[1])
+import scaling
+import scaling_model
+folder = pathlib.Path(sys.argv[2])
+folder.mkdir(exist_ok=True)
+(folder / "bandwidth.tsv").write_text("# multiprocessors\t132\nwhat\n")
+known = {"row_14": 0.5, "check": 15.0, "latency": 20.0, "per_sum": 12.0, "row_15": 0.4, "launch": 5.0, "streams": 9.0}
+
+
+class Known(scaling_model.Model):
+    def __init__(self):
+        self.multiprocessors, self.link = 132, 450
+        self.constants = {"14": {"kLevels": 12, "kWarps": 2, "kBlocks": 6},
+                          "15": {"kLevels": 12, "kWarps": 12, "kLeastEndBlocks": 4}}
+        self.levels, self.kept = {"14": 12, "15": 12}, {"14": 104, "15": 104}
+        vars(self).update(known)
+
+
+machine, rows = Known(), []
+for case in scaling.cases(["13", "14", "15"], [1, 2, 4], False):
+    parts = machine.predict("14" if case.step == "13" else case.step, case.n, case.ranks, case.check_every)
+    ms = sum(parts.values()) / 12e3
+    if (case.step, case.n, case.ranks, case.check_every) == ("15", 32768, 4, 12):
+        ms *= 1.25  # a point that does not fit
+    rows.append({**dict.fromkeys(scaling.COLUMNS, "-"), "step": scaling.STEPS[case.step], "n": str(case.n),
+                 "ranks": str(case.ranks), "check_every": str(case.check_every), "ms": f"{ms:.9g}", "ms_q1": f"{ms:.9g}",
+                 "ms_q3": f"{ms:.9g}", "samples": "30", "glups": f"{1e-6 * case.n ** 2 / ms:.2f}", "verdict": "right"})
+scaling.add_efficiencies(rows)
+facts = {"date": "2026-01-01", "gpu": "Test GPU", "driver": "1", "cuda": "1", "gpus": "4", "nccl": "1", "mpi": "MPI 1",
+         "links": "NV18", **{f"constants_{step}": " ".join(f"{name}={value}" for name, value in of.items())
+                             for step, of in machine.constants.items()}}
+scaling.write_table(folder / "scaling.tsv", ["Made."], facts, scaling.COLUMNS,
+                    [[row[column] for column in scaling.COLUMNS] for row in rows])
+model = scaling_model.Model(folder / "scaling.tsv")
+for name, value in known.items():
+    if not math.isclose(getattr(model, name), value, rel_tol=1e-4):
+        print(f"{name}: {getattr(model, name)}, and not {value}")
+# As the solution searches its rows.
+for n, own in ((4096, 1024), (16384, 8192), (32768, 32768), (46341, 23171)):
+    across = -(-n // 208)
+    blocks = across + (2 if across > 1 else 1)
+    best = min(-(-(-(-own // height) * blocks) // 792) * (height + 24) for height in range(1, own + 1))
+    if model.work_14(n, own) != best:
+        print(f"work of {own} rows of {n}: {model.work_14(n, own)}, and not {best}")
+# All blocks share what there is; twice the multiprocessors, half the rows of a warp.
+if not 1.9 < (model.work_15(32768, 32768, 1, 66) - 24) / (model.work_15(32768, 32768, 1, 132) - 24) < 2.1:
+    print("the work of step 15 should be shared evenly")
+END_PYTHON
+run python3 "$temp/make.py" "$scripts" "$temp/made"
+[[ $status == 0 && -z $out ]] || show "the model should find the figures again"
+run "$scripts/scaling.py" --model "$temp/made/scaling.tsv"
+expect_status 0 "--model"
+expect '^15_overlap +32768 +4 +12 .* -20\.0 %$' "a point that does not fit"
+[[ $(grep -cE ' -?0\.0 %( +\(fitted\))?$' <<<"$out") == 29 ]] || show "--model: the other 29 points should fit"
+[[ $(grep -cE '^(strong|weak) .* %$' <<<"$out") == 8 ]] || show "--model: what 64 nodes would do"
+# Of a run that was cut short: what cannot be told apart is told together.
+awk -F '\t' '/^#/ || $2 == "n" || ($4 == 12 && ($2 == 16384 || ($2 == 32768 && ($1 ~ /^13/ || $3 == 4))))' \
+  "$temp/made/scaling.tsv" >"$temp/made/cut.tsv"
+run "$scripts/scaling.py" --model "$temp/made/cut.tsv"
+expect_status 0 "--model of a few rows"
+expect 'an exchange and a sum together 3[12]\.[0-9] µs' "--model of a few rows"
+expect '^14_multi_gpu +16384 +4 .* -?0\.[0-9] %$' "--model of a few rows"
+expect '^15_overlap +32768 +4 .* -(19|20)\.[0-9] %$' "--model of a few rows"
+
+run "$scripts/scaling.py" --plot "$temp/made"
+expect_status 0 "--plot"
+python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$temp/made/scaling.svg" || fail "--plot: no XML"
+run "$scripts/scaling.py" --model "$temp/nowhere"
+one_line 1 "^scaling.py: $temp/nowhere: cannot be read: No such file" "no table"
+printf 'a\tb\n1\t2\n' >"$temp/odd.tsv"
+run "$scripts/scaling.py" --model "$temp/odd.tsv"
+one_line 1 'odd.tsv: is not a table of scaling.py' "another table"
+grep -v '^# constants' "$temp/made/scaling.tsv" >"$temp/made/old.tsv"
+run "$scripts/scaling.py" --model "$temp/made/old.tsv"
+one_line 1 'old.tsv: does not say with which constants it was measured$' "a table without the constants"
+grep -v $'^14_multi_gpu\t[0-9]*\t[12]\t' "$temp/made/scaling.tsv" >"$temp/made/few.tsv"
+run "$scripts/scaling.py" --model "$temp/made/few.tsv"
+one_line 1 'the model needs times of step 14 on one and two ranks$' "too few times"
+
+# ---- In the guides
+
+lab=$temp/lab guide=exercises/15_overlap/README.md
+copy_tree "$lab"
+[[ -f $lab/$guide ]] || printf '<!-- scaling:begin -->\n<!-- scaling:end -->\n' >"$lab/$guide"
+cp "$temp/made/scaling.tsv" "$lab/results/h200/scaling.tsv"
+run "$lab/scripts/tables.py" --check
+expect_status 1 "times that no guide has"
+expect "^$guide: its numbers are not those of results/h200/scaling.tsv" "times that no guide has"
+expect "^results/h200/scaling.svg: is not drawn from" "times that nobody has drawn"
+run "$lab/scripts/tables.py" --write
+expect_status 0 "written into the guides"
+run "$lab/scripts/tables.py" --check
+expect_status 0 "the guides as written"
+sed -i 's/Weak scaling/Strong scaling/' "$lab/results/h200/scaling.svg"
+run "$lab/scripts/tables.py" --check
+expect_status 1 "a picture edited by hand"
+grep -qE '^\| 32768 \| 12 \| [0-9.]+ \| 15 \| .* %\) \| [0-9,]+ \| 0\.0 % \|$' "$lab/$guide" || fail "$guide: strong scaling"
+grep -qE '^\| 16384² \| 14 \| [0-9.]+ \(100\.0 %\) \| ' "$lab/$guide" || fail "$guide: weak scaling"
+grep -qE '^\| 32768 \| 12 \| 4 \| 15 \| .* \| -20\.0 % \|$' "$lab/$guide" || fail "$guide: the model"
+
+finish "scaling.py, its model, and what the guides say of both"
