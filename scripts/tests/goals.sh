@@ -14,7 +14,7 @@ measure() {
   local step=$1 program=$2 watched=${3:-}
   local -a options=(--name "$step")
   if [[ -x $watched ]]; then options+=(--watched "$watched"); fi
-  options+=(--ranks 1,2)
+  options+=(--ranks "1,2")
   if [[ -f $build_dir/lib/liblab_trace.so ]]; then options+=(--tracer "$build_dir/lib/liblab_trace.so"); fi
   run "$goals" "${options[@]}" "$program"
 }

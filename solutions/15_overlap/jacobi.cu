@@ -180,7 +180,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
     int y = max(j_begin - kSweeps, 0);  // the row that arrives
-    // Beyond what is held any address will do.
+    // Beyond what is held any address will do. What is fetched beyond the warp's own rows, and may
+    // be a halo that is just arriving, is never used.
     const float* from = f_old + idx(min(max(i, 0), pitch_of(n) - 4), y - slab.held_begin, n);
     const auto fetch = [&](int row, Near near) {
       __pipeline_memcpy_async(&ring[warp][unsigned(row) % kRing][lane], from, sizeof(float4));
