@@ -70,7 +70,8 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
-// TODO(14): a block for each row that is held, the halo's too. start(i, j) knows the whole field's j.
+// TODO(14): a block for each row that is held, the halo's too. start(i, j) takes the whole field's
+//   j.
 __global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row, padding included
   for (int i = threadIdx.x; i < pitch_of(n); i += blockDim.x) {
@@ -96,9 +97,9 @@ __host__ __device__ inline int blocks_in_a_row(int n) {
   return blocks_across(n) + (blocks_across(n) > 1 ? 2 : 1);
 }
 
-// TODO(14): in the pass kernel, three things: which rows it stores (from begin on, before end); where
-//   a row stands (j - held_begin); and the last row that it may fetch, which is the last one held.
-//   What keeps its values is still the boundary of the whole field.
+// TODO(14): in the pass kernel, three things: which rows it stores (from begin on, before end);
+//   where a row stands (j - held_begin); and the last row that it may fetch, which is the last one
+//   held. What keeps its values is still the boundary of the whole field.
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
 struct Level {
   float4 row;    // the row that arrived last
@@ -216,10 +217,10 @@ int best_rows(int n) {
   return best;
 }
 
-// TODO(14): exchange_halos, before each pass of so many sweeps: as many rows to each neighbour, and as
-//   many from it. Where ranks.has_nccl(): ncclSend and ncclRecv of both sides between ncclGroupStart
-//   and ncclGroupEnd, in NCCL_CHECK; else ranks.exchange_through_host. Then ranks.wait(nullptr). An
-//   NVTX range around it, one around a pass, one around the sum.
+// TODO(14): exchange_halos, before each pass of so many sweeps: as many rows to each neighbour, and
+//   as many from it. Where ranks.has_nccl(): ncclSend and ncclRecv of both sides between
+//   ncclGroupStart and ncclGroupEnd, in NCCL_CHECK; else ranks.exchange_through_host. Then
+//   ranks.wait(nullptr). An NVTX range around it, one around a pass, one around the sum.
 template <int kSweeps>
 void jacobi_pass(float** f_old, float** f_new, double* sum, int n, int rows) {
   const dim3 grid(blocks_in_a_row(n), (n + rows - 1) / rows);

@@ -1,5 +1,5 @@
-// NCCL's calls where the lab is built without NCCL. With the CPU in place of GPUs they work, by MPI,
-// so that a step's calls can be tried without a GPU; elsewhere they fail.
+// NCCL's calls where the lab is built without NCCL. With the CPU in place of GPUs they work, by
+// MPI, so that a step's calls can be tried without a GPU; elsewhere they fail.
 #include <lab/nccl_check.h>
 
 #if !LAB_HAVE_NCCL
@@ -41,7 +41,7 @@ int job_size() {
 }
 
 /// As NCCL's calls do, those here put their work into the stream, and return: it is done when the
-/// stream comes to it. Who waits for other ranks for ever there is found by the thread that watches.
+/// stream comes to it. Who waits for other ranks for ever is found by the thread that watches.
 template <class Work>
 void enqueue(cudaStream_t stream, const char* call, Work work) {
   CUDA_CHECK(cuda_on_cpu::enqueue_beside(stream, call, [=] {

@@ -165,7 +165,7 @@ test_run() {
   expect '^GPU: none$' "make run"
   steps=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
   # What needs MPI is not run without it.
-  if ! grep -q '^-- MPI [0-9]' "$lab/build/configure.log"; then
+  if ! grep -q '^-- MPI [0-9]' "${LAB_BUILD_DIR:-$lab/build}/configure.log"; then
     steps=$((steps - $(grep -c $'^[0-9].*\tranks\t' "$lab/lab/steps.tsv")))
   fi
   cpu_steps=$(grep -c $'^[0-9].*\tcpu\t' "$lab/lab/steps.tsv")

@@ -307,8 +307,8 @@ template <int kSweeps>
 void sweep_part(float* f_new, const float* f_old, double* sum, const Slab& slab, const Part& part,
                 int blocks, cudaStream_t stream) {
   if (part.rows == 0) return;
-  jacobi_pass_kernel<kSweeps>
-      <<<blocks, dim3(kLanes, kWarps), 0, stream>>>(f_new, f_old, sum, slab, part);
+  const dim3 block(kLanes, kWarps);
+  jacobi_pass_kernel<kSweeps><<<blocks, block, 0, stream>>>(f_new, f_old, sum, slab, part);
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
 }
 
