@@ -42,6 +42,8 @@ QUANTITIES = [
 ]
 # Copies to shared memory that pass by the registers. ncu's sectors of a load request are more than it reads there.
 ASYNCHRONOUS = "smsp__inst_executed_op_ldgsts.sum"
+# A step may launch as many blocks as these have room for: the CPU is told how many the GPU has.
+MULTIPROCESSORS = "device__attribute_multiprocessor_count"
 
 
 def fail(message):
@@ -86,13 +88,13 @@ def kernel_launched(lines, number):
     return name
 
 
-def count_on_cpu(build, step, source, n):
+def count_on_cpu(build, step, source, n, multiprocessors):
     """{kernel's name: {quantity: count}} of one launch each. Kernels that only set up are left out."""
     lines = source.read_text().splitlines()
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "counts.tsv"
         run([build / "bin" / f"solution_{step}_cpu_watched", *options_of_run(source, n)],
-            env=os.environ | {"LAB_CPU_COUNTS": str(table)})
+            env=os.environ | {"LAB_CPU_COUNTS": str(table), "LAB_CPU_MULTIPROCESSORS": str(multiprocessors)})
         rows = list(csv.DictReader(table.open(), delimiter="\t"))
     kernels = {}
     for row in rows:
@@ -107,10 +109,10 @@ def count_on_cpu(build, step, source, n):
 
 
 def count_on_gpu(ncu, build, step, source, n):
-    """The same by ncu, and the kernels that copy to shared memory asynchronously."""
+    """The same by ncu, the kernels that copy to shared memory asynchronously, and how many multiprocessors there are."""
     try:
         printed = ncu_reading.count(ncu, ["--kernel-name", "regex:sweep|pass|copy"],
-                                    [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS],
+                                    [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS, MULTIPROCESSORS],
                                     [build / "bin" / f"solution_{step}", *options_of_run(source, n)])
     except ncu_reading.NotAllowed as error:
         fail(error)
@@ -118,7 +120,8 @@ def count_on_gpu(ncu, build, step, source, n):
     # The instances of a template are one kernel here, as they are on the CPU.
     return ({launch["kernel"].split("<")[0]: {quantity: int(launch[metric]) for quantity, metric, _ in QUANTITIES}
              for launch in launches},
-            {launch["kernel"].split("<")[0] for launch in launches if launch.get(ASYNCHRONOUS)})
+            {launch["kernel"].split("<")[0] for launch in launches if launch.get(ASYNCHRONOUS)},
+            max((int(launch[MULTIPROCESSORS]) for launch in launches), default=0))
 
 
 def difference(on_cpu, on_gpu):
@@ -144,14 +147,14 @@ def write(build, folder, sizes, wanted):
     machine = ncu_reading.machine(ncu)
     if not machine:
         fail("there is no NVIDIA GPU here")
-    rows, of_cub, asynchronous, missing = [], {}, [], False
+    rows, of_cub, asynchronous, missing, multiprocessors = [], {}, [], False, 0
     for step, source in steps_with_kernels():
         if wanted and step[:2] not in wanted:
             continue
         for n in sizes:
             try:
-                on_cpu = count_on_cpu(build, step, source, n)
-                on_gpu, copying = count_on_gpu(ncu, build, step, source, n)
+                on_gpu, copying, multiprocessors = count_on_gpu(ncu, build, step, source, n)
+                on_cpu = count_on_cpu(build, step, source, n, multiprocessors)
                 if on_cpu.keys() != on_gpu.keys():
                     raise ncu_reading.NotPossible(f"kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
             except ncu_reading.NotPossible as error:  # the other steps can be
@@ -183,6 +186,7 @@ def write(build, folder, sizes, wanted):
             asynchronous += [kernel for kernel in kept.get("asynchronous", []) if kernel.split()[0] not in measured]
             dates = sorted({*kept["date"][0].split(" to "), head["date"]})
             head["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    head["multiprocessors"] = multiprocessors
     if asynchronous:
         head["asynchronous"] = "\t".join(sorted(set(asynchronous)))
     ncu_reading.write_aside(path, "".join(line + "\n" for line in (
@@ -200,8 +204,8 @@ def check(build, folder):
     path = folder / "counters.tsv"
     if not path.exists():
         fail(f"{path}: is not there")
-    table = [line for line in path.read_text().splitlines() if not line.startswith("#")]
-    rows = list(csv.DictReader(table, delimiter="\t"))
+    head, rows = ncu_reading.read_table(path)
+    multiprocessors = head.get("multiprocessors", ["4"])[0]
     sources = dict(steps_with_kernels())
     counted = {}
     wrong = 0
@@ -209,7 +213,7 @@ def check(build, folder):
         step, n = row["step"], int(row["n"])
         if (step, n) not in counted:
             try:
-                counted[step, n] = count_on_cpu(build, step, sources[step], n)
+                counted[step, n] = count_on_cpu(build, step, sources[step], n, multiprocessors)
             except ncu_reading.NotPossible as error:
                 fail(f"{step}: {error}")
         now = counted[step, n].get(row["kernel"], {}).get(row["quantity"], 0)

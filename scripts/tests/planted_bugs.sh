@@ -157,7 +157,6 @@ judge() {
       expect "$regex" "$name"
     done < <(sed -nE "s/^# expect(-on-$place)?: //p" "$2")
   fi
-  if [[ $verdict == right && $needs != cpu ]]; then judge_goals "$name" "$2"; fi
 }
 
 # The control: unpatched, built in the same way, the solution is right.
@@ -190,6 +189,15 @@ else
     judge "$name" "$bank/$step--$name.patch" >"$temp/$name/words" &
   done
   wait
+  if [[ $verdict == right && $needs != cpu ]]; then
+    # Some goals are times: on a GPU each variant has it for itself.
+    if [[ $place == gpu ]]; then cores=1; fi
+    for name in "${names[@]}"; do
+      while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
+      judge_goals "$name" "$bank/$step--$name.patch" >>"$temp/$name/words" &
+    done
+    wait
+  fi
   for name in "${names[@]}"; do
     words=$(<"$temp/$name/words")
     [[ -n $words ]] || continue

@@ -163,7 +163,6 @@ constexpr std::size_t kSharedBytes = 48 * 1024, kSharedBytesOptIn = 227 * 1024;
 /// Runs all blocks of a kernel, on the workers that the settings ask for.
 void run_kernel(const Kernel& kernel);
 
-/// Whether all blocks of a cooperative launch fit on the device at once.
-constexpr int kMultiprocessors = 4, kThreadsPerMultiprocessor = 2048;
+constexpr int kThreadsPerMultiprocessor = 2048;
 
 }  // namespace cuda_on_cpu

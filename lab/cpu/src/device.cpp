@@ -93,7 +93,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->maxGridSize[0] = 0x7fffffff;
   p->maxGridSize[1] = p->maxGridSize[2] = 65535;
   p->maxThreadsPerMultiProcessor = kThreadsPerMultiprocessor;
-  p->multiProcessorCount = kMultiprocessors;
+  p->multiProcessorCount = settings().multiprocessors;
   p->regsPerBlock = p->regsPerMultiprocessor = 65536;
   const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
   p->l2CacheSize = cache > 0 ? static_cast<int>(cache) : 0;

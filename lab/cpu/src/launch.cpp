@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "queue.h"
 #include "report.h"
+#include "settings.h"
 #include "shared_memory.h"
 
 namespace cuda_on_cpu {
@@ -43,7 +44,7 @@ cudaError_t check(const LaunchConfig& config) {
   }
   int resident = 0;
   resident_blocks(&resident, static_cast<int>(threads));
-  const std::uint64_t most = std::uint64_t(resident) * kMultiprocessors;
+  const std::uint64_t most = std::uint64_t(resident) * settings().multiprocessors;
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   if (config.cooperative && blocks > most) {
     return error(cudaErrorCooperativeLaunchTooLarge, "%llu blocks, and %llu fit at once",

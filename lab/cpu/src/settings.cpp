@@ -41,6 +41,7 @@ Settings read_settings() {
   const unsigned cores = std::thread::hardware_concurrency();
   settings.workers = (int)read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1);
 #endif
+  settings.multiprocessors = (int)read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);
   settings.leaks = read_number("LAB_CPU_LEAKS", 0, 1, 0) == 1;
   return settings;
 }
