@@ -184,6 +184,8 @@ if ! { compile_all && $counted; } >"$temp/log" 2>&1; then
   fail "the patched programs do not compile; each is named as a file:" "$(head -n 40 "$temp/log")"
 else
   cores=$(nproc)
+  # Each program keeps half a gigabyte of the GPU, and they wait for one another.
+  if [[ $place == gpu ]] && ((cores > 8)); then cores=8; fi
   for name in "${names[@]}"; do
     while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
     judge "$name" "$bank/$step--$name.patch" >"$temp/$name/words" &
