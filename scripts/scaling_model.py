@@ -21,7 +21,7 @@ WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / rank
 LARGEST = 131072
 PASS, CHECK_OFTEN = 12, 12  # sweeps
 # What the model takes from the solutions' files.
-CONSTANTS = {"14": ("kLevels", "kWarps", "kBlocks"), "15": ("kLevels", "kWarps", "kLeastEndBlocks")}
+CONSTANTS = {"14": ("kLevels", "kWarps", "kBlocks"), "15": ("kLevels", "kWarps")}
 
 # The model. All times are of a pass, in microseconds; rows and sweeps are what the solutions' files make of n.
 
@@ -126,8 +126,8 @@ class Model:
             return 0.0, self.work_15(n, rows, 1, all_of_it)
         if rows < 2 * levels:
             return self.work_15(n, rows, 1, all_of_it), 0.0
-        blocks = max(int(all_of_it * 2.0 * neighbours * 3 * levels / rows), self.constants["15"]["kLeastEndBlocks"])
-        blocks = min(blocks, (all_of_it + 1) // 2)
+        blocks = int(all_of_it * 2.0 * neighbours * 3 * levels / rows + 0.5)
+        blocks = min(max(blocks, 1), (all_of_it + 1) // 2)
         return (self.work_15(n, levels, neighbours, blocks),
                 self.work_15(n, rows - neighbours * levels, 1, all_of_it - blocks))
 

@@ -31,7 +31,7 @@ constexpr int kDefaultN = 32768;  // points a side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
 // TODO(15): blocks of 12 warps, so that one fills a multiprocessor and none is there beside it;
-//   kBlocks goes, and kLeastEndBlocks = 4 comes: the multiprocessors that the ends have, at least.
+//   kBlocks goes.
 // What scripts/tune.py found best on an H200.
 constexpr int kLevels = 12;               // sweeps a pass
 constexpr int kFewLevels = 4;             // where fewer are left; then one by one

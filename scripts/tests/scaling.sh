@@ -206,7 +206,7 @@ class Known(scaling_model.Model):
     def __init__(self):
         self.multiprocessors, self.link = 132, 450
         self.constants = {"14": {"kLevels": 12, "kWarps": 2, "kBlocks": 6},
-                          "15": {"kLevels": 12, "kWarps": 12, "kLeastEndBlocks": 4}}
+                          "15": {"kLevels": 12, "kWarps": 12}}
         self.levels, self.kept = {"14": 12, "15": 12}, {"14": 104, "15": 104}
         vars(self).update(known)
 

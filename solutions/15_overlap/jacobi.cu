@@ -38,7 +38,6 @@ constexpr int kLevels = 12;               // sweeps a pass
 constexpr int kFewLevels = 4;             // where fewer are left; then one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
 constexpr int kWarps = 12;                // warps a block: they fill a multiprocessor
-constexpr int kLeastEndBlocks = 4;        // multiprocessors for a slab's ends and NCCL, at least
 constexpr int kRing = 8;                  // rows in shared memory, all but one under way
 constexpr int kHalo = (kLevels + 3) / 4 * 4;   // columns that are wrong in the end, on both sides,
 constexpr int kKept = 4 * kLanes - 2 * kHalo;  // and those between, which the warp stores
@@ -278,7 +277,8 @@ void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t 
 }
 
 // How a slab is divided: its ends, the kLevels rows at each neighbour's side, and the rest; and the
-// multiprocessors of the GPU, of which so many are for the ends that these need about half a pass.
+// multiprocessors of the GPU, of which so many are for the ends that these need about half a pass:
+// the other half is the exchange's.
 struct Division {
   Part ends, rest;
   int ends_blocks, rest_blocks;
@@ -297,8 +297,8 @@ Division divide(const Slab& slab) {
   division.ends = {kLevels, south + north, south ? slab.begin : north_end, north_end};
   division.rest = {rows - (south + north) * kLevels, 1, slab.begin + south * kLevels, 0};
   // To make kLevels rows a warp goes through three times as many.
-  const int blocks = multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows;
-  division.ends_blocks = std::min(std::max(blocks, kLeastEndBlocks), (multiprocessors + 1) / 2);
+  const int blocks = std::lround(multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows);
+  division.ends_blocks = std::min(std::max(blocks, 1), (multiprocessors + 1) / 2);
   division.rest_blocks = std::max(multiprocessors - division.ends_blocks, 1);
   return division;
 }
