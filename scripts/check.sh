@@ -160,12 +160,18 @@ measure_goals() {
     fi
     if found=$(command -v ncu); then options+=(--ncu "$found"); fi
   fi
-  local next="Next: run $program, compare with your prediction."
+  local next="Next: run $program, compare with your prediction"
+  # Where the CPU stands in, the program prints no times.
+  if [[ $backend == cpu && $step_needs == cuda ]]; then
+    next="Next: compare your prediction with what was measured, at the end of exercises/$step/README.md"
+  fi
   # A handout has no solutions.
   if [[ $which == solution ]]; then
     next=""
   elif [[ -d solutions ]]; then
-    next="Next: run $program, compare with your prediction, and see how the solution does it: make diff STEP=$step_number."
+    next+=", and see how the solution does it: make diff STEP=$step_number."
+  else
+    next+="."
   fi
   if [[ -t 2 ]]; then printf '  measuring the goal ...' >&2; fi
   status=0

@@ -70,6 +70,8 @@ NR == 1 { next } # the columns' names
     coalesced[access] += $8 * bytes
   }
   code = file == name ? source[line] : file ":" line
+  # Lines that declare a value differ behind its type.
+  sub(/^const [A-Za-z_0-9]+ /, "", code)
   printf "%6d  %-6s %-6s %9.4f  %-14s %s\n", line, space, access, per_point, how, substr(code, 1, 31)
 }
 

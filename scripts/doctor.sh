@@ -39,6 +39,10 @@ quietly() {
 
 have() { command -v "$1" >/dev/null; }
 
+# A handout has no solutions to run.
+begin="make run" probe="make ncu STEP=06 WHICH=solution"
+if [[ ! -d $lab_root/solutions ]]; then begin=exercises/README.md probe="make ncu, with the last step that you have"; fi
+
 cannot_build=()
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/jacobi-doctor-XXXXXX") || die 1 "${TMPDIR:-/tmp}: cannot be written"
 trap 'rm -rf "$scratch"' EXIT
@@ -224,7 +228,7 @@ container: --cap-add=SYS_ADMIN; on a cluster: ask for its way. make trace and ma
       ;;
     *)
       line problem "may count" "not known: there is no /proc/driver/nvidia/params here" \
-        "try: make ncu STEP=06 WHICH=solution"
+        "try: $probe"
       ;;
   esac
 fi
@@ -301,11 +305,11 @@ if ((${#cannot_build[@]} > 0)); then
   say_wrapped "The lab cannot be built here yet. First: ${list%, }."
   exit 1
 elif [[ -n $toolkit ]] && ((gpu_usable)); then
-  say "Ready, on the GPU. Begin with: make run"
+  say "Ready, on the GPU. Begin with: $begin"
 elif [[ -n $toolkit ]]; then
   say "Ready, without a GPU: the CPU runs the kernels (results, races; no times). The"
-  say "toolkit builds for nodes that have one. Begin with: make run"
+  say "toolkit builds for nodes that have one. Begin with: $begin"
 else
   say "Ready, without a GPU: the CPU runs the kernels (results, races; no times)."
-  say "Begin with: make run"
+  say "Begin with: $begin"
 fi

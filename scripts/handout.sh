@@ -113,7 +113,7 @@ find . -name CMakeLists.txt | while IFS= read -r file; do
     fi
   done < <(sed -n 's/^ *add_subdirectory(\([^ )]*\)).*/\1/p' "$file")
 done
-# The Makefile: no verbs without a script; those that need solutions only say why there is nothing for them.
+# The Makefile: verbs without a script, and those that need solutions, only say why there is nothing for them.
 gone=$(sed -n 's#^\t@\(scripts/[^ ]*\).*#\1#p' Makefile | while IFS= read -r script; do
   if [[ ! -e $script ]]; then say "$script"; fi
 done)
@@ -123,6 +123,11 @@ awk -v gone="$gone" '
     for (k = 1; k <= count; ++k) if (index(block, "\t@" scripts[k])) return 1
     return 0
   }
+  BEGIN {
+    why["report"] = "a handout has no solutions to report on; make progress shows what you have done"
+    why["tables"] = "the numbers in the texts are written in the whole lab"
+    why["handout"] = "this is a handout; another is made in the whole lab"
+  }
   # A verb, from its line to the empty one after it.
   BEGIN { RS = ""; ORS = "\n\n" }
   { blocks[NR] = $0 }
@@ -130,15 +135,15 @@ awk -v gone="$gone" '
     for (k = 1; k <= NR; ++k) {
       verb = blocks[k]
       sub(/:.*/, "", verb)
-      if (has_gone(blocks[k])) { dropped[verb] = 1; blocks[k] = "" }
+      if (has_gone(blocks[k])) {
+        blocks[k] = verb ":\n\t@echo \"make " verb ": " (verb in why ? why[verb] : "not in a handout") "\" >&2; exit 2"
+      }
       else if (verb == "run" || verb == "test" || verb == "roofline") sub(/ *## [^\n]*/, "", blocks[k])
     }
     for (k = 1; k <= NR; ++k) {
-      if (blocks[k] ~ /^\.PHONY:/) for (verb in dropped) sub(" " verb "( |$)", " ", blocks[k])
       sub(/\n\t@echo "[^\n]*WHICH=solution[^\n]*/, "", blocks[k])
       sub(/Begin with: make run/, "Begin with: exercises/README.md", blocks[k])
-      sub(/ +$/, "", blocks[k])
-      if (blocks[k] != "") print blocks[k]
+      print blocks[k]
     }
   }' Makefile | sed '$d' >"$temp/Makefile"
 mv "$temp/Makefile" Makefile
@@ -146,19 +151,57 @@ if [[ ! -f exercises/README.md ]]; then
   sed -i "s#Begin with: exercises/README.md#Begin with: $(ls -d exercises/00_*)/README.md#" Makefile
 fi
 awk -v last="$last" '
-  # The ladder, as far as this handout goes.
+  # The ladder, as far as this handout goes, and what is noted of its rows.
   /^\| [0-9][0-9]_/ && substr($2, 1, 2) > last { next }
+  /^Rows? [0-9][0-9][ ,:]/ {
+    if (/timed by `scripts\//) next
+    said = substr($0, index($0, ":"))
+    count = split(substr($0, 1, index($0, ":") - 1), words, /[^0-9]+/)
+    rows = ""
+    for (k = 1; k <= count; ++k) {
+      if (words[k] != "" && words[k] <= last) rows = rows (rows == "" ? "" : ", ") words[k]
+    }
+    if (rows == "") next
+    $0 = (length(rows) > 2 ? "Rows " : "Row ") rows said
+  }
+  /^make run  / { $0 = "make check STEP=01   # is the exercise right? If not: where, and the likely cause" }
+  /^make test  / { $0 = "make progress        # which exercises are done" }
+  { sub(/ To change it: \[CONTRIBUTING\.md\]\(CONTRIBUTING\.md\)\./, "") }
   { print }
   NR == 1 {
     print ""
     print "> This is a handout: the steps up to " last ", without solutions. What this page says of later steps, of"
-    print "> solutions, of `make run` and of `make test` holds in the whole lab. `make` alone lists the verbs."
+    print "> solutions, of `make run`, `make test` and `make report` holds in the whole lab. `make` alone lists the verbs."
   }' README.md >"$temp/README.md"
 mv "$temp/README.md" README.md
-# What is for teachers alone: schedules, what goes wrong, the quiz with its answers.
+if [[ -f exercises/README.md ]]; then
+  awk -v last="$last" '
+    function many(count, what) { return count " " what (count == 1 ? "" : "s") }
+    /^\| \[[0-9][0-9]\]/ {
+      split($0, cells, "|")
+      if (substr($2, 2, 2) <= last) minutes += cells[4]
+    }
+    # The sum of the table above it.
+    /^That is .* in all\.$/ {
+      hours = int(minutes / 60)
+      rest = minutes % 60
+      said = hours ? many(hours, "hour") : ""
+      if (rest) said = said (said == "" ? "" : " and ") many(rest, "minute")
+      $0 = "That is " said " in all."
+    }
+    { print }
+    NR == 1 {
+      print ""
+      print "> This is a handout: the steps up to " last ", without solutions. What this page and the guides say of later steps"
+      print "> and of solutions holds in the whole lab."
+    }' exercises/README.md >"$temp/README.md"
+  mv "$temp/README.md" exercises/README.md
+fi
+# What is for teachers alone: schedules, what goes wrong, the quiz with its answers. And what takes the whole lab.
 for file in README.md exercises/README.md; do
   [[ -f $file ]] || continue
-  sed '/^<!-- teachers:begin -->$/,/^<!-- teachers:end -->$/d' "$file" | cat -s >"$temp/learners"
+  sed '/^<!-- teachers:begin -->$/,/^<!-- teachers:end -->$/d
+    /^<!-- whole-lab:begin -->$/,/^<!-- whole-lab:end -->$/d' "$file" | cat -s >"$temp/learners"
   mv "$temp/learners" "$file"
 done
 # A link to what is not here becomes plain words.

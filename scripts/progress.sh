@@ -124,7 +124,7 @@ for file in "$lab_root"/results/*/ladder.tsv; do
   fi
 done
 
-right=0 tasks=0 next="" any_time=0
+finished=0 right=0 tasks=0 next="" any_time=0
 while read -r name; do
   look_at "$name"
   n=$(step_line "$step" | cut -f 4)
@@ -134,7 +134,13 @@ while read -r name; do
   theirs=$(awk -F '\t' -v step="$step" -v n="$n" '$1 == step && $4 == n && $3 == "right" { print $5 }' "$published")
   if [[ -n $step_before ]]; then
     tasks=$((tasks + 1))
-    if ((done)); then right=$((right + 1)); elif [[ -z $next ]]; then next=$step; fi
+    if ((done)) && [[ $state == right ]]; then
+      right=$((right + 1))
+    elif ((done)); then
+      finished=$((finished + 1))
+    elif [[ -z $next ]]; then
+      next=$step
+    fi
   fi
   printf '%s\t%s\t%s\t%s\t%s\n' "$step" "$state" "$checked" "${ms:--}" "${theirs:--}"
 done < <(read_steps) >"$temp/table"
@@ -177,9 +183,11 @@ awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
     }
   }' "$temp/table"
 say ""
-if [[ -n $next ]]; then
-  say "$right of $tasks done. Next: exercises/$next/README.md"
-else
-  say "$right of $tasks done."
+summary="$finished of $tasks done."
+if ((right)); then
+  if gpu_here; then why="some of their goals were not measured"; else why="some of their goals need a GPU"; fi
+  summary="$finished of $tasks done, $right right ($why)."
 fi
+if [[ -n $next ]]; then summary+=" Next: exercises/$next/README.md"; fi
+say_wrapped "$summary"
 exit "$failed"

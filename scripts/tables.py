@@ -109,7 +109,7 @@ def other_runs(rows):
         if fields[0] == "# row":
             runs.setdefault((fields[3], fields[5]), []).append(fields[1][:2])
     lines = [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
-             f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items())]
+             f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
     tuned = [number(row["step"]) for row in rows if row["note"].startswith("timed by")]
     if tuned:
         lines.append(f"Row{'s' if len(tuned) > 1 else ''} {' and '.join(tuned)}: timed by `scripts/tune.py` in that run.")

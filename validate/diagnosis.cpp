@@ -190,6 +190,20 @@ Diagnosis diagnose_early_stop(const Wrong& wrong, Interview* interview) {
           {condition}};
 }
 
+/// Whether residuals of several iterations are missing, though each sweep's is asked for.
+Diagnosis ask_about_numbers(const Wrong& wrong, Interview* interview) {
+  const Observation* seen = interview->after(wrong.run.iterations);
+  if (!seen || seen->residuals.size() < 2 || Words(interview->patient()).has_checks()) return {};
+  const int step = seen->residuals[0].iteration;
+  for (std::size_t k = 0; k < seen->residuals.size(); ++k) {
+    if (seen->residuals[k].iteration != step * static_cast<int>(k + 1)) return {};
+  }
+  if (step < 2) return {};
+  return {format("the iterations are numbered %d, %d and so on: of %d numbers, one sweep is made",
+                 step, 2 * step, step),
+          {"where iteration goes up in the loop of main: by 1 for each sweep"}};
+}
+
 /// Whether the program, asked for one point more a side, says the same residual: then it has not
 /// looked at --n. Otherwise says which of the usual sizes it used.
 Diagnosis diagnose_own_size(const Case& run, const Patient& patient) {
@@ -215,11 +229,16 @@ Diagnosis diagnose_own_size(const Case& run, const Patient& patient) {
 Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {
   Interview interview(wrong.run, patient);
   Wrong seen = wrong;
+  if (const Diagnosis numbers = ask_about_numbers(wrong, &interview); numbers.known()) {
+    return numbers;
+  }
   if (wrong.made < wrong.run.iterations) {
     // A loop ends where the residual is not a number; that is a symptom.
     const Observation* last = interview.after(wrong.made);
     if (!last || last->residuals.empty()) return {};
-    if (!std::isnan(last->residuals.back().value)) return diagnose_early_stop(wrong, &interview);
+    const bool numbers = std::none_of(last->residuals.begin(), last->residuals.end(),
+                                      [](const auto& r) { return std::isnan(r.value); });
+    if (numbers) return diagnose_early_stop(wrong, &interview);
     seen.run.iterations = wrong.made;
     seen.residual = true;
   }
@@ -234,14 +253,18 @@ Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient) 
   Interview interview(wrong.run, patient);
   Diagnosis diagnosis;
   const Words words(patient);
-  if (wrong.field && wrong.first_iteration > 0 && !words.has_graph()) {
+  if (wrong.field && wrong.first_iteration > 0) {
     diagnosis = diagnose_pass(wrong, &interview);
   }
   if (diagnosis.known()) return diagnosis;
   diagnosis.cause =
       "with --check-every 1 all is right: the sweeps are, and so is each residual. Wrong is how "
       "several sweeps make one pass";
-  if (words.has_graph()) {
+  if (!wrong.field) {
+    Diagnosis sum = diagnose_sum_of_pass(wrong, &interview);
+    if (sum.known()) return {diagnosis.cause + ": " + sum.cause, sum.look_at};
+  }
+  if (words.has_graph() && wrong.field) {
     diagnosis.look_at.push_back(
         "which fields the sweeps of a graph read and write: after an odd number of them f_old and "
         "f_new have changed roles, and a graph keeps the pointers that it was captured with");
@@ -257,6 +280,11 @@ Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient) 
   return diagnosis;
 }
 
+Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient) {
+  Interview interview(wrong.run, patient);
+  return wrong.field || !wrong.residual ? Diagnosis() : diagnose_sum_of_pass(wrong, &interview);
+}
+
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                            const Patient& patient) {
   if (made > run.iterations) {
@@ -265,8 +293,21 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
               {"the condition of the loop in main: it goes on while iteration < "
                "options.max_iterations (not <=), and iteration begins at 0"}};
     }
-    return {format("the loop does not end at --iterations %d", run.iterations),
-            {"the condition of the loop in main: iteration < options.max_iterations"}};
+    Diagnosis diagnosis = {format("the loop does not end at --iterations %d", run.iterations),
+                           {"the condition of the loop in main: iteration < "
+                            "options.max_iterations"}};
+    if (Words(patient).has_checks()) {
+      diagnosis.look_at.push_back(
+          "the last pass, which may have fewer sweeps than --check-every says: how many it makes, "
+          "and by how many iteration goes up");
+    }
+    return diagnosis;
+  }
+  if (error.find("a bad line, '0,") != std::string::npos) {
+    return {
+        "an iteration 0 is recorded: the first sweep's residual has the number 1",
+        {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is "
+         "recorded"}};
   }
   if (error.find("holds no residual") != std::string::npos) {
     return {
@@ -282,7 +323,38 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
         {"each call of run.record in main, in the loop and behind it, and where iteration is "
          "raised: before the call, or after it"}};
   }
+  const Words words(patient);
+  // A job of several ranks may wait for one of them.
+  if (error.rfind("it did not end", 0) == 0 && run.ranks <= 1) {
+    return {"it goes on for ever, or makes far more work than n * n points need",
+            {"the condition of the loop in main: residual > options.tolerance && iteration < "
+             "options.max_iterations, and iteration goes up in each turn",
+             words.sweep_on_gpu() ? "the loops in " + words.sweep() +
+                                        ": each ends, and a thread goes over its own points alone, "
+                                        "not over all of them"
+                                  : "the loops in " + words.sweep() + ": each ends"}};
+  }
+  if (error.find("illegal memory access") != std::string::npos) {
+    return {"a kernel reads or writes outside of what was allocated",
+            {words.bounds(),
+             "make check with RACES=1: it needs no GPU, and names the line, the block and the "
+             "thread"}};
+  }
   if (error.rfind("it crashed", 0) != 0) return {};
+  // Where a row has no padding, its length and its pitch are the same.
+  if (words.has_pitch() && run.n > 64 && run.n % 32 != 0) {
+    Observation seen;
+    if (patient.run({run.problem, 64, 2}, &seen) && !patient.run({run.problem, 60, 2}, &seen)) {
+      return {
+          format("at n = %d and at n = 60 it crashes, at n = 64 it does not: the length of a row "
+                 "and its pitch are mixed up, which are the same only where n is a multiple of "
+                 "32",
+                 run.n),
+          {"the pitches and the width of cudaMemcpy2D in main: first the destination and its "
+           "pitch (its rows have no padding: n * sizeof(float)), then the source and its pitch",
+           "idx, and what allocate_fields allocates: the padding, too"}};
+    }
+  }
   // A field of fixed size is too small at some n, and large enough at others.
   for (int n : {64, 16}) {
     Observation seen;

@@ -57,6 +57,10 @@ Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
 /// The same of several sweeps that make one pass, where each by itself is right. Always known.
 Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient);
 
+/// The same of several sweeps of which it is not known whether each by itself is right: what the
+/// residuals alone say.
+Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient);
+
 /// The same of a job of several ranks where a single one is right: whether only rows near the
 /// borders between ranks are wrong.
 Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);

@@ -22,7 +22,7 @@ namespace validate {
 class Words {
  public:
   explicit Words(const Patient& patient) : step_(patient.step), names_(patient.names) {}
-  bool sweep_on_gpu() const { return step_ >= 4; }
+  bool sweep_on_gpu() const { return step_ >= 4 || has("__global__", false); }
   bool copy_on_gpu() const { return step_ >= 5; }
   bool has_block_sum() const { return has("BlockReduce", step_ >= 8 && step_ <= 12); }
   /// Warps that march up strips of the grid, and exchange neighbours by shuffles.
@@ -30,7 +30,11 @@ class Words {
   bool has_tile() const { return step_ >= 9 && !has_strips(); }
   bool has_passes() const { return has_strips() && has_like("level", step_ >= 13); }
   bool has_ring() const { return has_strips() && has_like("ring", step_ >= 13); }
+  /// A residual every so many sweeps only.
+  bool has_checks() const { return step_ >= 11 || has("check_every", false); }
   bool has_graph() const { return has("cudaGraphLaunch", step_ == 11); }
+  bool has_memcpy() const { return has("cudaMemcpy", false) || has("cudaMemcpyAsync", false); }
+  bool has_shuffles() const { return has_like("__shfl", has_strips()); }
   bool has_pitch() const { return has_like("pitch", step_ >= 12); }
   bool swaps() const { return step_ >= 10; }
   bool reads_sum_late() const { return has("cudaMemcpyAsync", step_ == 11 || step_ >= 15); }
@@ -116,6 +120,8 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview);
 /// Of a field that is wrong after a pass of several sweeps, and right where each sweep is a pass.
 Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview);
 Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview);
+/// Of residuals that are said every few sweeps only, and of a field that is right.
+Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview);
 /// Whether another run, its threads in another order, gives another field after k iterations.
 bool field_changes(Interview* interview, int k);
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnosis_parts.h"
+#include "field_look.h"
 #include "stencil_fit.h"
 #include "text.h"
 
@@ -17,67 +17,7 @@ namespace {
 constexpr int kLongestStory = 3;  // iterations that are looked at to tell one cause from another
 constexpr int kSmallestBlock = 8;
 
-/// All that a hypothesis is held against: the fields around the first wrong iteration.
-struct Look {
-  Look(const Wrong& what, Interview* asked)
-      : wrong(what),
-        interview(*asked),
-        words(asked->patient()),
-        n(what.run.n),
-        first(what.first_iteration),
-        problem(what.run.problem, what.run.n, 1),
-        start_old(field_of(problem.initial_old(), n)),
-        start_new(field_of(problem.initial_new(), n)),
-        sweeps(n, start_old),
-        before(sweeps.after(first - 1)),
-        hidden(first == 1 ? start_new : sweeps.after(first - 2)),
-        expected(sweeps.after(first)),
-        found(asked->after(first)->field),
-        near(largest_of(expected), first),
-        cells(differing(expected, found, n, first)),
-        inside(cells.interior()),
-        ring(cells.boundary()),
-        pattern(find_pattern(inside)) {}
-
-  float at(const Field& field, int i, int j) const {
-    return field[static_cast<std::size_t>(j) * n + i];
-  }
-  /// The residual that the program said of iteration k; NaN where it said none.
-  double said(int k) const {
-    const Observation* seen = interview.after(k);
-    if (!seen) return NAN;
-    for (const Record::Residual& r : seen->residuals) {
-      if (r.iteration == k) return r.value;
-    }
-    return NAN;
-  }
-  bool residual_is_right(int k) const {
-    return std::fabs(said(k) - sweeps.residual(k)) <= 1e-6 * sweeps.residual(k);
-  }
-  template <typename Test>
-  bool all_of(const Cells& some, Test test) const {
-    for (int j = 0; j < n; ++j) {
-      for (int i = 0; i < n; ++i) {
-        if (some.has(i, j) && !test(i, j)) return false;
-      }
-    }
-    return true;
-  }
-
-  Wrong wrong;
-  Interview& interview;
-  Words words;
-  int n, first;
-  lab::Problem problem;
-  Field start_old, start_new;
-  mutable Sweeps sweeps;
-  const Field& before;  ///< what the first wrong sweep read
-  Field hidden;         ///< what the field that it wrote held before
-  const Field &expected, &found;
-  Near near;
-  Cells cells, inside, ring;  ///< the wrong points: all, and the two parts
-  Pattern pattern;            ///< of `inside`
-};
+using Look = FieldLook;
 
 // ---- Stories: the whole field, iteration after iteration
 
@@ -100,11 +40,13 @@ bool is_told(const Look& look, const Story& story) {
 }
 
 std::string never_launched(const Look& look) {
-  return look.words.sweep_on_gpu()
-             ? "the launch of " + look.words.sweep() + " in " + look.words.host() +
-                   " (is it there? has its grid enough blocks?), and the `if` in "
-                   "the kernel"
-             : "the loops in " + look.words.sweep();
+  if (!look.words.sweep_on_gpu()) return "the loops in " + look.words.sweep();
+  return "the launch of " + look.words.sweep() + " in " + look.words.host() +
+         " (is it there? was it accepted: cudaGetLastError() right behind it, at most 1024 threads "
+         "a block? has its grid enough blocks?), and the `if` in the kernel" +
+         (look.words.has_strips() ? "; and which rows a warp stores: all of its own, with no row "
+                                    "between one warp's and the next one's"
+                                  : "");
 }
 
 /// The field never changes at all.
@@ -140,6 +82,16 @@ Story nothing_written(const Look& look) {
         "the sweep changes no point, and every residual is 0: either it does not run at all, "
         "or no point passes its bounds",
         never_launched(look), start};
+  }
+  Sweeps from_new(look.n, look.start_new);
+  if (std::fabs(look.said(1) - from_new.residual(1)) <= 1e-6 * from_new.residual(1)) {
+    return {
+        "the sweep reads f_new and writes f_old: the two have each other's place, and the copy "
+        "then overwrites the result",
+        "the arguments of " + look.words.sweep() +
+            (look.words.sweep_on_gpu() ? " where it is launched" : " where it is called") +
+            ", in the order of its parameters: f_new, which it writes, then f_old, which it reads",
+        start};
   }
   return {"the sweep computes, but no new value reaches the new field",
           "the line f_new[idx(i, j, n)] = value in " + look.words.sweep(), start};
@@ -211,10 +163,39 @@ Diagnosis ask_for_story(const Look& look) {
   Sweeps other(look.n, look.start_new);
   if (look.start_new != look.start_old) {
     listen(
-        {"the sweeps begin a step late, with the starting values of the new field: the copy "
-         "comes before the sweep",
-         "the order in the loop of main: first jacobi_sweep, then copy_field",
+        {std::string("the sweeps begin a step late, with the starting values of the new field: ") +
+             (look.words.swaps() ? "the fields change roles" : "the copy comes") +
+             " before the sweep",
+         "the order in the loop of main: first " + look.words.host() + ", then " +
+             (look.words.swaps() ? look.words.handover() : "copy_field"),
          [&](int k) -> const Field& { return other.after(k - 1); }});
+  }
+  if (look.words.swaps() && look.start_new != look.start_old) {
+    listen(
+        {"after an odd number of sweeps the field is right, after an even one it is that of the "
+         "sweep before: the sweeps are right, and the wrong one of the two fields is recorded",
+         "run.finish in main: it copies f_old, which after each exchange is the field that was "
+         "written last",
+         [&](int k) -> const Field& { return right.after(k % 2 ? k : k - 1); }});
+    listen(
+        {"only the first sweep's result becomes the old field; all later ones repeat the second "
+         "sweep",
+         "whether " + look.words.handover() + " comes after each sweep, not only once",
+         [&](int) -> const Field& { return right.after(1); }});
+    listen(
+        {"every sweep reads the field of the start and writes the same other one, while main's "
+         "pointers change roles",
+         look.words.has_graph()
+             ? look.words.handover() +
+                   ", also while a graph is captured: the second graph reads what the first one "
+                   "writes; and that the two passes take turns"
+             : "the arguments of " + look.words.sweep() + " where it is launched, and " +
+                   look.words.handover(),
+         [&](int k) -> const Field& { return right.after(k % 2); }});
+    listen({"no sweep is made at all: the fields change roles, and keep their starting values",
+            never_launched(look) + "; and how many sweeps " + look.words.host() +
+                " makes: as many as it is asked for, one too",
+            [&](int k) -> const Field& { return k % 2 ? look.start_new : look.start_old; }});
   }
   Field flipped;
   listen(
@@ -244,90 +225,7 @@ Diagnosis ask_for_story(const Look& look) {
   return diagnosis;
 }
 
-/// Whether the result is right up to one point, and from there on nobody has written it.
-Diagnosis ask_about_unfinished_copy(const Look& look) {
-  if (!look.words.swaps()) return {};  // until then nothing is copied
-  std::size_t first = 0;
-  while (first < look.found.size() && look.found[first] == look.expected[first]) ++first;
-  if (first == 0 || look.found.size() < first + static_cast<std::size_t>(look.n)) return {};
-  const bool rest = std::all_of(look.found.begin() + static_cast<std::ptrdiff_t>(first),
-                                look.found.end(), [](float v) { return v == 0 || std::isnan(v); });
-  if (!rest) return {};
-  std::string cause =
-      format("of the result the first %zu of %zu points are right, and the rest was never copied",
-             first, look.found.size());
-  if (first == look.found.size() / sizeof(float)) {
-    cause += ": a quarter of it, as if a float were one byte";
-  }
-  return {cause,
-          {"what run.finish is given in main: cudaMemcpy counts bytes, so many as rows * n "
-           "floats have: * sizeof(float)"}};
-}
-
-// ---- Rows that are not where they are looked for
-
-/// Whether the field is the right one, read (or written) as if a row had another length than it has
-/// in memory: row j is shifted by j times the difference.
-Diagnosis ask_about_pitch(const Look& look) {
-  if (!look.words.swaps()) return {};  // until then rows have no padding, and nothing is copied
-  const int n = look.n;
-  constexpr int kLargestPadding = 256, kRowsLookedAt = 4;
-  // What stands `at` a place of memory whose rows have `length` floats, of which n are points.
-  auto differs = [&](long long at, int length, float found) {
-    const long long i = at % length, j = at / length;
-    if (i >= n || j >= n) return false;  // padding, or what nobody knows
-    return !look.near(look.at(look.expected, static_cast<int>(i), static_cast<int>(j)), found);
-  };
-  // Values that all points share would fit anything.
-  if (look.inside.count() < static_cast<std::size_t>(n)) return {};
-  for (int padding = 1; padding <= kLargestPadding; ++padding) {
-    const int pitch = n + padding;
-    for (const bool too_short : {true, false}) {
-      const int stride = too_short ? n : pitch, length = too_short ? pitch : n;
-      std::size_t compared = 0;
-      bool same = true;
-      for (int j = 0; same && j < kRowsLookedAt; ++j) {
-        for (int i = 0; same && i < n; ++i) {
-          const long long at = static_cast<long long>(j) * stride + i;
-          same = !differs(at, length, look.at(look.found, i, j));
-          compared += at % length < n && j > 0;
-        }
-      }
-      if (!same || compared < static_cast<std::size_t>(n)) continue;
-      return {format("the values are right, and stand in wrong places: row j is shifted by j * %d "
-                     "points, as if a row were %s it is in memory (%d floats, and %d were taken "
-                     "for it)",
-                     padding, too_short ? "shorter than" : "longer than", length, stride),
-              {"the pitches and the width of cudaMemcpy2D in main: the width is the bytes that are "
-               "copied of a row, a pitch the bytes from one row to the next, padding included, "
-               "each in its own memory",
-               "idx and what is allocated: the same length of a row everywhere"}};
-    }
-  }
-  return {};
-}
-
 // ---- The boundary
-
-std::string sides_of(const Look& look, int* count) {
-  const int n = look.n;
-  int wrong[4] = {};
-  for (int k = 1; k < n - 1; ++k) {
-    wrong[0] += look.ring.has(0, k);
-    wrong[1] += look.ring.has(n - 1, k);
-    wrong[2] += look.ring.has(k, 0);
-    wrong[3] += look.ring.has(k, n - 1);
-  }
-  std::vector<std::string> sides;
-  if (wrong[0]) sides.push_back("column i = 0");
-  if (wrong[1]) sides.push_back(format("column i = %d", n - 1));
-  if (wrong[2]) sides.push_back("row j = 0");
-  if (wrong[3]) sides.push_back(format("row j = %d", n - 1));
-  *count = static_cast<int>(sides.size());
-  if (*count == 4) return "the boundary";
-  if (*count == 0) return "the boundary's corners";
-  return "the boundary's " + join(sides);
-}
 
 /// Whether the wrong points of the boundary hold a mean of four, as if they were interior points:
 /// what lies outside is 0, or what stands next in memory, in either order of the indices.
@@ -377,27 +275,6 @@ bool boundary_was_wrong_before(const Look& look) {
            (look.ring.has(i - 1, j) || look.ring.has(i + 1, j) || look.ring.has(i, j - 1) ||
             look.ring.has(i, j + 1));
   });
-}
-
-/// Whether the wrong points of the boundary hold what other points began with.
-Diagnosis ask_about_shared_places(const Look& look) {
-  if (look.first != 1 || look.ring.count() < 3) return {};
-  // Values that many points share say nothing.
-  Field starts = look.start_old;
-  std::sort(starts.begin(), starts.end());
-  bool elsewhere = true;
-  look.all_of(look.ring, [&](int i, int j) {
-    const auto range = std::equal_range(starts.begin(), starts.end(), look.at(look.found, i, j));
-    elsewhere &= range.second - range.first == 1;
-    return elsewhere;
-  });
-  if (!elsewhere) return {};
-  int sides = 0;
-  return {"points of " + sides_of(look, &sides) +
-              " hold the values that other points began with. Either idx gives two points the same "
-              "place in memory, or values are given (or copied) to other points than their own",
-          {"idx: each point has a place of its own, from 0 to n * n - 1",
-           "start(i, j) in initialize_field"}};
 }
 
 Diagnosis ask_about_boundary(const Look& look) {
@@ -457,6 +334,33 @@ Diagnosis ask_about_exchanged_indices(const Look& look) {
          (look.words.swaps() ? "" : " and in " + look.words.copy()) +
          ": idx(i, j, n), never idx(j, i, n)"}};
   }
+  // One of the neighbours alone.
+  struct Neighbour {
+    const char* name;
+    int di, dj;
+  };
+  constexpr Neighbour kNeighbours[] = {
+      {"east", 1, 0}, {"north", 0, 1}, {"west", -1, 0}, {"south", 0, -1}};
+  for (const Neighbour& other : kNeighbours) {
+    for (const bool all_of_it : {true, false}) {  // idx(j + 1, i), or idx(j, i + 1), for north
+      const bool fits = look.all_of(interior, [&](int i, int j) {
+        double sum = 0;
+        for (const Neighbour& each : kNeighbours) {
+          const int a = i + each.di, b = j + each.dj;
+          if (each.name != other.name) {
+            sum += look.at(look.before, a, b);
+          } else {
+            sum += all_of_it ? look.at(look.before, b, a)
+                             : look.at(look.before, j + each.di, i + each.dj);
+          }
+        }
+        return look.near(0.25 * sum, look.at(look.found, i, j));
+      });
+      if (!fits) continue;
+      return {format("%s is read with i and j exchanged, the other neighbours are not", other.name),
+              {format("the index of %s in ", other.name) + look.words.sweep()}};
+    }
+  }
   // The same within each block, as a tile with its indices exchanged does it. Where points are
   // alike that says nothing.
   if (look.problem.kind() != lab::ProblemKind::kProbe) return {};
@@ -484,6 +388,39 @@ Diagnosis ask_about_exchanged_indices(const Look& look) {
 
 // ---- Points that keep a value that they had
 
+/// Whether only the points are right whose two indices come of one: of the same threadIdx, of the
+/// same blockIdx, or of both. Says which; "" where it is not so.
+std::string same_index(const Look& look) {
+  auto only = [&](auto chosen) {
+    for (int j = 1; j < look.n - 1; ++j) {
+      for (int i = 1; i < look.n - 1; ++i) {
+        if (look.inside.has(i, j) == chosen(i, j)) return false;
+      }
+    }
+    return true;
+  };
+  if (only([](int i, int j) { return i == j; })) {
+    return "only the points with i == j are reached: i and j come of the same blockIdx and the "
+           "same threadIdx";
+  }
+  for (int block : {8, 16, 32, 64}) {
+    if (2 * block > look.n) break;
+    if (only([&](int i, int j) { return i % block == j % block; })) {
+      return format(
+          "only the points with i %% %d == j %% %d are reached: i and j come of the same "
+          "threadIdx",
+          block, block);
+    }
+    if (only([&](int i, int j) { return i / block == j / block; })) {
+      return format(
+          "only the blocks of %d x %d points on the diagonal are reached: i and j come "
+          "of the same blockIdx",
+          block, block);
+    }
+  }
+  return "";
+}
+
 Diagnosis left_out(const Look& look, bool by_sweep, bool by_copy) {
   if (look.words.swaps()) by_copy = !(by_sweep = true);  // no point is copied
   const std::string leaves_out = by_sweep && by_copy ? "neither sweep nor copy (or swap) reaches "
@@ -499,12 +436,30 @@ Diagnosis left_out(const Look& look, bool by_sweep, bool by_copy) {
   // What happens later only was right before.
   const std::string when = look.first > 1 ? format("in iteration %d ", look.first) : "";
   diagnosis.cause = when + leaves_out + pattern.words() + "; old values stay there";
+  if (const std::string same = same_index(look); on_gpu && !same.empty()) {
+    diagnosis.cause =
+        (by_sweep ? "the sweep" : "the copy") + std::string(" leaves out most points: ") + same;
+    diagnosis.look_at.push_back(
+        "i and j in " + function +
+        ": i from blockIdx.x, blockDim.x and threadIdx.x, j from blockIdx.y, "
+        "blockDim.y and threadIdx.y");
+    return diagnosis;
+  }
   diagnosis.draw = pattern.kind == Pattern::kOther;
   int block = 0, other = 0;
   const bool columns_end = pattern.columns.behind_whole_blocks(&block);
   const bool rows_end = pattern.rows.behind_whole_blocks(&other);
   const bool whole_lines = pattern.kind == Pattern::kColumns || pattern.kind == Pattern::kRows ||
                            pattern.kind == Pattern::kUnion;
+  const std::vector<int>& ends = pattern.columns.at;
+  if (look.words.has_strips() && pattern.kind == Pattern::kColumns && ends.size() < 4 &&
+      ends.front() % 4 == 0 && ends.front() + 4 > look.n && ends.back() == look.n - 2) {
+    diagnosis.cause += ". They fill no whole float4";
+    diagnosis.look_at.push_back("which lanes store in " + function +
+                                ": also the one whose four columns are not all in the row; the "
+                                "padding takes the others");
+    return diagnosis;
+  }
   std::string launch;
   if (on_gpu && whole_lines && (columns_end || pattern.kind == Pattern::kRows) &&
       (rows_end || pattern.kind == Pattern::kColumns)) {
@@ -532,6 +487,10 @@ Diagnosis left_out(const Look& look, bool by_sweep, bool by_copy) {
         "the bounds of i and j in " + function + both +
         (by_sweep ? ": the interior is 1 to n - 2" : ": it goes over all points, 0 to n - 1"));
     return diagnosis;
+  }
+  if (by_copy && look.words.has_memcpy()) {
+    diagnosis.look_at.push_back("the number of bytes, where cudaMemcpy copies the field: " +
+                                std::string("n * n * sizeof(float)"));
   }
   if (!launch.empty()) diagnosis.look_at.push_back(launch);
   if (on_gpu && by_sweep && look.pattern.kind == Pattern::kAll) {
@@ -602,6 +561,26 @@ bool is_shifted(const StencilFit& fit, int* di, int* dj) {
   });
 }
 
+/// Which rows a warp has to have, beside those that it stores.
+std::string march_words(const Look& look) {
+  return look.words.has_passes()
+             ? "the rows that a warp marches through: from as many below its first one as a pass "
+               "has sweeps, to as many above its last one"
+             : "the rows that a warp loads: from the one below its first row, to the one above its "
+               "last";
+}
+
+/// Whether of the four neighbours only the one south, or the one north, is missing.
+bool lacks_a_row(const StencilFit& fit) {
+  if (fit.terms.size() != 3) return false;
+  int west_and_east = 0;
+  for (const Term& term : fit.terms) {
+    if (std::fabs(term.factor - 0.25) > 1e-5) return false;
+    west_and_east += std::abs(term.di) == 1 && term.dj == 0;
+  }
+  return west_and_east == 2;
+}
+
 Diagnosis describe_fit(const Look& look, const StencilFit& fit, const std::string& where) {
   const std::string formula = where + " becomes " + fit.words();
   const bool reads_new = std::any_of(fit.terms.begin(), fit.terms.end(),
@@ -637,8 +616,15 @@ Diagnosis describe_fit(const Look& look, const StencilFit& fit, const std::strin
             {"where the neighbours are read in " + look.words.sweep() +
              (look.words.has_tile() ? ", and from where to where the tile is loaded" : "")}};
   }
-  return {formula + "; right is 0.25 of east, north, west and south each",
-          {"the four neighbours in " + look.words.sweep() + ", one by one, and " + update}};
+  Diagnosis diagnosis{formula + "; right is 0.25 of east, north, west and south each", {}};
+  if (look.words.has_strips() && lacks_a_row(fit)) {
+    // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an
+    // end.
+    diagnosis.look_at.push_back(march_words(look));
+  }
+  diagnosis.look_at.push_back("the four neighbours in " + look.words.sweep() +
+                              ", one by one, and " + update);
+  return diagnosis;
 }
 
 Diagnosis ask_for_fit(const Look& look) {
@@ -651,6 +637,25 @@ Diagnosis ask_for_fit(const Look& look) {
   const StencilFit everywhere = fit_stencil(look.before, look.found, interior);
   if (everywhere.found) return describe_fit(look, everywhere, "each point");
   return {};
+}
+
+/// The same of the points that are not at the edge of a block: those at an edge may read beyond the
+/// tile, where anything may stand.
+Diagnosis ask_for_fit_inside_blocks(const Look& look) {
+  constexpr int kBlock = 32, kEdge = 3;
+  if (!look.words.has_tile() || look.ring.count() > 0) return {};
+  auto inside = [&](int k) { return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge; };
+  Cells some(look.n);
+  for (int j = kEdge; j < look.n - kEdge; ++j) {
+    for (int i = kEdge; i < look.n - kEdge; ++i) {
+      if (!inside(i) || !inside(j)) continue;
+      if (!look.inside.has(i, j)) return {};
+      some.add(i, j);
+    }
+  }
+  const StencilFit fit = fit_stencil(look.before, look.found, some);
+  if (!fit.found) return {};
+  return describe_fit(look, fit, "each point that is not at the edge of a block");
 }
 
 /// Whether every point is the mean of four neighbours some of which are from the field that the
@@ -727,6 +732,13 @@ void find_taken(const Look& look, bool east, Exchanged* side) {
   }
 }
 
+/// Where a strip stores fewer columns than it loads.
+std::string halo_words(const Look& look) {
+  return look.words.has_passes() ? "; and which columns a strip stores: kHalo at each of its ends "
+                                   "are not among them (kKept)"
+                                 : "";
+}
+
 Diagnosis ask_about_lanes(const Look& look) {
   constexpr int kOfLane = 4;  // columns
   if (!look.words.has_strips() || look.inside.count() == 0 || look.ring.count() > 0) return {};
@@ -768,7 +780,8 @@ Diagnosis ask_about_lanes(const Look& look) {
   if (ends) {
     diagnosis.look_at.push_back(
         "what the first and the last lane of a warp take for the points beyond their strip, where "
-        "a shuffle has no lane to ask");
+        "a shuffle has no lane to ask" +
+        halo_words(look));
   }
   return diagnosis;
 }
@@ -811,15 +824,6 @@ std::string edge_values(const Look& look) {
   return fit.found ? ". A point becomes " + fit.words() + " there" : "";
 }
 
-/// Which rows a warp has to have, beside those that it stores.
-std::string march_words(const Look& look) {
-  return look.words.has_passes()
-             ? "the rows that a warp marches through: from as many below its first one as a pass "
-               "has sweeps, to as many above its last one"
-             : "the rows that a warp loads: from the one below its first row, to the one above its "
-               "last";
-}
-
 Diagnosis ask_about_edges(const Look& look) {
   if (look.inside.count() == 0 || look.ring.count() > 0) return {};
   const Pattern& pattern = look.pattern;
@@ -848,7 +852,8 @@ Diagnosis ask_about_edges(const Look& look) {
     if (columns || both) {
       diagnosis.look_at.push_back(
           "what the first and the last lane of a warp take for the points beyond their strip, "
-          "where a shuffle has no lane to ask");
+          "where a shuffle has no lane to ask" +
+          halo_words(look));
     }
     if (rows || both) {
       diagnosis.look_at.push_back(march_words(look));
@@ -888,7 +893,9 @@ Diagnosis race(const Look& look) {
         cause,
         {"__syncthreads() between the loads of the tile and the first read of it, outside of "
          "every if and loop; whether the tile is __shared__, and as large as the block's points "
-         "with their halo; or shared memory that no thread has written"}};
+         "with their halo; or shared memory that no thread has written",
+         "whether each point is written by one thread alone: no two blocks have the same rows or "
+         "columns"}};
   }
   if (look.words.has_streams()) {
     return {
@@ -945,9 +952,11 @@ Diagnosis ask_about_not_a_number(const Look& look) {
   const Pattern pattern = find_pattern(none);
   if (pattern.kind == Pattern::kAll && look.inside.count() == look.cells.count()) {
     return {format("every point that a sweep computes is not a number from iteration %d on. Either "
-                   "the formula divides 0 by 0, or the field that it reads was never written",
-                   look.first),
-            {"the line that computes value in " + look.words.sweep(),
+                   "the formula divides 0 by 0, or %s that it reads was never written",
+                   look.first, look.words.has_tile() ? "the tile, or the field," : "the field"),
+            {look.words.has_tile() ? "which entries of the tile the threads load, all of them "
+                                     "together: each one once, and which ones are read"
+                                   : "the line that computes value in " + look.words.sweep(),
              "initialize_field, and which field the sweep reads"}};
   }
   Diagnosis diagnosis;
@@ -995,19 +1004,28 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview) {
   using Question = Diagnosis (*)(const Look&);
   // What predicts every bit comes first, what only says how it looks comes last.
   constexpr Question kQuestions[] = {ask_about_unfinished_copy,
+                                     ask_about_width,
+                                     ask_about_repeated_rows,
                                      ask_about_pitch,
                                      ask_for_story,
+                                     ask_about_other_places,
+                                     ask_about_one_value,
                                      ask_about_exchanged_indices,
                                      ask_about_ring,
                                      ask_about_shared_places,
                                      ask_about_boundary,
+                                     ask_about_missing_starts,
                                      ask_about_kept_values,
                                      ask_for_fit,
                                      ask_about_lanes,
                                      ask_for_mix,
                                      ask_about_edges,
+                                     ask_for_fit_inside_blocks,
+                                     ask_about_shift_of_blocks,
                                      ask_about_race,
                                      ask_for_fit_where_wrong,
+                                     ask_about_lines_taken,
+                                     ask_beside_the_boundary,
                                      ask_about_not_a_number,
                                      ask_about_blocks};
   for (Question question : kQuestions) {

@@ -20,9 +20,12 @@ namespace {
 struct Measured {
   bool reached;
   std::string found;
+  std::string advice;  // where it is missed; empty: the table's
 };
 
-Measured measured(bool reached, const std::string& found) { return {reached, found}; }
+Measured measured(bool reached, const std::string& found, const std::string& advice = "") {
+  return {reached, found, advice};
+}
 
 // Counts are taken on a grid of this many points a side: rows begin at a multiple of a warp's 32
 // points, as at the steps' own sizes.
@@ -44,12 +47,18 @@ constexpr int kRangesIterations = 7;
 Measured ranges_in_loop(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, 64, kRangesIterations);
   std::vector<std::string> names;
+  std::string too_often;
   for (const TraceRow& range : trace.table("nvtx")) {
     if (range.count == trace.iterations) names.push_back(range.name);
+    if (range.count > trace.iterations) {
+      too_often += format("; %s is entered %.0f times", range.name.c_str(), range.count);
+    }
   }
   const std::string found =
       names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
-  return measured(names.size() >= 2, format("in %d iterations: ", trace.iterations) + found);
+  return measured(names.size() >= 2,
+                  format("in %d iterations: ", trace.iterations) + found + too_often,
+                  too_often.empty() ? "" : "Do two functions push the same name?");
 }
 
 Measured ranges_outside(Bench* bench) {
@@ -149,6 +158,13 @@ Measured sweep_on_gpu(Bench* bench) {
                                         100 * std::min(1.0, share)));
 }
 
+/// A sweep writes the interior, a copy the boundary too: both are one field.
+std::string fields_written(double fields) {
+  const double whole = std::round(fields);
+  if (std::abs(fields - whole) <= 0.02) fields = whole;
+  return format("the GPU writes %.3g field%s an iteration", fields, fields == 1 ? "" : "s");
+}
+
 /// A learner who swaps the pointers, as step 10 does, has no copy to make.
 Measured copy_on_gpu(Bench* bench) {
   const Iteration iteration = one_iteration(bench);
@@ -156,14 +172,13 @@ Measured copy_on_gpu(Bench* bench) {
   if (fields >= 0.99 && fields < 1.1 && iteration.swapped >= 0.99) {
     return measured(true, "there is none: the pointers are swapped");
   }
-  return measured(fields >= 1.98, format("the GPU writes %.3g fields an iteration", fields));
+  return measured(fields >= 1.98, fields_written(fields));
 }
 
 Measured no_copy(Bench* bench) {
   const Iteration iteration = one_iteration(bench);
   const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
-  return measured(fields >= 0.99 && fields < 1.1,
-                  format("the GPU writes %.3g fields an iteration", fields));
+  return measured(fields >= 0.99 && fields < 1.1, fields_written(fields));
 }
 
 Measured migration_stopped(Bench* bench) {
@@ -192,24 +207,50 @@ double sectors_per_request(const KernelCount::Accesses& all) {
 }
 
 Measured coalesced(Bench* bench) {
-  double worst_load = 0, worst_store = 0;
+  constexpr double kMost = 6;
+  std::vector<std::string> each, far;
+  double loads = 0;
   for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
     // A few values a block are no traffic.
     if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
-    worst_load = std::max(worst_load, sectors_per_request(kernel.loads));
-    worst_store = std::max(worst_store, sectors_per_request(kernel.stores));
+    const double load = sectors_per_request(kernel.loads);
+    const double store = sectors_per_request(kernel.stores);
+    loads = std::max(loads, load);
+    each.push_back(kernel.name + format(": %.3g a load, %.3g a store", load, store));
+    if (std::max(load, store) > kMost) far.push_back(kernel.name);
   }
-  if (worst_load == 0) throw NotMeasurable("no kernel reads a field");
-  return measured(std::max(worst_load, worst_store) <= 6,
-                  format("up to %.3g a load and %.3g a store of 32 floats (4 are the fewest)",
-                         worst_load, worst_store));
+  if (loads == 0) throw NotMeasurable("no kernel reads a field");
+  std::string found;
+  for (const std::string& kernel : each) found += (found.empty() ? "" : "; ") + kernel;
+  std::string advice;
+  if (!far.empty() && far.size() < each.size()) {
+    advice = "idx serves the other kernel: how does " + join(far) +
+             " make i and j of threadIdx? make count STEP=06 shows it line by line.";
+  }
+  return measured(far.empty(), found + " (of 32 floats; 4 are the fewest)", advice);
 }
 
 // ---- 07 -----------------------------------------------------------------------------------------
 
+/// Where there is no GPU: how the fields compare with the L2 caches that are common.
+std::string against_common_l2(int n, double fields) {
+  constexpr struct {
+    const char* gpu;
+    double bytes;
+  } kCaches[] = {{"an H200", 60e6}, {"an H100", 50e6}, {"an A100", 40e6}};
+  std::vector<std::string> times;
+  for (const auto& cache : kCaches) {
+    times.push_back(format("%.2g times %s of %s", fields / cache.bytes,
+                           times.empty() ? "the L2 cache" : "that", cache.gpu));
+  }
+  return format("needs a GPU; at n = %d both fields have %.3g MB: ", n, 1e-6 * fields) +
+         join(times);
+}
+
 Measured beyond_l2(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double fields = 2 * points(n) * sizeof(float);
+  if (!bench->have.on_gpu) throw NotMeasurable(against_common_l2(n, fields));
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));
@@ -230,8 +271,19 @@ Measured one_atomic_a_block(Bench* bench) {
     blocks = std::max(blocks, kernel.blocks * kernel.count);
   }
   if (blocks == 0) throw NotMeasurable("no kernel was launched");
-  return measured(atomics <= blocks, format("%.3g a block, %.3g a point", atomics / blocks,
+  return measured(atomics <= blocks, format("%.4g a block, %.3g a point", atomics / blocks,
                                             atomics / interior(kCountedN)));
+}
+
+Measured sum_stays(Bench* bench) {
+  std::vector<std::string> touched;
+  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
+    if (count >= 0.5) touched.push_back(line + format(", %.3g times", count));
+  }
+  return measured(touched.empty(),
+                  touched.empty()
+                      ? "host code touches no managed memory in an iteration"
+                      : "in an iteration host code touches what is allocated at " + join(touched));
 }
 
 /// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
@@ -279,10 +331,10 @@ Measured fewer_loads(Bench* bench) {
     requests = std::max(requests, 32 * kernel.loads.requests / each);
   }
   if (loads == 0) throw NotMeasurable("no kernel reads a field");
-  return measured(loads <= 0.5 * kWithout,
-                  format("%.3g loads a point, in %.3g requests for 32 points; without a tile it is "
-                         "%.0f and %.0f",
-                         loads, requests, kWithout, kWithout));
+  return measured(
+      loads <= 0.5 * kWithout,
+      format("%.3g loads a point (%.0f without a tile); %.3g requests for 32 points (%.0f)", loads,
+             kWithout, requests, kWithout));
 }
 
 Measured told_not_judged(Bench* bench) {
@@ -468,6 +520,8 @@ const std::vector<Goal>& goals() {
        "Fewer: the fields are still in the L2 cache. More: accesses are not coalesced."},
       {8, "one atomic addition a block at most", one_atomic_a_block,
        "Add up the block by cub::BlockReduce, and let one of its threads do the atomicAdd."},
+      {8, "host code leaves the sum to the GPU: its page does not move", sum_stays,
+       "cudaMemset sets the sum to zero where it is, and cudaMemcpy fetches it."},
       {8, "a sweep 20 times faster than in the step before", sweep_faster,
        "What do its warps wait for? make ncu STEP=08 tells."},
       {9, "neighbours come from shared memory", tile_in_shared_memory,
@@ -519,7 +573,7 @@ std::vector<Finding> measure_goals(int number, Bench* bench) {
       const Measured result = goal.measure(bench);
       finding.kind = result.reached ? Finding::kReached : Finding::kMissed;
       finding.found = result.found;
-      finding.advice = goal.advice;
+      finding.advice = result.advice.empty() ? goal.advice : result.advice;
     } catch (const NotMeasurable& reason) {
       finding.found = reason.what();
     }

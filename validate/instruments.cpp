@@ -9,6 +9,7 @@
 #include "child.h"
 #include "program_run.h"
 #include "record.h"
+#include "source_code.h"
 #include "steps.h"
 #include "text.h"
 
@@ -41,6 +42,20 @@ double product(const std::string& shape) {
   double all = 1;
   for (const std::string& factor : split(shape, 'x')) all *= number(factor);
   return all;
+}
+
+/// The kernel that line `number` of a source launches, as it is called there.
+std::string kernel_name(const std::string& path, int number) {
+  std::string source, name;
+  read_text(path, &source);
+  const std::vector<std::string> lines = split(source, '\n');
+  if (number >= 1 && number <= static_cast<int>(lines.size())) {
+    const std::string& line = lines[number - 1];
+    const std::size_t end = line.find("<<<");
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (end != std::string::npos && begin < end) name = line.substr(begin, end - begin);
+  }
+  return name.empty() ? format("the kernel launched at line %d", number) : name;
 }
 
 std::string key(const std::string& program, int n, int iterations) {
@@ -167,6 +182,7 @@ const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
   for (const auto& fields : read_rows(path, "file", 14)) {
     KernelCount& kernel = kernels[std::atoi(fields[2].c_str())];
     kernel.launches = number(fields[3]);
+    if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
     if (fields[4] == "shared") {
       if (fields[5] == "store") kernel.shared_stores += number(fields[8]);
       continue;
@@ -182,6 +198,20 @@ const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
     all.bytes += number(fields[6]) * number(fields[8]);
   }
   return counts_[key("", n, iterations)] = kernels;
+}
+
+std::map<std::string, double> Bench::host_accesses(int n) {
+  if (have.watched.empty()) {
+    throw NotMeasurable("needs make count, and that does not compile this program");
+  }
+  std::map<std::string, double> accesses;
+  for (const int iterations : {1, 3}) {
+    const double sign = iterations == 1 ? -0.5 : 0.5;
+    for (const TraceRow& row : trace(have.watched, n, iterations).table("host accesses")) {
+      accesses[row.name] += sign * row.count;
+    }
+  }
+  return accesses;
 }
 
 double Bench::timed(std::vector<std::string> words, int points, int iterations) const {

@@ -48,6 +48,7 @@ struct KernelCount {
   struct Accesses {
     double threads = 0, requests = 0, sectors = 0, bytes = 0;
   };
+  std::string name;  ///< as its launch calls it: "copy_field_kernel"
   double launches = 0;
   Accesses loads, stores;
   double shared_stores = 0;  ///< of threads, to shared memory (what CUB does inside left out)
@@ -84,6 +85,11 @@ class Bench {
 
   /// Bytes to and from DRAM a launch, of the kernels whose names match, by ncu; at n as above.
   double dram_bytes(const std::string& kernels, int n);
+
+  /// How often host code accesses managed memory in one iteration of the watched program, by the
+  /// line that allocates it ("solutions/08_cub_reduction/jacobi.cu:47"). Such a page moves to the
+  /// CPU.
+  std::map<std::string, double> host_accesses(int n);
 
   /// The L2 cache of the GPU, in bytes.
   double l2_bytes() { return of_bandwidth("l2_bytes"); }

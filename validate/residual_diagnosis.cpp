@@ -24,6 +24,8 @@ struct Sweep {
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
   double total = 0, magnitudes = 0, plain = 0, largest = 0, new_squares = 0;
+  double signed_squares = 0;  ///< squares with the sign of the change
+  double whole = 0;           ///< squares of the changes without what is behind their point
   double against_hidden = 0;  ///< squared changes against what the new field held before
   double against[3][3] = {};  ///< changes against the point at (di - 1, dj - 1), [dj][di]
 
@@ -59,6 +61,8 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       }
       sweep.largest = std::max(sweep.largest, std::fabs(static_cast<double>(change)));
       sweep.new_squares += static_cast<double>(after[k]) * after[k];
+      sweep.signed_squares += std::copysign(square, change);
+      sweep.whole += std::trunc(change) * std::trunc(change);
     }
   }
   return sweep;
@@ -108,8 +112,12 @@ Diagnosis ask_whether_numbers(const Look& look) {
         "the residual is not a number, though the field is right: either something that is added "
         "to the sum is none, or the sum itself was never set to 0, or the formula makes one of it";
     diagnosis.look_at.push_back(
-        "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it: memory that "
-        "nobody wrote may hold anything");
+        "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it, and a sum in "
+        "shared memory, too, before others read it: memory that nobody wrote may hold anything");
+    if (look.words.has_pitch()) {
+      diagnosis.look_at.push_back(
+          "the padding of the rows: whether initialize_field writes it, or the sum leaves it out");
+    }
     if (look.words.reads_sum_late()) {
       diagnosis.look_at.push_back(
           "whether the host waits for the copy of the sum before it reads it: "
@@ -125,6 +133,18 @@ Diagnosis ask_whether_numbers(const Look& look) {
     return diagnosis;
   }
   return {};
+}
+
+/// Where the right residual is 0, all that is found is what the sum began with.
+Diagnosis ask_about_nothing(const Look& look) {
+  for (const Sweep& sweep : look.sweeps) {
+    if (sweep.right != 0 || !(sweep.found > 0)) return {};
+  }
+  return {format("no point changes here, so every residual is 0; found is %.3g: the sum does not "
+                 "begin with 0",
+                 look.sweeps[0].found),
+          {"where the sum is set to 0 before each sweep: cudaMemset sets each byte to its value, "
+           "and 0 is the only one that makes a 0.0 of 8 of them"}};
 }
 
 Diagnosis ask_whether_they_change(const Look& look) {
@@ -212,6 +232,10 @@ Diagnosis ask_for_formula(const Look& look) {
        [](const Sweep& s, double) { return s.largest; }},
       {"it is the largest change divided by n, not the root of the mean square",
        [](const Sweep& s, double n) { return s.largest / n; }},
+      {"of each change only the whole number counts: it is an int, or abs() makes one of it",
+       [](const Sweep& s, double n) { return sqrt(s.whole) / n; }},
+      {"the squares keep the sign of their change, so that plus and minus cancel",
+       [](const Sweep& s, double n) { return sqrt(s.signed_squares) / n; }},
       {"the new values are squared and added, not the changes",
        [](const Sweep& s, double n) { return sqrt(s.new_squares) / n; }},
   };
@@ -278,15 +302,28 @@ Diagnosis ask_whether_running(const Look& look) {
 
 Diagnosis ask_for_factor(const Look& look) {
   if (look.sweeps.size() < 2) return {};
+  bool mean = true;
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    mean &= look.equal(look.sweeps[k].found * static_cast<double>(k + 1), look.sweeps[k].right);
+  }
+  if (mean) {
+    return {"the residual of iteration k is the right one divided by k", {look.words.formula()}};
+  }
   const double factor = look.sweeps[0].found / look.sweeps[0].right;
   if (!(factor > 0) || !look.explained([&](const Sweep& s) { return factor * s.right; })) return {};
   // Right in this run, and wrong in another: a race.
   if (std::fabs(factor - 1) < 1e-6) return {};
   const double times = factor * factor, whole = std::round(times);
-  if (whole >= 2 && whole <= 4096 && std::fabs(times - whole) < 1e-6 * whole) {
+  if (whole >= 2 && whole <= 65536 && std::fabs(times - whole) < std::min(1e-2, 1e-6 * whole)) {
     return {format("every squared change is counted %.0f times", whole),
-            {"which threads add to the sum: each change once, and a block's sum by one thread "
-             "alone (threadIdx.x == 0 && threadIdx.y == 0); and " +
+            {"which threads add to the sum: each change once, and a block's (or a warp's) sum by "
+             "one thread alone; whether " +
+                 look.words.sweep() + " is launched once a sweep" +
+                 (whole >= 1024 ? ", and each thread goes over its own points alone" : "") +
+                 (look.words.has_strips() ? ", and no two warps have the same strip" : "") +
+                 (look.words.has_shuffles() ? "; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 "
+                                              "gives each lane its own value once more"
+                                            : ""),
              look.words.formula()}};
   }
   return {format("the residual is always %.6g times the right one: its divisor, or a factor, is "
@@ -393,6 +430,8 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
     diagnosis.look_at = {
         "where the sum is set to 0 in jacobi_sweep (once, before both loops), and "
         "where it is added to"};
+  } else if (look.words.has_strips() && letter == 'i' && part.period == 4) {
+    diagnosis.look_at = {"what a lane adds to its own sum: the changes of all four of its points"};
   } else if ((part.period > 0 || look.words.has_strips()) && letter == 'i') {
     diagnosis.look_at = {
         "how the lanes of a warp (threadIdx.x) bring in their part: a shuffle's "
@@ -428,6 +467,31 @@ Diagnosis ask_for_lines(const Look& look) {
       part.period = period;
       const int begin = period == 0 ? 1 : 0, end = period == 0 ? n - 2 : period - 1;
       if (find_part(look, sums, begin, end, &part)) return describe_part(look, part, letter);
+    }
+  }
+  return {};
+}
+
+/// One lane of each warp has its own part several times: it asks a lane that is not there, and gets
+/// its own value.
+Diagnosis ask_for_one_lane(const Look& look) {
+  constexpr int kWarpSize = 32;
+  if (!look.words.has_shuffles()) return {};
+  for (int lane : {0, kWarpSize - 1}) {
+    for (int times = 2; times <= kWarpSize; times *= 2) {
+      const bool fits = look.sum_explained([&](const Sweep& s) {
+        double sum = 0;
+        for (int i = lane; i < look.n; i += kWarpSize) sum += s.columns[i];
+        return times * sum;
+      });
+      if (!fits) continue;
+      return {
+          format("only lane %d of each warp is in the sum (the columns with i %% %d == %d), %d "
+                 "times: a shuffle that asks a lane that is not there gives a lane its own "
+                 "value",
+                 lane, kWarpSize, lane, times),
+          {"the shuffles: __shfl_down_sync brings the sum to lane 0, __shfl_up_sync to lane 31; "
+           "and which lane adds it"}};
     }
   }
   return {};
@@ -523,12 +587,15 @@ Diagnosis ask_for_whole_blocks(const Look& look) {
 // ---- Precision, races, and what else can be said
 
 Diagnosis ask_for_integer(const Look& look) {
+  std::size_t whole = 0;
   for (const Sweep& sweep : look.sweeps) {
     const double sum = sweep.found_sum(look.n);
+    whole += sum >= 1;
+    if (sum == 0) continue;  // nothing is left of what is below 1
     if (!(sum >= 1) || std::fabs(sum - std::round(sum)) > 1e-9) return {};
     if (std::fabs(sum - sweep.total) > 2 * static_cast<double>(look.n) * look.n) return {};
   }
-  if (look.sweeps.size() < 2) return {};
+  if (whole < 2) return {};
   return {
       "the sum of the squared changes is a whole number in every iteration: somewhere on its way "
       "it is an integer",
@@ -564,6 +631,21 @@ Diagnosis ask_for_float(const Look& look) {
       {"the type of the sum, all the way from " + look.words.sweep() + " to main: double"}};
 }
 
+/// Numbers so small that they are no sum of changes: some bytes of one, or what stood in memory.
+Diagnosis ask_about_bytes(const Look& look) {
+  constexpr double kNoSum = 1e-60;
+  const bool tiny = std::all_of(look.sweeps.begin(), look.sweeps.end(),
+                                [&](const Sweep& s) { return s.found < kNoSum * s.right; });
+  if (!tiny) return {};
+  return {
+      format("the field is right, and the residual is a number like %.2g: no sum of changes, but "
+             "some bytes of one, or what stood in memory before",
+             look.sweeps[0].found),
+      {"how the sum reaches the host: cudaMemcpy(&host_sum, sum, sizeof(double), "
+       "cudaMemcpyDeviceToHost), the destination first, and all 8 bytes of a double",
+       "whether all that add to the sum, and all that read it, take it for a double"}};
+}
+
 /// Whether another run says another residual: by more than the order of a sum in double changes.
 Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations) {
   Case run = interview->run();
@@ -580,7 +662,8 @@ Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations)
       "the field is right, but two runs of it give different residuals: a race. Threads add to "
       "the same sum at the same time, and some of it is lost",
       {"each addition to a sum that several threads share: atomicAdd; each barrier around a sum in "
-       "shared memory; and whether a thread's own sum begins with 0"}};
+       "shared memory; and whether a thread's own sum begins with 0, and no thread sets to 0 what "
+       "others add to"}};
 }
 
 /// Whether the first ones are right, and what comes later is not.
@@ -600,7 +683,8 @@ Diagnosis ask_about_the_last(const Look& look) {
   if (look.words.reads_sum_late()) {
     diagnosis.look_at.push_back(
         "whether the host waits for the copy of a sum before it reads it, for each sum, that of "
-        "the last check, too: an event that was recorded behind the copy");
+        "the last check, too: an event that was recorded behind the copy; and whether each pass "
+        "under way has a place of its own for it on the host");
   }
   diagnosis.look_at.push_back(
       "what a sum holds before the points of a sweep are added to it, each time");
@@ -610,9 +694,11 @@ Diagnosis ask_about_the_last(const Look& look) {
 Diagnosis say_too_little_or_too_much(const Look& look) {
   const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
   if (!std::isfinite(part)) return {};
-  const std::string where =
-      "the sum in " + look.words.sweep() + ": each point's change * change once" +
-      (look.words.has_block_sum() ? ", each block's sum added by one thread" : "");
+  const std::string where = "the sum in " + look.words.sweep() +
+                            ": each point's change * change once" +
+                            (look.words.has_block_sum()  ? ", each block's sum added by one thread"
+                             : look.words.has_shuffles() ? ", each warp's sum added by one lane"
+                                                         : "");
   if (part < 1) {
     return {
         format("the field is right, and the sum of the squared changes too small (%.3g of it in "
@@ -658,16 +744,67 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   if (look.sweeps.empty()) return {};
   using Question = Diagnosis (*)(const Look&);
   for (Question question :
-       {ask_whether_numbers, ask_whether_they_change, ask_for_formula, ask_for_other_field,
-        ask_for_other_point, ask_whether_running, ask_for_factor, ask_for_lines, ask_for_one_thread,
-        ask_for_one_block, ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
+       {ask_whether_numbers, ask_about_nothing, ask_whether_they_change, ask_about_bytes,
+        ask_for_formula, ask_for_other_field, ask_for_other_point, ask_whether_running,
+        ask_for_factor, ask_for_one_lane, ask_for_lines, ask_for_one_thread, ask_for_one_block,
+        ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
     Diagnosis diagnosis = question(look);
-    if (diagnosis.known()) return diagnosis;
+    if (!diagnosis.known()) continue;
+    // Parts that others have overwritten: which ones is a matter of who comes last.
+    if ((question == ask_for_lines || question == ask_for_one_lane) &&
+        ask_about_race(look, interview, seen->iterations).known()) {
+      diagnosis.cause += ". Another run has other parts: a race";
+      diagnosis.look_at = {
+          "each place that several threads add to, in shared memory too: atomicAdd, or a place for "
+          "each thread; and whether one is set to 0 while others add to it already"};
+    }
+    return diagnosis;
   }
   Diagnosis race = ask_about_race(look, interview, seen->iterations);
   if (race.known()) return race;
   const Diagnosis late = ask_about_the_last(look);
   return late.known() ? late : say_too_little_or_too_much(look);
+}
+
+Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
+  if (wrong.run.n > kMaxDiagnosedN) return {};
+  const Observation* seen = interview->after(wrong.run.iterations);
+  if (!seen) return {};
+  const int n = wrong.run.n;
+  const lab::Problem problem(wrong.run.problem, n, 1);
+  Sweeps right(n, field_of(problem.initial_old(), n));
+  struct Other {
+    const char* cause;
+    std::function<double(int, int)> residual;  // of a pass from one sweep to another
+  };
+  const Other others[] = {
+      {"the changes of all sweeps of a pass are in the sum, and not the last one's alone",
+       [&](int first, int last) {
+         double sum = 0;
+         for (int k = first; k <= last; ++k) sum += right.residual(k) * right.residual(k);
+         return std::sqrt(sum);
+       }},
+      {"the residual of a pass is that of its first sweep, not of its last",
+       [&](int first, int) { return right.residual(first); }},
+      {"the residual of a pass is that of the sweep before its last",
+       [&](int first, int last) { return right.residual(std::max(first, last - 1)); }},
+      {"the residual of a pass is that of one sweep more than is counted",
+       [&](int, int last) { return right.residual(last + 1); }},
+  };
+  for (const Other& other : others) {
+    int before = 0;
+    bool fits = !seen->residuals.empty();
+    for (const Record::Residual& residual : seen->residuals) {
+      const double predicted = other.residual(before + 1, residual.iteration);
+      fits &= std::fabs(residual.value - predicted) <= 1e-6 * predicted;
+      before = residual.iteration;
+    }
+    if (!fits) continue;
+    return {other.cause,
+            {"which sweep's changes are in the sum (the last one's alone), how many sweeps a pass "
+             "makes, and the sweeps that are left at the end, fewer than a pass has"}};
+  }
+  return {};
 }
 
 }  // namespace validate

@@ -13,6 +13,7 @@
 #include "child.h"
 #include "source_code.h"
 #include "steps.h"
+#include "text.h"
 
 namespace {
 
@@ -160,13 +161,15 @@ bool unchanged(const Arguments& arguments) {
   return validate::code_only(exercise) == validate::code_only(before);
 }
 
-/// How often `what` stands in `text`.
-int count_of(const std::string& what, const std::string& text) {
-  int count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-    ++count;
+/// The numbers of the lines of `text` that hold `what`.
+std::vector<std::string> lines_with(const std::string& what, const std::string& text) {
+  std::vector<std::string> numbers;
+  int number = 0;
+  for (const std::string& line : validate::split(text, '\n')) {
+    ++number;
+    if (line.find(what) != std::string::npos) numbers.push_back(std::to_string(number));
   }
-  return count;
+  return numbers;
 }
 
 /// What is left to do for a learner whose results are right. Goals are another matter (goals.h).
@@ -178,11 +181,15 @@ void print_next(const Arguments& arguments, const std::string& number) {
   }
   std::string source;
   validate::read_text(arguments.exercise, &source);
-  const int todos = count_of("TODO(" + number + ")", source);
-  if (todos > 0) {
+  const std::vector<std::string> todos = lines_with("TODO(" + number + ")", source);
+  if (todos.size() == 1) {
     std::printf(
-        "  Right so far. %d comment%s TODO(%s) still in %s:\n  delete each when it is done.\n",
-        todos, todos == 1 ? " is" : "s are", number.c_str(), arguments.exercise.c_str());
+        "  Right so far. TODO(%s) is still there, line %s of %s: delete it when it is done.\n",
+        number.c_str(), todos[0].c_str(), arguments.exercise.c_str());
+  } else if (!todos.empty()) {
+    std::printf(
+        "  Right so far. TODO(%s) is still there, lines %s of %s: delete each when it is done.\n",
+        number.c_str(), validate::join(todos).c_str(), arguments.exercise.c_str());
   }
 }
 
@@ -193,6 +200,15 @@ std::set<std::string> names_of(const Arguments& arguments) {
     bad_usage(arguments.source + ": cannot be read");
   }
   return validate::names_in(source);
+}
+
+/// What a right program does not ask its GPU. No mistake: a line to think about.
+void print_unchecked(const Arguments& arguments) {
+  const std::string& path = arguments.exercise.empty() ? arguments.source : arguments.exercise;
+  std::string source;
+  if (path.empty() || !validate::read_text(path, &source)) return;
+  const std::string unchecked = validate::unchecked_calls(source);
+  if (!unchecked.empty()) std::printf("  %s\n", unchecked.c_str());
 }
 
 int run(const Arguments& arguments) {
@@ -221,6 +237,7 @@ int run(const Arguments& arguments) {
     case validate::Verdict::kRight:
       std::printf("%s: %s\n", arguments.name.c_str(), verdict.summary.c_str());
       for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
+      print_unchecked(arguments);
       if (learner) print_next(arguments, number);
       return 0;
     case validate::Verdict::kWrong:

@@ -23,7 +23,8 @@
 #include <lab/run.h>
 
 // TODO(08): the block keeps its 32 x 32 points, and in the sweep it gets fewer threads for them:
-//   name here how many along j, kThreadsY. (4 is a good number: 8 points for each.)
+//   name here how many along j, kThreadsY. (4 is a good number: 8 points for each.) What kBlockX
+//   and kBlockY count is then points: mend their comments.
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
 constexpr int kBlockX = 32;      // threads a block along i: one warp
 constexpr int kBlockY = 32;      // threads a block along j

@@ -118,7 +118,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 
 // TODO(11): a function that queues a number of sweeps in a stream, the fields changing roles after
 //   each, and behind them a copy of the sum to the host. Only the last sweep adds to the sum. What
-//   waits for the GPU (which calls do?) has no place in it.
+//   waits for the GPU (which calls do?) has no place in it. It takes the place of jacobi_sweep,
+//   which goes.
 // TODO(11): a struct Pass with a graph, an event and a double in pinned memory; a function that
 //   makes all three, and one that waits for the event. One pass has the sweeps from one check to
 //   the next. (What frees them goes to the end of main.)

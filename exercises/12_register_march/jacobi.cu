@@ -131,8 +131,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 }
 
 // TODO(12): No stream, no events, no graph: jacobi_sweeps makes the sweeps from one check to the
-//   next, waits, and returns the last one's sum, as jacobi_sweep of step 10 did. Pass, create_pass,
-//   free_pass and wait_for go.
+//   next, waits, and returns the last one's sum, as jacobi_sweep of step 10 did. Pass, create_pass
+//   and wait_for go.
 // Queues sweeps over the interior, the fields changing roles after each, and a copy of the last
 // one's sum of squared changes to the host. Waits for nothing. In double: n^2 changes, added up in
 // float, would lose more digits than a wrong row of points costs.

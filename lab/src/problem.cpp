@@ -42,8 +42,9 @@ void fill_boundary(StartingField* field, Value value) {
 
 void for_each_block(const FetchRows& fetch, int n,
                     const std::function<void(int first, int count, const float* rows)>& use) {
-  // Some megabytes at a time: a short copy from a GPU takes nearly as long as a longer one. And so few
-  // that the validator's larger grids take more than one: a copy that begins at row 0 each time shows.
+  // Some megabytes at a time: a short copy from a GPU takes nearly as long as a longer one. And so
+  // few that the validator's larger grids take more than one: a copy that begins at row 0 each time
+  // shows.
   constexpr int kValues = 1 << 20;
   const int most = std::min(n, std::max(16, kValues / n));
   std::vector<float> rows(static_cast<std::size_t>(most) * n);

@@ -142,6 +142,28 @@ test_verdicts() {
   expect "$exercise is not there" "no exercise"
   cp "$temp/untouched.cpp" "$lab/$exercise"
 
+  # What is left to delete, by its line.
+  { echo '// TODO(01): one'; cat "$lab/$solution"; } >"$lab/$exercise"
+  check 0 "a TODO left" STEP=01
+  expect "^  Right so far\. TODO\(01\) is still there, line 1 of $exercise:\$" "a TODO left"
+  { echo '// TODO(01): one'; cat "$lab/$solution"; echo '// TODO(01): two'; } >"$lab/$exercise"
+  check 0 "two TODOs left" STEP=01
+  expect "^  Right so far\. TODO\(01\) is still there, lines 1 and [0-9]+ of\$" "two TODOs left"
+  cp "$temp/untouched.cpp" "$lab/$exercise"
+
+  # Right, and one call that nobody checks; and where there is no GPU, no times to compare with.
+  second=exercises/02_unified_memory/jacobi.cpp
+  cp "$lab/$second" "$temp/second.cpp"
+  cp "$lab/solutions/02_unified_memory/jacobi.cpp" "$lab/$second"
+  check 0 "step 02, every call checked" STEP=02
+  expect_no 'Not checked' "step 02, every call checked"
+  expect "^  Next: compare your prediction with what was measured, at the end of$" "step 02, without a GPU"
+  sed -i 's/CUDA_CHECK(cudaFree(f_old));/cudaFree(f_old);/; /require_gpu_memory/d' "$lab/$second"
+  line=$(grep -n '^  cudaFree(f_old);' "$lab/$second" | cut -d : -f 1)
+  check 0 "step 02, a call that is not checked" STEP=02
+  expect "^  Not checked: cudaFree at line $line; whether the fields fit" "step 02, a call that is not checked"
+  cp "$temp/second.cpp" "$lab/$second"
+
   check 0 "the first step, which has no task" STEP=00
   expect "^$before: right" "the first step"
   check 0 "a solution" STEP=01 WHICH=solution

@@ -47,6 +47,70 @@ while IFS=$'\t' read -r step source needs _; do
 done < <(grep '^[0-9]' "$source_dir/lab/steps.tsv")
 ((measured >= 4)) || fail "only $measured steps could be held against the one before"
 
+# What the goals say, of programs that only pretend: made ROWS... writes what a traced run would.
+made() {
+  printf '#!/bin/sh\n' >"$temp/made"
+  printf '%s\n' "$@" >>"$temp/made"
+  chmod +x "$temp/made"
+}
+zeros=$'0\t0\t0\t0\t0\t0\t0\t-\t-\t-\t-\t-\t-'
+# Two functions that push one name.
+made "printf 'nvtx\tjacobi_sweep\t14\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 01_nvtx "$temp/made"
+expect 'in 7 iterations: none; jacobi_sweep is entered 14 times$' "one name for two functions"
+expect '^    Do two functions push the same name\?$' "one name for two functions"
+made "printf 'nvtx\tjacobi_sweep\t7\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 01_nvtx "$temp/made"
+expect 'in 7 iterations: jacobi_sweep, 7 times each$' "one range"
+expect '^    Push a range at the beginning of jacobi_sweep' "one range"
+
+# One kernel of two that is not coalesced: it is named, and idx is not blamed.
+mkdir "$temp/source"
+printf '  %s\n' 'jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, n);' \
+  'copy_field_kernel<<<grid, block>>>(to, from, n);' >"$temp/source/two.cu"
+count_row() { # LINE KIND SECTORS
+  printf '%s\t9\t%s\t1\tglobal\t%s\t4\t2048\t65536\t%s\t0\t0\t1\t1\\n' "$temp/source/two.cu" "$1" "$2" "$3"
+}
+counts=$(count_row 1 load 8192; count_row 1 store 8192; count_row 2 load 65536; count_row 2 store 65536)
+made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
+run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
+expect_status 1 "one kernel that is not coalesced"
+expect 'jacobi_sweep_kernel: 4 a load, 4 a store; copy_field_kernel: 32 a load, 32 a store ' "one kernel"
+expect 'how does copy_field_kernel make i and j of threadIdx' "one kernel that is not coalesced"
+counts=$(count_row 1 load 65536; count_row 1 store 65536; count_row 2 load 65536; count_row 2 store 65536)
+made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
+run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
+expect 'look at idx' "both kernels"
+
+# Without a GPU, what n means for the caches that are common.
+made 'echo "  --n N   points a side (default 4096)"'
+run "$goals" --name 07_beyond_l2 "$temp/made"
+expect 'at n = 4096 both fields have 134 MB: 2\.2 times the L2 cache of an H200, 2\.7 .* H100 and 3\.4 .* A100$' "n = 4096"
+
+# The host and the sum's page: as the CPU counts it in the solution, and in the step before.
+watched=$build_dir/bin/solution_07_beyond_l2_cpu_watched
+if [[ -x $watched && -x $build_dir/bin/solution_08_cub_reduction_cpu_watched ]]; then
+  line=$(grep -n 'cudaMallocManaged(sum' "$source_dir/solutions/07_beyond_l2/jacobi.cu" | cut -d : -f 1)
+  run "$goals" --name 08_cub_reduction --watched "$watched" "$watched"
+  expect 'Goal MISSED: host code leaves the sum to the GPU' "a host that reads and clears the sum"
+  expect "what is allocated at solutions/07_beyond_l2/jacobi\.cu:$line, 2 times\$" "a host that reads and clears the sum"
+  watched=${watched/07_beyond_l2/08_cub_reduction}
+  run "$goals" --name 08_cub_reduction --watched "$watched" "$watched"
+  expect 'Goal reached: host code leaves the sum to the GPU' "cudaMemset and cudaMemcpy"
+fi
+
+# `make count` shows of a line what tells it from the next one.
+printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float north = f_old[idx(i, j + 1, n)];' \
+  >"$temp/source/lines.cu"
+{
+  printf 'file\tline\n'
+  for line in 1 2; do printf 'lines.cu\t%d\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' "$line"; done
+} >"$temp/counts.tsv"
+run awk -f "$source_dir/scripts/counts.awk" -v n=32 -v path="$temp/source/lines.cu" -v name=lines.cu "$temp/counts.tsv"
+expect ' east = f_old\[idx\(i \+ 1, j, n\)\];$' "make count"
+expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
+[[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make count: lines of more than 80 columns"
+
 # bad WORDS OPTION...: bad usage, in one line.
 bad() {
   local words=$1

@@ -10,7 +10,7 @@
 # tried with every access looked at; one with `# on-cpu: reverse`, with the threads run in reverse. Of
 # programs that are right the step's goals are measured, too, as far as that can be done here: another way to
 # them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
-# (`# goal-on-gpu:` where it takes a GPU to see that).
+# (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -148,6 +148,8 @@ judge() {
   status=0
   said=$("$build_dir/bin/validate" "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
   if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n\n' "$said" >&2; fi
+  # A remark on calls that nobody checks is for learners who left some out.
+  if [[ $name == unpatched || $verdict == right ]]; then expect_no 'Not checked:' "$name"; fi
   if [[ $name == unpatched ]]; then
     expect_status 0 "the solution itself, unpatched"
   elif ((status != expected_status)); then
@@ -165,6 +167,10 @@ for patch in "$bank/$step"--*.patch; do
   [[ -f $patch ]] || fail "there is no patch for $step in $bank"
   grep -qE '^# expect(-on-[cg]pu)?: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
   name=$(basename "$patch" .patch)
+  if [[ $place == gpu ]] && grep -q '^# not-on-gpu: .' "$patch"; then
+    echo "$name: not on a GPU: $(sed -n 's/^# not-on-gpu: //p' "$patch")"
+    continue
+  fi
   applied "${name#"$step"--}" "$patch"
 done
 count=$((${#names[@]} - 1))

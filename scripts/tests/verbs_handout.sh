@@ -101,6 +101,18 @@ test_contents() {
   [[ ! -s $temp/dead ]] || fail "links that lead nowhere:" "$(<"$temp/dead")"
   rows=$(grep -cE '^\| \[0[0-4](_[a-z_]+)?\]' "$place/$name/README.md")
   [[ $rows == 5 ]] || fail "README.md: its table of steps should have five lines, and has $rows"
+  # Nor what takes the whole lab, and no sum of minutes that are not there.
+  for file in README.md exercises/README.md; do
+    [[ $(sed -n 3p "$place/$name/$file") == "> This is a handout: the steps up to 04, without solutions. "* ]] ||
+      fail "$file: does not say that it is a handout"
+    if grep -nE 'whole-lab:|^make (run|test)|^Rows? |tune\.py|make report. puts|To change it' "$place/$name/$file"; then
+      fail "$file: that is of the whole lab"
+    fi
+  done
+  count=$(awk -F '|' '/^\| \[[0-9][0-9]\]/ { sum += $4 } END { print sum }' "$place/$name/exercises/README.md")
+  grep -qx "That is $((count / 60)) hour and $((count % 60)) minutes in all\\." "$place/$name/exercises/README.md" ||
+    fail "exercises/README.md: its minutes add up to $count, and it says:" \
+      "$(grep '^That is' "$place/$name/exercises/README.md")"
 
   # The archive: the same files, of nobody.
   mkdir "$temp/unpacked here"
@@ -202,14 +214,23 @@ test_in_the_handout() {
   verb
   expect_status 0 "make alone"
   for word in check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
-  expect_no '^  make (run|test|handout|tables|roofline) ' "make alone"
+  expect_no '^  make (run|test|handout|tables|roofline|report) ' "make alone"
   expect_no 'WHICH=solution' "make alone"
   verb run
   said_one_line '^run.sh: a handout has no solutions to time; make progress TIME=1 times your exercises$' "make run"
   verb test
   said_one_line '^test.sh: a handout has no tests of the lab; make check STEP=NN checks your exercise$' "make test"
   verb handout UPTO=00
-  expect "No rule to make target 'handout'" "make handout in a handout"
+  said_one_line '^make handout: this is a handout; another is made in the whole lab$' "make handout in a handout"
+  verb report
+  said_one_line '^make report: a handout has no solutions to report on; make progress shows' "make report"
+  verb tables
+  said_one_line '^make tables: the numbers in the texts are written in the whole lab$' "make tables"
+  verb roofline
+  said_one_line '^roofline.sh: a handout has no solutions to count; make ncu STEP=NN counts your exercise$' "make roofline"
+  verb doctor
+  expect 'Begin with: exercises/README\.md$' "make doctor"
+  expect_no 'make run' "make doctor"
   verb diff STEP=04
   said_one_line '^diff.sh: a handout has no solutions; ' "make diff"
   verb diff STEP=04 FROM=start TO=exercise

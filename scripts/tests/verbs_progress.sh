@@ -153,7 +153,17 @@ for arguments in TIME=1 "TIME=1 BACKEND=cpu"; do
   [[ $out == "Times need a GPU, and there is none here. Without TIME=1: what is done so far." ]] ||
     show "$arguments without a GPU: one line"
 done
+# Right is not done where goals were not measured.
+cp "$verdicts" "$temp/verdicts"
+sum=$(sha256sum <"$lab/$exercise")
+printf '01_nvtx\tright\t%s\t2026-01-01 00:00\tcpu\n' "${sum%% *}" >"$verdicts"
+progress
+expect "^0 of $tasks done, 1 right \(some of their goals need a GPU\)\. Next:\$" "right, without a GPU"
+expect '^ +exercises/02_unified_memory/README\.md$' "right, without a GPU"
 printf '#!/bin/sh\necho "GPU 0: a make-believe GPU"\n' >"$temp/bin/nvidia-smi"
+progress
+expect "^0 of $tasks done, 1 right \(some of their goals were not measured\)\. Next:\$" "right, on a GPU"
+cp "$temp/verdicts" "$verdicts"
 progress TIME=1
 expect 'Error 77$' "TIME=1 without nvcc"
 [[ $out == "Times need a GPU, and no nvcc was found: load your site's CUDA module." ]] ||

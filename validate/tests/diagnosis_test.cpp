@@ -325,12 +325,81 @@ TEST_F(DiagnosisTest, one_array_with_i_and_j_exchanged) {
   EXPECT_SAYS("one array's index has i and j exchanged", said());
 }
 
+TEST_F(DiagnosisTest, one_neighbour_with_i_and_j_exchanged) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, j + 1, i)) +
+                    (solver.at(f, i - 1, j) + solver.at(f, i, j - 1)));
+  };
+  EXPECT_SAYS("north is read with i and j exchanged", said());
+}
+
 TEST_F(DiagnosisTest, a_tile_with_i_and_j_exchanged) {
   solver.update = [&](const Field& old, int i, int j) {
     const int a = i / 32 * 32 + j % 32, b = j / 32 * 32 + i % 32;
     return std::max(a, b) > kN - 2 || std::min(a, b) < 1 ? 0.0f : solver.mean(old, a, b);
   };
   EXPECT_SAYS("within each block of 32 x 32 points, i and j are exchanged", said());
+}
+
+TEST_F(DiagnosisTest, values_in_the_places_of_others) {
+  const Solver& s = solver;
+  auto moved = [&](auto place) {
+    return [&s, place](Field& f) {
+      const Field right = f;
+      for (int j = 0; j < kN; ++j) {
+        for (int i = 0; i < kN; ++i) {
+          const auto [a, b] = place(i, j);
+          f[static_cast<std::size_t>(j) * kN + i] = s.at(right, a, b);
+        }
+      }
+    };
+  };
+  solver.finish = moved([](int i, int) { return std::pair(i, i); });
+  EXPECT_SAYS("holds the value that belongs to point (i, i)", said());
+  solver.finish = moved([](int i, int j) { return std::pair(std::min(i + 1, kN - 1), j); });
+  EXPECT_SAYS("holds the value that belongs to point (i + 1, j)", said());
+  solver.finish = moved([](int, int j) { return std::pair(5, j); });
+  EXPECT_SAYS("all points of a row hold one value", said());
+  solver.finish = moved([](int i, int j) { return std::pair(i, j % 60); });
+  EXPECT_SAYS("the rows from j = 60 on hold the rows from 0 on again", said(10));
+}
+
+TEST_F(DiagnosisTest, indices_that_come_of_one) {
+  solver.is_swept = [](int i, int j) { return i % 32 == j % 32; };
+  EXPECT_SAYS("i and j come of the same threadIdx", said());
+  solver.is_swept = [](int i, int j) { return i / 32 == j / 32; };
+  EXPECT_SAYS("i and j come of the same blockIdx", said());
+  solver.is_swept = [](int i, int j) { return i == j; };
+  EXPECT_SAYS("only the points with i == j are reached", said());
+}
+
+TEST_F(DiagnosisTest, blocks_that_read_farther_and_farther_off) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return solver.mean(f, std::min(i + i / 32 * 2, kN - 2), j);
+  };
+  EXPECT_SAYS("One block's points begin 34 after the other's, not 32", said());
+}
+
+TEST_F(DiagnosisTest, another_line_in_the_place_of_a_neighbour) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, i, j + 1)) +
+                    (solver.at(f, i == 1 ? kN - 2 : i - 1, j) + solver.at(f, i, j - 1)));
+  };
+  EXPECT_SAYS("for west column 1 takes column 98", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, i, j + 1)) +
+                    (solver.at(f, i - 1, j) + solver.at(f, i, j / 8 * 8)));
+  };
+  EXPECT_SAYS("look at: the rows that a warp has in its registers", said(12));
+}
+
+TEST_F(DiagnosisTest, rows_without_starting_values) {
+  for (const float value : {0.0f, kNan}) {
+    solver.start = [&](Field& f_old, Field& f_new) {
+      for (int k = 40 * kN; k < kN * kN; ++k) f_old[k] = f_new[k] = value;
+    };
+    EXPECT_SAYS("the rows j = 40..99 have no starting values", said(10));
+  }
 }
 
 // ---- The update
@@ -487,6 +556,43 @@ TEST_F(DiagnosisTest, what_is_added_up) {
   EXPECT_SAYS("every squared change is counted 32 times", said());
 }
 
+TEST_F(DiagnosisTest, changes_that_lose_something) {
+  solver.counted = [](double change) { return std::trunc(change) * std::trunc(change); };
+  EXPECT_SAYS("of each change only the whole number counts", said());
+  solver.counted = [](double change) { return std::fabs(change) * change; };
+  EXPECT_SAYS("the squares keep the sign of their change", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_of_which_some_bytes_arrive) {
+  solver.residual = [](double sum) { return std::sqrt(sum * 1e-310); };
+  EXPECT_SAYS("no sum of changes, but some bytes of one", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_that_does_not_begin_with_zero) {
+  solver.problem = ProblemKind::kHarmonic;
+  solver.residual = [](double sum) { return std::sqrt(sum + 1e-300); };
+  EXPECT_SAYS("the sum does not begin with 0", said(9, ProblemKind::kHarmonic));
+}
+
+TEST_F(DiagnosisTest, one_lane_instead_of_all) {
+  names = {"__shfl_up_sync"};
+  solver.is_counted = [](int i, int) { return i % 32 == 0; };
+  solver.counted = [](double change) { return 32 * change * change; };
+  EXPECT_SAYS("only lane 0 of each warp is in the sum", said());
+}
+
+TEST_F(DiagnosisTest, parts_of_the_sum_that_others_overwrite) {
+  solver.is_counted = [](int, int j) { return j % 4 == 3; };
+  EXPECT_EQ(said().find("race"), std::string::npos);
+  run_again = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    for (auto& residual : seen->residuals) residual.value *= 0.9;
+    return true;
+  };
+  EXPECT_SAYS("only the rows with j % 4 == 3 are in the sum", said());
+  EXPECT_SAYS("Another run has other parts: a race", said());
+}
+
 TEST_F(DiagnosisTest, a_sum_that_is_not_set_back) {
   solver.resets_sum = false;
   EXPECT_SAYS("the sum is never set back", said());
@@ -586,6 +692,10 @@ TEST(DiagnoseFailureTest, loops_that_end_late_or_never_begin) {
   EXPECT_SAYS(
       "not one iteration",
       validate::diagnose_failure(run, 0, "residuals.csv: holds no residual", patient).cause);
+  EXPECT_SAYS("an iteration 0 is recorded",
+              validate::diagnose_failure(run, 0, "x: a bad line, '0,0.5'", patient).cause);
+  EXPECT_SAYS("it goes on for ever",
+              validate::diagnose_failure(run, 0, "it did not end within 60 s", patient).cause);
   EXPECT_FALSE(validate::diagnose_failure(run, 0, "it ended with exit code 3", patient).known());
 }
 

@@ -27,10 +27,15 @@ std::string shape(dim3 v) {
   return std::to_string(v.x) + "x" + std::to_string(v.y) + "x" + std::to_string(v.z);
 }
 
+// From the first managed memory to the end. Before that the library makes its own objects, and
+// what they copy comes by note_host_access, too.
+bool count_host_accesses = false;
+
 /// By table and name, and a kernel's shape: one that is launched in another shape is another row.
 class Activity {
  public:
   ~Activity() {
+    count_host_accesses = false;
     if (rows_.empty()) return;
     std::FILE* file = std::fopen(path_.c_str(), "a");
     bool written = file != nullptr;
@@ -117,7 +122,10 @@ void note_kernel(const LaunchConfig& config, std::size_t static_shared) {
   if (row) row->static_shared = std::max(row->static_shared, static_shared);
 }
 
-void note_allocation(Space space, std::size_t bytes) { add("allocations", name_of(space), bytes); }
+void note_allocation(Space space, std::size_t bytes) {
+  add("allocations", name_of(space), bytes);
+  if (space == Space::managed) count_host_accesses = activity().wanted();
+}
 
 void note_release(Space space) { add("frees", name_of(space), 0); }
 
@@ -126,6 +134,21 @@ void note_copy(const void* to, const void* from, std::size_t bytes) {
 }
 
 void note_fill(std::size_t bytes) { add("copies", "memset", bytes); }
+
+void note_host_access(const void* p) {
+  if (!count_host_accesses) return;
+  // The fields are filled point by point: most accesses go to the allocation of the one before.
+  static const Allocation* last = nullptr;
+  static Row* row = nullptr;
+  if (last && p >= last->begin && p < last->end()) {
+    if (row) ++row->count;
+    return;
+  }
+  const Allocation* a = find_allocation(p);
+  if (!a || a->freed || p >= a->end() || a->space != Space::managed) return;
+  last = a;
+  row = activity().row({"host accesses", text(a->allocated_at), "", 0});
+}
 
 void note_library(const char* name, std::size_t bytes) { add("libraries", name, bytes); }
 

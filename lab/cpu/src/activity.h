@@ -29,6 +29,10 @@ void note_copy(const void* to, const void* from, std::size_t bytes);
 
 void note_fill(std::size_t bytes);
 
+/// Host code has accessed managed memory, in a program whose every access is looked at. Its page
+/// would move to the CPU. Counted by the line that allocated it.
+void note_host_access(const void* p);
+
 /// What a library does in a stream has been done, and some kernel could have run at the same time,
 /// as neither had to wait for the other; or none could.
 void note_beside(const char* what, bool has_kernel);

@@ -13,8 +13,10 @@
 
 #include <lab/exit_codes.h>
 
+#include "../activity.h"
 #include "../block.h"
 #include "../memory.h"
+#include "../queue.h"
 #include "../report.h"
 #include "../shared_memory.h"
 #include "access.h"
@@ -100,6 +102,8 @@ class TheWatcher : public Watcher {
     const char* p = static_cast<const char*>(address);
     if (!block) {
       if (kind != Access::read) races_.memory_written(p, bytes);
+      // What runs in a stream, a copy or a fill, is not the host's.
+      if (running_work().line == 0) note_host_access(p);
       return;
     }
     if (!in_kernel_code && !of_library) return;
