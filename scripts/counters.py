@@ -44,6 +44,12 @@ QUANTITIES = [
 ASYNCHRONOUS = "smsp__inst_executed_op_ldgsts.sum"
 # A step may launch as many blocks as these have room for: the CPU is told how many the GPU has.
 MULTIPROCESSORS = "device__attribute_multiprocessor_count"
+# Where nvcc makes other instructions of the source, the counts of these must differ. {(step, quantity): why}; the
+# sectors and the passes, which are what takes time, are compared there, too.
+BY_NVCC = {
+    ("12", "load requests"): "nvcc leaves out a load whose value nobody reads: the point beyond a warp's first row south",
+    ("13", "shared loads"): "where the boundary may be near nvcc reads a lane's four floats by four loads of one",
+}
 
 
 def fail(message):
@@ -187,6 +193,9 @@ def write(build, folder, sizes, wanted):
             dates = sorted({*kept["date"][0].split(" to "), head["date"]})
             head["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     head["multiprocessors"] = multiprocessors
+    for (step, quantity), why in BY_NVCC.items():
+        if any(row[0][:2] == step and row[3] == quantity for row in rows):
+            head[f"not compared: {step} {quantity}"] = why
     if asynchronous:
         head["asynchronous"] = "\t".join(sorted(set(asynchronous)))
     ncu_reading.write_aside(path, "".join(line + "\n" for line in (
@@ -194,7 +203,7 @@ def write(build, folder, sizes, wanted):
         "# Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.",
         "# Written by scripts/counters.py --write.", *[f"# {key}\t{value}" for key, value in head.items()],
         "step\tkernel\tn\tquantity\tcpu\tncu\tdifference_percent", *["\t".join(row) for row in rows])))
-    worst = max(rows, key=lambda row: abs(float(row[-1])))
+    worst = max((row for row in rows if (row[0][:2], row[3]) not in BY_NVCC), key=lambda row: abs(float(row[-1])))
     print(f"{len(rows)} counts; the largest difference: {worst[-1]} % ({' '.join(worst[:4])})")
     if missing:
         sys.exit(1)
@@ -208,9 +217,12 @@ def check(build, folder):
     multiprocessors = head.get("multiprocessors", ["4"])[0]
     sources = dict(steps_with_kernels())
     counted = {}
-    wrong = 0
+    wrong = compared = 0
     for row in rows:
         step, n = row["step"], int(row["n"])
+        if (step[:2], row["quantity"]) in BY_NVCC:
+            continue
+        compared += 1
         if (step, n) not in counted:
             try:
                 counted[step, n] = count_on_cpu(build, step, sources[step], n, multiprocessors)
@@ -223,9 +235,9 @@ def check(build, folder):
     missing = sorted(set(sources) - {row["step"] for row in rows})
     if missing:
         print(f"not counted by ncu yet: {', '.join(missing)}")
-    if wrong or not rows:
+    if wrong or not compared:
         sys.exit(1)
-    print(f"{len(rows)} counts agree with ncu's within {100 * TOLERANCE:.0f} %")
+    print(f"{compared} counts agree with ncu's within {100 * TOLERANCE:.0f} %")
 
 
 def main():
