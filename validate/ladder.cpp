@@ -1,5 +1,6 @@
 // Validates every solution, times it, and prints the ladder: what each step brings, against the
-// copy bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv.
+// copy bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv;
+// what an interrupted run has measured goes to DIR/ladder.interrupted.tsv.
 
 #include <algorithm>
 #include <cerrno>
@@ -34,7 +35,8 @@ constexpr const char* kHelp =
     "ladder [options]: validates and times every step's solution, and prints the ladder\n\n"
     "  --lab DIR            the lab's folder (default: where this was built)\n"
     "  --bin DIR            where the programs are (default: where this program is)\n"
-    "  --results DIR        write DIR/ladder.tsv\n"
+    "  --results DIR        write DIR/ladder.tsv (DIR/ladder.interrupted.tsv, where the run is\n"
+    "                       interrupted: an earlier ladder stays)\n"
     "  --steps NN,NN,...    only these steps\n"
     "  --time-limit S       seconds for one run of a program (default 300)\n"
     "  --help               print this\n\n"
@@ -258,10 +260,17 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
       "before was timed again where its own n is another.\n");
 }
 
+/// All that a run finds out.
+struct Found {
+  Machine machine;
+  std::vector<Row> rows;
+  std::map<int, Serial> serial;  // by n
+};
+
 /// Writes the table aside, then renames it; returns false with a message where that fails.
-bool write_results(const std::string& dir, const std::vector<Row>& rows,
-                   const std::map<int, Serial>& serial, const Machine& machine) {
-  const std::string path = dir + "/ladder.tsv", aside = path + ".partial";
+bool write_results(const std::string& path, const Found& found) {
+  const Machine& machine = found.machine;
+  const std::string aside = path + ".partial";
   std::FILE* file = std::fopen(aside.c_str(), "w");
   if (!file) {
     std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(), std::strerror(errno));
@@ -282,7 +291,7 @@ bool write_results(const std::string& dir, const std::vector<Row>& rows,
                  machine.copy_q1, machine.copy_q3, machine.copy_way.c_str());
   }
   std::fprintf(file, "# cpu\t%s\n", machine.cpu.c_str());
-  for (const auto& entry : serial) {
+  for (const auto& entry : found.serial) {
     for (const auto& which :
          {std::make_pair("best", &Serial::best), std::make_pair("strided", &Serial::strided)}) {
       const Timing& time = entry.second.*which.second;
@@ -293,11 +302,11 @@ bool write_results(const std::string& dir, const std::vector<Row>& rows,
   std::fprintf(file,
                "step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\t"
                "percent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote\n");
-  for (const Row& row : rows) {
+  for (const Row& row : found.rows) {
     std::fprintf(file, "%s\t%s\t%s\t%d\t", row.step.name.c_str(), row.step.title.c_str(),
                  row.verdict.c_str(), row.step.n);
     if (row.time.measured()) {
-      const auto found = serial.find(row.step.n);
+      const auto serial = found.serial.find(row.step.n);
       auto ratio = [&](const Timing& other) {
         return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
       };
@@ -306,8 +315,8 @@ bool write_results(const std::string& dir, const std::vector<Row>& rows,
           file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t%s\t%s\t%s\t%s\t%s\t", row.time.median,
           row.time.q1, row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row),
           against_copy ? number(100 * gb_per_s(row) / machine.copy_gb_per_s, 3).c_str() : "-",
-          found != serial.end() ? ratio(found->second.best).c_str() : "-",
-          found != serial.end() ? ratio(found->second.strided).c_str() : "-",
+          serial != found.serial.end() ? ratio(serial->second.best).c_str() : "-",
+          serial != found.serial.end() ? ratio(serial->second.strided).c_str() : "-",
           ratio(row.before).c_str(),
           row.before.measured() ? number(row.before.median, 6).c_str() : "-");
     } else {
@@ -365,7 +374,8 @@ Arguments read_arguments(int argc, char** argv) {
   return arguments;
 }
 
-int run(const Arguments& arguments) {
+/// Measures, and prints as it goes on; what it has found is in *found_so_far, also where it throws.
+int run(const Arguments& arguments, Found* found_so_far) {
   const std::vector<validate::Step> all_steps = validate::read_steps(arguments.lab);
   for (const std::string& wanted : arguments.steps) {
     const bool known = std::any_of(all_steps.begin(), all_steps.end(),
@@ -388,7 +398,7 @@ int run(const Arguments& arguments) {
   }
 
   show_progress("measuring the copy bandwidth ...");
-  const Machine machine = look_at_machine(arguments.bin);
+  const Machine& machine = found_so_far->machine = look_at_machine(arguments.bin);
   show_progress("%s", "");
   if (machine.has_gpu) {
     std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
@@ -432,7 +442,7 @@ int run(const Arguments& arguments) {
     return verdict.kind == validate::Verdict::kRight;
   };
 
-  std::vector<Row> rows;
+  std::vector<Row>& rows = found_so_far->rows;
   bool all_right = true;
   const validate::Step* before = nullptr;
   for (const validate::Step& step : all_steps) {
@@ -498,7 +508,7 @@ int run(const Arguments& arguments) {
 
   // Serial times at every n that was timed: the best code, and the strided one of step 00 beside
   // it.
-  std::map<int, Serial> serial;
+  std::map<int, Serial>& serial = found_so_far->serial;
   for (const Row& row : rows) {
     if (row.time.measured() && row.step.n <= kMaxSerialN) serial[row.step.n] = {};
   }
@@ -521,8 +531,11 @@ int run(const Arguments& arguments) {
   show_progress("%s", "");
 
   print_table(rows, serial, machine);
-  if (!arguments.results.empty() && !write_results(arguments.results, rows, serial, machine)) {
-    return lab::kExitCannotWrite;
+  if (!arguments.results.empty()) {
+    if (!write_results(arguments.results + "/ladder.tsv", *found_so_far)) {
+      return lab::kExitCannotWrite;
+    }
+    std::remove((arguments.results + "/ladder.interrupted.tsv").c_str());  // of an earlier run
   }
   return all_right ? 0 : 1;
 }
@@ -532,11 +545,15 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   const Arguments arguments = read_arguments(argc, argv);
   validate::catch_interrupts();
+  Found found;
   try {
-    return run(arguments);
+    return run(arguments, &found);
   } catch (const validate::Interrupted& interrupted) {
     show_progress("%s", "");
     std::fprintf(stderr, "ladder: interrupted\n");
+    if (!arguments.results.empty() && !found.rows.empty()) {
+      write_results(arguments.results + "/ladder.interrupted.tsv", found);
+    }
     return 128 + interrupted.signal;
   } catch (const std::exception& error) {
     show_progress("%s", "");
