@@ -469,7 +469,8 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
             chart.haloed(x(at) - 5, top + 14, words, align="end", colour="soft", size=12)
     for words, colour, shape, points in series:
         places = [(x(a), y(b)) for a, b in points]
-        chart.line(places, colour, 2, mark=True)
+        if len(places) > 1:
+            chart.line(places, colour, 2, mark=True)
         if shape not in ("line", "dashes"):
             for (a, b), (at_x, at_y) in zip(points, places):
                 chart.dot(at_x, at_y, colour, shape, 4.0, tip=f"{words}: {significant(b)} at {x_text(a)}")

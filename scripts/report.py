@@ -3,9 +3,9 @@
 
   report.py [--out FILE]   (or OUT=FILE)
 
-The ladder, the roofline, what is known of each kernel and the bandwidth come from results/local where they have been
-measured on this machine, and else from results/h200; the page says which. The convergence and the field are run for
-it: every solution, at n = 128, on the GPU or on the CPU in its place. It takes about a minute.
+The ladder, the roofline, what is known of each kernel, the scaling and the bandwidth come from results/local where
+they have been measured on this machine, and else from results/h200; the page says which. The convergence and the
+field are run for it: every solution, at n = 128, on the GPU or on the CPU in its place. It takes about a minute.
 
 Options: --results DIR (or RESULTS=DIR; that folder alone), --no-run (runs and builds nothing), --build DIR (programs
 that are there; nothing is built), --n N and --iterations K (of the convergence; default 128 and 2000).
@@ -31,6 +31,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bandwidth_plot  # noqa: E402
 import charts  # noqa: E402
 import ncu_reading  # noqa: E402
+import scaling_model  # noqa: E402
 from charts import Axis, Chart, significant, value_of  # noqa: E402
 from ncu_reading import ROOT, write_aside  # noqa: E402
 
@@ -606,6 +607,24 @@ def shape(words):
     return text(words.removesuffix("x1").replace("x", " × ")) if words else "–"
 
 
+def scaling_section(table):
+    if table is None:
+        return missing("steps 14 and 15 on several GPUs.", "scripts/scaling.py --write results/local")
+    rows = [row for row in table.rows if value_of(row["ms"]) and row["verdict"] == "right"]
+    def drawn(width):
+        return scaling_model.drawn_of(table.told("gpu"), table.told("links", ""), rows, width)
+    parts = [figure(lambda width, k=k: drawn(width)[k]) for k in range(len(drawn(WIDE)))]
+    parts.append("<p>All GPUs together sweep as many times faster as there are of them, times the efficiency. What is "
+                 "missing are the halos: they are swept twice, and have to be exchanged.</p>")
+    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong>"), ("n", lambda r: text(r["n"])),
+               ("GPUs", lambda r: text(r["ranks"])), ("sweeps a residual", lambda r: text(r["check_every"])),
+               ("ms a sweep", lambda r: cell(r["ms"])), ("10⁹ points a second", lambda r: whole(r["glups"])),
+               ("efficiency", lambda r: cell(r["efficiency"], " %"))]
+    parts.append(data_table("In figures", columns, rows))
+    note = table.told("note", "")
+    return "".join(parts) + (f"<p>Note: {text(note)}.</p>" if note else "") + source(table)
+
+
 def bandwidth_section(table):
     if table is None:
         return missing("what this GPU can do at most.", "make bandwidth")
@@ -791,6 +810,7 @@ def main():
     ladder = find_table(folders, "ladder.tsv", "mpoints_per_s")
     roofline = find_table(folders, "roofline.tsv", "time_ns")
     bandwidth = find_table(folders, "bandwidth.tsv", "rate_median")
+    scaling = find_table(folders, "scaling.tsv", "glups")
     # What was counted on one machine is held against that machine's ceilings, and its kernels' facts go with it.
     beside = [roofline.path.parent] if roofline else folders
     ceilings = find_table(beside, "bandwidth.tsv", "rate_median") if roofline else None
@@ -808,7 +828,7 @@ def main():
     if ladder:
         tiles.append(("measured on", ladder.told("gpu", "no GPU").replace("NVIDIA ", ""),
                       f"{ladder.told('date')}, {ladder.folder()}"))
-    tables = [table for table in (ladder, roofline, kernels, bandwidth) if table]
+    tables = [table for table in (ladder, roofline, kernels, scaling, bandwidth) if table]
     if ceilings and bandwidth and ceilings.path != bandwidth.path:
         tables.append(ceilings)
     sections = [
@@ -820,6 +840,7 @@ def main():
          attempt(roofline_section, roofline, ceilings, titles)),
         ("kernels", "The kernels", "What the profiler knows of them.",
          attempt(kernels_section, kernels, roofline, ceilings)),
+        ("scaling", "Several GPUs", "How steps 14 and 15 scale.", attempt(scaling_section, scaling)),
         ("bandwidth", "The machine's own speed", "The ceilings that everything is told against.",
          attempt(bandwidth_section, bandwidth)),
         ("machine", "What machine, when", "Where every number here comes from.", machine_section(tables, runner))]

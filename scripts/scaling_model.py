@@ -298,9 +298,8 @@ def points_of(rows, step, column, sizes):
                   and sizes.get(int(row["ranks"])) == int(row["n"]))
 
 
-def picture(path):
-    """The text of scaling.svg: strong scaling of each n, and weak scaling, in percent."""
-    facts, rows = read(path)
+def drawn_of(gpu, links, rows, width=880):
+    """The charts of what was measured on these GPUs: strong scaling of each n, and weak scaling, in percent."""
     ranks = sorted({int(row["ranks"]) for row in rows})
     strong, weak = [], []
     for step, shape in (("14", "square"), ("15", "circle")):
@@ -313,19 +312,26 @@ def picture(path):
             weak.append((f"step {step}, {sizes[1]}² a GPU", colour, shape, points))
     drawn = []
     for name, series, title, subtitle, tall in (
-            ("scaling-strong", strong, "Strong scaling: efficiency in percent, of step 13 on one GPU",
-             f"a residual every {CHECK_OFTEN} sweeps; {facts['gpu']}, {facts['links']}", 300),
-            ("scaling-weak", weak, "Weak scaling: efficiency in percent, of the step itself on one GPU",
-             "as many points a GPU, whatever their number", 240)):
+            ("scaling-strong", strong, "Strong scaling: efficiency in percent",
+             f"step 13 on one GPU is 100; {gpu}, {links}", 300),
+            ("scaling-weak", weak, "Weak scaling: efficiency in percent",
+             "the step itself on one GPU is 100; as many points a GPU", 240)):
         series = [one for one in series if any(r > 1 for r, _ in one[3])]
         if series:
             values = [percent for *_, points in series for _, percent in points]
             step = 5 if min(values) >= 75 else 10
             percents = range(step * int(min(*values, 95) // step), step * math.ceil(max(*values, 100) / step) + 1, step)
-            drawn.append(charts.lines(name, series, title, subtitle, "GPUs", 880, tall, lambda value: f"{value:.0f}",
+            drawn.append(charts.lines(name, series, title, subtitle, "GPUs", width, tall, lambda value: f"{value:.0f}",
                                       [float(r) for r in ranks], True, y_values=percents))
     if not drawn:
         raise ValueError("has nothing to draw: no efficiencies of several numbers of ranks")
+    return drawn
+
+
+def picture(path):
+    """The text of scaling.svg."""
+    facts, rows = read(path)
+    drawn = drawn_of(facts["gpu"], facts["links"], rows)
     return charts.stacked(drawn, "scaling", f"How steps 14 and 15 scale on {facts['gpu']}s")
 
 

@@ -40,7 +40,7 @@ import sys
 import zlib
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
-SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "bandwidth", "machine"]
+SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "scaling", "bandwidth", "machine"]
 page, wanted = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), set(sys.argv[2:])
 
 
@@ -135,8 +135,8 @@ report --results "$temp/empty" --no-run --build "$temp/build" --out "$temp/nothi
 expect_status 0 "nothing measured"
 [[ $out == "$temp/nothing.html" ]] || show "nothing measured: its path, and no more"
 look "nothing measured" "$temp/nothing.html"
-[[ $(grep -o 'Not measured yet' "$temp/nothing.html" | wc -l) == 6 ]] ||
-  fail "nothing measured: six sections should say so"
+[[ $(grep -o 'Not measured yet' "$temp/nothing.html" | wc -l) == 7 ]] ||
+  fail "nothing measured: seven sections should say so"
 said "nothing measured" "$temp/nothing.html" 'Nothing has been measured yet'
 
 # Measured, and run by stand-ins: right ones, one whose field is another, one that fails, one that leaves half a
@@ -174,8 +174,8 @@ mkdir "$temp/tools"
 printf '#!/bin/sh\nexit 9\n' >"$temp/tools/nvidia-smi"
 chmod +x "$temp/tools/nvidia-smi"
 PATH=$temp/tools:$PATH
-cp "$source_dir"/results/h200/{ladder,roofline,kernels,bandwidth}.tsv "$temp/measured"
-all=(ladder convergence deviation field roofline bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
+cp "$source_dir"/results/h200/{ladder,roofline,kernels,scaling,bandwidth}.tsv "$temp/measured"
+all=(ladder convergence deviation field roofline scaling-strong scaling-weak bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
 report --results "$temp/measured" --build "$temp/build" --n 24 --iterations 200 --out "$temp/full.html"
 expect_status 0 "all measured"
 [[ -z $err ]] || show "all measured: nothing should stand on stderr"
