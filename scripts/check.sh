@@ -83,11 +83,13 @@ if [[ $which == exercise ]]; then
   sum=${sum%% *}
   trap note_verdict EXIT
 fi
-log=$build_dir/check.log
-if ! cmake --build "$build_dir" --parallel "$(nproc)" \
+log=$build_dir/check_$target.log # two checks may run at a time
+if ! locked cmake --build "$build_dir" --parallel "$(nproc)" \
   --target "$target" ${watched:+"$watched"} >"$log" 2>&1; then
   # One program's log: of two that are built of the same file, each would tell the same.
-  if [[ -n $watched ]] && ! cmake --build "$build_dir" --target "$target" >"$log.1" 2>&1; then mv "$log.1" "$log"; fi
+  if [[ -n $watched ]] && ! locked cmake --build "$build_dir" --target "$target" >"$log.1" 2>&1; then
+    mv "$log.1" "$log"
+  fi
   # What the compiler says, without what the build tool says.
   grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^cd .* && |^/.*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$log" |
     sed "s#$lab_root/##g" || true
@@ -142,7 +144,7 @@ measure_goals() {
   fi
   if [[ -n ${N:-} || -z $step_before ]]; then exit 0; fi
   local -a options=(--name "$step" --time-limit "${TIME_LIMIT:-300}")
-  local before=solution_$step_before found log=$build_dir/goals.log
+  local before=solution_$step_before found log=$build_dir/goals_$target.log
   if ! have_target "$before"; then before=exercise_$step_before; fi
   # To count needs no GPU, and a program that it does not cover is no mistake.
   if [[ $step_source == *.cu ]] && build_targets "${which}_${step}_cpu_watched" >"$log" 2>&1; then
@@ -191,21 +193,13 @@ if [[ $backend == gpu ]]; then
   if ((status == 0)); then measure_goals; fi
   exit "$status"
 fi
+# Where it is wrong, a look at every access may tell why.
+if [[ -n $watched ]]; then arguments+=(--watched "${program}_watched"); fi
 # Looking at every access takes time: fewer points and sweeps.
 few=(--iterations 3 "${one_number_of_ranks[@]}")
 # A pass of several sweeps has to be among them.
 if ((10#$step_number >= 13)); then few[1]=13; fi
 if [[ -z ${N:-} ]]; then few+=(--n 100); fi
-# look_closely: what is wrong with a single access, if it is, or where a barrier is missing.
-look_closely() {
-  local seen
-  seen=$("${program}_watched" --n 100 --iterations 3 --problem probe --quiet 2>&1 >/dev/null | tail -n 1 || true)
-  seen=${seen#*: }
-  if [[ $seen == *.cu:[0-9]* && $said != *"$seen"* ]]; then
-    say "  A look at every access finds:"
-    say_wrapped "    $seen"
-  fi
-}
 nothing_found="  No race, no access out of bounds, no read of memory that nothing wrote."
 
 if ((races)); then
@@ -223,8 +217,6 @@ if ((status != 0)) || [[ $step_source != *.cu ]]; then
     # AddressSanitizer's own words say where.
     "$program" --n 100 --iterations 3 --problem probe --quiet 2>&1 |
       sed -n "s#$lab_root/##g; /ERROR: AddressSanitizer/,/^\$/p" | head -n 25 || true
-  elif ((status == 1)) && [[ -n $watched && $said != *": unchanged"* && $said != *"exit code 3"* ]]; then
-    look_closely
   fi
   exit "$status"
 fi
@@ -237,7 +229,6 @@ for order in reverse shuffled; do
   if ((status != 0)); then
     say_wrapped "$said"
     say "  That is with the threads run in $order order; forward it is right: a race?"
-    if [[ -n $watched ]]; then look_closely; fi
     exit "$status"
   fi
 done
@@ -253,7 +244,7 @@ fi
 nvcc=$(sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
   head -n 1 || true)
 if [[ -x $nvcc ]] && ! "$nvcc" -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$source_file" \
-  -o "$build_dir/by_nvcc.ptx" >"$log" 2>&1; then
+  -o "$build_dir/$target.ptx" >"$log" 2>&1; then
   sed "s#$lab_root/##g" "$log" | head -n 20
   say "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
   exit 1

@@ -17,8 +17,7 @@ case ${SIDE:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "SIDE=$SIDE: must be 1 or 0" ;;
 esac
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
+make_scratch
 
 # find_version VARIABLE WHAT: sets path and label.
 find_version() {

@@ -44,8 +44,7 @@ begin="make run" probe="make ncu STEP=06 WHICH=solution"
 if [[ ! -d $lab_root/solutions ]]; then begin=exercises/README.md probe="make ncu, with the last step that you have"; fi
 
 cannot_build=()
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/jacobi-doctor-XXXXXX") || die 1 "${TMPDIR:-/tmp}: cannot be written"
-trap 'rm -rf "$scratch"' EXIT
+make_scratch
 
 # What builds.
 read -r -a compiler <<<"${CXX:-c++}"
@@ -56,10 +55,10 @@ if ! have "${compiler[0]}"; then
   cannot_build+=("a C++ compiler")
 else
   version=$(quietly 30 "${compiler[@]}" --version | head -n 1)
-  printf '#include <optional>\nint main() { return std::optional<int>(0).value(); }\n' >"$scratch/a.cpp"
-  if timeout 120 "${compiler[@]}" -std=c++17 "$scratch/a.cpp" -o "$scratch/a" >/dev/null 2>&1; then
+  printf '#include <optional>\nint main() { return std::optional<int>(0).value(); }\n' >"$temp/a.cpp"
+  if timeout 120 "${compiler[@]}" -std=c++17 "$temp/a.cpp" -o "$temp/a" >/dev/null 2>&1; then
     line ok "C++ compiler" "${version:-${compiler[*]}}"
-    if ! timeout 120 "${compiler[@]}" -std=c++20 -fsyntax-only "$scratch/a.cpp" >/dev/null 2>&1; then
+    if ! timeout 120 "${compiler[@]}" -std=c++20 -fsyntax-only "$temp/a.cpp" >/dev/null 2>&1; then
       line problem "" "it knows no C++20, which CUDA on the CPU is built with" "$install $new_enough"
     fi
   else
@@ -189,7 +188,7 @@ may_count() {
 
 # try_counting: a small run of ncu with a program that is built already; the same three words, or what it said.
 try_counting() {
-  local candidate log=$scratch/ncu.log
+  local candidate log=$temp/ncu.log
   while IFS= read -r candidate; do
     [[ -x $build_dir/bin/$candidate ]] || continue
     candidate=$build_dir/bin/$candidate

@@ -16,20 +16,12 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from measuring import machine, need_folder, need_programs, record_of, run, write_table  # noqa: E402
+from measuring import compile_variant, machine, need_folder, need_programs, record_of, run, write_table  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEFORE, STEP = "10_pointer_swap", "11_cuda_graph"
 # n, and sweeps that take some tenths of a second there.
 SIZES = {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500}
-
-
-def compile_variant(nvcc, build, folder, patch):
-    source, program = folder / f"{patch.stem}.cu", folder / patch.stem
-    run(["patch", "--silent", "-o", source, ROOT / "solutions" / STEP / "jacobi.cu", patch])
-    run([nvcc, "-std=c++17", "-O3", "-arch=native", f'-DLAB_STEP_NAME="{STEP}"', f"-I{ROOT}/lab/include", source,
-         build / "lab/liblab.a", "-o", program])
-    return program
 
 
 def time_of(program, folder, n, iterations):
@@ -54,7 +46,7 @@ def main():
         legal = ROOT / "validate/tests/legal"
         patches = [legal / f"{STEP}--{name}.patch" for name in ("no_graph_waits", "no_graph")]
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            waits, late = pool.map(lambda patch: compile_variant(nvcc, build, folder, patch), patches)
+            waits, late = pool.map(lambda patch: compile_variant(nvcc, build, folder, STEP, patch), patches)
         programs = {"step_10": build / f"bin/solution_{BEFORE}", "waits": waits, "late": late,
                     "step_11": build / f"bin/solution_{STEP}"}
         for program in programs.values():

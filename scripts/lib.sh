@@ -7,7 +7,18 @@ steps_file=$lab_root/lab/steps.tsv
 build_dir=${LAB_BUILD_DIR:-$lab_root/build}
 [[ $build_dir == /* ]] || build_dir=$PWD/$build_dir
 # shellcheck disable=SC2034
-readonly exit_bad_usage=2 exit_no_gpu=77
+readonly exit_bad_usage=2 exit_cannot_write=4 exit_no_gpu=77
+
+# A point in numbers, and messages in English, whatever the locale: awk and bash read and write 1,5 in some. What
+# stands in LC_ALL stays for the characters.
+if [[ -n ${LC_ALL:-} ]]; then
+  { export LC_CTYPE=$LC_ALL; } 2>/dev/null
+  unset LC_ALL
+fi
+export LC_NUMERIC=C LC_MESSAGES=C LC_COLLATE=C
+
+# Ctrl-C ends a script, too, where the program that runs at that moment takes it for itself.
+trap 'exit 130' INT
 
 # die CODE MESSAGE: one clear line, and out.
 die() {
@@ -103,19 +114,79 @@ version_at_least() {
   [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]
 }
 
+# make_scratch: sets temp to a folder that is gone when the script is.
+make_scratch() {
+  temp=$(mktemp -d "${TMPDIR:-/tmp}/jacobi-XXXXXX" 2>/dev/null) ||
+    die $exit_cannot_write "${TMPDIR:-/tmp}: cannot be written; TMPDIR names a folder for what is temporary"
+  trap 'rm -rf "$temp"' EXIT
+}
+
+# many COUNT WHAT: "1 rank", "2 ranks".
+many() { printf '%s\n' "$1 $2$( (($1 == 1)) || printf s)"; }
+
+# locked COMMAND...: runs it while no other verb configures or builds in this build folder.
+locked() {
+  # Where there is no flock, or the file system has no locks, it has to go without.
+  if ! command -v flock >/dev/null; then
+    "$@"
+    return
+  fi
+  (
+    exec 9>"$build_dir/.lock"
+    status=0
+    flock --nonblock 9 2>/dev/null || status=$?
+    if ((status == 1)); then
+      printf '%s\n' "${0##*/}: another make builds in ${build_dir#"$lab_root"/}: waiting for it" >&2
+      flock 9 2>/dev/null || true
+    fi
+    # The lock is this shell's alone: what a compiler leaves running holds none.
+    "$@" 9>&-
+  )
+}
+
+# logged LOG COMMAND...: what it says goes to LOG, and is shown where it fails.
+logged() {
+  local log=$1
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+}
+
+# forget_moved: CMake keeps absolute paths. Where the build folder or the lab was moved, all is built anew.
+forget_moved() {
+  local cache=$build_dir/CMakeCache.txt of here
+  grep -qsx 'CMAKE_PROJECT_NAME:STATIC=jacobi_porting_lab' "$cache" || return 0
+  of=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")
+  here=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache")
+  if [[ -z $of || -z $here ]] || [[ $of -ef $lab_root && $here -ef $build_dir ]]; then return 0; fi
+  say "The lab or its build folder was moved since it was built (in $here): all of it is built anew" >&2
+  find "$build_dir" -name CMakeFiles -type d -prune -exec rm -rf {} +
+  rm -f "$cache"
+}
+
+# run_cmake ARGUMENT...: for configure, locked. Its log is there whole or not at all: other verbs read it.
+run_cmake() {
+  local log=$build_dir/configure.log status=0
+  local -a generator=()
+  forget_moved
+  if [[ ! -f $build_dir/CMakeCache.txt ]] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  logged "$log.new" cmake -S "$lab_root" -B "$build_dir" "${generator[@]}" "$@" || status=$?
+  mv -f "$log.new" "$log"
+  return "$status"
+}
+
 # configure: makes the build folder ready. What CMake says is shown only where it fails.
 configure() {
   "$lab_root/scripts/setup.sh" --needed
-  local -a generator=() extra=()
-  if [[ ! -f $build_dir/CMakeCache.txt ]] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  local -a extra=()
   # For sites and CI: further arguments to CMake, separated by blanks.
   if [[ -n ${LAB_CMAKE_ARGS:-} ]]; then read -r -a extra <<<"$LAB_CMAKE_ARGS"; fi
-  mkdir -p "$build_dir"
+  { mkdir -p "$build_dir" && [[ -w $build_dir ]]; } 2>/dev/null ||
+    die $exit_cannot_write "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
   local log=$build_dir/configure.log
-  if ! cmake -S "$lab_root" -B "$build_dir" "${generator[@]}" "${extra[@]}" >"$log" 2>&1; then
-    cat "$log" >&2
-    die 1 "CMake could not configure the build; its words stand above"
-  fi
+  locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its words stand above"
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
   if ((${step_ranks:-0})) && ! grep -qE '^-- MPI [0-9]' "$log"; then
     die $exit_no_gpu "$step: skipped: it needs MPI, and none was found: make setup, or your site's module (such as: module load openmpi)"
@@ -154,12 +225,11 @@ choose_backend() {
 # build_targets TARGET...: builds them on all cores. On a terminal the compiler's progress is shown,
 # elsewhere only what goes wrong.
 build_targets() {
-  local log=$build_dir/build.log
+  local -a build=(cmake --build "$build_dir" --parallel "$(nproc)" --target "$@")
   if [[ -t 1 ]]; then
-    cmake --build "$build_dir" --parallel "$(nproc)" --target "$@"
-  elif ! cmake --build "$build_dir" --parallel "$(nproc)" --target "$@" >"$log" 2>&1; then
-    cat "$log" >&2
-    return 1
+    locked "${build[@]}"
+  else
+    locked logged "$build_dir/build.log" "${build[@]}"
   fi
 }
 
@@ -173,10 +243,15 @@ remember() {
   local file=$lab_root/results/local/$1 line rest=""
   shift
   line=$(printf '%s\t' "$@")
-  if [[ -f $file ]]; then rest=$(awk -F '\t' -v step="$1" '$1 != step' "$file"); fi
-  # Written aside first: no reader sees half of it.
-  { mkdir -p "${file%/*}" && printf '%s\n' ${rest:+"$rest"} "${line%$'\t'}" >"$file.$$" &&
-    mv -f "$file.$$" "$file"; } 2>/dev/null ||
+  {
+    mkdir -p "${file%/*}" && (
+      # Two checks may end at the same time; a reader must not see half of it.
+      exec 9<"${file%/*}"
+      flock 9 || true
+      if [[ -f $file ]]; then rest=$(awk -F '\t' -v step="$1" '$1 != step' "$file"); fi
+      printf '%s\n' ${rest:+"$rest"} "${line%$'\t'}" >"$file.$BASHPID" && mv -f "$file.$BASHPID" "$file"
+    )
+  } 2>/dev/null ||
     printf '%s\n' "${0##*/}: ${file#"$lab_root"/}: cannot be written, so this is not remembered" >&2
 }
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from ncu_reading import write_aside
+from ncu_reading import ROOT, write_aside
 
 
 def fail(message):
@@ -71,6 +71,20 @@ def need_folder(folder):
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"{folder}: cannot be made: {error.strerror}")
+
+
+def compile_command(nvcc, build, step, source, program, *options):
+    """What makes a program, for the GPU that is here, of a file that stands for the step's own."""
+    return [nvcc, "-std=c++17", "-O3", "-arch=native", *options, f'-DLAB_STEP_NAME="{step}"', f"-I{ROOT}/lab/include",
+            source, build / "lab/liblab.a", "-o", program]
+
+
+def compile_variant(nvcc, build, folder, step, patch):
+    """The program, in the folder, of the step's solution with a patch applied."""
+    source, program = folder / f"{patch.stem}.cu", folder / patch.stem
+    run(["patch", "--silent", "-o", source, ROOT / "solutions" / step / "jacobi.cu", patch])
+    run(compile_command(nvcc, build, step, source, program))
+    return program
 
 
 def record_of(folder):

@@ -9,6 +9,7 @@
 #   SET=NAME                   what to collect: full (the default), detailed, basic ... (ncu --list-sets)
 #   N=N                        points a side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: 10, from step 13 on 240; the sixth launch is looked at)
+#   RANKS=1                    of a step for several GPUs: one rank, with the whole grid, is all that ncu looks at here
 #   BASELINE=previous          profiles the step before, too, at the same n, and shows both side by side; or
 #                              BASELINE=NN, another one
 #   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
@@ -31,6 +32,10 @@ if [[ $step_source != *.cu ]]; then
   say_wrapped "$step: skipped: it has no kernel, and ncu looks at kernels. Try make nsys, or make trace" >&2
   exit $exit_no_gpu
 fi
+read_ranks
+# While one rank replays a kernel the others wait, and a replayed kernel of NCCL would wait for them for good.
+[[ ${RANKS:-1} == 1 ]] ||
+  die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys STEP=$step_number RANKS=$RANKS"
 gpu_here || no_gpu_for ncu
 ncu=$(find_profiler ncu) || profiler_missing ncu
 tool_version=$(profiler_version "$ncu")
@@ -55,10 +60,11 @@ build_for_profile
 # profile STEP WHICH: makes profiles/ncu_WHICH_STEP.ncu-rep and .csv.
 profile() {
   local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics
-  local kernels=$regex launches=$launches
+  local kernels=$regex launches=$launches one_rank=""
+  if grep -qs 'lab::Ranks ' "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
   report=$work/$name.ncu-rep
   metrics=$("$lab_root/scripts/profile_tables.py" metrics)
-  say "$2 $1, n = $n, under ncu $tool_version (set $set_name) ..."
+  say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
   local command=("$ncu" --set "$set_name" "${sections[@]}" "${options[@]}" --clock-control "$clocks"
     --kernel-name "regex:$kernels" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
@@ -88,5 +94,9 @@ profile() {
 }
 
 profile_both
+if ((step_ranks)); then
+  say "That is one rank, with the whole grid. What several wait for:"
+  say "  make nsys STEP=$step_number RANKS=2"
+fi
 say "The report (ncu-ui draws its rooflines; ncu --import prints it, with advice):"
 say "  ${profiles_dir#"$lab_root"/}/ncu_${which}_$step.ncu-rep"

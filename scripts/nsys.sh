@@ -58,7 +58,7 @@ profile() {
   else
     names=("$name")
   fi
-  say "$2 $1, n = $n, $iterations iterations, ${job:+$ranks ranks, }under nsys $tool_version ..."
+  say "$2 $1, n = $n, $iterations iterations, ${job:+$(many "$ranks" rank), }under nsys $tool_version ..."
   run_limited "$log" "${launch[@]}" "$nsys" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
     --force-overwrite=true -o "$work/$name$job" "$program" --n "$n" --iterations "$iterations" \
     --quiet || status=$?

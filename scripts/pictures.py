@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "exercises/pictures"
 
 WIDTH = 760
+NARROW = 480  # for a phone: text of 12 px is still 8 px high on a page 320 px wide
 PAPER = "#fff"
 INK, GREY, PALE, BLUE, ORANGE = "#1f2933", "#5f6b7a", "#e4e7eb", "#0072b2", "#e69f00"
 
@@ -30,8 +31,8 @@ def number(value):
 class Picture:
     """Collects shapes. Distances are in px; x runs to the right and y, as always in SVG, down."""
 
-    def __init__(self, height, title, description):
-        self.height, self.title, self.description = height, title, description
+    def __init__(self, height, title, description, width=WIDTH):
+        self.height, self.title, self.description, self.width = height, title, description, width
         self.shapes = []
 
     def add(self, tag, attributes, content=None):
@@ -93,9 +94,9 @@ class Picture:
 
     def svg(self):
         head = (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title desc" '
-                f'width="{WIDTH}" height="{self.height}" viewBox="0 0 {WIDTH} {self.height}" '
+                f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}" '
                 f'font-family="sans-serif" font-size="13" fill="{INK}">')
-        ground = (f'<rect x=".5" y=".5" width="{WIDTH - 1}" height="{self.height - 1}" rx="10" '
+        ground = (f'<rect x=".5" y=".5" width="{self.width - 1}" height="{self.height - 1}" rx="10" '
                   f'fill="{PAPER}" stroke="{PALE}"/>')
         return "\n".join(["<!-- Drawn by scripts/pictures.py: change it there. -->", head,
                           f'<title id="title">{escape(self.title)}</title>',
@@ -465,7 +466,394 @@ def page_migration():
     return picture
 
 
-PICTURES = [thread_map_before, thread_map_after, warp_sectors, reduction_tree, tile_with_halo, page_migration]
+def swapped_pointers():
+    """Steps 09 and 10: which field is the old one in three iterations, and what moves between them."""
+    picture = Picture(
+        406, "Two fields and two pointers over three iterations: a copy, and a swap of the pointers",
+        "Step 09: in every iteration f_old is field A and f_new is field B; the sweep reads A and writes B, and a copy "
+        "moves all of B to A. Step 10: no copy. In iteration 1 the sweep reads A and writes B; then the two pointers "
+        "are exchanged, so that in iteration 2 it reads B and writes A, and in iteration 3 it reads A and writes B.",
+        NARROW)
+    left, pitch, height, between = 84, 128, 32, 46
+
+    def panel(y, heading, bytes_moved, wide, swaps):
+        picture.text(20, y, heading, 15, bold=True)
+        picture.text(NARROW - 20, y, bytes_moved, 14, "end")
+        upper = y + 40
+        lower = upper + height + between
+        for row, name in ((upper, "field A"), (lower, "field B")):
+            picture.text(20, row + 21, name, 14, bold=True)
+        for k in range(3):
+            x = left + k * pitch
+            picture.text(x + wide / 2, upper - 10, f"iteration {k + 1}", 14, "middle", fill=GREY)
+            roles = ("f_new", "f_old") if swaps and k % 2 else ("f_old", "f_new")
+            for row, role in zip((upper, lower), roles):
+                new = role == "f_new"
+                picture.rect(x, row, wide, height, BLUE if new else PALE, INK, 1.5)
+                picture.text(x + wide / 2, row + 21, role, 14, "middle", bold=True, mono=True,
+                             fill=PAPER if new else None)
+            down, up = lower - 1, upper + height + 1
+            picture.arrow(x + 11, *((up, x + 11, down) if roles[0] == "f_old" else (down, x + 11, up)), BLUE, 3, 9)
+            picture.text(x + 19, (up + down) / 2 + 5, "sweep", 14)
+            if not swaps:
+                picture.arrow(x + 71, down, x + 71, up, ORANGE, 5, 11)
+                picture.text(x + 80, (up + down) / 2 + 5, "copy", 14)
+            elif k < 2:  # the names go over to the other field
+                a, b = x + wide + 3, x + pitch - 4
+                picture.arrow(a, upper + height / 2, b, lower + height / 2)
+                picture.arrow(a, lower + height / 2, b, upper + height / 2)
+                picture.text((a + b) / 2, upper - 10, "swap", 14, "middle", bold=True)
+
+    panel(32, "step 09", "16 bytes a point and iteration", 116, swaps=False)
+    panel(210, "step 10", "8 bytes a point and iteration", 72, swaps=True)
+    picture.text(20, 386, "swap: of two pointers, on the host. No data move.", 14)
+    return picture
+
+
+def launch_gaps():
+    """Steps 10 and 11 on a small grid, and the stage between them: what host and GPU do."""
+    sweeps = 4  # drawn in a pass
+    picture = Picture(
+        520, "Host and GPU on a small grid: a wait for each sweep, launches ahead of time, and a graph",
+        "Time lines, not to scale. Step 10: the host launches a sweep, waits for it and reads the sum, and the GPU is "
+        "idle until the next launch. With the residual read one check late, the host launches a pass of sweeps after "
+        "the other and reads what the pass before has found; small gaps are left between the sweeps, as launches take "
+        "longer than sweeps. Step 11: a pass is one launch of a graph, its sweeps run one behind the other, and the "
+        "host waits for pass 1 when pass 2 is queued.", NARROW)
+    left, end, lane, apart = 66, 464, 26, 12
+
+    def lanes(y, heading):
+        picture.text(20, y, heading, 15, bold=True)
+        host, gpu = y + 12, y + 12 + lane + apart
+        picture.text(20, host + 18, "host", 14)
+        picture.text(20, gpu + 18, "GPU", 14)
+        picture.lines([(left, gpu + lane, end, gpu + lane)], GREY)
+        return host, gpu
+
+    def box(x, wide, y, words):
+        fill = {"L": ORANGE, "G": ORANGE, "R": PALE, "": BLUE, "waits": PAPER}[words]
+        picture.rect(x + 1, y, wide - 2, lane, fill, GREY if words == "waits" else INK, dashed=words == "waits")
+        if words and wide > 9 * len(words):
+            picture.text(x + wide / 2, y + 18, words, 14, "middle", bold=len(words) == 1)
+        return x + wide
+
+    def passes(gpu, spans):
+        for k, (a, b) in enumerate(spans):
+            y = gpu + lane + 7
+            picture.lines([(a + 2, y, b - 2, y), (a + 2, y - 4, a + 2, y), (b - 2, y - 4, b - 2, y)], INK)
+            picture.text((a + b) / 2, y + 15, f"pass {k + 1}", 14, "middle")
+
+    host, gpu = lanes(30, "step 10: the host waits for each sweep")
+    x = left
+    for k in range(4):
+        x = box(x, 20, host, "L")
+        box(x, 17, gpu, "")
+        x = box(box(x, 56, host, "waits"), 20, host, "R")
+    picture.note(left + 43, gpu + lane + 19, "the GPU is idle in between", size=14)
+
+    # One by one the launches take longer than the sweeps.
+    host, gpu = lanes(156, "a residual a pass, read one check late")
+    x, spans = left, []
+    for k in range(4):
+        begin = x + 20
+        for _ in range(sweeps):
+            x = box(x, 20, host, "L")
+            box(x, 17, gpu, "")
+        spans.append((begin, x + 17))
+        if k > 0 and k < 3:
+            x = box(x, 20, host, "R")
+    passes(gpu, spans)
+
+    host, gpu = lanes(276, "step 11: and the pass is a graph")
+    queue = box(box(left, 22, host, "G"), 22, host, "G")
+    x, spans = left + 22, []
+    for k in range(4):
+        begin = x
+        for _ in range(sweeps):
+            x = box(x, 17, gpu, "")
+        spans.append((begin, x))
+        x += 3
+        if k < 3:
+            box(queue, x - queue, host, "waits")
+            picture.arrow(x - 1, gpu - 1, x - 1, host + lane + 1, INK, 1.5, 6)
+            queue = box(box(x, 20, host, "R"), 22, host, "G") if k < 2 else box(x, 20, host, "R")
+    passes(gpu, spans)
+
+    y = 390
+    picture.arrow(left, y, end, y)
+    picture.text(left, y + 19, "time, not to scale")
+    for x, y, words, meaning in ((20, y + 32, "L", "launch of a sweep"), (20, y + 64, "G", "launch of a graph"),
+                                 (210, y + 32, "R", "the residual is read"),
+                                 (210, y + 64, "", "a sweep")):
+        box(x, 22, y, words)
+        picture.text(x + 30, y + 18, meaning, 14)
+    picture.text(20, y + 48, f"Drawn: {sweeps} sweeps a pass. Program: kCheckEvery = 10.", 14)
+    return picture
+
+
+def register_march():
+    """Step 12: a warp in the middle of its march."""
+    ahead, rows = 3, 8  # kAhead, kRows
+    swept = 3  # the row that is swept, counted from the one below the warp's own
+    picture = Picture(
+        438, "A warp marches up a strip of 128 columns: which rows it holds, and which are under way",
+        "A strip of 128 columns, four a lane: lane 0, lane 1, to lane 31. A warp sweeps 8 rows and loads 10: the row "
+        "below and the row above are loaded by another warp, too. While a row, centre, is swept, it and the rows south "
+        "and north of it are in registers, and three more, ahead[0] to ahead[2], are under way from memory. Beyond the "
+        "strip's ends lane 0 holds one point more to the west, and lane 31 one to the east.", NARROW)
+    left, cell, height, top = 104, 17, 24, 66
+    lanes = ((left + cell + 4, "lane 0"), (left + 5 * cell + 8, "lane 1"), (left + 9 * cell + 36, "lane 31"))
+    east = lanes[-1][0] + 4 * cell + 4
+    names = {swept - 1: "south", swept: "centre", swept + 1: "north"}
+    names |= {swept + 2 + a: f"ahead[{a}]" for a in range(ahead)}
+
+    def height_of(row):
+        return top + (rows + 1 - row) * height
+
+    picture.text(20, 28, "a warp's march: 128 columns, four a lane", 15, bold=True)
+    for x, name in lanes:
+        picture.text(x + 2 * cell, top - 10, name, 14, "middle", fill=GREY)
+    for row in range(rows + 2):
+        y = height_of(row)
+        shared = row in (0, rows + 1)
+        held = abs(row - swept) <= 1
+        under_way = row in names and not held
+        fill = ORANGE if shared else BLUE if held else PALE if under_way else PAPER
+        for x, _ in lanes:
+            picture.rect(x, y + 2, 4 * cell, height - 4, fill)
+            picture.mesh(x, y + 2, 4, 1, cell, height - 4, PAPER if held else GREY)
+            if row == swept:
+                picture.rect(x, y + 2, 4 * cell, height - 4, "none", INK, 3)
+        for x in (left, east):
+            if held or under_way:
+                stroke, thick = (INK, 3) if row == swept else (GREY, 1)
+                picture.rect(x, y + 2, cell, height - 4, ORANGE, stroke, thick)
+        picture.text(lanes[2][0] - 14, y + 16, "…", 14, "middle")
+        name = names.get(row, {0: "j_begin - 1", rows + 1: "j_end"}.get(row))
+        if name:
+            picture.text(left - 8, y + 17, name, 13, "end", mono=True, bold=row == swept)
+
+    def span(first, last, *words):
+        """What the rows from first to last have in common, to the right of them."""
+        x, a, b = east + cell + 8, height_of(last) + 3, height_of(first) + height - 3
+        picture.lines([(x, a, x, b), (x - 4, a, x, a), (x - 4, b, x, b)], INK)
+        picture.note(x + 8, (a + b) / 2 + 5 - 8.5 * (len(words) - 1), *words, size=14, fill=INK)
+
+    span(swept + 2 + ahead, rows + 1, "later")
+    span(swept + 2, swept + 1 + ahead, "under way", "from", "memory")
+    span(swept - 1, swept + 1, "in", "registers")
+    span(0, swept - 2, "done")
+
+    bottom = top + (rows + 2) * height
+    picture.arrow(16, bottom - height - 4, 16, top + 4, INK, 2, 9)
+    for x, who in ((left + cell / 2, "beyond, of lane 0"), (east + cell / 2, "beyond, of lane 31")):
+        picture.lines([(x, bottom - 2 * height + 2, x, bottom + 8)], INK)
+        picture.text(x + (cell if x < 200 else 0), bottom + 22, who, 14, "middle")
+    y = bottom + 40
+    picture.rect(20, y, 16, 16, ORANGE, INK)
+    picture.text(44, y + 13, "another warp loads it, too: a row below and above,", 14)
+    picture.text(44, y + 30, "and in each row a point at both ends", 14)
+    picture.text(20, y + 54, f"A warp sweeps kRows = {rows} rows and loads {rows + 2}.", 14)
+    picture.text(20, y + 74, f"While it sweeps one, kAhead = {ahead} are under way.", 14)
+    return picture
+
+
+def strip_halo():
+    """Step 13: the columns of a strip that are right after each sweep; to scale."""
+    lanes, levels = 32, 12
+    columns = 4 * lanes
+    kept = columns - 2 * levels
+    picture = Picture(
+        324, "Which columns of a strip are right after each sweep of a pass, to scale",
+        f"A strip has {columns} columns of the old field. After sweep 1 a warp has {columns - 2} of them right, after "
+        f"sweep 2 {columns - 4}, and after sweep {levels} {kept}, which are stored: kKept. At both sides are the kHalo "
+        f"= {levels} columns that the warps next door store.", NARROW)
+    left, scale, top, height = 92, 2.6, 50, 13
+
+    picture.text(20, 28, "the columns of a strip that are right", 15, bold=True)
+    for level in range(levels + 1):
+        y = top + level * height
+        right = columns - 2 * level
+        picture.rect(left + level * scale, y, right * scale, height - 1, ORANGE)
+        picture.rect(left + levels * scale, y, kept * scale, height - 1, BLUE if level == levels else PALE)
+        if level in (0, 3, 6, 9, levels):
+            picture.text(left - 10, y + 11, f"sweep {level}" if level else "old", 14, "end")
+            picture.text(left + columns * scale + 10, y + 11, str(right), 14)
+    bottom = top + (levels + 1) * height
+    edges = [left + k * scale for k in (0, levels, levels + kept, columns)]
+    picture.lines([(x, top - 4, x, bottom + 6) for x in edges], INK)
+    for a, b, name in zip(edges, edges[1:], (f"kHalo = {levels}", f"kKept = {kept}", f"kHalo = {levels}")):
+        picture.text((a + b) / 2, bottom + 22, name, 13, "middle", mono=True, bold=name[1] == "K")
+    y = bottom + 38
+    picture.rect(20, y, 16, 16, BLUE, INK)
+    picture.text(44, y + 13, "stored", 14)
+    picture.rect(110, y, 16, 16, ORANGE, INK)
+    picture.text(134, y + 13, "redundant: the warp next door has it, too", 14)
+    picture.text(20, y + 36, f"To scale, for a pass of kLevels = {levels} sweeps.", 14)
+    return picture
+
+
+def temporal_march():
+    """Step 13 in space and time: rows upwards, sweeps to the right, and the round that makes each of them."""
+    levels, own, shown = 4, 6, 10  # drawn: kLevels, rows that are stored, the round with thick lines
+    picture = Picture(
+        614, "A pass in space and time: rows upwards, sweeps to the right",
+        f"Drawn small: {levels} sweeps, {own} rows stored. From {own + 2 * levels} rows that are loaded, sweep 1 makes "
+        f"{own + 2 * levels - 2}, sweep 2 {own + 2 * levels - 4}, and the last one the {own} that are stored: a "
+        "trapezoid. Each value needs three of the sweep before: its own row, the one below and the one above. In a "
+        "round a row arrives, sweep 1 makes the row below it, sweep 2 the one below that, and so on: a diagonal, one "
+        "row higher in the next round. Rows outside of the stored ones are redundant: other warps make them, too.",
+        NARROW)
+    left, pitch, wide, height, top = 112, 68, 46, 25, 84
+    total = own + 2 * levels
+
+    def corner_of(row, level):
+        return left + level * pitch, top + (total - 1 - row) * height
+
+    picture.text(20, 26, "rows upwards, sweeps to the right", 15, bold=True)
+    for level in range(levels + 1):
+        x = left + level * pitch + wide / 2
+        picture.text(x, top - 30, "old" if level == 0 else f"sweep {level}", 14, "middle")
+        picture.text(x, top - 12, "stored" if level == levels else f"level[{level}]", 12, "middle", mono=level < levels,
+                     bold=level == levels, fill=None if level == levels else GREY)
+
+    # The stored rows, across all sweeps.
+    low, high = corner_of(levels - 1, 0)[1], corner_of(levels + own, 0)[1] + height
+    right = left + levels * pitch + wide + 12
+    picture.lines([(left - 8, low, right, low), (left - 8, high, right, high)], GREY, 1, dashed=True)
+    marked = []
+    for level in range(levels + 1):
+        for row in range(level, total - level):
+            x, y = corner_of(row, level)
+            mine = levels <= row < levels + own
+            fill = BLUE if level == levels else PALE if mine else ORANGE
+            number_of_round = row + level + 1
+            picture.rect(x, y + 2, wide, height - 4, fill)
+            picture.text(x + wide / 2, y + 17.5, str(number_of_round), 14, "middle", bold=number_of_round == shown,
+                         fill=PAPER if level == levels else None)
+            if number_of_round == shown:
+                picture.rect(x, y + 2, wide, height - 4, "none", INK, 3)
+                marked.append((x, y))
+    for (a, b), (c, d) in zip(marked, marked[1:]):
+        picture.arrow(a + wide + 1, b + height / 2 + 3, c - 2, d + height / 2 - 3, INK, 2)
+    # What one value needs.
+    row, level = levels, 2
+    x, y = corner_of(row, level)
+    for other in (-1, 0, 1):
+        a, b = corner_of(row + other, level - 1)
+        picture.arrow(a + wide + 1, b + height / 2, x - 1, y + height / 2 + 3 * -other, BLUE, 1.5, 6)
+
+    for row, name in ((0, "j_begin - T"), (levels, "j_begin"), (levels + own - 1, "j_end - 1"),
+                      (total - 1, "j_end - 1 + T")):
+        picture.text(left - 8, corner_of(row, 0)[1] + 17, name, 12, "end", mono=True)
+    picture.arrow(20, top + total * height - 40, 20, top + 40, INK, 2, 9)
+    y = top + total * height + 16
+    for fill, words in ((BLUE, "stored by this warp"), (PALE, "its own rows, on their way through the sweeps"),
+                        (ORANGE, "redundant: the warps below and above have them, too")):
+        picture.rect(20, y, 16, 16, fill, INK)
+        picture.text(44, y + 13, words, 14)
+        y += 23
+    picture.rect(20, y, 16, 16, PAPER, INK, 3)
+    picture.text(44, y + 13, f"round {shown} (the numbers are rounds): a row arrives,", 14)
+    picture.text(44, y + 30, "each sweep makes a row, and one is stored", 14)
+    picture.arrow(20, y + 48, 36, y + 48, BLUE, 1.5, 6)
+    picture.text(44, y + 53, "what one value needs", 14)
+    picture.text(20, y + 76, f"Drawn: T = {levels}. In the program: T = kLevels = 12.", 14)
+    return picture
+
+
+def halo_exchange():
+    """Step 14: the rows of three ranks. What is at one height are the same rows of the field."""
+    picture = Picture(
+        456, "The rows of three ranks, their halos, and who sends which rows to whom",
+        "Three ranks, each with rows of its own, rank 0 the lowest. Each holds T rows more of each neighbour: its "
+        "halo. Before a pass of T sweeps each rank sends its last T own rows to the rank above and its first T own rows to "
+        "the rank below, which hold them as halo. Rank 1 computes rows begin to end - 1 and holds rows held_begin to "
+        "held_end - 1.", NARROW)
+    left, pitch, wide, own, halo, bottom = 62, 146, 96, 108, 27, 376
+
+    picture.text(20, 28, "three ranks, their rows and halos", 15, bold=True)
+    picture.arrow(34, bottom, 34, 56, INK, 2, 9)
+    picture.text(20, 62, "j", 14, bold=True)
+    for rank in range(3):
+        x, begin, end = left + rank * pitch, bottom - rank * own, bottom - (rank + 1) * own
+        picture.rect(x, end, wide, own, PALE)
+        picture.text(x + wide / 2, (begin + end) / 2 - 1, f"rank {rank}", 15, "middle", bold=True)
+        picture.text(x + wide / 2, (begin + end) / 2 + 16, "own rows", 14, "middle")
+        for there, sent, held in ((rank > 0, begin - halo, begin), (rank < 2, end, end - halo)):
+            if there:
+                picture.rect(x, sent, wide, halo, BLUE)
+                picture.text(x + wide / 2, sent + 18, "sent", 14, "middle", bold=True, fill=PAPER)
+                picture.rect(x, held, wide, halo, ORANGE)
+                picture.text(x + wide / 2, held + 18, "halo", 14, "middle", bold=True)
+        picture.rect(x, end, wide, own, "none", INK, 2)
+        if rank > 0:  # with the rank below
+            picture.arrow(x - pitch + wide + 3, begin + halo / 2, x - 3, begin + halo / 2, INK, 2, 9)
+            picture.arrow(x - 3, begin - halo / 2, x - pitch + wide + 3, begin - halo / 2, INK, 2, 9)
+    x, begin, end = left + pitch, bottom - own, bottom - 2 * own
+    for y, name in ((end, "end"), (end - halo, "held_end")):
+        picture.lines([(x - 10, y, x, y)], INK)
+        picture.text(x - 14, y + 5, name, 13, "end", mono=True)
+    for y, name in ((begin, "begin"), (begin + halo, "held_begin")):
+        picture.lines([(x + wide, y, x + wide + 10, y)], INK)
+        picture.text(x + wide + 14, y + 5, name, 13, mono=True)
+    picture.note(20, 402, "At one height: the same rows of the field.",
+                 "An arrow: T rows, before each pass of T sweeps.", "A halo is read, swept, and thrown away.", size=14, fill=INK)
+    return picture
+
+
+def two_streams():
+    """Two passes of step 14, and of step 15: what the multiprocessors of a rank do."""
+    picture = Picture(
+        472, "Two passes of a rank in step 14, and in step 15: what its multiprocessors do",
+        "Time lines, not to scale. Step 14: exchange, then all rows, then exchange, then all rows; the GPU computes "
+        "nothing while rows travel. Step 15: a few multiprocessors make the ends, then NCCL's exchange runs there; all "
+        "others make the rest at the same time. The second pass of the ends waits for rest_done of the first, that of "
+        "the rest for ends_done; it does not wait for the exchange.", NARROW)
+    left, exchange, step14, ends, rest, gap = 20, 84, 136, 84, 186, 24
+
+    def box(x, wide, y, height, words, kind, more=None):
+        fill, ink = {"sweep": (BLUE, PAPER), "nccl": (ORANGE, INK), "idle": (PAPER, GREY)}[kind]
+        picture.rect(x + 1, y, wide - 2, height, fill, GREY if kind == "idle" else INK, dashed=kind == "idle")
+        middle = y + height / 2 + 5
+        if words:
+            picture.text(x + wide / 2, middle - (9 if more else 0), words, 14, "middle", bold=kind == "sweep", fill=ink)
+        if more:
+            picture.text(x + wide / 2, middle + 9, more, 14, "middle", fill=ink)
+        return x + wide
+
+    picture.text(left, 28, "step 14: one stream", 15, bold=True)
+    picture.text(left, 50, "all multiprocessors", 14)
+    x = left
+    for k in (1, 2):
+        x = box(box(x, exchange, 58, 56, "exchange", "nccl"), step14, 58, 56, "all rows", "sweep", f"pass {k}")
+
+    picture.text(left, 150, "step 15: two streams", 15, bold=True)
+    picture.text(left, 174, "streams.ends, high priority: a few multiprocessors", 14)
+    upper, lane, lower, tall = 182, 30, 296, 56
+    x = left
+    for k in (1, 2):
+        box(box(box(x, ends, upper, lane, f"ends {k}", "sweep"), exchange, upper, lane, "exchange", "nccl"),
+            rest - ends - exchange, upper, lane, None, "idle")
+        box(x, rest, lower, tall, "the rest", "sweep", f"pass {k}")
+        x += rest + gap
+    # Who waits for whom.
+    second = left + rest + gap
+    picture.arrow(left + ends - 1, upper + lane + 1, second + 12, lower - 2, INK, 2, 9)
+    picture.arrow(left + rest - 1, lower - 1, second + 1, upper + lane + 2, INK, 2, 9)
+    picture.text(left + ends + 12, upper + lane + 50, "ends_done", 13, "end", mono=True)
+    picture.text(second + 8, upper + lane + 34, "rest_done", 13, mono=True)
+    picture.text(left, lower + tall + 20, "streams.rest: all other multiprocessors", 14)
+    y = lower + tall + 40
+    picture.arrow(left, y, NARROW - 20, y)
+    picture.text(left, y + 19, "time, not to scale; dashed: idle; arrows: events", 14)
+    picture.text(left, y + 42, "The rest waits for no exchange: exchanges are hidden.", 14)
+    picture.text(left, y + 60, "What is left exposed is the gap between two passes.", 14)
+    return picture
+
+
+PICTURES = [thread_map_before, thread_map_after, warp_sectors, reduction_tree, tile_with_halo, page_migration,
+            swapped_pointers, launch_gaps, register_march, strip_halo, temporal_march, halo_exchange, two_streams]
 
 
 def main():

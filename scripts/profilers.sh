@@ -199,7 +199,8 @@ run_limited() {
   # shellcheck disable=SC2064  # the child of now
   trap "kill -TERM $child 2>/dev/null; exit 130" INT TERM HUP
   wait "$child" || status=$?
-  trap - INT TERM HUP
+  trap 'exit 130' INT # as lib.sh has it
+  trap - TERM HUP
   return "$status"
 }
 

@@ -15,8 +15,7 @@ case ${TIME:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "TIME=$TIME: must be 1 or 0" ;;
 esac
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
+make_scratch
 
 # short_date YYYY-MM-DD HH:MM: without the year, as people say it.
 short_date() {

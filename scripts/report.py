@@ -168,12 +168,11 @@ def read_record(folder, n):
 def build_solutions():
     """Brings the solutions in the build folder up to date. Returns whether they are."""
     print("building the solutions ...", flush=True)
-    script = (f'source "{ROOT}/scripts/lib.sh" && configure >/dev/null && choose_backend >/dev/null && '
-              'if [[ $backend == gpu ]]; then build_targets solutions; else build_targets solution_00_serial '
-              'solution_01_nvtx solutions_on_cpu; fi')
+    script = ('source "$1/scripts/lib.sh" && shift && configure >/dev/null && choose_backend >/dev/null && '
+              'if [[ $backend == gpu ]]; then build_targets solutions; else build_targets "$@" solutions_on_cpu; fi')
     first = [f"solution_{step}" for step, _, needs, *_ in ncu_reading.steps() if needs == "cpu"]
-    script = script.replace("solution_00_serial solution_01_nvtx", " ".join(first))
-    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    result = subprocess.run(["bash", "-c", script, "report.py", ROOT, *first], capture_output=True, text=True,
+                            stdin=subprocess.DEVNULL)
     if result.returncode != 0:
         last = (result.stderr.strip() or result.stdout.strip()).splitlines()[-1:]
         warn(f"the solutions cannot be built: {last[0] if last else 'nothing was said'}")
@@ -859,4 +858,10 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        fail("interrupted: nothing was written", 130)
+    except OSError as error:  # of stdout: files have their own words
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail(f"standard output: {error.strerror}")

@@ -47,7 +47,7 @@ if ((status == exit_no_gpu)); then
   exit $exit_no_gpu
 fi
 
-log=$build_dir/sanitize.log
+log=$build_dir/sanitize_${which}_$step.log
 found=0
 for tool in memcheck racecheck initcheck synccheck; do
   [[ -t 1 ]] && printf '  %-9s running ...\r' "$tool"

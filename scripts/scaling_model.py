@@ -126,8 +126,11 @@ class Model:
             return 0.0, self.work_15(n, rows, 1, all_of_it)
         if rows < 2 * levels:
             return self.work_15(n, rows, 1, all_of_it), 0.0
-        blocks = int(all_of_it * 2.0 * neighbours * 3 * levels / rows + 0.5)
-        blocks = min(max(blocks, 1), (all_of_it + 1) // 2)
+        wanted = all_of_it * 2.0 * neighbours * 3 * levels / rows
+        # A table of before there were as few as one says what the least was.
+        least = self.constants["15"].get("kLeastEndBlocks")
+        blocks = max(int(wanted), least) if least else max(int(wanted + 0.5), 1)
+        blocks = min(blocks, (all_of_it + 1) // 2)
         return (self.work_15(n, levels, neighbours, blocks),
                 self.work_15(n, rows - neighbours * levels, 1, all_of_it - blocks))
 

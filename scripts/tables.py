@@ -25,6 +25,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import ncu_reading  # noqa: E402
 import scaling_model  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -517,13 +518,14 @@ def tracer_block():
 
 def profile_block(step):
     """What the profiler's verb prints of the kept report of a step, against the step before from 06 on: its first part.
-    Step 11 is for the time line: launches and waits."""
-    tool = "nsys" if number(step) < "06" or number(step) == "11" else "ncu"
+    Step 11 is for the time line, launches and waits, and so are those with ranks: theirs is rank 0's of two."""
+    ranks = any(name == step and needs == "ranks" for name, _, needs, *_ in ncu_reading.steps())
+    tool = "nsys" if number(step) < "06" or number(step) == "11" or ranks else "ncu"
     report = PROFILES / f"{tool}_{number(step)}.csv"
     if not report.is_file():
         return ["Not measured yet."]
     variables = {"STEP": number(step), "REPORT": str(report)}
-    if number(step) >= "06":
+    if number(step) >= "06" and not ranks:
         variables["BASELINE"] = "previous"
     command = [str(ROOT / f"scripts/{tool}.sh")]
     result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
@@ -537,8 +539,8 @@ def profile_block(step):
     while "" in lines[-2:]:
         lines.pop(len(lines) - 1 - lines[::-1].index(""))
     said = " ".join(f"{name}={value}" for name, value in (("STEP", number(step)), ("WHICH", "solution"),
-                                                          ("BASELINE", variables.get("BASELINE"))) if value)
-    return [f"<details><summary>What `make {tool} {said}` prints on an H200</summary>", "",
+                                                          ("BASELINE", variables.get("BASELINE")), ("RANKS", "2" if ranks else None)) if value)
+    return [f"<details><summary>What `make {tool} {said}` prints on {'two H200s' if ranks else 'an H200'}</summary>", "",
             "```text", *lines, "```", "", "</details>"]
 
 
@@ -651,13 +653,10 @@ def main():
     for row in rows:
         blocks.append((ROOT / "exercises" / row["step"] / "README.md", "measured", LADDER, measured_block(facts, row)))
 
-    for row in rows:
-        guide = ROOT / "exercises" / row["step"] / "README.md"
-        if guide.is_file() and "<!-- profile:begin -->" in guide.read_text():
-            blocks.append((guide, "profile", PROFILES, profile_block(row["step"])))
-
     for step in scaling_model.STEPS.values():
         guide = ROOT / "exercises" / step / "README.md"
+        if guide.is_file() and "<!-- profile:begin -->" in guide.read_text():
+            blocks.append((guide, "profile", PROFILES, profile_block(step)))
         if guide.is_file() and (number(step) == "15" or "<!-- scaling:begin -->" in guide.read_text()):
             blocks.append((guide, "scaling", SCALING, scaling_block(step)))
 

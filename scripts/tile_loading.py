@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from measuring import fail, machine, need_folder, need_programs, run, write_table  # noqa: E402
+from measuring import compile_variant, fail, machine, need_folder, need_programs, run, write_table  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEP = "09_shared_tile"
@@ -55,10 +55,7 @@ def main():
                     ("flat_loop", "step 09: one flat loop over the tile", build / f"bin/solution_{STEP}")]
         for patch in sorted((ROOT / "validate/tests/legal").glob(f"{STEP}--tile_by_*.patch")):
             name = patch.stem.split("--")[1]
-            source, program = folder / f"{name}.cu", folder / name
-            run(["patch", "--silent", "-o", source, ROOT / "solutions" / STEP / "jacobi.cu", patch])
-            run([nvcc, "-std=c++17", "-O3", "-arch=native", f'-DLAB_STEP_NAME="{STEP}"', f"-I{ROOT}/lab/include", source,
-                 build / "lab/liblab.a", "-o", program])
+            program = compile_variant(nvcc, build, folder, STEP, patch)
             programs.append((name, patch.read_text().splitlines()[0][2:].rstrip("."), program))
         for name, words, program in programs:
             run([build / "bin/validate", "--n", "100,250,1000", program])

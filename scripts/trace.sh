@@ -49,7 +49,7 @@ if [[ -n $ranks ]]; then
   table="${name}_rank{rank}.tsv"
   tables=()
   for ((rank = 0; rank < ranks; ++rank)); do tables+=("${name}_rank$rank.tsv"); done
-  what+=", $ranks ranks"
+  what+=", $(many "$ranks" rank)"
 fi
 program=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
 status=0

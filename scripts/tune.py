@@ -18,7 +18,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from measuring import attempt, fail, machine, need_folder, need_programs, record_of, run, write_table  # noqa: E402
+from measuring import (attempt, compile_command, fail, machine, need_folder, need_programs, record_of,  # noqa: E402
+                       run, write_table)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TUNED_N = 16384
@@ -74,8 +75,7 @@ def compile_variant(nvcc, build, folder, step, constants):
     name = "_".join([step[:2], *(f"{key}{value}" for key, value in constants.items())])
     source, program = folder / f"{name}.cu", folder / name
     source.write_text(with_constants((ROOT / "solutions" / step / "jacobi.cu").read_text(), constants))
-    code, out, error = attempt([nvcc, "-std=c++17", "-O3", "-arch=native", "-Xptxas", "-v", f'-DLAB_STEP_NAME="{step}"',
-                                f"-I{ROOT}/lab/include", source, build / "lab/liblab.a", "-o", program])
+    code, out, error = attempt(compile_command(nvcc, build, step, source, program, "-Xptxas", "-v"))
     said = out + error
     # Of the kernels that make sweeps the one with the most registers is the one that counts.
     kernels = re.findall(r"Compiling entry function '(\S*jacobi\S*)'.*?(\d+) bytes spill loads.*?Used (\d+) registers",

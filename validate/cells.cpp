@@ -43,7 +43,10 @@ std::vector<int> remainders(const std::vector<int>& lines, int period, int n) {
 void find_period(Lines* lines) {
   auto has = [&](int period) {
     const std::vector<int> classes = remainders(lines->at, period, lines->n);
-    if (classes.empty() || static_cast<int>(classes.size()) == period) return false;
+    const int count = static_cast<int>(classes.size());
+    if (count == 0 || count == period) return false;
+    // Many remainders with gaps between them are no pattern that says anything.
+    if (count != period - 1 && !consecutive(classes) && 4 * count > period) return false;
     lines->kind = Lines::kPeriodic;
     lines->period = period;
     lines->classes = classes;

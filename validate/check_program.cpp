@@ -20,6 +20,7 @@
 #include "diagnosis.h"
 #include "record.h"
 #include "reference.h"
+#include "source_code.h"
 #include "text.h"
 
 namespace validate {
@@ -116,11 +117,12 @@ class Questions {
       : program_(program), dir_(folder + "/question"), time_limit_(time_limit) {}
 
   /// `step`: the name that a record of the program says. It is asked as the same job as `job`.
-  Patient patient(const std::string& step, const std::set<std::string>& names, const Case& job) {
+  Patient patient(const std::string& step, const std::string& source, const Case& job) {
     ranks_ = job.ranks;
     halos_ = job.halos;
     Patient patient;
-    patient.names = names;
+    patient.source = source;
+    patient.names = names_in(source);
     patient.step = number_of(step);
     patient.run = [this](const Case& run, Observation* seen) { return ask_once(run, seen); };
     patient.run_again = [this](const Case& run, Observation* seen) {
@@ -196,6 +198,8 @@ int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparis
   return high;
 }
 
+/// The grid on which every access is looked at: that takes its time.
+constexpr int kWatchedN = 100;
 /// The first step that computes a residual every so many sweeps only.
 constexpr int kFirstSparseStep = 11;
 /// The largest grid that every step is tried on.
@@ -313,6 +317,20 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
   return run.n > kMaxDiagnosedN ? Diagnosis() : diagnose(wrong, patient);
 }
 
+/// What a look at every access of a short run finds.
+Finding look_closely(const std::string& watched, const std::string& dir, double time_limit) {
+  constexpr int kSweeps = 3;
+  const Run run =
+      run_program(watched, {lab::ProblemKind::kProbe, kWatchedN, kSweeps}, false, dir, time_limit);
+  return read_finding(last_words(run.child));
+}
+
+void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
+  if (!finding.known()) return;
+  lines->push_back("A look at every access finds:");
+  lines->push_back("  " + finding.words);
+}
+
 /// A picture of where the field is wrong, for whom no words help.
 std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   Case run = wrong.run;
@@ -327,6 +345,36 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   }
   if (everywhere) lines.clear();
   return lines;
+}
+
+/// The cause, by all that is at hand. Of a job of several ranks of which one `alone` is right, says
+/// that first, in `lines`.
+Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& alone,
+                      std::vector<std::string>* lines) {
+  const bool right_alone = what.run.ranks > 1 && right_with_one_rank(what.run, alone);
+  if (right_alone) {
+    lines->push_back(
+        "with one rank it is right. Look at what the ranks exchange before a pass (which rows, and "
+        "how many), at the rows that a rank computes and those that it holds, and at the sum over "
+        "all ranks");
+  }
+  Diagnosis diagnosis = explain(what, patient);
+  // What lies between two ranks lies between two warps, too.
+  if (right_alone && what.field &&
+      (!diagnosis.known() || diagnosis.cause.find("warp") != std::string::npos)) {
+    Diagnosis borders = diagnose_borders(what, patient);
+    const std::string one_by_one = "with --check-every 1 all is right";
+    if (borders.known() && diagnosis.cause.rfind(one_by_one, 0) == 0) {
+      borders.cause = one_by_one + ". In longer passes " + borders.cause;
+    }
+    if (borders.known()) diagnosis = borders;
+  }
+  // What a single access does wrong comes before how the field looks.
+  if (!diagnosis.known() || diagnosis.symptom || patient.finding.kind == Finding::kRefused) {
+    const Diagnosis found = diagnose_finding(patient.finding, kWatchedN, patient);
+    if (found.known()) diagnosis = found;
+  }
+  return diagnosis;
 }
 
 /// Whether two more runs of the program give fields of different bits.
@@ -449,8 +497,7 @@ std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<i
 }
 
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
-                      double time_limit_seconds, const Progress& progress,
-                      const std::set<std::string>& names) {
+                      double time_limit_seconds, const Progress& progress, const AtHand& at_hand) {
   Verdict verdict;
   const TemporaryFolder folder;
   const std::string dir = folder.path() + "/record";
@@ -481,7 +528,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       if (!why.empty()) verdict.details.push_back(why);
       return verdict;
     };
-    const Patient patient = questions.patient(trial.record.step, names, run);
+    Patient patient = questions.patient(trial.record.step, at_hand.source, run);
     if (next == 0 && patient.step >= kFirstSparseStep) {
       // An exercise that is not done yet computes every residual, as the step before did.
       const auto found = static_cast<int>(trial.record.residuals.size());
@@ -544,31 +591,15 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
         what.first_iteration = first_wrong_iteration(made, patient, &compared.field);
       }
       progress("looking for the cause");
-      bool right_alone = false;
-      if (run.ranks > 1) {
-        Case job;
-        job.ranks = 1;
-        Questions of_one(program, folder.path(), time_limit_seconds);
-        right_alone = right_with_one_rank(run, of_one.patient(trial.record.step, names, job));
-        if (right_alone) {
-          verdict.details.push_back(
-              "with one rank it is right. Look at what the ranks exchange before a pass (which "
-              "rows, "
-              "and how many), at the rows that a rank computes and those that it holds, and at the "
-              "sum over all ranks");
-        }
+      if (!at_hand.watched.empty()) {
+        patient.finding = look_closely(at_hand.watched, dir, time_limit_seconds);
+        patient.watched = true;
       }
-      Diagnosis diagnosis = explain(what, patient);
-      // What lies between two ranks lies between two warps, too.
-      if (right_alone && field_wrong &&
-          (!diagnosis.known() || diagnosis.cause.find("warp") != std::string::npos)) {
-        Diagnosis borders = diagnose_borders(what, patient);
-        const std::string one_by_one = "with --check-every 1 all is right";
-        if (borders.known() && diagnosis.cause.rfind(one_by_one, 0) == 0) {
-          borders.cause = one_by_one + ". In longer passes " + borders.cause;
-        }
-        if (borders.known()) diagnosis = borders;
-      }
+      Questions of_one(program, folder.path(), time_limit_seconds);
+      Case job;
+      job.ranks = 1;
+      const Patient alone = of_one.patient(trial.record.step, at_hand.source, job);
+      const Diagnosis diagnosis = explain_all(what, patient, alone, &verdict.details);
       add(diagnosis.lines());
       if (stopped_early) {
         verdict.details.push_back(format("it stopped after %d of %d iterations",
@@ -585,6 +616,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       } else {
         verdict.details.push_back("the residual is right");
       }
+      describe_finding(patient.finding, &verdict.details);
       return verdict;
     }
     // Another order of additions gives the same bits every time. A race that lost little does not.

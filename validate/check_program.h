@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -36,15 +35,20 @@ struct Verdict {
   std::vector<std::string> remarks;  ///< right, and still worth saying
 };
 
+/// What helps to find a cause, where it is at hand; "": it is not.
+struct AtHand {
+  std::string source;   ///< the program's text, for the words to fit it
+  std::string watched;  ///< the same program on the CPU, with every access looked at (lab/cpu)
+};
+
 /// Told before each run, with a short description of it.
 using Progress = std::function<void(const std::string&)>;
 
 /// Runs `program` for each case and holds field and residuals against the reference. Stops at the
 /// first case that is wrong, and there finds the first iteration that is, and the likely cause.
-/// `names`: those that the program's source holds, where it is at hand, for the words to fit it.
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
                       double time_limit_seconds, const Progress& progress,
-                      const std::set<std::string>& names = {});
+                      const AtHand& at_hand = {});
 
 /// A temporary folder that is gone, with all that is in it, when this object is.
 class TemporaryFolder {

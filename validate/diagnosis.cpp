@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "diagnosis_parts.h"
+#include "source_code.h"
 #include "text.h"
 
 namespace validate {
@@ -21,6 +22,10 @@ bool Words::has_like(const std::string& beginning, bool guess) const {
     for (char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return lower.rfind(beginning, 0) == 0 || lower.rfind("k" + beginning, 0) == 0;
   });
+}
+
+bool Words::has_line(const std::string& code) const {
+  return source_.empty() || code_only(source_).find(code_only(code)) != std::string::npos;
 }
 
 std::string Words::sweep() const {
@@ -50,10 +55,19 @@ std::string Words::launch_grid() const {
   return "enough blocks side by side for n columns, and enough one above the other for n rows";
 }
 
+std::string Words::tile_loads() const {
+  return "how threads share out the tile's entries: all of them together load each entry once (the "
+         "thread's number in the block, the entry that it belongs to, and from one round to the "
+         "next as many as the block has threads)";
+}
+
 std::string Words::formula() const {
-  return has("wait_for", step_ == 11)
-             ? "return std::sqrt(*pass.host_sum / (double(n) * n)) in wait_for"
-             : "residual = std::sqrt(squares / (double(n) * n)) in main";
+  const bool waits = has("wait_for", step_ == 11);
+  const std::string line = waits ? "return std::sqrt(*pass.host_sum / (double(n) * n))"
+                                 : "residual = std::sqrt(squares / (double(n) * n))";
+  // The learner's own may have other words.
+  if (!has_line(line)) return "the formula of the residual";
+  return line + (waits ? " in wait_for" : " in main");
 }
 
 Field field_of(const Reference& reference) {
@@ -204,6 +218,38 @@ Diagnosis ask_about_numbers(const Wrong& wrong, Interview* interview) {
           {"where iteration goes up in the loop of main: by 1 for each sweep"}};
 }
 
+/// An access beside what was allocated.
+Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& patient) {
+  const Words words(patient);
+  const Scene scene = scene_of(finding, patient.source);
+  const std::string kernel = scene.function.empty() ? "a kernel" : scene.function;
+  const std::string array = scene.array.empty() ? "what was allocated" : scene.array;
+  Diagnosis diagnosis{kernel + " " + finding.what + " " + array, {}};
+  const bool copies = scene.function.find("copy") != std::string::npos;
+  const bool sweeps = scene.function == words.sweep();
+  if (finding.has_place && scene.thread_per_point && (sweeps || copies)) {
+    const int i = finding.x, j = finding.y, low = sweeps ? 1 : 0, high = n - 1 - low;
+    if (i < low || i > high || j < low || j > high) {
+      diagnosis.cause += format("; a thread with i = %d, j = %d %s", i, j,
+                                sweeps ? "is no interior point" : "is no point of the grid");
+      diagnosis.look_at.push_back(
+          "the `if` in " + kernel +
+          (sweeps ? ": its bounds are 1 to n - 2, for i and for j" : ": i < n && j < n"));
+      return diagnosis;
+    }
+    diagnosis.cause += format(", in the thread with i = %d, j = %d", i, j);
+  }
+  diagnosis.look_at.push_back(format("the index at line %d", finding.line) +
+                              (scene.array.empty() ? "" : " of " + array));
+  if (words.has_tile() && sweeps) {
+    diagnosis.look_at.push_back(
+        "what a block loads at the edge of the grid: only points that there are, 0 to n - 1");
+  } else if (sweeps) {
+    diagnosis.look_at.push_back(words.bounds());
+  }
+  return diagnosis;
+}
+
 /// Whether the program, asked for one point more a side, says the same residual: then it has not
 /// looked at --n. Otherwise says which of the usual sizes it used.
 Diagnosis diagnose_own_size(const Case& run, const Patient& patient) {
@@ -285,6 +331,35 @@ Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient) {
   return wrong.field || !wrong.residual ? Diagnosis() : diagnose_sum_of_pass(wrong, &interview);
 }
 
+Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient) {
+  const Words words(patient);
+  const bool of_tile = words.has_tile() && finding.what.find('[') != std::string::npos;
+  switch (finding.kind) {
+    case Finding::kOutOfBounds:
+      return diagnose_out_of_bounds(finding, n, patient);
+    case Finding::kUnwritten:
+      if (!of_tile) break;
+      return {
+          finding.what + format(" is read at line %d, and no thread had loaded it", finding.line),
+          {words.tile_loads()}};
+    case Finding::kRace:
+      if (!of_tile || !finding.both_write) break;
+      return {format("two threads load the same entry of the tile, %s, at line %d; then others may "
+                     "be loaded by none",
+                     finding.what.c_str(), finding.line),
+              {words.tile_loads()}};
+    case Finding::kRefused:
+      return {format("the launch at line %d was refused (%s), and nobody asked cudaGetLastError",
+                     finding.line, finding.what.c_str()),
+              {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right "
+               "behind it, which says so at once"}};
+    case Finding::kNone:
+    case Finding::kOther:
+      break;
+  }
+  return {};
+}
+
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                            const Patient& patient) {
   if (made > run.iterations) {
@@ -333,6 +408,12 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                                         ": each ends, and a thread goes over its own points alone, "
                                         "not over all of them"
                                   : "the loops in " + words.sweep() + ": each ends"}};
+  }
+  const std::string ended = format("it ended with exit code %d: ", lab::kExitCudaError);
+  if (error.rfind(ended, 0) == 0) {
+    const Diagnosis found =
+        diagnose_finding(read_finding(error.substr(ended.size())), run.n, patient);
+    if (found.known()) return found;
   }
   if (error.find("illegal memory access") != std::string::npos) {
     return {"a kernel reads or writes outside of what was allocated",

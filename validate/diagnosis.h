@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cells.h"
+#include "finding.h"
 #include "program_run.h"
 #include "record.h"
 
@@ -26,6 +27,9 @@ struct Patient {
   std::function<bool(const Case&, Observation*)> run;
   /// The same once more, with the threads in another order where that can be chosen.
   std::function<bool(const Case&, Observation*)> run_again;
+  std::string source;    ///< its text; "": not at hand
+  bool watched = false;  ///< every access was looked at
+  Finding finding = {};  ///< what was found then
 };
 
 /// What is wrong, in a learner's words.
@@ -33,6 +37,7 @@ struct Diagnosis {
   std::string cause;                 ///< empty: no cause is known that fits
   std::vector<std::string> look_at;  ///< what to look at in the learner's file
   bool draw = false;                 ///< a picture says where better than the words do
+  bool symptom = false;              ///< it says how the field looks, and guesses why
 
   bool known() const { return !cause.empty(); }
   /// The lines to print.
@@ -69,6 +74,9 @@ Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);
 /// iterations it made (0: not known).
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                            const Patient& patient);
+
+/// Names the cause of what a look at every access found in a run of n points a side.
+Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient);
 
 /// Where a field is wrong: for a picture.
 Cells wrong_cells(const Case& run, const std::vector<float>& field);

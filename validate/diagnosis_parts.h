@@ -21,7 +21,8 @@ namespace validate {
 /// The file is asked, where it is at hand; else they are those of the step's solution.
 class Words {
  public:
-  explicit Words(const Patient& patient) : step_(patient.step), names_(patient.names) {}
+  explicit Words(const Patient& patient)
+      : step_(patient.step), names_(patient.names), source_(patient.source) {}
   bool sweep_on_gpu() const { return step_ >= 4 || has("__global__", false); }
   bool copy_on_gpu() const { return step_ >= 5; }
   bool has_block_sum() const { return has("BlockReduce", step_ >= 8 && step_ <= 12); }
@@ -37,6 +38,9 @@ class Words {
   bool has_shuffles() const { return has_like("__shfl", has_strips()); }
   bool has_pitch() const { return has_like("pitch", step_ >= 12); }
   bool swaps() const { return step_ >= 10; }
+  /// Kernels that add to the sum only where they are asked to.
+  bool has_check_kernel() const { return has("kCheck", step_ >= 11); }
+  bool waits_for_events() const { return has("cudaEventSynchronize", true); }
   bool reads_sum_late() const { return has("cudaMemcpyAsync", step_ == 11 || step_ >= 15); }
   bool has_streams() const { return has("cudaStreamWaitEvent", step_ >= 15); }
   std::string sweep() const;
@@ -49,6 +53,8 @@ class Words {
   std::string bounds() const;
   /// The blocks that the launch must have.
   std::string launch_grid() const;
+  /// How threads share out what a block loads.
+  std::string tile_loads() const;
   /// How the residual comes of the sum.
   std::string formula() const;
 
@@ -57,9 +63,12 @@ class Words {
   bool has(const std::string& name, bool guess) const;
   /// Whether it holds a name with this at its beginning, or behind a k for a constant.
   bool has_like(const std::string& beginning, bool guess) const;
+  /// Whether the file holds this line; true where there is no file to look into.
+  bool has_line(const std::string& code) const;
 
   int step_;
   const std::set<std::string>& names_;
+  const std::string& source_;
 };
 
 /// A field as the reference and the programs hand it over: n x n, row j outer.

@@ -78,6 +78,20 @@ struct FieldLook {
 /// The boundary's sides with wrong points: "the boundary's row j = 0". Sets how many they are.
 std::string sides_of(const FieldLook& look, int* count);
 
+/// What to look at where no sweep was made.
+std::string never_launched(const FieldLook& look);
+
+// Causes that predict the whole field, iteration after iteration: story_diagnosis.cpp.
+Diagnosis ask_for_story(const FieldLook& look);
+
+// Questions about how a point is computed, everywhere or at some edges: update_diagnosis.cpp.
+Diagnosis ask_for_fit(const FieldLook& look);
+Diagnosis ask_for_fit_inside_blocks(const FieldLook& look);
+Diagnosis ask_for_mix(const FieldLook& look);
+Diagnosis ask_about_lanes(const FieldLook& look);
+Diagnosis ask_about_edges(const FieldLook& look);
+Diagnosis ask_for_fit_where_wrong(const FieldLook& look);
+
 // Questions about values that are right and stand in wrong places: place_diagnosis.cpp.
 Diagnosis ask_about_unfinished_copy(const FieldLook& look);
 Diagnosis ask_about_pitch(const FieldLook& look);

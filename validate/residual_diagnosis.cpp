@@ -105,34 +105,37 @@ bool looks_like_float(const Sweep& sweep, int n) {
 // ---- Residuals that are no numbers, or always the same
 
 Diagnosis ask_whether_numbers(const Look& look) {
-  for (const Sweep& sweep : look.sweeps) {
-    if (!std::isnan(sweep.found)) continue;
-    Diagnosis diagnosis;
-    diagnosis.cause =
-        "the residual is not a number, though the field is right: either something that is added "
-        "to the sum is none, or the sum itself was never set to 0, or the formula makes one of it";
-    diagnosis.look_at.push_back(
-        "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it, and a sum in "
-        "shared memory, too, before others read it: memory that nobody wrote may hold anything");
-    if (look.words.has_pitch()) {
-      diagnosis.look_at.push_back(
-          "the padding of the rows: whether initialize_field writes it, or the sum leaves it out");
-    }
-    if (look.words.reads_sum_late()) {
-      diagnosis.look_at.push_back(
-          "whether the host waits for the copy of the sum before it reads it: "
-          "cudaEventSynchronize, "
-          "for an event that was recorded behind that copy");
-    }
-    if (look.words.has_block_sum()) {
-      diagnosis.look_at.push_back(
-          "who adds the block's sum: the first thread alone has it from "
-          "cub::BlockReduce, the others have nothing");
-    }
-    diagnosis.look_at.push_back(look.words.formula() + ": no root of less than 0, no 0 / 0");
-    return diagnosis;
+  constexpr std::size_t kMostLooks = 3;
+  const bool none = std::any_of(look.sweeps.begin(), look.sweeps.end(),
+                                [](const Sweep& s) { return std::isnan(s.found); });
+  if (!none) return {};
+  Diagnosis diagnosis;
+  diagnosis.cause =
+      "the residual is not a number, though the field is right: either something that is added to "
+      "the sum is none, or the sum itself was never set to 0, or the formula makes one of it";
+  // The likeliest first.
+  std::vector<std::string>& look_at = diagnosis.look_at;
+  const std::string wait =
+      "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, "
+      "for an event that was recorded behind that copy";
+  const bool late = look.words.reads_sum_late();
+  if (late && !look.words.waits_for_events()) look_at.push_back(wait);
+  look_at.push_back(
+      "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; a thread's own "
+      "sum, and one in shared memory, too: what nobody has set may be anything");
+  if (late && look.words.waits_for_events()) look_at.push_back(wait);
+  if (look.words.has_block_sum()) {
+    look_at.push_back(
+        "who adds the block's sum: the first thread alone has it from cub::BlockReduce, the others "
+        "have nothing");
   }
-  return {};
+  if (look.words.has_pitch()) {
+    look_at.push_back(
+        "the padding of the rows: whether initialize_field writes it, or the sum leaves it out");
+  }
+  look_at.push_back(look.words.formula() + ": no root of less than 0, no 0 / 0");
+  if (look_at.size() > kMostLooks) look_at.resize(kMostLooks);
+  return diagnosis;
 }
 
 /// Where the right residual is 0, all that is found is what the sum began with.
@@ -150,7 +153,7 @@ Diagnosis ask_about_nothing(const Look& look) {
 Diagnosis ask_whether_they_change(const Look& look) {
   const double first = look.sweeps[0].found;
   if (look.explained([](const Sweep&) { return 0.0; })) {
-    return {
+    Diagnosis diagnosis{
         "every residual is 0, though the field changes. Either the change is taken when the new "
         "value has replaced the old one, or the sum stays 0 or never reaches the host, or the "
         "formula makes 0 of it",
@@ -161,6 +164,14 @@ Diagnosis ask_whether_they_change(const Look& look) {
                                       : "") +
              "; what the host reads of it when the sweep has ended; and " + look.words.formula() +
              ": a whole number divided by a whole number loses what is behind the point"}};
+    if (look.words.has_check_kernel()) {
+      diagnosis.cause += ". Or nothing was ever added to the sum";
+      diagnosis.look_at.insert(
+          diagnosis.look_at.begin(),
+          "whether the kernel that adds to the sum, the one with kCheck, is launched: for the last "
+          "sweep before each check (with --check-every 1 for each)");
+    }
+    return diagnosis;
   }
   if (look.sweeps.size() > 1 && look.explained([&](const Sweep&) { return first; })) {
     return {"every iteration says the same residual, though the field changes",
@@ -658,12 +669,26 @@ Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations)
     differ |= std::fabs(other.residuals[k].value - one) > (look.is_float ? 1e-4 : 1e-9) * one;
   }
   if (!differ) return {};
-  return {
-      "the field is right, but two runs of it give different residuals: a race. Threads add to "
-      "the same sum at the same time, and some of it is lost",
-      {"each addition to a sum that several threads share: atomicAdd; each barrier around a sum in "
-       "shared memory; and whether a thread's own sum begins with 0, and no thread sets to 0 what "
-       "others add to"}};
+  const std::string differ_words =
+      "the field is right, but two runs of it give different residuals";
+  const std::string unset =
+      "whether a thread's own sum begins with 0, and every variable that a sum is made of";
+  const std::string shared =
+      "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in "
+      "shared memory; and whether no thread sets to 0 what others add to";
+  const Patient& patient = interview->patient();
+  if (patient.finding.kind == Finding::kRace) {
+    return {differ_words +
+                ": a race. Threads add to the same sum at the same time, and some of it is lost",
+            {shared}};
+  }
+  if (patient.watched) {
+    return {
+        differ_words +
+            ": a variable that nobody set, most likely, as a look at every access finds no race",
+        {unset, shared}};
+  }
+  return {differ_words + ": a race, or a variable that nobody set", {shared, unset}};
 }
 
 /// Whether the first ones are right, and what comes later is not.

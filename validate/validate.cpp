@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "source_code.h"
 #include "steps.h"
 #include "text.h"
+#include "unchecked_calls.h"
 
 namespace {
 
@@ -32,6 +32,8 @@ constexpr const char* kHelp =
     "                       which has none, the exercise as it was handed out\n"
     "  --source FILE        the program's source, whose names the diagnosis then uses\n"
     "                       (of a learner's program, that of --exercise)\n"
+    "  --watched PROGRAM    the same program on the CPU with every access looked at; where the\n"
+    "                       program is wrong, the diagnosis makes use of what that finds\n"
     "  --quiet              print the verdict alone\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
@@ -53,7 +55,7 @@ int read_count(const std::string& option, const std::string& text, long low, lon
 }
 
 struct Arguments {
-  std::string program, name, exercise, before, source;
+  std::string program, name, exercise, before, source, watched;
   std::vector<int> sizes, ranks;
   std::vector<lab::ProblemKind> problems;
   int iterations = 0;
@@ -103,6 +105,8 @@ Arguments read_arguments(int argc, char** argv) {
       arguments.source = value();
     } else if (option == "--before") {
       arguments.before = value();
+    } else if (option == "--watched") {
+      arguments.watched = value();
     } else if (option == "--quiet") {
       arguments.quiet = true;
     } else if (option.rfind("-", 0) == 0) {
@@ -193,20 +197,23 @@ void print_next(const Arguments& arguments, const std::string& number) {
   }
 }
 
-/// The names in the program's source, where it is told.
-std::set<std::string> names_of(const Arguments& arguments) {
-  std::string source;
-  if (!arguments.source.empty() && !validate::read_text(arguments.source, &source)) {
+/// What helps the diagnosis, as far as it is told.
+validate::AtHand at_hand(const Arguments& arguments) {
+  validate::AtHand found;
+  if (!arguments.source.empty() && !validate::read_text(arguments.source, &found.source)) {
     bad_usage(arguments.source + ": cannot be read");
   }
-  return validate::names_in(source);
+  if (!arguments.watched.empty() && access(arguments.watched.c_str(), X_OK) != 0) {
+    bad_usage(arguments.watched + ": is no program");
+  }
+  found.watched = arguments.watched;
+  return found;
 }
 
 /// What a right program does not ask its GPU. No mistake: a line to think about.
 void print_unchecked(const Arguments& arguments) {
-  const std::string& path = arguments.exercise.empty() ? arguments.source : arguments.exercise;
   std::string source;
-  if (path.empty() || !validate::read_text(path, &source)) return;
+  if (arguments.source.empty() || !validate::read_text(arguments.source, &source)) return;
   const std::string unchecked = validate::unchecked_calls(source);
   if (!unchecked.empty()) std::printf("  %s\n", unchecked.c_str());
 }
@@ -230,7 +237,7 @@ int run(const Arguments& arguments) {
         if (!terminal) return;
         std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
       },
-      names_of(arguments));
+      at_hand(arguments));
   if (terminal) std::fputs("\r\033[K", stderr);
 
   switch (verdict.kind) {

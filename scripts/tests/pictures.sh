@@ -39,6 +39,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
+# On a phone, 320 px wide, text should be 8 px high. These are too wide for that: one turns the phone.
+WIDE = {"thread_map_before", "thread_map_after", "warp_sectors", "reduction_tree", "tile_with_halo", "page_migration"}
 SHAPES = {SVG + name for name in ("svg", "title", "desc", "rect", "path", "circle", "text")}
 
 
@@ -72,6 +74,8 @@ def look(path):
         size = float(element.get("font-size", root.get("font-size")))
         if size < 11:
             yield f"has text of {size:g} px: {element.text}"
+        if size * 320 < 8 * width and path.stem not in WIDE:
+            yield f"has text of {size:g} px in {width:g}, too small on a phone: {element.text}"
         # About what a wide font (DejaVu) takes.
         wide = len(element.text) * size * (0.66 if element.get("font-weight") else 0.58)
         left = float(element.get("x")) - {"start": 0, "middle": 0.5, "end": 1}[element.get("text-anchor", "start")] * wide
@@ -95,8 +99,10 @@ run python3 "$temp/look.py" "$source_dir"/exercises/pictures/*.svg
 expect_status 0 "the pictures of this tree"
 
 # The looking itself: each of these is noticed.
+run python3 "$temp/look.py" "$source_dir/exercises/pictures/two_streams.svg"
+expect_status 0 "a picture that nobody touched"
 while IFS='|' read -r edit what; do
-  sed -E "$edit" "$source_dir/exercises/pictures/page_migration.svg" >"$temp/bad.svg"
+  sed -E "$edit" "$source_dir/exercises/pictures/two_streams.svg" >"$temp/bad.svg"
   run python3 "$temp/look.py" "$temp/bad.svg"
   expect_status 1 "sed '$edit'"
   expect "^bad.svg $what" "sed '$edit'"
@@ -107,10 +113,53 @@ s;(<desc[^>]*>).*</desc>;\1</desc>;|has no <desc>
 s;</svg>;<image href="a.png"/>&;|refers to something outside
 s;</svg>;<image href="a.png"/>&;|has a .*image
 s;sans-serif;Comic Sans;|has the font Comic Sans
-s;font-size="12";font-size="10";|has text of 10 px
+s;font-size="14";font-size="10";|has text of 10 px
+s;font-size="14";font-size="11";|has text of 11 px in 480, too small on a phone
 s;</svg>;<rect fill="red"/>&;|has more than five colours
-s;>time, not to scale<;>time, not to scale, and a hundred words more, none of which has any room in this picture, nor in its margin<;|has text that leaves it
-s;>time, not to scale<;>time, not to scale, and a hundred words more, none of which has any room in this picture, nor in its margin<;|has text over text
+s;>time, not to scale[^<]*<;>time, not to scale, and a hundred words more, none of which has any room in this picture, nor in its margin<;|has text that leaves it
+s;</svg>;<text x="20" y="28">over another</text>&;|has text over text
 END
+
+# What the drawings say of the program is what the program says.
+while read -r step name picture; do
+  value=$(sed -n "s/^constexpr int $name = \([0-9]*\);.*/\1/p" "$source_dir/solutions/$step"/jacobi.cu)
+  [[ -n $value ]] || fail "solutions/$step has no $name: the test is at fault"
+  grep -qE "$name = $value\b" "$source_dir/exercises/pictures/$picture.svg" ||
+    fail "$picture.svg does not say $name = $value, as solutions/$step does"
+done <<'END'
+11_cuda_graph kCheckEvery launch_gaps
+12_register_march kRows register_march
+12_register_march kAhead register_march
+13_temporal_blocking kLevels temporal_march
+13_temporal_blocking kLevels strip_halo
+END
+
+# Each picture is shown by a guide, with words for those who cannot see it.
+cat >"$temp/shown.py" <<'END'
+"""shown.py EXERCISES: names the pictures that no guide shows, or that it shows without alt text."""
+import pathlib
+import re
+import sys
+
+exercises = pathlib.Path(sys.argv[1])
+text = "\n".join(guide.read_text() for guide in sorted(exercises.glob("*/README.md")))
+shown = dict((name, alt) for alt, name in re.findall(r"!\[([^\]]*)\]\(\.\./pictures/([^)]+)\)", text))
+drawn = sorted(path.name for path in (exercises / "pictures").glob("*"))
+wrong = [f"{name}: no guide shows it" for name in drawn if name not in shown]
+wrong += [f"{name}: has no alt text" for name, alt in shown.items() if len(alt.split()) < 5]
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)
+END
+run python3 "$temp/shown.py" "$source_dir/exercises"
+expect_status 0 "the guides of this tree"
+rm -r "$lab"
+mkdir -p "$lab"
+cp -r "$source_dir/exercises" "$lab"
+sed -i 's;^!\[.*\](../pictures/strip_halo.svg)$;![](../pictures/strip_halo.svg);' "$lab"/exercises/13*/README.md
+sed -i 's;../pictures/two_streams.svg;../pictures/no_streams.svg;' "$lab"/exercises/15*/README.md
+run python3 "$temp/shown.py" "$lab/exercises"
+expect_status 1 "guides without a picture, and without alt text"
+expect "^two_streams.svg: no guide shows it" "a picture that no guide shows"
+expect "^strip_halo.svg: has no alt text" "a picture without alt text"
 
 finish "$(find "$source_dir/exercises/pictures" -name '*.svg' | wc -l) pictures"

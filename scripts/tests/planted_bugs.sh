@@ -7,7 +7,8 @@
 # A patch's lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
 # `# expect-on-cpu:` hold in one place alone. Where a step needs a GPU and there is none, the CPU runs its
 # kernels (lab/cpu). A patch with the line `# on-cpu: watched` is a race that does no harm there: it is
-# tried with every access looked at; one with `# on-cpu: reverse`, with the threads run in reverse. Of
+# tried with every access looked at; one with `# on-cpu: reverse`, with the threads run in reverse; one with
+# `# on-cpu: looked at`, as `make check` does it, whose diagnosis makes use of a look at every access. Of
 # programs that are right the step's goals are measured, too, as far as that can be done here: another way to
 # them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
 # (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked.
@@ -61,7 +62,7 @@ if [[ $needs == ranks ]]; then
 fi
 
 # applied NAME [PATCH]: makes $temp/NAME/jacobi.*, patched, a part of the program.
-names=() watched=()
+names=() watched=() looked_at=()
 applied() {
   local name=$1 dir=$temp/$1
   mkdir "$dir"
@@ -72,7 +73,8 @@ applied() {
     names+=("$name")
   elif patch --silent --fuzz=0 -o "$dir/$source_file" "$solution" "$2" >"$dir/log" 2>&1; then
     names+=("$name")
-    if [[ $place == cpu ]] && grep -qx '# on-cpu: watched' "$2"; then watched+=("$name"); fi
+    if [[ $place == cpu ]] && grep -qxE '# on-cpu: (watched|looked at)' "$2"; then watched+=("$name"); fi
+    if [[ $place == cpu ]] && grep -qx '# on-cpu: looked at' "$2"; then looked_at+=("$name"); fi
   else
     fail "$name: does not apply to solutions/$step/$source_file any more" "$(<"$dir/log")"
   fi
@@ -137,7 +139,11 @@ judge_goals() {
 judge() {
   local name=$1 regex program=$temp/program
   local -a options=(--time-limit 60 --source "$temp/$1/$source_file" "${ranks[@]}")
-  if [[ " ${watched[*]-} " == *" $name "* ]]; then
+  if [[ " ${looked_at[*]-} " == *" $name "* ]]; then
+    mkdir "$temp/$name/watched"
+    ln -s "$temp/program_watched" "$temp/$name/watched/$name"
+    options+=(--watched "$temp/$name/watched/$name")
+  elif [[ " ${watched[*]-} " == *" $name "* ]]; then
     program+=_watched
     options+=(--n 100 --iterations 3)
   fi

@@ -133,7 +133,7 @@ END
   done
   # One GPU: one rank; and those of before are gone.
   profile nsys STEP="${ranks_step%%_*}" N=512
-  expect ", n = 512, 500 iterations, 1 ranks, under nsys" "nsys of a job of one rank"
+  expect ", n = 512, 500 iterations, 1 rank, under nsys" "nsys of a job of one rank"
   [[ ! -e $profiles/nsys_solution_${ranks_step}_rank1.csv ]] || fail "a report of a rank of before is left"
   profile nsys STEP="${ranks_step%%_*}" RANKS=2,3
   said_one_line 'RANKS=2,3: one number of ranks' "nsys of two jobs"
@@ -237,6 +237,25 @@ profile ncu STEP=06 BASELINE=previous
 expect_status 0 "ncu beside the step before"
 expect '^ +05_copy_kernel +06_coalesced$' "ncu beside the step before"
 expect '^  sectors per request, loads +[0-9.]+ +4$' "ncu beside the step before"
+# Of a job it takes one rank, and says so.
+if [[ $which == solution ]]; then
+  profile ncu STEP="${ranks_step%%_*}" N=512 BASELINE=previous
+  expect_status 0 "ncu of a job"
+  expect "^solution $ranks_step, n = 512, one rank, under ncu" "ncu of a job"
+  expect "^solution [0-9]+_[a-z_]+, n = 512, under ncu" "ncu of a job, beside a program of one process"
+  profile ncu STEP="${ranks_step%%_*}" RANKS=1
+  expect_status 0 "ncu of a job, RANKS=1"
+  expect "^  make nsys STEP=${ranks_step%%_*} RANKS=2\$" "ncu of a job, RANKS=1"
+  narrow "ncu of a job, RANKS=1"
+  profile ncu STEP="${ranks_step%%_*}" RANKS=2
+  said_one_line "RANKS=2: ncu looks at a job of one rank; .* make nsys STEP=${ranks_step%%_*} RANKS=2" "ncu of two ranks"
+  profile ncu STEP="${ranks_step%%_*}" RANKS=x
+  said_one_line 'RANKS=x: must be a number of ranks' "ncu of a job, RANKS=x"
+  profile ncu STEP=06
+  expect_no 'one rank' "ncu of a program of one process"
+fi
+profile ncu STEP=06 RANKS=2
+said_one_line 'RANKS=2: 06_coalesced is a program of one process' "ncu of a job that is none"
 profile ncu STEP=03
 cannot '^03_larger_grid: skipped: it has no kernel' "a step without kernels"
 

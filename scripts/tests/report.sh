@@ -30,6 +30,23 @@ one_line 2 '^report.py: --build .*/empty: there is no folder bin' --build "$temp
 one_line 2 '^report.py: .*/folder: is a folder' --no-run --out "$temp/folder"
 one_line 1 '^report.py: .*/file: File exists' --no-run --out "$temp/file/report.html"
 
+
+# A stdout that takes nothing, and Ctrl-C while a solution runs: one line, and no page.
+mkdir -p "$temp/slow/bin"
+printf '#!/bin/sh\nexec sleep 30\n' >"$temp/slow/bin/solution_00_serial"
+chmod +x "$temp/slow/bin/solution_00_serial"
+if [[ -w /dev/full ]]; then
+  status=0
+  "$source_dir/scripts/report.py" --build "$temp/slow" --out "$temp/none.html" >/dev/full 2>"$temp/err" || status=$?
+  [[ $status == 1 && $(<"$temp/err") == "report.py: standard output: No space left on device" ]] ||
+    fail "a full stdout: exit code $status" "$(<"$temp/err")"
+fi
+if [[ $(trap -p INT) != *"''"* ]]; then # who runs this may have it ignored
+  run timeout --signal=INT 2 "$source_dir/scripts/report.py" --build "$temp/slow" --out "$temp/none.html"
+  [[ $err == "report.py: interrupted: nothing was written" ]] || show "Ctrl-C"
+fi
+[[ ! -e $temp/none.html ]] || fail "a run that was ended leaves a page"
+
 cat >"$temp/look.py" <<'END'
 """look.py PAGE CHART...: what is wrong with the page; the charts named are all it should have."""
 import base64

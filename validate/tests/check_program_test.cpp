@@ -359,6 +359,34 @@ TEST_F(CheckProgramTest, it_stops_at_the_first_wrong_case) {
   EXPECT_EQ(runs, 1);
 }
 
+TEST_F(CheckProgramTest, a_look_at_every_access_joins_the_diagnosis) {
+  const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
+  // The last column of the boundary is not a number: nothing fits that.
+  test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +
+                                  kReadOptions + kPutValue + "put_value 3 0 \"$nan\"\n");
+  test::write_script(
+      watched,
+      "echo \"$@\" >\"$0.seen\"\n"
+      "echo 'watched: jacobi.cu:84: the launch was refused (a block of 64 x 64 x 1 = 4096 threads, "
+      "and 1024 are the most), and nobody asked cudaGetLastError' >&2\n");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  const Verdict verdict = check_program(
+      program, kProbe, 60, [](const std::string&) {}, at_hand);
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "diagnosis: the launch at line 84 was refused"));
+  EXPECT_TRUE(says(verdict, "A look at every access finds:\n  jacobi.cu:84: the launch was"));
+  EXPECT_NE(test::read_file(temporary("watched.sh.seen")).find("--n 100 --iterations 3"),
+            std::string::npos);
+  // What is right is not looked at.
+  std::filesystem::remove(temporary("watched.sh.seen"));
+  EXPECT_EQ(check_program(
+                test::kSerialProgram, kProbe, 60, [](const std::string&) {}, at_hand)
+                .kind,
+            Verdict::kRight);
+  EXPECT_FALSE(std::filesystem::exists(temporary("watched.sh.seen")));
+}
+
 // From n = 4096 on the record holds row hashes, and the field is written only where they differ.
 class HashedRecordTest : public CheckProgramTest {
  protected:

@@ -113,6 +113,9 @@ class DiagnosisTest : public ::testing::Test {
     validate::Patient patient;
     patient.step = step;
     patient.names = names;
+    patient.source = source;
+    patient.watched = watched;
+    patient.finding.kind = found;
     patient.run = [&](const Case& asked, Observation* seen) {
       *seen = solver.run(asked);
       return true;
@@ -145,6 +148,9 @@ class DiagnosisTest : public ::testing::Test {
 
   Solver solver;
   std::set<std::string> names;  ///< in the solver's source; none: it is not at hand
+  std::string source;           ///< the same
+  bool watched = false;         ///< every access was looked at, and this was found
+  validate::Finding::Kind found = validate::Finding::kNone;
   std::function<bool(const Case&, Observation*)> run_again;
 };
 
@@ -250,6 +256,23 @@ TEST_F(DiagnosisTest, a_boundary_of_the_new_field_without_values) {
     }
   };
   EXPECT_SAYS("the boundary holds 0 after a sweep, and all else is right. Either f_new", said());
+}
+
+TEST_F(DiagnosisTest, a_boundary_that_is_written_on_two_sides) {
+  // As a sweep from 0 on does it that finds nothing known before the field.
+  auto low = [&](const Field&, Field& f_new) {
+    for (int k = 0; k < kN; ++k) solver.at(f_new, 0, k) = solver.at(f_new, k, 0) = kNan;
+  };
+  solver.after_sweep = [&](Field& f_old, Field& f_new) { low(f_old, f_new); };
+  EXPECT_SAYS(
+      "hold no numbers after a sweep, and all else is right. Either the sweep (or the copy) "
+      "writes there",
+      said());
+  EXPECT_SAYS("f_new did not begin with its values\nlook at: the bounds of i and j", said());
+  // And a grid that is rounded down.
+  solver.is_swept = [](int i, int j) { return i < 96 && j < 96; };
+  EXPECT_SAYS("Besides, the sweep leaves out the last 3 interior columns", said());
+  EXPECT_SAYS("look at: the launch grid in jacobi_sweep: round it up", said());
 }
 
 TEST_F(DiagnosisTest, a_boundary_that_is_swept) {
@@ -497,11 +520,10 @@ TEST_F(DiagnosisTest, words_are_those_of_the_file) {
   names = {"tile", "kBlockX", "jacobi_sweep_kernel", "jacobi_sweeps"};
   EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(12));
   names = {"load_row", "kRows", "jacobi_pass_kernel", "jacobi_pass"};
-  EXPECT_SAYS("the launch grid in jacobi_pass: it is rounded up, enough blocks side by side",
-              said(12));
+  EXPECT_SAYS("the launch grid in jacobi_pass: round it up, enough blocks side by side", said(12));
   names.clear();
   EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(11));
-  EXPECT_SAYS("the launch grid in jacobi_sweeps: it is rounded up, enough blocks side by side",
+  EXPECT_SAYS("the launch grid in jacobi_sweeps: round it up, enough blocks side by side",
               said(12));
 }
 
@@ -671,7 +693,51 @@ TEST_F(DiagnosisTest, a_race_in_the_sum) {
     for (auto& residual : seen->residuals) residual.value *= 0.9;
     return true;
   };
-  EXPECT_SAYS("two runs of it give different residuals: a race", said());
+  EXPECT_SAYS("different residuals: a race, or a variable that nobody set\nlook at: each addition",
+              said());
+  watched = true;
+  EXPECT_SAYS(
+      "different residuals: a variable that nobody set, most likely, as a look at every access "
+      "finds no race\nlook at: whether a thread's own sum begins with 0",
+      said());
+  found = validate::Finding::kRace;
+  EXPECT_SAYS("different residuals: a race. Threads add to the same sum", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_that_nobody_adds_to) {
+  solver.residual = [](double) { return 0.0; };
+  EXPECT_SAYS("every residual is 0, though the field changes", said(9));
+  EXPECT_SAYS("look at: whether the kernel that adds to the sum, the one with kCheck", said(11));
+  names = {"__global__", "kCheckEvery"};
+  EXPECT_EQ(said(11).find("the one with kCheck"), std::string::npos) << "it has no such kernel";
+}
+
+TEST_F(DiagnosisTest, at_most_three_things_to_look_at_for_no_number) {
+  solver.residual = [](double) { return static_cast<double>(kNan); };
+  for (const int step : {4, 8, 11, 12, 15}) {
+    const std::string text = said(step);
+    std::size_t looks = 0;
+    for (std::size_t at = text.find("look at: "); at != std::string::npos;
+         at = text.find("look at: ", at + 1)) {
+      ++looks;
+    }
+    EXPECT_GE(looks, 2u) << text;
+    EXPECT_LE(looks, 3u) << text;
+  }
+  // Nothing waits for an event: that comes first.
+  names = {"__global__", "cudaMemcpyAsync"};
+  EXPECT_SAYS("makes one of it\nlook at: whether the host waits for the copy of the sum", said(11));
+  names.insert("cudaEventSynchronize");
+  EXPECT_SAYS("makes one of it\nlook at: where the sum is set to 0", said(11));
+}
+
+TEST_F(DiagnosisTest, quotes_no_line_that_the_file_has_not) {
+  solver.residual = [](double sum) { return std::sqrt(sum) / (kN - 2); };
+  EXPECT_SAYS("look at: residual = std::sqrt(squares / (double(n) * n)) in main", said(4));
+  source = "residual = std::sqrt( squares / (double(n)*n) );  // in other blanks";
+  EXPECT_SAYS("look at: residual = std::sqrt(squares / (double(n) * n)) in main", said(4));
+  source = "residual = sqrt(total) / (n - 2);";
+  EXPECT_SAYS("look at: the formula of the residual, and what", said(4));
 }
 
 // ---- Loops
@@ -759,6 +825,9 @@ TEST(PatternTest, has_words) {
             "the points where the columns with i % 32 == 5 (i = 5, 37, 69), and 32 rows, j = 3, 6, "
             "9, 12 ..., cross");
   EXPECT_EQ(words_where([](int i, int j) { return (i * i + j * 7) % 11 == 3; }), "some points");
+  // Half of the remainders, with gaps, say nothing.
+  EXPECT_EQ(words_where([](int i, int) { return i % 8 == 1 || i % 8 == 2 || i % 8 == 4; }),
+            "38 columns, i = 1, 2, 4, 9 ...");
 }
 
 TEST(PatternTest, finds_a_period_that_is_no_power_of_two) {

@@ -91,8 +91,8 @@ class Declaration {
       fail(begin, "shared memory without a size is extern: extern __shared__ float name[];");
     }
     const std::string variable = name + "_in_shared_memory";
-    return "static ::cuda_on_cpu::SharedVariable<" + type + array + "> " + variable + "; auto& " +
-           name + " = " + variable + ".here();";
+    return "static ::cuda_on_cpu::SharedVariable<" + type + array + "> " + variable + "{\"" + name +
+           "\"}; auto& " + name + " = " + variable + ".here();";
   }
 
   /// Without the words that a SharedVariable needs none of: it is aligned for all types.

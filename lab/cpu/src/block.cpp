@@ -322,6 +322,14 @@ std::string Block::describe_running_thread() const {
          ", thread " + text(index_[running_]);
 }
 
+std::string Block::describe_place_of_running_thread() const {
+  const dim3 block = kernel_->config.block;
+  const uint3 thread = index_[running_];
+  return describe_running_thread() + ": blockIdx * blockDim + threadIdx is " +
+         text(uint3{block_index_.x * block.x + thread.x, block_index_.y * block.y + thread.y,
+                    block_index_.z * block.z + thread.z});
+}
+
 void Block::fail_in_block(Where where, const std::string& what) {
   fail("%s: %s (kernel launched at %s, block %s)", text(where).c_str(), what.c_str(),
        text(kernel_->config.where).c_str(), text(block_index_).c_str());

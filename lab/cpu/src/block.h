@@ -89,6 +89,9 @@ class Block {
 
   /// "kernel launched at jacobi.cu:109, block (3,0,0), thread (31,2,0)"
   std::string describe_running_thread() const;
+  /// The same, and where in the launch grid that is: ": blockIdx * blockDim + threadIdx is
+  /// (127,2,0)".
+  std::string describe_place_of_running_thread() const;
 
  private:
   /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include <unistd.h>
 
@@ -24,6 +25,9 @@ std::size_t shared_bytes = kSharedBytes;
 /// What the program left undone; it ends now.
 struct AtExit {
   ~AtExit() {
+    if (const std::string refused = refused_launch(); !refused.empty()) {
+      warn("%s, and nobody asked cudaGetLastError", refused.c_str());
+    }
     const auto [count, first] = never_waited_for();
     // Where a call has failed, that is what the program has to say.
     if (count > 0 && !any_error()) {

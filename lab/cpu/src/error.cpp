@@ -2,7 +2,10 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <string>
 #include <utility>
+
+#include "report.h"
 
 namespace {
 
@@ -54,6 +57,7 @@ cudaError_t last_error = cudaSuccess;
 // What was wrong with the call that failed last, for cudaGetErrorString of that error.
 cudaError_t detailed = cudaSuccess;
 char detail[768], with_detail[1024];
+std::string& refused = *new std::string;  // the first launch that nobody has asked for
 
 const Named* find(cudaError_t code) {
   for (const Named& e : kErrors) {
@@ -73,12 +77,25 @@ cudaError_t cuda_on_cpu::error(cudaError_t code, const char* format, ...) {
   return code;
 }
 
+cudaError_t cuda_on_cpu::refuse_launch(cudaError_t code, Where where) {
+  if (refused.empty()) refused = text(where) + ": the launch was refused (" + detail + ")";
+  return code;
+}
+
+std::string cuda_on_cpu::refused_launch() { return refused; }
+
 bool cuda_on_cpu::any_error() {
   return detailed != cudaSuccess && detailed != cudaErrorNotReady;  // the latter is an answer
 }
 
-cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
-cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaGetLastError() {
+  refused.clear();
+  return std::exchange(last_error, cudaSuccess);
+}
+cudaError_t cudaPeekAtLastError() {
+  refused.clear();
+  return last_error;
+}
 
 const char* cudaGetErrorName(cudaError_t code) {
   const Named* e = find(code);

@@ -1,11 +1,21 @@
 #pragma once
 
 #include <cuda_on_cpu/error.h>
+#include <cuda_on_cpu/where.h>
+
+#include <string>
 
 namespace cuda_on_cpu {
 
 /// Notes the error as the last one, with what exactly is wrong, for cudaGetErrorString; returns it.
 cudaError_t error(cudaError_t code, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+/// The same of a launch that is refused: whoever asks for the last error hears of it.
+cudaError_t refuse_launch(cudaError_t code, Where where);
+
+/// Of a launch that was refused, if nobody has asked since: "jacobi.cu:84: the launch was refused
+/// (...)"; empty if there is none.
+std::string refused_launch();
 
 /// Whether a call has failed so far.
 bool any_error();

@@ -1,7 +1,9 @@
 #include "faults.h"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include <execinfo.h>
@@ -46,14 +48,38 @@ Where find_line(const ucontext_t& context) {
   return {};
 }
 
+/// Whether host code may touch the byte after all: a page is closed as a whole, and what is queued
+/// may use other bytes of it. Opens it then.
+bool host_may_touch(const void* address, bool reads) {
+  const Allocation* a = find_allocation(address);
+  if (!a || address >= a->end() || a->freed || a->space == Space::device) return false;
+  const QueuedUse use = queued_use(a, address);
+  if (use.where && (use.writable || !reads)) return false;
+  open_memory(a);
+  return true;
+}
+
 /// Host code: what it may not touch, and what to do.
-void fail_on_host(const std::string& line, const char* verb, const void* address) {
+[[noreturn]] void fail_on_host(const std::string& line, const char* verb, const void* address) {
+  constexpr std::uintptr_t kNearNull = 64 << 10;
+  if (reinterpret_cast<std::uintptr_t>(address) < kNearNull) {
+    fail(
+        "%shost code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
+        "put it where their first argument points)",
+        line.c_str(), verb, describe_address(address).c_str());
+  }
   const Allocation* a = nearest_allocation(address);
   const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
-  const QueuedUse use = a ? queued_use(a) : QueuedUse{};
+  const QueuedUse use = a ? queued_use(a, address) : QueuedUse{};
   if (inside && a->space == Space::device) {
     fail("%shost code %s %s: copy it with cudaMemcpy", line.c_str(), verb,
          describe_address(address).c_str());
+  }
+  if (inside && use.where && use.what) {
+    fail(
+        "%shost code %s %s, and the %s queued at %s may not have ended: wait for it "
+        "(cudaEventSynchronize, or cudaDeviceSynchronize)",
+        line.c_str(), verb, describe_address(address).c_str(), use.what, text(*use.where).c_str());
   }
   if (inside && use.where) {
     fail(
@@ -67,6 +93,8 @@ void fail_on_host(const std::string& line, const char* verb, const void* address
 void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   const auto& context = *static_cast<const ucontext_t*>(context_pointer);
   const void* address = info->si_addr;
+  const bool reads = std::strcmp(verb(context), "reads") == 0;
+  if (!Block::current() && signal_number != SIGFPE && host_may_touch(address, reads)) return;
   const Where where = find_line(context);
   const std::string line = where.line > 0 ? text(where) + ": " : "";
   const Block* block = Block::current();
@@ -86,6 +114,11 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
         "%sthe address of a float4, or another wide type, is not a multiple of its size, or is no "
         "address (%s)",
         line.c_str(), who.c_str());
+  }
+  const Allocation* a = nearest_allocation(address);
+  if (a && !a->freed) {
+    fail("%s%s %s (%s)", line.c_str(), verb(context), describe_address(address).c_str(),
+         block->describe_place_of_running_thread().c_str());
   }
   fail("%s%s %s (%s)", line.c_str(), verb(context), describe_address(address).c_str(), who.c_str());
 }

@@ -61,7 +61,10 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
     fail("%s: a kernel cannot launch a kernel here (CUDA on the CPU does not cover it)",
          text(config.where).c_str());
   }
-  if (const cudaError_t e = check(config)) return e;
+  if (const cudaError_t e = check(config)) {
+    // A call that launches returns the error, <<< >>> cannot.
+    return config.cooperative ? e : refuse_launch(e, config.where);
+  }
   note_launch(config, pointers);
   std::vector<Use> uses;
   for (const PointerArgument& argument : pointers) {

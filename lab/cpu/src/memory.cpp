@@ -122,7 +122,9 @@ std::string describe_address(const void* p) {
   if (address < a->begin) {
     words = std::to_string(a->begin - address) + " bytes before the ";
   } else if (address >= a->end()) {
-    words = std::to_string(address - a->end()) + " bytes past the end of the ";
+    const auto past = address - a->end();
+    words = past == 0 ? "just behind the end of the "
+                      : std::to_string(past) + " bytes past the end of the ";
   } else {
     words = "byte " + std::to_string(address - a->begin) + " of the ";
   }
@@ -204,7 +206,18 @@ void protect(Allocation& a, int protection) {
   mprotect(a.data, a.data_bytes, protection);
   a.protection = protection;
 }
+
+/// What a copy or a fill uses of the memory that `p` points into; nothing of ordinary host memory.
+void add_use(const void* p, std::size_t bytes, bool writable, std::vector<Use>* uses) {
+  if (const Allocation* a = find_allocation(p)) {
+    uses->push_back({a, writable, static_cast<const char*>(p), bytes});
+  }
+}
 }  // namespace
+
+void open_memory(const Allocation* a) {
+  protect(allocations[a->data - a->guard_bytes], PROT_READ | PROT_WRITE);
+}
 
 void open_all_memory() {
   for (auto& [guard, a] : allocations) protect(a, PROT_READ | PROT_WRITE);
@@ -213,7 +226,7 @@ void open_all_memory() {
 void close_memory_to_host() {
   for (auto& [guard, a] : allocations) {
     int protection = PROT_READ | PROT_WRITE;
-    const QueuedUse use = queued_use(&a);
+    const QueuedUse use = queued_use(&a, nullptr);
     if (use.where) protection = use.writable ? PROT_NONE : PROT_READ;
     if (a.space == Space::device) protection = PROT_NONE;
     protect(a, protection);
@@ -305,11 +318,15 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   if (!wait && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
     read_now.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
   }
-  const cudaError_t result = enqueue(stream, where, [=, read_now = std::move(read_now)] {
+  std::vector<Use> uses;
+  add_use(to, bytes, true, &uses);
+  add_use(from, bytes, false, &uses);
+  auto run = [=, read_now = std::move(read_now)] {
     std::memmove(to, read_now.empty() ? from : read_now.data(), bytes);
     note_copy(to, from, bytes);
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
-  });
+  };
+  const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "copy");
   return result != cudaSuccess || !wait ? result : cudaStreamSynchronize(stream);
 }
 
@@ -334,11 +351,14 @@ cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bo
   if (bytes == 0) return cudaSuccess;
   if (auto e = check_side(to, bytes, "destination", false, true)) return e;
   const Allocation* a = find_allocation(to);
-  const cudaError_t result = enqueue(stream, where, [=] {
+  std::vector<Use> uses;
+  add_use(to, bytes, true, &uses);
+  auto run = [=] {
     std::memset(to, value, bytes);
     note_fill(bytes);
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
-  });
+  };
+  const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "fill");
   const bool only_of_device = !a || a->space == Space::device;
   return result != cudaSuccess || !wait || only_of_device ? result : cudaStreamSynchronize(stream);
 }

@@ -33,10 +33,13 @@ const Allocation* nearest_allocation(const void* p);
 std::string describe_address(const void* p);
 
 /// While kernels and copies run, all memory is open. To host code, device memory is closed, and
-/// managed memory that a kernel in the queue may write; what such a kernel only reads, host code
+/// managed or pinned memory that work in the queue may write; what such work only reads, host code
 /// may read.
 void open_all_memory();
 void close_memory_to_host();
+
+/// Opens this memory to host code, until other memory is closed.
+void open_memory(const Allocation* a);
 
 /// The memory that a kernel's argument points to, null for none (a null pointer, a symbol). Ends
 /// the program where no kernel can use it.

@@ -20,10 +20,13 @@ struct Work {
   Where where;
   std::function<void()> run;
   std::vector<Use> uses;
+  const char* what = nullptr;  // "copy"; null: a kernel, where it uses any memory, or an event
   std::vector<std::shared_ptr<Work>> after;  // what must be done before
   bool done = false, wanted = false, seen = false;
   const char* beside = nullptr;  // what may run beside a kernel: "ncclSend"
   bool has_kernel_beside = false;
+
+  bool is_kernel() const { return !uses.empty() && !what; }
 };
 
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
@@ -131,31 +134,33 @@ void mark_before(const Work& work) {
 
 /// Of a kernel, or of what may run beside one: whether they may, as neither waits for the other.
 void look_for_company(const std::shared_ptr<Work>& work) {
-  const bool is_kernel = !work->uses.empty();
+  const bool is_kernel = work->is_kernel();
   if (!is_kernel && !work->beside) return;
   for (const auto& other : queue) other->seen = false;
   mark_before(*work);
   for (const auto& other : queue) {
     if (other->done || other->seen) continue;
     if (is_kernel && other->beside) other->has_kernel_beside = true;
-    if (work->beside && !other->uses.empty()) work->has_kernel_beside = true;
+    if (work->beside && other->is_kernel()) work->has_kernel_beside = true;
   }
 }
 
 /// The host waits; null: for all that is queued.
 void wait_until(const Work* target) {
-  const auto is_kernel = [](const auto& work) { return !work->uses.empty(); };
+  const auto is_kernel = [](const auto& work) { return work->is_kernel(); };
   if (queue.empty() || (target && target->done)) return;
   run_until(target);
   note_wait(std::any_of(queue.begin(), queue.end(), is_kernel));
 }
 
 std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> run,
-                             std::vector<Use> uses, const char* beside = nullptr) {
+                             std::vector<Use> uses, const char* what = nullptr,
+                             const char* beside = nullptr) {
   auto work = std::make_shared<Work>();
   work->where = where;
   work->run = std::move(run);
   work->uses = std::move(uses);
+  work->what = what;
   work->beside = beside;
   const bool closes = !work->uses.empty();
   Stream* own = stream ? stream : &default_stream;
@@ -208,37 +213,39 @@ cudaError_t not_a_stream() {
 }  // namespace
 
 cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
-                    std::vector<Use> uses) {
+                    std::vector<Use> uses, const char* what) {
   if (!is_stream(stream)) return not_a_stream();
   if (stream && stream->capture) {
     auto work = std::make_shared<Work>();
     work->where = where;
     work->run = std::move(run);
     work->uses = std::move(uses);
+    work->what = what;
     stream->capture->graph.work.push_back(work);
     if (stream != stream->capture->origin) stream->capture->unjoined.insert(stream);
     return cudaSuccess;
   }
   if (!stream && any_capture()) return refuse_while_capturing("work in the default stream");
-  append(stream, where, std::move(run), std::move(uses));
+  append(stream, where, std::move(run), std::move(uses), what);
   return cudaSuccess;
 }
 
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
   if (!is_stream(stream)) return not_a_stream();
   if (any_capture()) return refuse_while_capturing(what);
-  append(stream, {}, std::move(run), {}, what);
+  append(stream, {}, std::move(run), {}, nullptr, what);
   return cudaSuccess;
 }
 
 bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
 
-QueuedUse queued_use(const Allocation* memory) {
+QueuedUse queued_use(const Allocation* memory, const void* address) {
   QueuedUse found;
   for (const auto& work : queue) {
     for (const Use& use : work->uses) {
       if (use.memory != memory || (found.where && found.writable)) continue;
-      if (!found.where || use.writable) found = {&work->where, use.writable};
+      if (address && !use.has(address)) continue;
+      if (!found.where || use.writable) found = {&work->where, use.writable, work->what};
     }
   }
   return found;
@@ -401,7 +408,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess;
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (!exec) return error(cudaErrorInvalidValue, "there is no graph");
   for (const auto& work : exec->graph.work) {
-    if (auto e = enqueue(stream, work->where, work->run, work->uses)) return e;
+    if (auto e = enqueue(stream, work->where, work->run, work->uses, work->what)) return e;
   }
   return cudaSuccess;
 }

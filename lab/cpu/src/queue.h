@@ -11,28 +11,32 @@ namespace cuda_on_cpu {
 
 struct Allocation;
 
-/// Memory that a piece of work uses.
+/// Memory that a piece of work uses: all of an allocation (a kernel), or some bytes of it (a copy).
 struct Use {
   const Allocation* memory;
   bool writable;
+  const char* begin = nullptr;  // null: all of it
+  std::size_t bytes = 0;
+
+  bool has(const void* p) const { return !begin || (p >= begin && p < begin + bytes); }
 };
 
 /// Appends work to a stream; it runs when somebody waits for it. Between cudaStreamBeginCapture and
-/// cudaStreamEndCapture it becomes part of a graph instead. `what` is "the kernel launched" or "the
-/// copy made", say, for the line that is printed where nobody ever waited.
+/// cudaStreamEndCapture it becomes part of a graph instead. `what` is "copy", say; null: a kernel.
 cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> work,
-                    std::vector<Use> uses = {});
+                    std::vector<Use> uses, const char* what = nullptr);
 
 /// Whether work for the stream becomes part of a graph now.
 bool is_capturing(cudaStream_t stream);
 
-/// Whether a kernel in the queue uses the memory: `where` it was launched (null: none does), and
-/// whether it may write.
+/// Whether work in the queue uses the memory, the byte at `address` of it (null: any byte): `where`
+/// it was queued (null: none does), whether it may write, and what it is: "copy"; null: a kernel.
 struct QueuedUse {
   const Where* where = nullptr;
   bool writable = false;
+  const char* what = nullptr;
 };
-QueuedUse queued_use(const Allocation* memory);
+QueuedUse queued_use(const Allocation* memory, const void* address);
 
 /// Where the work that runs now was queued.
 Where running_work();

@@ -28,6 +28,7 @@ static_assert(kSharedBytesOptIn <= kDynamicBytes);
 
 struct Variable {
   std::size_t place, bytes;
+  const SharedShape* shape;
 };
 constexpr int kMaxVariables = 4096;
 Variable variables[kMaxVariables];
@@ -45,7 +46,8 @@ void fill(char* shared, const Variable& variable) {
 
 const std::size_t kSharedRoom = kRoom;
 
-std::size_t place_shared_variable(std::size_t bytes, std::atomic<std::size_t>* place_found) {
+std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
+                                  std::atomic<std::size_t>* place_found) {
   const OutsideKernelCode outside;
   const std::lock_guard lock(placing);
   if (*place_found != kNoPlace) return *place_found;
@@ -58,7 +60,7 @@ std::size_t place_shared_variable(std::size_t bytes, std::atomic<std::size_t>* p
   if (count == kMaxVariables || place + bytes + kAlignment > kStaticBytes) {
     fail("the program's kernels have too many shared variables: over 1 MiB");
   }
-  variables[count] = {place, bytes};
+  variables[count] = {place, bytes, &shape};
   variable_count = count + 1;
   if (shared_memory) fill(shared_memory, variables[count]);
   return *place_found = place;
@@ -113,6 +115,23 @@ std::size_t shared_variable_end(std::size_t offset) {
     end = variables[k].place + variables[k].bytes;
   }
   return end;
+}
+
+std::string describe_shared(std::size_t offset) {
+  const std::size_t dynamic = dynamic_shared_memory - shared_memory;
+  if (offset >= dynamic) {
+    return "byte " + std::to_string(offset - dynamic) + " of the launch's dynamic part";
+  }
+  int k = variable_count - 1;
+  while (k > 0 && variables[k].place > offset) --k;
+  const SharedShape& shape = *variables[k].shape;
+  std::string index;
+  std::size_t element = (offset - variables[k].place) / shape.element_bytes;
+  for (int b = shape.bounds - 1; b >= 0; --b) {
+    index = "[" + std::to_string(element % shape.bound[b]) + "]" + index;
+    element /= shape.bound[b];
+  }
+  return shape.name + index;
 }
 
 std::size_t before_dynamic_shared(std::size_t offset) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace cuda_on_cpu {
 
@@ -18,6 +19,9 @@ bool in_shared_memory(const char* shared, const void* address, std::size_t* offs
 /// Where the variable at or before `offset` ends; at or below `offset`, nothing is there. Of the
 /// block that runs.
 std::size_t shared_variable_end(std::size_t offset);
+
+/// What is called so at `offset`: "tile[0][32]".
+std::string describe_shared(std::size_t offset);
 
 /// How far before the launch's own part `offset` lies; 0 where it does not.
 std::size_t before_dynamic_shared(std::size_t offset);

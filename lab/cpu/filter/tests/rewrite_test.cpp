@@ -40,8 +40,8 @@ std::string launch(const std::string& kernel, const std::string& config) {
 }
 
 std::string variable(const std::string& type, const std::string& name) {
-  return "static ::cuda_on_cpu::SharedVariable<" + type + "> " + name +
-         "_in_shared_memory; auto& " + name + " = " + name + "_in_shared_memory.here();";
+  return "static ::cuda_on_cpu::SharedVariable<" + type + "> " + name + "_in_shared_memory{\"" +
+         name + "\"}; auto& " + name + " = " + name + "_in_shared_memory.here();";
 }
 
 std::string not_covered(const std::string& line_name_and_words) {

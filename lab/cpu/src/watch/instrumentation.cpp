@@ -146,7 +146,8 @@ class TheWatcher : public Watcher {
       const bool begins_inside = a && !a->freed && access.address < a->end();
       fail("%s: %s %s%s (%s)", text(access.site.line()).c_str(), verb(access.kind),
            begins_inside ? (std::to_string(access.bytes) + " bytes from ").c_str() : "",
-           describe_address(access.address).c_str(), block.describe_running_thread().c_str());
+           describe_address(access.address).c_str(),
+           block.describe_place_of_running_thread().c_str());
     }
     if (reinterpret_cast<std::uintptr_t>(access.address) % alignment != 0) {
       fail("%s: %s %zu bytes at an address that is no multiple of %zu: %s (%s)",

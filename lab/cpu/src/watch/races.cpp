@@ -88,8 +88,8 @@ void Races::kernel_begins() {
 void Races::kernel_ends() {
   if (!unwritten_read_) return;
   const UnwrittenRead& read = first_unwritten_read_;
-  fail("%s: reads %s memory that nothing has written (%s)", text(read.access.site.line()).c_str(),
-       read.access.shared ? "shared" : "global", read.who.c_str());
+  fail("%s: reads %s memory that nothing has written%s (%s)", text(read.access.site.line()).c_str(),
+       read.access.shared ? "shared" : "global", read.place.c_str(), read.who.c_str());
 }
 
 void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
@@ -226,7 +226,11 @@ void Races::access(Block& block, const MemoryAccess& access) {
     if (access.kind == Access::read) {
       if (!written && !unwritten_read_ && looks_untouched(access.address + done, here)) {
         unwritten_read_ = true;
-        first_unwritten_read_ = {access, block.describe_running_thread()};
+        const std::string place =
+            access.shared
+                ? ": " + describe_shared(access.address + done - block.shared_memory_begin())
+                : "";
+        first_unwritten_read_ = {access, place, block.describe_running_thread()};
       }
       const bool keep = word->read.launch == launch_ && word->read.thread != now.thread &&
                         !ordered(word->read, now);
@@ -253,15 +257,17 @@ void Races::report(const Block& block, const Stamp& before, const char* verb_bef
   const dim3 grid = block.kernel().config.grid;
   const uint3 other = {before.block % grid.x, before.block / grid.x % grid.y,
                        before.block / grid.x / grid.y};
+  const std::string place =
+      now.shared ? ": " + describe_shared(now.address - block.shared_memory_begin()) : "";
   fail(
       "%s: race in %s memory: thread %s %s what thread %s%s %s at %s, and no %s in between "
-      "(kernel launched at %s, block %s)",
+      "(kernel launched at %s, block %s%s)",
       text(now.site.line()).c_str(), now.shared ? "shared" : "global",
       text(block.thread_index(block.running_thread())).c_str(), verb(now.kind),
       text(block.thread_index(before.thread)).c_str(),
       same_block ? "" : (" of block " + text(other)).c_str(), verb_before,
       text(sites_[before.site].line()).c_str(), same_block ? "barrier" : "order",
-      text(block.kernel().config.where).c_str(), text(block.block_index()).c_str());
+      text(block.kernel().config.where).c_str(), text(block.block_index()).c_str(), place.c_str());
 }
 
 }  // namespace cuda_on_cpu

@@ -86,7 +86,7 @@ class Races {
   };
   struct UnwrittenRead {
     MemoryAccess access;
-    std::string who;
+    std::string place, who;
   };
 
   Word* find_word(const Block& block, const MemoryAccess& access, std::size_t offset);

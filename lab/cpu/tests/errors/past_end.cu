@@ -1,5 +1,6 @@
 // expect: past_end.cu:@store: writes 4000 bytes past the end of the 40 bytes that cudaMalloc gave
-//         at line @malloc \(kernel launched at line @launch, block \(1,0,0\), thread \(2,0,0\)\)
+//         at line @malloc \(kernel launched at line @launch, block \(1,0,0\), thread \(2,0,0\):
+//         blockIdx \* blockDim \+ threadIdx is \(6,0,0\)\)
 
 #include <lab/cuda_check.h>
 

@@ -1,6 +1,6 @@
 // expect: race_shared.cu:(@load|@store): race in shared memory: thread \([0-9]+,0,0\)
 //         (reads|writes) what thread \([0-9]+,0,0\) (wrote|read) at line (@store|@load), and no
-//         barrier in between \(kernel launched at line @launch, block \(0,0,0\)\)
+//         barrier in between \(kernel launched at line @launch, block \(0,0,0\): tile\[[0-9]+\]\)
 // variant: watched
 
 #include <lab/cuda_check.h>

@@ -1,14 +1,17 @@
-// expect: unwritten_shared.cu:@load: reads shared memory that nothing has written \(kernel
-//         launched at line @launch, block \(0,0,0\), thread \(63,0,0\)\)
+// expect: unwritten_shared.cu:@load: reads shared memory that nothing has written: tile\[2\]\[1\]
+//         \(kernel launched at line @launch, block \(0,0,0\), thread \(63,0,0\)\)
 // variant: watched
 
 #include <lab/cuda_check.h>
 
 __global__ void k_kernel(int* x) {
-  __shared__ int tile[65];
-  tile[threadIdx.x] = x[threadIdx.x];
+  __shared__ double before[3];
+  __shared__ int tile[3][63];
+  if (threadIdx.x < 3) before[threadIdx.x] = 0;
+  tile[threadIdx.x / 32][threadIdx.x % 32] = x[threadIdx.x];
   __syncthreads();
-  x[threadIdx.x] = tile[threadIdx.x + 1];  // @load
+  const int k = threadIdx.x;
+  x[k] = k == 63 ? tile[2][1] : tile[k / 32][k % 32];  // @load
 }
 
 int main() {

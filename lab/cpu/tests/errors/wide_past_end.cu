@@ -1,5 +1,6 @@
 // expect: wide_past_end.cu:@copy: reads 24 bytes from byte 72 of the 80 bytes that cudaMalloc gave
-//         at line @malloc \(kernel launched at line @launch, block \(0,0,0\), thread \(3,0,0\)\)
+//         at line @malloc \(kernel launched at line @launch, block \(0,0,0\), thread
+//         \(3,0,0\): blockIdx
 // variant: watched
 
 #include <lab/cuda_check.h>

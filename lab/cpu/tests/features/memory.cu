@@ -237,10 +237,33 @@ void amounts() {
   }
 }
 
+// A copy that is queued closes its own bytes to the host, and not others of the same page.
+void beside_a_queued_copy() {
+  double *x, *places;
+  cudaStream_t stream;
+  CUDA(cudaStreamCreate(&stream));
+  CUDA(cudaMalloc(&x, sizeof(double)));
+  CUDA(cudaMemset(x, 0, sizeof(double)));
+  CUDA(cudaMallocHost(&places, 2 * sizeof(double)));
+  places[1] = 5;
+  CUDA(cudaMemcpyAsync(places, x, sizeof(double), cudaMemcpyDeviceToHost, stream));
+  CHECK_EQUAL(places[1], 5);
+  places[1] = 6;
+  // What is only read, the host may read too.
+  CUDA(cudaMemcpyAsync(x, places + 1, sizeof(double), cudaMemcpyHostToDevice, stream));
+  CHECK_EQUAL(places[1], 6);
+  CUDA(cudaStreamSynchronize(stream));
+  CHECK_EQUAL(places[0], 0);
+  CUDA(cudaFree(x));
+  CUDA(cudaFreeHost(places));
+  CUDA(cudaStreamDestroy(stream));
+}
+
 int main() {
   copies();
   managed();
   pinned();
+  beside_a_queued_copy();
   ordinary_host_memory();
   in_stream_order();
   symbols();

@@ -1,0 +1,13 @@
+// expect: launch_refused.cu:@launch: the launch was refused \(a block of 64 x 64 x 1 = 4096 threads,
+//         and 1024 are the most\), and nobody asked cudaGetLastError
+// exit: 0
+
+#include <lab/cuda_check.h>
+
+__global__ void nothing_kernel() {}
+
+int main() {
+  nothing_kernel<<<1, dim3(64, 64)>>>();  // @launch
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}

@@ -1,0 +1,125 @@
+#include "finding.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "source_code.h"
+
+namespace validate {
+namespace {
+
+bool holds(const std::string& text, const std::string& what) {
+  return text.find(what) != std::string::npos;
+}
+
+/// What stands between two texts; "" where one of them is missing.
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + before.size(), end = text.find(after, begin);
+  return end == std::string::npos ? "" : text.substr(begin, end - begin);
+}
+
+/// The name that ends before `end`.
+std::string name_before(const std::string& text, std::size_t end) {
+  std::size_t begin = end;
+  while (begin > 0 && in_name(text[begin - 1])) --begin;
+  return text.substr(begin, end - begin);
+}
+
+/// The array that a line reads, or writes, if there is but one: "f_old" of x = f_old[k].
+std::string array_of(const std::string& line, bool writes) {
+  const std::size_t assigned = line.find('=');
+  std::string found;
+  for (std::size_t k = line.find('['); k != std::string::npos; k = line.find('[', k + 1)) {
+    const std::string name = name_before(line, k);
+    if (name.empty() || (assigned != std::string::npos && writes != (k < assigned))) continue;
+    if (!found.empty() && found != name) return "";
+    found = name;
+  }
+  return found;
+}
+
+/// What a line allocates: "f_old" of cudaMallocManaged(f_old, bytes).
+std::string allocated_in(const std::string& line) {
+  const std::size_t call = line.find("cudaMalloc"), bracket = line.find('(', call);
+  if (call == std::string::npos || bracket == std::string::npos) return "";
+  std::size_t begin = bracket + 1;
+  while (begin < line.size() && !in_name(line[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && in_name(line[end])) ++end;
+  return line.substr(begin, end - begin);
+}
+
+}  // namespace
+
+Finding read_finding(const std::string& said_by_program) {
+  Finding finding;
+  // Of a job: "rank 0: ...".
+  std::string words = said_by_program;
+  const std::size_t first = words.find(": ");
+  if (words.rfind("rank ", 0) == 0 && first != std::string::npos) words.erase(0, first + 2);
+  // "FILE:LINE: ..."
+  const std::size_t colon = words.find(':');
+  if (colon == std::string::npos || colon > words.find(' ')) return finding;
+  char* end = nullptr;
+  const long line = std::strtol(words.c_str() + colon + 1, &end, 10);
+  if (line <= 0 || *end != ':' || end[1] != ' ') return finding;
+  finding.words = words;
+  finding.line = static_cast<int>(line);
+  const std::string said = end + 2;
+  finding.kind = Finding::kOther;
+  if (said.rfind("race in ", 0) == 0) {
+    finding.kind = Finding::kRace;
+    const std::size_t place = said.rfind("): ");
+    if (place != std::string::npos) finding.what = said.substr(place + 3, said.size() - place - 4);
+    finding.both_write = holds(said, " writes what thread ") && holds(said, " wrote at ");
+  } else if (holds(said, "memory that nothing has written")) {
+    finding.kind = Finding::kUnwritten;
+    finding.what = between(said, "nothing has written: ", " (");
+  } else if (holds(said, "the launch was refused (")) {
+    finding.kind = Finding::kRefused;
+    finding.what = between(said, "refused (", ")");
+  } else if (holds(said, "kernel launched at ") && !holds(said, "shared memory")) {
+    for (const char* where : {"just behind the end of", "past the end of", "bytes before"}) {
+      const std::size_t at = said.find(where);
+      if (at == std::string::npos) continue;
+      finding.kind = Finding::kOutOfBounds;
+      finding.what = said.substr(0, at) + where;
+    }
+    finding.allocated_at = std::atoi(between(said, " gave at line ", " ").c_str());
+    finding.has_place = std::sscanf(between(said, "threadIdx is (", ")").c_str(), "%d,%d",
+                                    &finding.x, &finding.y) == 2;
+  }
+  return finding;
+}
+
+Scene scene_of(const Finding& finding, const std::string& source) {
+  Scene scene;
+  const std::vector<std::string> lines = code_lines(source);
+  if (finding.line > static_cast<int>(lines.size())) return scene;
+  std::string text;  // of the function
+  for (int k = 0; k < finding.line; ++k) {
+    const std::string& line = lines[k];
+    const std::size_t bracket = line.find('(');
+    const bool begins = !line.empty() && in_name(line[0]) && bracket != std::string::npos;
+    const std::string name = begins ? name_before(line, bracket) : "";
+    if (!name.empty() && name.rfind("__", 0) != 0) {
+      scene.function = name;
+      text.clear();
+    }
+    text += line + "\n";
+  }
+  const std::string code = code_only(text);
+  scene.thread_per_point = holds(code, "i=blockIdx.x*blockDim.x+threadIdx.x") &&
+                           holds(code, "j=blockIdx.y*blockDim.y+threadIdx.y");
+  scene.array = array_of(lines[finding.line - 1], finding.what.rfind("writes", 0) == 0);
+  if (scene.array.empty() && finding.allocated_at > 0 &&
+      finding.allocated_at <= static_cast<int>(lines.size())) {
+    scene.array = allocated_in(lines[finding.allocated_at - 1]);
+  }
+  return scene;
+}
+
+}  // namespace validate

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+
+namespace validate {
+
+/// What CUDA on the CPU (lab/cpu) says of a single access, a barrier or a launch that is wrong: its
+/// one line, read.
+struct Finding {
+  enum Kind {
+    kNone,
+    kOutOfBounds,  ///< a kernel accesses what lies beside an allocation
+    kUnwritten,    ///< a kernel reads what nothing has written
+    kRace,
+    kRefused,  ///< a launch, and nobody asked whether it was accepted
+    kOther,
+  };
+  Kind kind = kNone;
+  std::string words;        ///< "exercises/04_jacobi_kernel/jacobi.cu:72: reads ..."
+  int line = 0;             ///< of the program
+  std::string what;         ///< "reads just behind the end of"; "tile[0][32]"; "a block of ..."
+  int allocated_at = 0;     ///< the line that gave the memory
+  bool both_write = false;  ///< of a race
+  bool has_place = false;   ///< x and y are known
+  int x = 0, y = 0;         ///< blockIdx * blockDim + threadIdx
+
+  bool known() const { return kind != kNone; }
+};
+
+/// Reads what a program said; kNone where no line of the program is named.
+Finding read_finding(const std::string& words);
+
+/// Where in a program's text something was found.
+struct Scene {
+  std::string function;  ///< in which the line stands: "jacobi_sweep_kernel"; "": not known
+  std::string array;     ///< that the line accesses: "f_old"; "": not known
+  bool thread_per_point =
+      false;  ///< i and j of that function come of blockIdx, blockDim, threadIdx
+};
+
+/// Of a finding, in the text of its program.
+Scene scene_of(const Finding& finding, const std::string& source);
+
+}  // namespace validate

@@ -1,0 +1,236 @@
+// What is wrong with a field that follows a story: a cause that predicts the whole field, iteration
+// after iteration.
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "field_look.h"
+#include "text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kLongestStory = 3;  // iterations that are looked at to tell one cause from another
+
+using Look = FieldLook;
+
+/// A cause, as a clause, and the field that it leads to after k iterations.
+struct Story {
+  std::string cause, look_at;
+  std::function<const Field&(int)> field;
+};
+
+/// Whether the program's field is the story's after 1, 2 and 3 iterations.
+bool is_told(const Look& look, const Story& story) {
+  int chapters = 0;
+  for (int k = 1; k <= kLongestStory; ++k) {
+    const Observation* seen = look.interview.after(k);
+    if (!seen || seen->iterations != k) break;
+    if (!agree(story.field(k), seen->field, look.n, k + 1)) return false;
+    ++chapters;
+  }
+  return chapters >= 2;
+}
+
+/// The field never changes at all.
+Story standing_still(const Look& look) {
+  auto start = [&look](int) -> const Field& { return look.start_old; };
+  const double first = look.said(1), second = look.said(2);
+  if (first == 0 && second == 0) {
+    return {"the field stays as it was at the start, and every residual is 0: no sweep is made",
+            never_launched(look) + "; then whether the new field becomes the old one", start};
+  }
+  if (look.residual_is_right(1) && std::fabs(second - first) <= 1e-6 * first) {
+    return {std::string(
+                "every iteration repeats the first: the new field never becomes the old one. ") +
+                (look.words.swaps() ? "The swap is missing, or it exchanges something else"
+                                    : "Either the copy is missing, or it goes the wrong way"),
+            look.words.swaps()
+                ? "whether " + look.words.handover() + " comes after each " +
+                      (look.words.has_passes() ? "pass" : "sweep") +
+                      ", and exchanges main's own pointers"
+                : "the call in the loop of main, copy_field(f_old, f_new, n), and to and from in " +
+                      look.words.copy(),
+            start};
+  }
+  return {"the field stays as it was at the start: the result of the sweeps never reaches it",
+          "which field the sweep writes, and " + look.words.handover(), start};
+}
+
+/// The sweep writes nothing: the copy brings the starting values of the other field.
+Story nothing_written(const Look& look) {
+  auto start = [&look](int) -> const Field& { return look.start_new; };
+  if (look.said(1) == 0) {
+    return {
+        "the sweep changes no point, and every residual is 0: either it does not run at all, "
+        "or no point passes its bounds",
+        never_launched(look), start};
+  }
+  Sweeps from_new(look.n, look.start_new);
+  if (std::fabs(look.said(1) - from_new.residual(1)) <= 1e-6 * from_new.residual(1)) {
+    return {
+        "the sweep reads f_new and writes f_old: the two have each other's place, and the copy "
+        "then overwrites the result",
+        "the arguments of " + look.words.sweep() +
+            (look.words.sweep_on_gpu() ? " where it is launched" : " where it is called") +
+            ", in the order of its parameters: f_new, which it writes, then f_old, which it reads",
+        start};
+  }
+  return {"the sweep computes, but no new value reaches the new field",
+          "the line f_new[idx(i, j, n)] = value in " + look.words.sweep(), start};
+}
+
+/// Starting values that are not the problem's.
+void add_wrong_starts(const Look& look, std::vector<std::pair<Story, Field>>* starts) {
+  const int n = look.n;
+  auto add = [&](const std::string& cause, const std::string& look_at, Field start) {
+    if (start != look.start_old) starts->push_back({{cause, look_at, nullptr}, std::move(start)});
+  };
+  const std::string initialize = "initialize_field, and its two calls in main";
+  add("the sweeps are right, but they begin with the starting values of the other field",
+      "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new "
+      "problem.initial_new()",
+      look.start_new);
+  Field no_interior = look.start_old, no_boundary = look.start_old;
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      const bool boundary = i == 0 || j == 0 || i == n - 1 || j == n - 1;
+      (boundary ? no_boundary : no_interior)[static_cast<std::size_t>(j) * n + i] = 0.0f;
+    }
+  }
+  add("the sweeps are right, but the interior of f_old begins with 0 everywhere", initialize,
+      no_interior);
+  add("the sweeps are right, but the boundary of f_old begins with 0", initialize, no_boundary);
+  add("the sweeps are right, but f_old begins with 0 everywhere", initialize,
+      Field(look.start_old.size(), 0.0f));
+  for (auto kind :
+       {lab::ProblemKind::kLaplace, lab::ProblemKind::kProbe, lab::ProblemKind::kHarmonic}) {
+    if (kind == look.wrong.run.problem) continue;
+    add(format("it solves %s, and --problem says %s", lab::problem_name(kind),
+               lab::problem_name(look.wrong.run.problem)),
+        "main: the problem is lab::Problem(options)",
+        field_of(lab::Problem(kind, n, 1).initial_old(), n));
+  }
+}
+
+/// The stories that the program's field tells.
+struct Told {
+  const Look& look;
+  std::vector<Story> stories;
+  void listen(const Story& story) {
+    if (is_told(look, story)) stories.push_back(story);
+  }
+};
+
+/// Those of two fields that change roles.
+void listen_to_swaps(const Look& look, Told* told) {
+  Sweeps& right = look.sweeps;
+  told->listen(
+      {"after an even number of sweeps the field is right, after an odd one it is that of the "
+       "sweep before: the sweeps change the roles of the fields, and the pointers that main has "
+       "do not follow",
+       (look.words.has_strips()
+            ? look.words.handover() + ": it must change main's own pointers"
+            : "where std::swap(f_old, f_new) must be done in main: wherever an odd number of "
+              "sweeps was made"),
+       [&](int k) -> const Field& { return right.after(k - k % 2); }});
+  if (look.start_new == look.start_old) return;
+  told->listen(
+      {"after an odd number of sweeps the field is right, after an even one it is that of the "
+       "sweep before: the sweeps are right, and the wrong one of the two fields is recorded",
+       "run.finish in main: it copies f_old, which after each exchange is the field that was "
+       "written last",
+       [&](int k) -> const Field& { return right.after(k % 2 ? k : k - 1); }});
+  told->listen(
+      {"only the first sweep's result becomes the old field; all later ones repeat the second "
+       "sweep",
+       "whether " + look.words.handover() + " comes after each sweep, not only once",
+       [&](int) -> const Field& { return right.after(1); }});
+  told->listen(
+      {"every sweep reads the field of the start and writes the same other one, while main's "
+       "pointers change roles",
+       look.words.has_graph()
+           ? look.words.handover() +
+                 ", also while a graph is captured: the second graph reads what the first one "
+                 "writes; and that the two passes take turns"
+           : "the arguments of " + look.words.sweep() + " where it is launched, and " +
+                 look.words.handover(),
+       [&](int k) -> const Field& { return right.after(k % 2); }});
+  told->listen({"no sweep is made at all: the fields change roles, and keep their starting values",
+                never_launched(look) + "; and how many sweeps " + look.words.host() +
+                    " makes: as many as it is asked for, one too",
+                [&](int k) -> const Field& { return k % 2 ? look.start_new : look.start_old; }});
+}
+
+}  // namespace
+
+std::string never_launched(const Look& look) {
+  if (!look.words.sweep_on_gpu()) return "the loops in " + look.words.sweep();
+  return "the launch of " + look.words.sweep() + " in " + look.words.host() +
+         " (is it there? was it accepted: cudaGetLastError() right behind it, at most 1024 threads "
+         "a block? has its grid enough blocks?), and the `if` in the kernel" +
+         (look.words.has_strips() ? "; and which rows a warp stores: all of its own, with no row "
+                                    "between one warp's and the next one's"
+                                  : "");
+}
+
+Diagnosis ask_for_story(const Look& look) {
+  Told told{look, {}};
+  Sweeps& right = look.sweeps;
+  told.listen(standing_still(look));
+  if (look.start_new != look.start_old) told.listen(nothing_written(look));
+  told.listen(
+      {"the field is that of one iteration before",
+       "run.finish in main: it must get the field that the last sweep wrote; and whether the "
+       "new field becomes the old one before the next sweep",
+       [&](int k) -> const Field& { return right.after(k - 1); }});
+  if (look.words.swaps()) listen_to_swaps(look, &told);
+  told.listen(
+      {"the field is one sweep ahead: either one sweep too many is made, or the first is not "
+       "counted",
+       "the loop in main, and what comes before it",
+       [&](int k) -> const Field& { return right.after(k + 1); }});
+  told.listen({"each iteration makes two sweeps, and counts one", "the loop in main",
+               [&](int k) -> const Field& { return right.after(2 * k); }});
+  Sweeps other(look.n, look.start_new);
+  if (look.start_new != look.start_old) {
+    told.listen(
+        {std::string("the sweeps begin a step late, with the starting values of the new field: ") +
+             (look.words.swaps() ? "the fields change roles" : "the copy comes") +
+             " before the sweep",
+         "the order in the loop of main: first " + look.words.host() + ", then " +
+             (look.words.swaps() ? look.words.handover() : "copy_field"),
+         [&](int k) -> const Field& { return other.after(k - 1); }});
+  }
+  Field flipped;
+  told.listen(
+      {"the field is the right one with i and j exchanged. Either the result is recorded so, or "
+       "the starting values are given so",
+       look.words.swaps()
+           ? "run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, "
+             "j) in initialize_field_kernel"
+           : "run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
+             "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field",
+       [&](int k) -> const Field& { return flipped = transposed(right.after(k), look.n); }});
+  std::vector<std::pair<Story, Field>> starts;
+  add_wrong_starts(look, &starts);
+  for (auto& [story, start] : starts) {
+    Sweeps from_there(look.n, start);
+    story.field = [&](int k) -> const Field& { return from_there.after(k); };
+    told.listen(story);
+  }
+  // Stories that end alike (on `laplace` both fields begin alike) cannot be told apart.
+  Diagnosis diagnosis;
+  std::vector<std::string> causes;
+  for (const Story& story : told.stories) {
+    causes.push_back(story.cause);
+    diagnosis.look_at.push_back(story.look_at);
+  }
+  diagnosis.cause = causes.size() > 1 ? "either " + join(causes, "or") : join(causes);
+  return diagnosis;
+}
+
+}  // namespace validate

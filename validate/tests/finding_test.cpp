@@ -1,0 +1,154 @@
+// What CUDA on the CPU says of one access is read, and said again in the words of the program.
+
+#include "finding.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "diagnosis.h"
+
+namespace {
+
+using validate::Finding;
+using validate::read_finding;
+
+const std::string kSource =
+    "// A comment, void nothing(\n"
+    "void allocate_fields(float** f_old, float** f_new, int n) {\n"
+    "  CUDA_CHECK(cudaMallocManaged(f_old, bytes));\n"
+    "  CUDA_CHECK(cudaMallocManaged(&f_new, bytes));\n"
+    "}\n"
+    "\n"
+    "template <int kSize>\n"
+    "__global__ void jacobi_sweep_kernel(float* f_new, const float* f_old, double* sum,\n"
+    "                                    int n) {\n"
+    "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  const int j = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "  const float east = f_old[idx(i + 1, j, n)];  // not f_new[k]\n"
+    "  f_new[idx(i, j, n)] = 0.25f * (east + f_old[idx(i, j, n)]);\n"
+    "  const float value = 0.25f * east;\n"
+    "}\n";
+
+std::string out_of_bounds(int line, const std::string& what, const std::string& place,
+                          int allocated_at = 3) {
+  return "jacobi.cu:" + std::to_string(line) + ": " + what +
+         " the 40000 bytes that cudaMallocManaged gave at line " + std::to_string(allocated_at) +
+         " (kernel launched at line 84, block (3,0,0), thread (3,0,0): blockIdx * blockDim + "
+         "threadIdx is " +
+         place + ")";
+}
+
+validate::Diagnosis diagnosis_of(const std::string& words, int step = 4) {
+  validate::Patient patient;
+  patient.step = step;
+  patient.source = kSource;
+  return validate::diagnose_finding(read_finding(words), 100, patient);
+}
+
+std::string look_at(const validate::Diagnosis& diagnosis) {
+  std::string text;
+  for (const std::string& line : diagnosis.look_at) text += line + "\n";
+  return text;
+}
+
+TEST(FindingTest, what_is_no_finding) {
+  for (const char* words :
+       {"", "done", "12: x", "no usable GPU: none", "n must be at least 3", "jacobi.cu:x: reads",
+        "jacobi.cu:0: reads", "n = 100: 3 iterations", "jacobi.cu:72"}) {
+    EXPECT_FALSE(read_finding(words).known()) << words;
+  }
+  const Finding other = read_finding("jacobi.cu:72: barrier not reached by all threads");
+  EXPECT_EQ(other.kind, Finding::kOther);
+  EXPECT_FALSE(diagnosis_of(other.words).known());
+}
+
+TEST(FindingTest, an_access_out_of_bounds) {
+  const Finding finding =
+      read_finding(out_of_bounds(12, "reads just behind the end of", "(99,0,0)"));
+  EXPECT_EQ(finding.kind, Finding::kOutOfBounds);
+  EXPECT_EQ(finding.line, 12);
+  EXPECT_EQ(finding.allocated_at, 3);
+  EXPECT_TRUE(finding.has_place);
+  EXPECT_EQ(finding.x, 99);
+  EXPECT_EQ(finding.y, 0);
+  EXPECT_EQ(read_finding("rank 2: " + finding.words).kind, Finding::kOutOfBounds);
+  // Of the host, and of shared memory, it is none.
+  EXPECT_EQ(read_finding("jacobi.cu:9: host code writes 8 bytes past the end of the 40 bytes that "
+                         "cudaMallocManaged gave at line 3")
+                .kind,
+            Finding::kOther);
+  EXPECT_EQ(read_finding("jacobi.cu:9: reads shared memory 4 bytes past the end of a variable "
+                         "(kernel launched at line 84, block (0,0,0), thread (0,0,0))")
+                .kind,
+            Finding::kOther);
+}
+
+TEST(FindingTest, a_thread_without_an_interior_point) {
+  const auto diagnosis =
+      diagnosis_of(out_of_bounds(12, "reads just behind the end of", "(99,0,0)"));
+  EXPECT_EQ(diagnosis.cause,
+            "jacobi_sweep_kernel reads just behind the end of f_old; a thread with i = 99, j = 0 "
+            "is no interior point");
+  EXPECT_EQ(look_at(diagnosis),
+            "the `if` in jacobi_sweep_kernel: its bounds are 1 to n - 2, for i and for j\n");
+}
+
+TEST(FindingTest, a_thread_with_an_interior_point) {
+  const auto diagnosis = diagnosis_of(out_of_bounds(12, "reads 400 bytes before", "(7,9,0)"));
+  EXPECT_EQ(diagnosis.cause,
+            "jacobi_sweep_kernel reads 400 bytes before f_old, in the thread with i = 7, j = 9");
+  EXPECT_EQ(diagnosis.look_at.at(0), "the index at line 12 of f_old");
+}
+
+TEST(FindingTest, the_array_is_that_of_the_line_or_of_the_allocation) {
+  auto array = [](int line, const std::string& what, int allocated_at) {
+    return scene_of(read_finding(out_of_bounds(line, what, "(0,0,0)", allocated_at)), kSource)
+        .array;
+  };
+  EXPECT_EQ(array(13, "writes 400 bytes before", 3), "f_new");
+  EXPECT_EQ(array(13, "reads 400 bytes before", 4), "f_old");
+  EXPECT_EQ(array(14, "reads 400 bytes before", 3), "f_old") << "of the allocation";
+  EXPECT_EQ(array(14, "reads 400 bytes before", 4), "f_new") << "of the allocation";
+  EXPECT_EQ(array(14, "reads 400 bytes before", 1), "");
+  EXPECT_EQ(array(99, "reads 400 bytes before", 3), "") << "there is no such line";
+}
+
+TEST(FindingTest, a_tile_that_is_not_loaded) {
+  const std::string unwritten =
+      "jacobi.cu:12: reads shared memory that nothing has written: tile[0][32] (kernel launched at "
+      "line 84, block (0,0,0), thread (31,0,0))";
+  EXPECT_EQ(diagnosis_of(unwritten, 9).cause,
+            "tile[0][32] is read at line 12, and no thread had loaded it");
+  EXPECT_FALSE(diagnosis_of(unwritten, 4).known()) << "it has no tile";
+  const std::string race =
+      "jacobi.cu:12: race in shared memory: thread (26,3,0) writes what thread (0,0,0) wrote at "
+      "line 12, and no barrier in between (kernel launched at line 84, block (0,0,0): tile[3][26])";
+  EXPECT_EQ(diagnosis_of(race, 9).cause,
+            "two threads load the same entry of the tile, tile[3][26], at line 12; then others may "
+            "be loaded by none");
+  EXPECT_NE(look_at(diagnosis_of(race, 9)).find("how threads share out the tile's entries"),
+            std::string::npos);
+}
+
+TEST(FindingTest, a_launch_that_was_refused) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:84: the launch was refused (a block of 64 x 64 x 1 = 4096 threads, and 1024 are "
+      "the most), and nobody asked cudaGetLastError");
+  EXPECT_EQ(diagnosis.cause,
+            "the launch at line 84 was refused (a block of 64 x 64 x 1 = 4096 threads, and 1024 "
+            "are the most), and nobody asked cudaGetLastError");
+}
+
+TEST(FindingTest, is_the_cause_of_a_failure) {
+  validate::Patient patient;
+  patient.step = 4;
+  patient.source = kSource;
+  const auto diagnosis = validate::diagnose_failure(
+      {lab::ProblemKind::kProbe, 100, 10}, 0,
+      "it ended with exit code 3: " + out_of_bounds(12, "reads just behind the end of", "(99,0,0)"),
+      patient);
+  EXPECT_NE(diagnosis.cause.find("a thread with i = 99, j = 0"), std::string::npos);
+}
+
+}  // namespace
