@@ -420,6 +420,111 @@ std::vector<std::string> check_stopping(const std::string& program, const Case& 
   return {};
 }
 
+/// What all runs of a check have in common.
+struct Check {
+  const std::string& program;
+  const std::string folder;  ///< for what is temporary
+  const double time_limit;   ///< seconds, of a run
+  const Progress& progress;
+  const AtHand& at_hand;
+  const std::string dir = folder + "/record";
+};
+
+/// A run that has ended, against the reference. A record of hashes that differ is made anew, as a
+/// whole field: then *trial is that run.
+Comparison compare_trial(const Check& check, const Case& run, bool hashed, Run* trial) {
+  Reference reference(lab::Problem(run.problem, run.n, 1));
+  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
+  Comparison compared;
+  compared.residuals = compare_residuals(expected, trial->record.residuals, run.n);
+  const int made = trial->record.iterations;
+  if (made < run.iterations) {
+    if (hashed || made == 0) return compared;
+    Case shorter = run;
+    shorter.iterations = made;
+    Reference until_then(lab::Problem(run.problem, run.n, 1));
+    sweep_reference(&until_then, made);
+    return compare_run(shorter, trial->record, check.dir, &until_then, expected);
+  }
+  if (hashed) {
+    std::vector<std::uint64_t> hashes;
+    if (!read_row_hashes(check.dir, run.n, &hashes, &compared.error)) return compared;
+    if (hashes_agree(reference, hashes)) return compared;
+    *trial = run_program(check.program, run, false, check.dir, check.time_limit);
+    compared.error = trial->error;
+    if (!compared.error.empty()) return compared;
+  }
+  return compare_run(run, trial->record, check.dir, &reference, expected);
+}
+
+/// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can be
+/// found, and what is wrong.
+std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool hashed,
+                                       const Record& record, Comparison* compared,
+                                       Patient* patient) {
+  std::vector<std::string> lines;
+  Case made = run;
+  made.iterations = record.iterations;
+  const bool stopped_early = made.iterations < run.iterations;
+  Wrong what;
+  what.run = run;
+  what.made = made.iterations;
+  what.field = compared->field.kind == FieldComparison::kWrong;
+  what.residual = compared->residuals.kind == ResidualComparison::kWrong;
+  if (what.field) {
+    check.progress("looking for the first wrong iteration");
+    what.first_iteration = first_wrong_iteration(made, *patient, &compared->field);
+  }
+  check.progress("looking for the cause");
+  if (!check.at_hand.watched.empty()) {
+    patient->finding = look_closely(check.at_hand.watched, check.dir, check.time_limit);
+    patient->watched = true;
+  }
+  Questions of_one(check.program, check.folder, check.time_limit);
+  Case job;
+  job.ranks = 1;
+  const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
+  const Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
+  auto add = [&lines](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  add(diagnosis.lines());
+  if (stopped_early) {
+    lines.push_back(
+        format("it stopped after %d of %d iterations", made.iterations, run.iterations));
+  }
+  if (what.field) {
+    describe_field(compared->field, made, what.first_iteration, &lines);
+    if (!diagnosis.known() || diagnosis.draw) add(draw(what, *patient));
+  } else if (!stopped_early || !hashed) {
+    lines.push_back("the field is right");
+  }
+  if (what.residual) {
+    describe_residual(compared->residuals, &lines);
+  } else {
+    lines.push_back("the residual is right");
+  }
+  describe_finding(patient->finding, &lines);
+  return lines;
+}
+
+constexpr int kMeets = 13;  // no multiple of a --check-every that is tried
+
+/// The run to a tolerance that goes with these cases, whose residual is to meet it in iteration
+/// kMeets; one of no iterations where none is fit for that.
+Case run_to_tolerance(const std::vector<Case>& cases) {
+  for (Case run : cases) {
+    if (run.problem == lab::ProblemKind::kLaplace && run.n >= 20 && run.n <= 250 &&
+        run.iterations > kMeets) {
+      run.iterations = 100;
+      return run;
+    }
+  }
+  Case none;
+  none.iterations = 0;
+  return none;
+}
+
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
@@ -500,8 +605,17 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
                       double time_limit_seconds, const Progress& progress, const AtHand& at_hand) {
   Verdict verdict;
   const TemporaryFolder folder;
-  const std::string dir = folder.path() + "/record";
+  const Check check{program, folder.path(), time_limit_seconds, progress, at_hand};
   Questions questions(program, folder.path(), time_limit_seconds);
+  auto ends = [&verdict](Verdict::Kind kind, const std::string& summary) {
+    verdict.kind = kind;
+    verdict.summary = summary;
+    return verdict;
+  };
+  auto wrong = [&](const Case& run, const std::vector<std::string>& lines) {
+    verdict.details.insert(verdict.details.end(), lines.begin(), lines.end());
+    return ends(Verdict::kWrong, "wrong: " + describe(run));
+  };
   bool different_rounding = false, single_precision = false;
   bool sparse = false;  // it computes a residual every so many sweeps only
   std::set<int> sizes;
@@ -510,24 +624,12 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
   for (std::size_t next = 0; next < all_cases.size(); ++next) {
     const Case run = all_cases[next];
     progress(describe(run));
-    bool hashed = run.n >= kHashedRecordN;
-    Run trial = run_program(program, run, hashed, dir, time_limit_seconds);
-    if (!trial.child.started) {
-      verdict.kind = Verdict::kCannotRun;
-      verdict.summary = trial.error;
-      return verdict;
-    }
+    const bool hashed = run.n >= kHashedRecordN;
+    Run trial = run_program(program, run, hashed, check.dir, time_limit_seconds);
+    if (!trial.child.started) return ends(Verdict::kCannotRun, trial.error);
     if (trial.child.exit_code == lab::kExitNoGpu) {
-      verdict.kind = Verdict::kNoGpu;
-      verdict.summary = last_words(trial.child);
-      return verdict;
+      return ends(Verdict::kNoGpu, last_words(trial.child));
     }
-    auto wrong = [&](const std::string& why) {
-      verdict.kind = Verdict::kWrong;
-      verdict.summary = "wrong: " + describe(run);
-      if (!why.empty()) verdict.details.push_back(why);
-      return verdict;
-    };
     Patient patient = questions.patient(trial.record.step, at_hand.source, run);
     if (next == 0 && patient.step >= kFirstSparseStep) {
       // An exercise that is not done yet computes every residual, as the step before did.
@@ -541,88 +643,25 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
             "it computes the residual in every iteration; --check-every was not tried");
       }
     }
-    auto add = [&](const std::vector<std::string>& lines) {
-      verdict.details.insert(verdict.details.end(), lines.begin(), lines.end());
-    };
     if (!trial.error.empty()) {
-      add(diagnose_failure(run, trial.record.iterations, trial.error, patient).lines());
-      return wrong(trial.error);
+      std::vector<std::string> lines =
+          diagnose_failure(run, trial.record.iterations, trial.error, patient).lines();
+      lines.push_back(trial.error);
+      return wrong(run, lines);
     }
 
-    Reference reference(lab::Problem(run.problem, run.n, 1));
-    const std::vector<double> expected = sweep_reference(&reference, run.iterations);
-    // A program that stops early has a residual that is not a number, or a wrong loop.
-    const bool stopped_early = trial.record.iterations < run.iterations;
-    Case made = run;
-    made.iterations = trial.record.iterations;
-    Comparison compared;
-    compared.residuals = compare_residuals(expected, trial.record.residuals, run.n);
-    if (!stopped_early) {
-      bool look_at_field = true;
-      if (hashed) {
-        std::vector<std::uint64_t> hashes;
-        std::string error;
-        if (!read_row_hashes(dir, run.n, &hashes, &error)) return wrong(error);
-        look_at_field = !hashes_agree(reference, hashes);
-        if (look_at_field) {
-          trial = run_program(program, run, false, dir, time_limit_seconds);
-          if (!trial.error.empty()) return wrong(trial.error);
-        }
-      }
-      if (look_at_field) compared = compare_run(run, trial.record, dir, &reference, expected);
-    } else if (!hashed && trial.record.iterations > 0) {
-      Reference shorter(lab::Problem(run.problem, run.n, 1));
-      sweep_reference(&shorter, made.iterations);
-      compared = compare_run(made, trial.record, dir, &shorter, expected);
-    }
-    if (!compared.error.empty()) return wrong(compared.error);
-
-    const bool residual_wrong = compared.residuals.kind == ResidualComparison::kWrong;
-    const bool field_wrong = compared.field.kind == FieldComparison::kWrong;
-    if (residual_wrong || field_wrong || stopped_early) {
-      wrong("");
-      Wrong what;
-      what.run = run;
-      what.made = made.iterations;
-      what.field = field_wrong;
-      what.residual = residual_wrong;
-      if (field_wrong) {
-        progress("looking for the first wrong iteration");
-        what.first_iteration = first_wrong_iteration(made, patient, &compared.field);
-      }
-      progress("looking for the cause");
-      if (!at_hand.watched.empty()) {
-        patient.finding = look_closely(at_hand.watched, dir, time_limit_seconds);
-        patient.watched = true;
-      }
-      Questions of_one(program, folder.path(), time_limit_seconds);
-      Case job;
-      job.ranks = 1;
-      const Patient alone = of_one.patient(trial.record.step, at_hand.source, job);
-      const Diagnosis diagnosis = explain_all(what, patient, alone, &verdict.details);
-      add(diagnosis.lines());
-      if (stopped_early) {
-        verdict.details.push_back(format("it stopped after %d of %d iterations",
-                                         trial.record.iterations, run.iterations));
-      }
-      if (field_wrong) {
-        describe_field(compared.field, made, what.first_iteration, &verdict.details);
-        if (!diagnosis.known() || diagnosis.draw) add(draw(what, patient));
-      } else if (!stopped_early || !hashed) {
-        verdict.details.push_back("the field is right");
-      }
-      if (residual_wrong) {
-        describe_residual(compared.residuals, &verdict.details);
-      } else {
-        verdict.details.push_back("the residual is right");
-      }
-      describe_finding(patient.finding, &verdict.details);
-      return verdict;
+    Comparison compared = compare_trial(check, run, hashed, &trial);
+    if (!compared.error.empty()) return wrong(run, {compared.error});
+    if (compared.residuals.kind == ResidualComparison::kWrong ||
+        compared.field.kind == FieldComparison::kWrong ||
+        trial.record.iterations <
+            run.iterations) {  // a residual that is no number, or a wrong loop
+      return wrong(run, explain_wrong(check, run, hashed, trial.record, &compared, &patient));
     }
     // Another order of additions gives the same bits every time. A race that lost little does not.
     if (compared.field.kind == FieldComparison::kDifferentRounding &&
         two_runs_differ(run, patient)) {
-      return wrong(kRace);
+      return wrong(run, {kRace});
     }
     different_rounding |= compared.field.kind == FieldComparison::kDifferentRounding;
     single_precision |= compared.residuals.kind == ResidualComparison::kSinglePrecision;
@@ -631,28 +670,15 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
 
   // Every run so far was one of so many iterations: does it also stop by itself?
   std::size_t runs = all_cases.size();
-  for (const Case& usual : cases) {
-    constexpr int kMeets = 13;  // no multiple of a --check-every that is tried
-    if (usual.problem != lab::ProblemKind::kLaplace || usual.n < 20 || usual.n > 250 ||
-        usual.iterations <= kMeets) {
-      continue;
-    }
-    Case run = usual;
-    run.iterations = 100;
+  if (Case run = run_to_tolerance(cases); run.iterations > 0) {
     Reference reference(lab::Problem(run.problem, run.n, 1));
     const std::vector<double> expected = sweep_reference(&reference, run.iterations);
     run.tolerance = std::sqrt(expected[kMeets - 2] * expected[kMeets - 1]);
     progress(describe(run));
     const std::vector<std::string> lines =
-        check_stopping(program, run, expected, kMeets, sparse, dir, time_limit_seconds);
-    if (!lines.empty()) {
-      verdict.kind = Verdict::kWrong;
-      verdict.summary = "wrong: " + describe(run);
-      verdict.details = lines;
-      return verdict;
-    }
+        check_stopping(program, run, expected, kMeets, sparse, check.dir, time_limit_seconds);
+    if (!lines.empty()) return wrong(run, lines);
     ++runs;
-    break;
   }
 
   std::string list;
