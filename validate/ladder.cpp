@@ -374,18 +374,133 @@ Arguments read_arguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Measures, and prints as it goes on; what it has found is in *found_so_far, also where it throws.
-int run(const Arguments& arguments, Found* found_so_far) {
+/// Validates steps and times them, one after the other. What it has found is in *found, also where it
+/// is interrupted.
+class Climb {
+ public:
+  Climb(const Arguments& arguments, Found* found) : arguments_(arguments), found_(*found) {}
+
+  /// Adds a row for the step, and prints it. Returns false where the step is wrong or has no time.
+  bool measure(const validate::Step& step, const validate::Step* previous);
+
+  /// Serial times at every n that was timed: the best code, and the strided one, which is the first
+  /// step, beside it.
+  void measure_serial(const validate::Step& strided);
+
+ private:
+  // What runs in place of a GPU is validated, and not timed.
+  bool in_place_of_gpu(const validate::Step& step) const {
+    return step.needs_cuda && !found_.machine.has_gpu;
+  }
+  std::string program_of(const validate::Step& step) const {
+    return arguments_.bin + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
+  }
+  Timing time(const validate::Step& step, int n, int iterations) const {
+    show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations);
+    return time_program(program_of(step), n, iterations, arguments_.time_limit);
+  }
+  validate::Verdict check(const validate::Step& step, const std::vector<int>& further_sizes) const;
+  Timing time_before(const validate::Step& step, const validate::Step& previous) const;
+
+  const Arguments& arguments_;
+  Found& found_;
+};
+
+validate::Verdict Climb::check(const validate::Step& step,
+                               const std::vector<int>& further_sizes) const {
+  // A step for several GPUs is timed with one rank, against the step before; it has to be right
+  // with two, as well. `make check` and the tests try more.
+  std::vector<validate::Case> cases = validate::usual_cases();
+  if (step.needs_ranks) cases = validate::with_ranks(cases, {2});
+  for (validate::Case run : validate::usual_cases(further_sizes)) {
+    if (std::count(further_sizes.begin(), further_sizes.end(), run.n) == 0) continue;
+    if (step.needs_ranks) run.ranks = 1;
+    cases.push_back(run);
+  }
+  return validate::check_program(
+      program_of(step), cases, arguments_.time_limit, [&](const std::string& what) {
+        show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
+      });
+}
+
+/// The step before, at this step's n; nothing where it is not right.
+Timing Climb::time_before(const validate::Step& step, const validate::Step& previous) const {
+  const bool looked_at = !found_.rows.empty() && found_.rows.back().step.name == previous.name;
+  if (looked_at) {
+    const Timing& last = found_.rows.back().time;
+    if (!last.measured() || previous.n == step.n) return last;
+  } else if (check(previous, {}).kind != validate::Verdict::kRight) {  // with --steps
+    return {};
+  }
+  return time(previous, step.n, step.iterations);
+}
+
+bool Climb::measure(const validate::Step& step, const validate::Step* previous) {
+  Row row;
+  row.step = step;
+  bool as_it_should_be = true;
+  if (!std::filesystem::exists(program_of(step))) {
+    row.verdict = "not run";
+    row.note = step.needs_ranks ? "not built: needs MPI" : "not built";
+  } else {
+    // Correct first: what is not right gets no time.
+    const bool timed = !in_place_of_gpu(step);
+    const validate::Verdict verdict = check(step, timed ? std::vector{step.n} : std::vector<int>());
+    if (verdict.kind == validate::Verdict::kRight) {
+      row.verdict = "right";
+      if (timed) row.time = time(step, step.n, step.iterations);
+      as_it_should_be = !timed || row.time.measured();
+      if (!row.time.measured()) row.note = timed ? "could not be timed" : "on the CPU";
+    } else {
+      row.verdict = verdict.kind == validate::Verdict::kWrong ? "WRONG" : "not run";
+      row.note = verdict.summary;
+      as_it_should_be = false;
+      show_progress("%s", "");
+      std::fprintf(stderr, "%s: %s\n", step.name.c_str(), verdict.summary.c_str());
+      for (const std::string& line : verdict.details) {
+        std::fprintf(stderr, "  %s\n", line.c_str());
+      }
+    }
+    if (row.time.measured() && previous) row.before = time_before(step, *previous);
+  }
+  show_progress("%s", "");
+  std::printf("%-20s %-21s %-8s %s\n", step.name.c_str(), step.title.c_str(), row.verdict.c_str(),
+              row.time.measured() ? (significant(row.time.median) +
+                                     " ms an iteration at n = " + std::to_string(step.n))
+                                        .c_str()
+                                  : row.note.c_str());
+  std::fflush(stdout);
+  found_.rows.push_back(row);
+  return as_it_should_be;
+}
+
+void Climb::measure_serial(const validate::Step& strided) {
+  for (const Row& row : found_.rows) {
+    if (row.time.measured() && row.step.n <= kMaxSerialN) found_.serial[row.step.n] = {};
+  }
+  for (auto& [n, serial] : found_.serial) {
+    show_progress("the serial code at n = %d ...", n);
+    serial.best = time_best_serial(n);
+    const Row& first = found_.rows.front();
+    if (first.step.name == strided.name && first.step.n == n) {
+      serial.strided = first.time;
+      continue;
+    }
+    // Strided code needs up to 50 ns a point.
+    const int samples = static_cast<int>(kSerialSeconds / (50e-9 * n * n));
+    serial.strided = time(strided, n, 1 + std::max(kSerialAtLeast, std::min(samples, 100)));
+  }
+  show_progress("%s", "");
+}
+
+/// Measures, and prints as it goes on. Returns the program's exit code.
+int run(const Arguments& arguments, Found* found) {
   const std::vector<validate::Step> all_steps = validate::read_steps(arguments.lab);
   for (const std::string& wanted : arguments.steps) {
     const bool known = std::any_of(all_steps.begin(), all_steps.end(),
                                    [&](const validate::Step& s) { return s.number() == wanted; });
     if (!known) bad_usage("--steps " + wanted + ": no such step");
   }
-  auto is_wanted = [&](const validate::Step& step) {
-    return arguments.steps.empty() || std::find(arguments.steps.begin(), arguments.steps.end(),
-                                                step.number()) != arguments.steps.end();
-  };
   // Found out now, not after the measurements.
   if (!arguments.results.empty()) {
     std::error_code error;
@@ -398,7 +513,7 @@ int run(const Arguments& arguments, Found* found_so_far) {
   }
 
   show_progress("measuring the copy bandwidth ...");
-  const Machine& machine = found_so_far->machine = look_at_machine(arguments.bin);
+  const Machine& machine = found->machine = look_at_machine(arguments.bin);
   show_progress("%s", "");
   if (machine.has_gpu) {
     std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
@@ -410,131 +525,20 @@ int run(const Arguments& arguments, Found* found_so_far) {
   }
   std::fflush(stdout);
 
-  // What runs in place of a GPU is validated, and not timed.
-  auto in_place_of_gpu = [&](const validate::Step& step) {
-    return step.needs_cuda && !machine.has_gpu;
-  };
-  auto program_of = [&](const validate::Step& step) {
-    return arguments.bin + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
-  };
-
-  // A step for several GPUs is timed with one rank, against the step before; it has to be right
-  // with two, as well.
-  auto cases_of = [&](const validate::Step& step, const std::vector<int>& further_sizes) {
-    std::vector<validate::Case> cases = validate::usual_cases();
-    if (step.needs_ranks) {
-      cases = validate::with_ranks(cases, {2});  // `make check` and the tests try more
-    }
-    for (validate::Case run : validate::usual_cases(further_sizes)) {
-      if (std::count(further_sizes.begin(), further_sizes.end(), run.n) == 0) continue;
-      if (step.needs_ranks) run.ranks = 1;
-      cases.push_back(run);
-    }
-    return cases;
-  };
-
-  // With --steps the step before one may not have been looked at.
-  auto is_right = [&](const validate::Step& step) {
-    const validate::Verdict verdict = validate::check_program(
-        program_of(step), cases_of(step, {}), arguments.time_limit, [&](const std::string& what) {
-          show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
-        });
-    return verdict.kind == validate::Verdict::kRight;
-  };
-
-  std::vector<Row>& rows = found_so_far->rows;
+  Climb climb(arguments, found);
   bool all_right = true;
-  const validate::Step* before = nullptr;
+  const validate::Step* previous = nullptr;
   for (const validate::Step& step : all_steps) {
-    const validate::Step* previous = before;
-    before = &step;
-    if (!is_wanted(step)) continue;
-    Row row;
-    row.step = step;
-    const std::string program = program_of(step);
-    if (!std::filesystem::exists(program)) {
-      row.verdict = "not run";
-      row.note = step.needs_ranks ? "not built: needs MPI" : "not built";
-    } else {
-      // Correct first: what is not right gets no time.
-      const validate::Verdict verdict = validate::check_program(
-          program, cases_of(step, in_place_of_gpu(step) ? std::vector<int>() : std::vector{step.n}),
-          arguments.time_limit, [&](const std::string& what) {
-            show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
-          });
-      if (verdict.kind == validate::Verdict::kRight && in_place_of_gpu(step)) {
-        row.verdict = "right";
-        row.note = "on the CPU";
-      } else if (verdict.kind == validate::Verdict::kRight) {
-        row.verdict = "right";
-        show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), step.n,
-                      step.iterations);
-        row.time = time_program(program, step.n, step.iterations, arguments.time_limit);
-        if (!row.time.measured()) {
-          row.note = "could not be timed";
-          all_right = false;
-        }
-      } else {
-        row.verdict = verdict.kind == validate::Verdict::kWrong ? "WRONG" : "not run";
-        row.note = verdict.summary;
-        all_right = false;
-        show_progress("%s", "");
-        std::fprintf(stderr, "%s: %s\n", step.name.c_str(), verdict.summary.c_str());
-        for (const std::string& line : verdict.details) {
-          std::fprintf(stderr, "  %s\n", line.c_str());
-        }
-      }
-      if (row.time.measured() && previous) {
-        const Row* last =
-            !rows.empty() && rows.back().step.name == previous->name ? &rows.back() : nullptr;
-        if (last && previous->n == step.n) {
-          row.before = last->time;  // measured at this n already, or not right
-        } else if (last ? last->time.measured() : is_right(*previous)) {
-          show_progress("%s: timing at n = %d", previous->name.c_str(), step.n);
-          row.before =
-              time_program(program_of(*previous), step.n, step.iterations, arguments.time_limit);
-        }
-      }
-    }
-    show_progress("%s", "");
-    std::printf("%-18s %-21s %-8s %s\n", step.name.c_str(), step.title.c_str(), row.verdict.c_str(),
-                row.time.measured() ? (significant(row.time.median) +
-                                       " ms an iteration at n = " + std::to_string(step.n))
-                                          .c_str()
-                                    : row.note.c_str());
-    std::fflush(stdout);
-    rows.push_back(row);
+    const bool wanted = arguments.steps.empty() ||
+                        std::count(arguments.steps.begin(), arguments.steps.end(), step.number());
+    if (wanted) all_right &= climb.measure(step, previous);
+    previous = &step;
   }
+  climb.measure_serial(all_steps.front());
 
-  // Serial times at every n that was timed: the best code, and the strided one of step 00 beside
-  // it.
-  std::map<int, Serial>& serial = found_so_far->serial;
-  for (const Row& row : rows) {
-    if (row.time.measured() && row.step.n <= kMaxSerialN) serial[row.step.n] = {};
-  }
-  const std::string strided_program = program_of(all_steps.front());
-  for (auto& entry : serial) {
-    const int n = entry.first;
-    show_progress("the serial code at n = %d ...", n);
-    entry.second.best = time_best_serial(n);
-    if (!rows.empty() && rows.front().step.name == all_steps.front().name &&
-        rows.front().step.n == n) {
-      entry.second.strided = rows.front().time;
-      continue;
-    }
-    // Strided code needs up to 50 ns a point.
-    const int samples = static_cast<int>(kSerialSeconds / (50e-9 * n * n));
-    entry.second.strided =
-        time_program(strided_program, n, 1 + std::max(kSerialAtLeast, std::min(samples, 100)),
-                     arguments.time_limit);
-  }
-  show_progress("%s", "");
-
-  print_table(rows, serial, machine);
+  print_table(found->rows, found->serial, machine);
   if (!arguments.results.empty()) {
-    if (!write_results(arguments.results + "/ladder.tsv", *found_so_far)) {
-      return lab::kExitCannotWrite;
-    }
+    if (!write_results(arguments.results + "/ladder.tsv", *found)) return lab::kExitCannotWrite;
     std::remove((arguments.results + "/ladder.interrupted.tsv").c_str());  // of an earlier run
   }
   return all_right ? 0 : 1;
