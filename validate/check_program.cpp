@@ -457,8 +457,8 @@ Comparison compare_trial(const Check& check, const Case& run, bool hashed, Run* 
   return compare_run(run, trial->record, check.dir, &reference, expected);
 }
 
-/// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can be
-/// found, and what is wrong.
+/// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can
+/// be found, and what is wrong.
 std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool hashed,
                                        const Record& record, Comparison* compared,
                                        Patient* patient) {

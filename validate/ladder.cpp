@@ -374,8 +374,8 @@ Arguments read_arguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Validates steps and times them, one after the other. What it has found is in *found, also where it
-/// is interrupted.
+/// Validates steps and times them, one after the other. What it has found is in *found, also where
+/// it is interrupted.
 class Climb {
  public:
   Climb(const Arguments& arguments, Found* found) : arguments_(arguments), found_(*found) {}

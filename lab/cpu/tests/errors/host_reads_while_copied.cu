@@ -15,5 +15,5 @@ int main() {
   set_kernel<<<1, 1, 0, stream>>>(x, 5.0);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaMemcpyAsync(pinned, x, sizeof(double), cudaMemcpyDeviceToHost, stream));  // @copy
-  return static_cast<int>(pinned[0]);  // @load
+  return static_cast<int>(pinned[0]);                                                      // @load
 }

@@ -1,5 +1,5 @@
-// expect: launch_refused.cu:@launch: the launch was refused \(a block of 64 x 64 x 1 = 4096 threads,
-//         and 1024 are the most\), and nobody asked cudaGetLastError
+// expect: launch_refused.cu:@launch: the launch was refused \(a block of 64 x 64 x 1 = 4096
+//         threads, and 1024 are the most\), and nobody asked cudaGetLastError
 // exit: 0
 
 #include <lab/cuda_check.h>
