@@ -538,7 +538,9 @@ def profile_block(step):
         lines = lines[:kernels[1]] + ["..."]
     while "" in lines[-2:]:
         lines.pop(len(lines) - 1 - lines[::-1].index(""))
-    said = " ".join(f"{name}={value}" for name, value in (("STEP", number(step)), ("WHICH", "solution"),
+    # Of a solution, or of an exercise that had been done: that is what the verb takes by itself.
+    which = "solution" if re.search(r"^# which\tsolution$", report.read_text(), re.MULTILINE) else None
+    said = " ".join(f"{name}={value}" for name, value in (("STEP", number(step)), ("WHICH", which),
                                                           ("BASELINE", variables.get("BASELINE")), ("RANKS", "2" if ranks else None)) if value)
     return [f"<details><summary>What `make {tool} {said}` prints on {'two H200s' if ranks else 'an H200'}</summary>", "",
             "```text", *lines, "```", "", "</details>"]
