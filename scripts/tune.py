@@ -123,12 +123,15 @@ def tune(nvcc, build, folder, step, copy):
             print(f"{step} {words}: {wrong}", flush=True)
             lines.append([step, words, str(registers), str(spilled), "-", "-", "-", "-", "wrong"])
             continue
-        # The file as it is at sizes that are no multiple of anything, too.
-        for n in (TUNED_N,) if constants else (TUNED_N, TUNED_N - 1, TUNED_N + 1):
-            record, _ = time_of(program, folder, n, iterations)
+        runs = [(TUNED_N, words, ())]
+        if not constants:  # the file as it is at sizes that are no multiple of anything, too
+            runs += [(n, f"as it is, n={n}", ()) for n in (TUNED_N - 1, TUNED_N + 1)]
+            if levels := own.get("kLevels"):  # and with a residual after each pass
+                runs.append((TUNED_N, f"as it is, --check-every {levels}", ("--check-every", levels)))
+        for n, name, options in runs:
+            record, _ = time_of(program, folder, n, iterations, options)
             ms = record["iteration_ms_median"]
             times_copy = 8e-6 * n * n / ms / copy
-            name = words if n == TUNED_N else f"as it is, n={n}"
             lines.append([step, name, str(registers), str(spilled), f"{ms:.6f}", f"{record['iteration_ms_q1']:.6f}",
                           f"{record['iteration_ms_q3']:.6f}", f"{times_copy:.4f}", "right"])
             print(f"{step} {name}: {registers} registers, {spilled} B spilled, {ms:.4f} ms a sweep, "

@@ -136,8 +136,8 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 // TODO(13): jacobi_pass_kernel, a template of the number of sweeps. A warp's rows begin kSweeps
 //   rows below the first one that it stores, and end as many above the last one. Each row that
 //   arrives goes through all levels; what comes out of the last one, kSweeps rows further down, is
-//   stored, and its changes are summed. Row 0, row n - 1 and the outer columns keep their values at
-//   each level.
+//   stored. Row 0, row n - 1 and the outer columns keep their values at each level. A second
+//   argument of the template, kSum: are the last sweep's changes summed, too?
 // TODO(13): Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory: each lane
 //   fetches its own four columns, kRing - 1 rows ahead. No barrier, no registers.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
@@ -180,8 +180,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(13): Split the sweeps into passes of kLevels, then kFewLevels, then 1. Each pass sets the
-//   sum to zero first, and swaps the fields' roles once.
+// TODO(13): Split the sweeps into passes of kLevels, then kFewLevels, then 1. Each pass swaps the
+//   fields' roles once. The last one alone makes a sum; it is zero before.
 // Makes sweeps over the interior, the fields changing roles after each. Returns the sum of the last
 // one's squared changes; in double, as n^2 of them in float would lose too many digits.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {

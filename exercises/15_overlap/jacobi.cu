@@ -106,9 +106,10 @@ void initialize_field(float* f, const lab::StartingField& start, const Slab& sla
 
 // TODO(15): struct Part {int rows, parts, begin, begin_second}: what one launch sweeps: `rows` rows
 //   from `begin` on and, where parts is 2, as many from `begin_second` on. For that the strips are
-//   dealt out anew. Lay all strips of a part one behind the other, and let each warp of the launch
-//   take as many rows of that long strip. strip_begin(s, rows, n): where strip s begins in it. A
-//   strip at a side of the grid is slower, and counts twice.
+//   dealt out anew. kAbreast = 2 strips side by side are a swath, for as many warps: a team. Lay all
+//   swaths of a part one behind the other, and let each team of the launch take as many rows of
+//   that long swath. swath_begin(s, rows, n): where swath s begins in it. A swath at a side of the
+//   grid is slower, and counts one and a half times: so count in half rows.
 // Blocks from the west side to the east side, and as many again as share rows at the sides.
 __host__ __device__ inline int blocks_across(int n) {
   return (n + kWarps * kKept - 1) / (kWarps * kKept);
@@ -149,13 +150,10 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 //   row y - kSweeps  after the last sweep: is stored
 //
 // A block stores `rows` rows of its strips. At the sides of the grid it is slower, as some columns
-// there must keep their values: two blocks share those rows.
+// there must keep their values: two blocks share those rows. With kSum the changes of the last
+// sweep are squared and summed; that takes time, too, so passes leave it out if nobody asks.
 enum class Near { kNothing, kSide, kEnd };  // which boundary may be near
-// TODO(15): the kernel gets the Part, and its grid has one dimension: as many blocks as it is given
-//   multiprocessors. A warp goes through its rows of the long strip, one strip after the other: a
-//   loop around the march. Before the next strip nothing may be under way to the ring. Where `sum`
-//   is null nobody asks for the sum.
-template <int kSweeps>
+template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
                        Slab slab) {
@@ -200,8 +198,10 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     }
     if (y >= y_stored) {
       *reinterpret_cast<float4*>(to) = row;
-      const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
-      thread_sum += (a * a + b * b) + (c * c + d * d);
+      if (kSum) {
+        const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
+        thread_sum += (a * a + b * b) + (c * c + d * d);
+      }
     }
     to += pitch_of(n);
   };
@@ -219,6 +219,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     }
   }
 
+  if (!kSum) return;
   for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
   if (lane == 0) atomicAdd(sum, thread_sum);
 }
@@ -273,23 +274,32 @@ void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
 //   or on both, and one whose ends are all that it has.
 // TODO(15): a pass: each stream waits for the other one's event of the pass before. The ends, their
 //   event, the rest, its event, then the exchange of the new field, behind the ends.
+// `sum` is null where nobody asks for it.
+// TODO(15): the kernel gets the Part, and its grid has one dimension: as many blocks as it is given
+//   multiprocessors. A team goes through its rows of the long swath, one swath after the other: a
+//   loop around the march. Before the next one nothing may be under way to the ring. Teams with
+//   numbers one behind the other are in different blocks. kSum goes: where `sum` is null nobody
+//   asks (a second kernel was no faster here).
 template <int kSweeps>
 void jacobi_pass(float** f_old, float** f_new, double* sum, lab::Ranks& ranks, const Slab& slab) {
   exchange_halos(*f_old, kSweeps, ranks, slab);
   nvtxRangePush("jacobi_pass");
   const int rows = slab.end - slab.begin, chunks = (rows + slab.block_rows - 1) / slab.block_rows;
   const dim3 grid(blocks_in_a_row(slab.n), chunks);
-  CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double)));
-  jacobi_pass_kernel<kSweeps><<<grid, dim3(kLanes, kWarps)>>>(*f_new, *f_old, sum, slab);
+  const dim3 block(kLanes, kWarps);
+  if (sum) {
+    jacobi_pass_kernel<kSweeps, true><<<grid, block>>>(*f_new, *f_old, sum, slab);
+  } else {
+    jacobi_pass_kernel<kSweeps, false><<<grid, block>>>(*f_new, *f_old, nullptr, slab);
+  }
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
   std::swap(*f_old, *f_new);       // the new field is the old one of the next pass
   nvtxRangePop();
 }
 
 // TODO(15): the host reads each sum one check late, as in step 11: struct Found with the sum on the
-//   GPU, one in pinned memory, and an event. Only the last pass of a check has a sum to make;
-//   behind it, in the stream: the sum over the ranks, the copy to the host, the sum set to zero for
-//   its next turn.
+//   GPU, one in pinned memory, and an event. Behind the last pass, in the stream: the sum over the
+//   ranks, the copy to the host, the sum set to zero for its next turn.
 // The sum over all ranks, in each of them the same: they go on, or stop, together.
 double sum_over_ranks(double* sum, lab::Ranks& ranks) {
   nvtxRangePush("residual");
@@ -309,13 +319,15 @@ double sum_over_ranks(double* sum, lab::Ranks& ranks) {
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, lab::Ranks& ranks,
                      const Slab& slab) {
   nvtxRangePush("jacobi_sweeps");
-  for (; sweeps >= kLevels; sweeps -= kLevels) {
-    jacobi_pass<kLevels>(f_old, f_new, sum, ranks, slab);
+  CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double)));
+  while (sweeps > 0) {
+    const int levels = sweeps >= kLevels ? kLevels : sweeps >= kFewLevels ? kFewLevels : 1;
+    const auto pass = levels == kLevels      ? jacobi_pass<kLevels>
+                      : levels == kFewLevels ? jacobi_pass<kFewLevels>
+                                             : jacobi_pass<1>;
+    sweeps -= levels;
+    pass(f_old, f_new, sweeps == 0 ? sum : nullptr, ranks, slab);  // the last one's changes alone
   }
-  for (; sweeps >= kFewLevels; sweeps -= kFewLevels) {
-    jacobi_pass<kFewLevels>(f_old, f_new, sum, ranks, slab);
-  }
-  for (; sweeps >= 1; --sweeps) jacobi_pass<1>(f_old, f_new, sum, ranks, slab);
   const double host_sum = sum_over_ranks(sum, ranks);
   nvtxRangePop();
   return host_sum;

@@ -120,9 +120,10 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 //   row y - kSweeps  after the last sweep: is stored
 //
 // A block stores `rows` rows of its strips. At the sides of the grid it is slower, as some columns
-// there must keep their values: two blocks share those rows.
+// there must keep their values: two blocks share those rows. With kSum the changes of the last
+// sweep are squared and summed; that takes time, too, so passes leave it out if nobody asks.
 enum class Near { kNothing, kSide, kEnd };  // which boundary may be near
-template <int kSweeps>
+template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
                        int n, int rows) {
@@ -166,8 +167,10 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     }
     if (y >= y_stored) {
       *reinterpret_cast<float4*>(to) = row;
-      const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
-      thread_sum += (a * a + b * b) + (c * c + d * d);
+      if (kSum) {
+        const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
+        thread_sum += (a * a + b * b) + (c * c + d * d);
+      }
     }
     to += pitch_of(n);
   };
@@ -185,6 +188,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     }
   }
 
+  if (!kSum) return;
   for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
   if (lane == 0) atomicAdd(sum, thread_sum);
 }
@@ -205,11 +209,16 @@ int best_rows(int n) {
   return best;
 }
 
+// `sum` is null where nobody asks for it.
 template <int kSweeps>
 void jacobi_pass(float** f_old, float** f_new, double* sum, int n, int rows) {
   const dim3 grid(blocks_in_a_row(n), (n + rows - 1) / rows);
-  CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double)));
-  jacobi_pass_kernel<kSweeps><<<grid, dim3(kLanes, kWarps)>>>(*f_new, *f_old, sum, n, rows);
+  const dim3 block(kLanes, kWarps);
+  if (sum) {
+    jacobi_pass_kernel<kSweeps, true><<<grid, block>>>(*f_new, *f_old, sum, n, rows);
+  } else {
+    jacobi_pass_kernel<kSweeps, false><<<grid, block>>>(*f_new, *f_old, nullptr, n, rows);
+  }
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
   std::swap(*f_old, *f_new);       // the new field is the old one of the next pass
 }
@@ -217,10 +226,15 @@ void jacobi_pass(float** f_old, float** f_new, double* sum, int n, int rows) {
 // Makes sweeps, many a pass. Returns the sum of the last one's squared changes, a double: see 00.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n, int rows) {
   nvtxRangePush("jacobi_sweeps");
-  for (; sweeps >= kLevels; sweeps -= kLevels) jacobi_pass<kLevels>(f_old, f_new, sum, n, rows);
-  for (; sweeps >= kFewLevels; sweeps -= kFewLevels)
-    jacobi_pass<kFewLevels>(f_old, f_new, sum, n, rows);
-  for (; sweeps >= 1; --sweeps) jacobi_pass<1>(f_old, f_new, sum, n, rows);
+  CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double)));
+  while (sweeps > 0) {
+    const int levels = sweeps >= kLevels ? kLevels : sweeps >= kFewLevels ? kFewLevels : 1;
+    const auto pass = levels == kLevels      ? jacobi_pass<kLevels>
+                      : levels == kFewLevels ? jacobi_pass<kFewLevels>
+                                             : jacobi_pass<1>;
+    sweeps -= levels;
+    pass(f_old, f_new, sweeps == 0 ? sum : nullptr, n, rows);  // the last one's changes alone
+  }
   double host_sum;
   CUDA_CHECK(cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost));  // and waits
   nvtxRangePop();

@@ -38,6 +38,7 @@ constexpr int kLevels = 12;               // sweeps a pass
 constexpr int kFewLevels = 4;             // where fewer are left; then one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
 constexpr int kWarps = 12;                // warps a block: they fill a multiprocessor
+constexpr int kAbreast = 2;               // of them march side by side, each in its strip
 constexpr int kRing = 8;                  // rows in shared memory, all but one under way
 constexpr int kHalo = (kLevels + 3) / 4 * 4;   // columns that are wrong in the end, on both sides,
 constexpr int kKept = 4 * kLanes - 2 * kHalo;  // and those between, which the warp stores
@@ -110,12 +111,13 @@ struct Part {
   int begin, begin_second;
 };
 
-// All strips of a part, one behind the other, are one long strip, which warps divide evenly. Here
-// strip s begins in it. Those at a side of the grid count twice: some of their columns must keep
-// values, and that takes time.
-__device__ inline int strip_begin(int s, int rows, int n) {
-  const int east = max((n - kHalo + kKept - 1) / kKept - 1, 0);  // the first one near the east side
-  return rows * (s + (s > 0) + max(s - east, 0));
+// kAbreast strips are a swath, through which as many warps, a team, march side by side: so columns
+// that two of them read come from DRAM once. All swaths of a part, one behind the other, are one
+// long swath, which the teams divide evenly. Here swath s begins in it, in half rows. One at a side
+// of the grid counts one and a half times: some columns there must keep values, which takes time.
+__device__ inline int swath_begin(int s, int rows, int n) {
+  const int east = max((n - kHalo + kKept - 1) / kKept - 1, 0) / kAbreast;  // first at that side
+  return rows * (2 * s + (s > 0) + max(s - east, 0));
 }
 
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
@@ -156,24 +158,28 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   // Each lane fetches what it will read itself: no barrier.
   __shared__ float4 ring[kWarps][kRing][kLanes];
   const int n = slab.n, lane = threadIdx.x, warp = threadIdx.y;
-  const int warps = gridDim.x * kWarps, me = blockIdx.x * kWarps + warp;
-  const int length = strip_begin((n + kKept - 1) / kKept, part.rows, n);
-  const int end = std::int64_t(length) * part.parts * (me + 1) / warps;
+  // Teams with numbers one behind the other are in different blocks: so the slow ones, at a side of
+  // the grid, do not meet on one multiprocessor.
+  const int teams = gridDim.x * (kWarps / kAbreast), me = warp / kAbreast * gridDim.x + blockIdx.x;
+  const int swaths = (n + kAbreast * kKept - 1) / (kAbreast * kKept);
+  const int length = swath_begin(swaths, part.rows, n);
+  const int end = std::int64_t(length) * part.parts * (me + 1) / teams;
   double thread_sum = 0.0;
 
-  for (int at = std::int64_t(length) * part.parts * me / warps; at < end;) {
-    // The warp's rows of one strip: from `at` on, to the strip's last or to the warp's last.
+  for (int at = std::int64_t(length) * part.parts * me / teams; at < end;) {
+    // The team's rows of one swath: from `at` on, to the swath's last or to the team's last.
     const int part_begin = at < length ? 0 : length;
-    int s = (at - part_begin) / part.rows;
-    while (part_begin + strip_begin(s, part.rows, n) > at) --s;
-    const int first = part_begin + strip_begin(s, part.rows, n);
-    const int last = part_begin + strip_begin(s + 1, part.rows, n);
-    const int count = (last - first) / part.rows;  // how often the strip counts
+    int s = (at - part_begin) / part.rows / 2;
+    while (part_begin + swath_begin(s, part.rows, n) > at) --s;
+    const int first = part_begin + swath_begin(s, part.rows, n);
+    const int last = part_begin + swath_begin(s + 1, part.rows, n);
+    const int count = (last - first) / part.rows;  // what each row counts
     const int j = at < length ? part.begin : part.begin_second;
     const int j_begin = j + (at - first) / count, j_end = j + (min(end, last) - first) / count;
     at = last;
-    const int i_begin = s * kKept, i_end = min(i_begin + kKept, n);
-    const bool side = count > 1;
+    const int i_begin = (s * kAbreast + warp % kAbreast) * kKept, i_end = min(i_begin + kKept, n);
+    if (i_begin >= n) continue;  // the last swath may have fewer strips
+    const bool side = i_begin == 0 || i_end + kHalo >= n;
     const int i = i_begin - kHalo + 4 * lane;  // the first of the lane's four columns
     unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, keeps its values
     for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
@@ -204,8 +210,10 @@ __global__ void __launch_bounds__(kLanes* kWarps)
       }
       if (y >= y_stored) {
         *reinterpret_cast<float4*>(to) = row;
-        const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
-        thread_sum += (a * a + b * b) + (c * c + d * d);
+        if (sum) {
+          const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
+          thread_sum += (a * a + b * b) + (c * c + d * d);
+        }
       }
       to += pitch_of(n);
     };
@@ -216,7 +224,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
       if (y <= kSweeps || y + kRing >= slab.held_end) {
         arrive(y++, Near::kEnd);
       } else if (side) {
-        arrive(y++, Near::kSide);
+#pragma unroll 1
+        for (; y < min(y_end, slab.held_end - kRing); ++y) arrive(y, Near::kSide);
       } else {
 #pragma unroll 3
         for (; y < min(y_end, slab.held_end - kRing); ++y) arrive(y, Near::kNothing);
