@@ -200,9 +200,10 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     }
   }
 
-  if (!kSum) return;
-  for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
-  if (lane == 0) atomicAdd(sum, thread_sum);
+  if constexpr (kSum) {
+    for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
+    if (lane == 0) atomicAdd(sum, thread_sum);
+  }
 }
 
 // The GPU holds so many blocks at once, a wave, and sweeps kLevels rows on both sides of a block's

@@ -219,9 +219,10 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     }
   }
 
-  if (!kSum) return;
-  for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
-  if (lane == 0) atomicAdd(sum, thread_sum);
+  if constexpr (kSum) {
+    for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
+    if (lane == 0) atomicAdd(sum, thread_sum);
+  }
 }
 
 // TODO(15): best_block_rows goes. struct Streams: two streams that do not block, the one of the
