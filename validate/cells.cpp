@@ -86,6 +86,20 @@ std::string periodic_words(const Lines& lines, const char* noun) {
          format(" (%c = %s)", lines.letter, list_some(lines.at).c_str());
 }
 
+/// Whether the columns (or rows) that miss one point all miss it in the same row (or column): that
+/// is no chance.
+bool miss_one_line(const Cells& cells, const std::vector<int>& counts, bool columns) {
+  constexpr int kNoChance = 3;
+  const int n = cells.n();
+  std::vector<int> missing(n, 0);
+  for (int line = 1; line < n - 1; ++line) {
+    if (counts[line] != n - 3) continue;
+    for (int k = 1; k < n - 1; ++k)
+      missing[k] += !(columns ? cells.has(line, k) : cells.has(k, line));
+  }
+  return *std::max_element(missing.begin(), missing.end()) >= kNoChance;
+}
+
 }  // namespace
 
 std::size_t Cells::count() const { return std::count(in_.begin(), in_.end(), 1); }
@@ -192,8 +206,9 @@ Pattern find_pattern(const Cells& cells) {
   const int nearly_all = inside > 8 ? inside - 1 : inside;
   Pattern result;
   if (total == 0) return result;
-  result.columns = lines(in_column, 'i', nearly_all);
-  result.rows = lines(in_row, 'j', nearly_all);
+  result.columns =
+      lines(in_column, 'i', miss_one_line(cells, in_column, true) ? inside : nearly_all);
+  result.rows = lines(in_row, 'j', miss_one_line(cells, in_row, false) ? inside : nearly_all);
   if (result.columns.kind == Lines::kAll || result.rows.kind == Lines::kAll) {
     result.kind = Pattern::kAll;
     return result;

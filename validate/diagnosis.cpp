@@ -240,7 +240,20 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
     diagnosis.cause += format(", in the thread with i = %d, j = %d", i, j);
   }
   diagnosis.look_at.push_back(format("the index at line %d", finding.line) +
-                              (scene.array.empty() ? "" : " of " + array));
+                              (scene.array.empty() ? "" : " of " + array) +
+                              (sweeps ? ", and the n that " + kernel + " is given" : ""));
+  const bool launched = patient.source.find(kernel + "<<<") != std::string::npos;
+  if (!launched && words.has_strips()) {  // a function that the sweep calls
+    diagnosis.look_at.push_back(
+        "the rows that a warp marches through: from which one to which one, 0 to n - 1");
+  } else if (launched && !sweeps && !copies) {
+    diagnosis.look_at.push_back("the launch of " + kernel + " (how many blocks, how many threads)" +
+                                (finding.allocated_at > 0
+                                     ? format(", and the bytes that line %d allocates: n * n "
+                                              "floats, and a row's padding if it has one",
+                                              finding.allocated_at)
+                                     : ""));
+  }
   if (words.has_tile() && sweeps) {
     diagnosis.look_at.push_back(
         "what a block loads at the edge of the grid: only points that there are, 0 to n - 1");
@@ -248,6 +261,60 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
     diagnosis.look_at.push_back(words.bounds());
   }
   return diagnosis;
+}
+
+/// A barrier or a shuffle that some threads never reach.
+Diagnosis diagnose_barrier(const Finding& finding) {
+  const bool barrier = finding.what == "barrier";
+  return {format("not all threads of %s come to the %s at line %d: some have returned before, or "
+                 "an `if` or a loop "
+                 "leads them around it",
+                 barrier ? "the block" : "the warp", finding.what.c_str(), finding.line),
+          {format("each `return`, `if` and loop before line %d: threads without a point leave out "
+                  "their work, not the "
+                  "%s",
+                  finding.line,
+                  barrier ? "barrier (a cub reduction has barriers inside)" : "shuffle")}};
+}
+
+/// The host uses what a kernel, or a copy, may not be done with.
+Diagnosis diagnose_host_early(const Finding& finding, const Patient& patient) {
+  const Scene scene = scene_of(finding, patient.source);
+  const std::string what = scene.array.empty() ? "that memory" : scene.array;
+  return {format("at line %d the host %s ", finding.line, finding.what.c_str()) + what +
+              " before the GPU is done with it",
+          {format("what waits for the GPU between the launch (or the copy) and line %d: "
+                  "cudaDeviceSynchronize(), or "
+                  "cudaEventSynchronize for an event recorded behind it",
+                  finding.line)}};
+}
+
+/// Two threads that write the same place of a field.
+Diagnosis diagnose_two_writers(const Finding& finding, const Words& words) {
+  Diagnosis diagnosis{format("two threads write the same place in memory at line %d: each point "
+                             "has to be one thread's "
+                             "alone",
+                             finding.line),
+                      {"which points a thread has: where its loops begin, by how much they go on, "
+                       "and where they end, "
+                       "so that no two threads (or blocks) have the same ones"}};
+  if (words.has_pitch()) {
+    diagnosis.look_at.push_back(
+        "idx: a row that is stored four points at a time needs a pitch that is a multiple of "
+        "4, or its last store reaches into the next row");
+  }
+  return diagnosis;
+}
+
+/// An access past the end of an array in shared memory.
+Diagnosis diagnose_shared_end(const Finding& finding, const Patient& patient) {
+  const Scene scene = scene_of(finding, patient.source);
+  const std::string array = scene.array.empty() ? "an array in shared memory" : scene.array;
+  const bool tile = Words(patient).has_tile() && scene.array.find("tile") == 0;
+  return {format("line %d %s past the end of ", finding.line, finding.what.c_str()) + array,
+          {"the size that " + array + " is declared with" +
+           (tile ? ": a block's points and a halo on both sides, two more along x and along y"
+                 : ": an entry for each index that is used; and the index at that line")}};
 }
 
 /// Whether the program, asked for one point more a side, says the same residual: then it has not
@@ -270,6 +337,38 @@ Diagnosis diagnose_own_size(const Case& run, const Patient& patient) {
   return {cause, {"n in main: it is options.n, and every size in the program follows from it"}};
 }
 
+/// A crash that depends on n.
+Diagnosis diagnose_crash(const Case& run, const Words& words, const Patient& patient) {
+  // Where a row has no padding, its length and its pitch are the same.
+  if (words.has_pitch() && run.n > 64 && run.n % 32 != 0) {
+    Observation seen;
+    if (patient.run({run.problem, 64, 2}, &seen) && !patient.run({run.problem, 60, 2}, &seen)) {
+      return {
+          format("at n = %d and at n = 60 it crashes, at n = 64 it does not: the length of a row "
+                 "and its pitch are mixed up, which are the same only where n is a multiple of "
+                 "32",
+                 run.n),
+          {"the pitches and the width of cudaMemcpy2D in main: first the destination and its "
+           "pitch (its rows have no padding: n * sizeof(float)), then the source and its pitch",
+           "idx, and what allocate_fields allocates: the padding, too"}};
+    }
+  }
+  // A field of fixed size is too small at some n, and large enough at others.
+  for (int n : {64, 16}) {
+    Observation seen;
+    const Case small = {run.problem, n, 2};
+    if (n >= run.n || !patient.run(small, &seen)) continue;
+    if (seen.iterations == 2 && wrong_cells(small, seen.field).count() == 0) {
+      return {
+          format("at n = %d it crashes, at n = %d it is right: an index or an allocation does "
+                 "not follow n",
+                 run.n, n),
+          {"what allocate_fields allocates (n * n floats), and whether n in main is options.n"}};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {
@@ -290,7 +389,9 @@ Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {
   }
   if (seen.field && seen.first_iteration > 0) {
     const Diagnosis diagnosis = diagnose_field(seen, &interview);
-    return diagnosis.known() ? diagnosis : diagnose_own_size(wrong.run, patient);
+    if (diagnosis.known() && !diagnosis.symptom) return diagnosis;
+    const Diagnosis own_size = diagnose_own_size(wrong.run, patient);
+    return own_size.known() ? own_size : diagnosis;
   }
   return !seen.field && seen.residual ? diagnose_residual(seen, &interview) : Diagnosis();
 }
@@ -343,11 +444,39 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
           finding.what + format(" is read at line %d, and no thread had loaded it", finding.line),
           {words.tile_loads()}};
     case Finding::kRace:
+      if (finding.both_write && !finding.shared) return diagnose_two_writers(finding, words);
       if (!of_tile || !finding.both_write) break;
       return {format("two threads load the same entry of the tile, %s, at line %d; then others may "
                      "be loaded by none",
                      finding.what.c_str(), finding.line),
-              {words.tile_loads()}};
+              {words.tile_loads(),
+               "the size that the tile is declared with: a block's points and a halo on both "
+               "sides, two more along x and along y"}};
+    case Finding::kBarrier:
+      return diagnose_barrier(finding);
+    case Finding::kShape:
+      return {format("at line %d ", finding.line) + finding.what,
+              {"the block's shape in the launch in " + words.host() +
+               ", and the numbers of threads along x and y that cub::BlockReduce is made for: "
+               "BlockReduce<double, threads along x, the algorithm, threads along y>"}};
+    case Finding::kHostEarly:
+      return diagnose_host_early(finding, patient);
+    case Finding::kSharedEnd:
+      return diagnose_shared_end(finding, patient);
+    case Finding::kMisaligned:
+      return {format("at line %d four floats are accessed at once, at an address that is no "
+                     "multiple of 16 bytes",
+                     finding.line),
+              {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each "
+               "lane has four)",
+               "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}};
+    case Finding::kFreedTwice:
+      return {finding.what +
+                  " is memory that was freed before: two pointers hold the same address, or one is "
+                  "freed twice",
+              {"free_fields: each pointer once",
+               "where a pointer is assigned to another one in main (f_old = f_new): "
+               "then both are the same field; std::swap exchanges them"}};
     case Finding::kRefused:
       return {format("the launch at line %d was refused (%s), and nobody asked cudaGetLastError",
                      finding.line, finding.what.c_str()),
@@ -422,34 +551,16 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
              "thread"}};
   }
   if (error.rfind("it crashed", 0) != 0) return {};
-  // Where a row has no padding, its length and its pitch are the same.
-  if (words.has_pitch() && run.n > 64 && run.n % 32 != 0) {
-    Observation seen;
-    if (patient.run({run.problem, 64, 2}, &seen) && !patient.run({run.problem, 60, 2}, &seen)) {
-      return {
-          format("at n = %d and at n = 60 it crashes, at n = 64 it does not: the length of a row "
-                 "and its pitch are mixed up, which are the same only where n is a multiple of "
-                 "32",
-                 run.n),
-          {"the pitches and the width of cudaMemcpy2D in main: first the destination and its "
-           "pitch (its rows have no padding: n * sizeof(float)), then the source and its pitch",
-           "idx, and what allocate_fields allocates: the padding, too"}};
-    }
-  }
-  // A field of fixed size is too small at some n, and large enough at others.
-  for (int n : {64, 16}) {
-    Observation seen;
-    const Case small = {run.problem, n, 2};
-    if (n >= run.n || !patient.run(small, &seen)) continue;
-    if (seen.iterations == 2 && wrong_cells(small, seen.field).count() == 0) {
-      return {
-          format("at n = %d it crashes, at n = %d it is right: an index or an allocation does "
-                 "not follow n",
-                 run.n, n),
-          {"what allocate_fields allocates (n * n floats), and whether n in main is options.n"}};
-    }
-  }
-  return {};
+  const Diagnosis crash = diagnose_crash(run, words, patient);
+  if (crash.known() || error.find("SIGABRT") == std::string::npos) return crash;
+  return {
+      "its memory is damaged: something is written beside what was allocated, or memory is freed "
+      "twice, or in "
+      "another way than it was allocated",
+      {"what allocate_fields allocates: two fields of n * n floats",
+       "free_fields: each pointer once, by what fits its allocation (delete[] to new[], cudaFree "
+       "to cudaMalloc); "
+       "after f_old = f_new both are the same field"}};
 }
 
 }  // namespace validate

@@ -46,7 +46,8 @@ class Words {
   std::string sweep() const;
   /// The host's function that launches it.
   std::string host() const;
-  std::string copy() const { return copy_on_gpu() ? "copy_field_kernel" : "copy_field"; }
+  bool has_copy_kernel() const { return copy_on_gpu() && has("copy_field_kernel", true); }
+  std::string copy() const { return has_copy_kernel() ? "copy_field_kernel" : "copy_field"; }
   /// How the new field becomes the old one.
   std::string handover() const;
   /// What keeps the boundary as it is.

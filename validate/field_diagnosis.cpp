@@ -120,6 +120,10 @@ Diagnosis ask_about_boundary(const Look& look) {
     diagnosis.cause = where + holds + value + " after a sweep, " +
                       (besides.known() ? "which read right ones there" : "and all else is right") +
                       ". Either " + causes[0] + ", or " + causes[1];
+    if (where == format("the boundary's column i = %d and row j = %d", look.n - 1, look.n - 1)) {
+      diagnosis.cause += ", or the program's n is larger than --n says";
+      diagnosis.look_at.push_back("n in main: it is options.n");
+    }
     diagnosis.symptom = true;
   }
   if (besides.known()) {
@@ -314,8 +318,11 @@ std::string points_of(const Look& look, const Culprit& culprit) {
   if (!culprit.on_gpu) return "the loops in " + culprit.function + culprit.both;
   if (culprit.by_sweep && look.pattern.kind == Pattern::kAll) {
     return never_launched(look) +
-           (look.words.has_passes()
-                ? "; and whether sweeps are still made where fewer are left than a pass has"
+           (look.words.has_passes() ? "; and whether sweeps are still made where fewer are left "
+                                      "than a pass has, one alone, too"
+            : look.words.has_checks() && !look.words.has_graph()
+                ? "; and how many sweeps " + look.words.host() +
+                      " makes: as many as it is asked for, one alone, too"
             : look.words.has_graph()
                 ? "; and which fields a graph reads and writes: those of when it was captured"
                 : "");
@@ -351,6 +358,7 @@ Diagnosis left_out(const Look& look, const Culprit& culprit) {
   if (culprit.by_copy && look.words.has_memcpy()) {
     diagnosis.look_at.push_back(
         "the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float)");
+    if (!look.words.has_copy_kernel()) return diagnosis;
   }
   if (!launch.empty()) diagnosis.look_at.push_back(launch);
   diagnosis.look_at.push_back(points_of(look, culprit));
@@ -372,6 +380,16 @@ Diagnosis ask_about_kept_values(const Look& look) {
             {"the bounds in " + look.words.sweep() + " and in " + look.words.copy() +
              ", and the launch grids, if they are kernels"}};
   }
+  if (look.words.swaps() && look.pattern.kind == Pattern::kAll &&
+      look.residual_is_right(look.first)) {
+    return {format("iteration %d computes the right new field (its residual is right), and that "
+                   "field does not become the "
+                   "old one: the result is the field before it",
+                   look.first),
+            {"whether " + look.words.handover() +
+             " comes after each sweep, whatever the iteration's number; and which "
+             "field run.finish copies"}};
+  }
   if (hidden) return left_out(look, Culprit(look, true, false));
   // The change of points that are not swept is missing in the residual.
   return left_out(look, Culprit(look, !look.residual_is_right(look.first), true));
@@ -388,7 +406,7 @@ Diagnosis ask_about_interior_alone(const Look& look) {
 
 // ---- What is left
 
-Diagnosis race(const Look& look) {
+Diagnosis race_in_words(const Look& look) {
   const std::string cause =
       "two runs of it give different fields: a race (is a barrier missing, or misplaced?)";
   if (look.words.has_tile()) {
@@ -425,6 +443,13 @@ Diagnosis race(const Look& look) {
            "whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on"}};
 }
 
+/// What a single access does wrong says more than that two runs differ.
+Diagnosis race(const Look& look) {
+  Diagnosis diagnosis = race_in_words(look);
+  diagnosis.symptom = true;
+  return diagnosis;
+}
+
 /// Rows that arrive while others are used: where they meet may look like anything.
 Diagnosis ask_about_ring(const Look& look) {
   const bool race_is_likely =
@@ -433,6 +458,10 @@ Diagnosis ask_about_ring(const Look& look) {
 }
 
 Diagnosis ask_about_race(const Look& look) {
+  const Finding& finding = look.interview.patient().finding;
+  if (finding.kind == Finding::kRace && finding.both_write && !finding.shared) {
+    return diagnose_finding(finding, look.n, look.interview.patient());
+  }
   return field_changes(&look.interview, look.first) ? race(look) : Diagnosis();
 }
 
@@ -537,6 +566,7 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview) {
                                      ask_for_mix,
                                      ask_about_edges,
                                      ask_for_fit_inside_blocks,
+                                     ask_about_other_n,
                                      ask_about_shift_of_blocks,
                                      ask_about_race,
                                      ask_for_fit_where_wrong,

@@ -89,6 +89,7 @@ Diagnosis ask_for_fit(const FieldLook& look);
 Diagnosis ask_for_fit_inside_blocks(const FieldLook& look);
 Diagnosis ask_for_mix(const FieldLook& look);
 Diagnosis ask_about_lanes(const FieldLook& look);
+Diagnosis ask_about_other_n(const FieldLook& look);
 Diagnosis ask_about_edges(const FieldLook& look);
 Diagnosis ask_for_fit_where_wrong(const FieldLook& look);
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "source_code.h"
@@ -28,9 +29,25 @@ std::string name_before(const std::string& text, std::size_t end) {
   return text.substr(begin, end - begin);
 }
 
+/// Where a line goes on behind __launch_bounds__(...); 0: it has none.
+std::size_t behind_launch_bounds(const std::string& line) {
+  const std::size_t at = line.find("__launch_bounds__"), end = line.find(')', at);
+  return at == std::string::npos || end == std::string::npos ? 0 : end + 1;
+}
+
+/// The first = of a line that compares nothing; npos: there is none.
+std::size_t assignment_in(const std::string& line) {
+  std::size_t k = line.find('=');
+  while (k != std::string::npos &&
+         (line[k + 1] == '=' || (k > 0 && std::strchr("=<>!", line[k - 1])))) {
+    k = line.find('=', k + 1);
+  }
+  return k;
+}
+
 /// The array that a line reads, or writes, if there is but one: "f_old" of x = f_old[k].
 std::string array_of(const std::string& line, bool writes) {
-  const std::size_t assigned = line.find('=');
+  const std::size_t assigned = assignment_in(line);
   std::string found;
   for (std::size_t k = line.find('['); k != std::string::npos; k = line.find('[', k + 1)) {
     const std::string name = name_before(line, k);
@@ -48,7 +65,7 @@ std::string allocated_in(const std::string& line) {
   std::size_t begin = bracket + 1;
   while (begin < line.size() && !in_name(line[begin])) ++begin;
   std::size_t end = begin;
-  while (end < line.size() && in_name(line[end])) ++end;
+  while (end < line.size() && (in_name(line[end]) || line[end] == '.')) ++end;
   return line.substr(begin, end - begin);
 }
 
@@ -75,12 +92,33 @@ Finding read_finding(const std::string& said_by_program) {
     const std::size_t place = said.rfind("): ");
     if (place != std::string::npos) finding.what = said.substr(place + 3, said.size() - place - 4);
     finding.both_write = holds(said, " writes what thread ") && holds(said, " wrote at ");
+    finding.shared = said.rfind("race in shared memory", 0) == 0;
+    finding.other_line = std::atoi(between(said, " at line ", ",").c_str());
   } else if (holds(said, "memory that nothing has written")) {
     finding.kind = Finding::kUnwritten;
     finding.what = between(said, "nothing has written: ", " (");
   } else if (holds(said, "the launch was refused (")) {
     finding.kind = Finding::kRefused;
     finding.what = between(said, "refused (", ")");
+  } else if (holds(said, "barrier not reached by all threads") ||
+             holds(said, "waits here for the others of its mask")) {
+    finding.kind = Finding::kBarrier;
+    finding.what = holds(said, "barrier not reached") ? "barrier" : "shuffle";
+  } else if (holds(said, " is made for a block of ")) {
+    finding.kind = Finding::kShape;
+    finding.what = said.substr(0, said.find(" ("));
+  } else if (said.rfind("host code ", 0) == 0 && holds(said, " may not have ended: wait for it")) {
+    finding.kind = Finding::kHostEarly;
+    finding.what = said.rfind("host code writes", 0) == 0 ? "writes" : "reads";
+    finding.allocated_at = std::atoi(between(said, " gave at line ", ",").c_str());
+  } else if (holds(said, " shared memory ") && holds(said, "past the end of a variable")) {
+    finding.kind = Finding::kSharedEnd;
+    finding.what = said.substr(0, said.find(' '));
+  } else if (said.rfind("the address of a float4", 0) == 0) {
+    finding.kind = Finding::kMisaligned;
+  } else if (holds(said, "(freed already at ")) {
+    finding.kind = Finding::kFreedTwice;
+    finding.what = between(said, "cudaFree(", ")");
   } else if (holds(said, "kernel launched at ") && !holds(said, "shared memory")) {
     for (const char* where : {"just behind the end of", "past the end of", "bytes before"}) {
       const std::size_t at = said.find(where);
@@ -99,12 +137,15 @@ Scene scene_of(const Finding& finding, const std::string& source) {
   Scene scene;
   const std::vector<std::string> lines = code_lines(source);
   if (finding.line > static_cast<int>(lines.size())) return scene;
-  std::string text;  // of the function
+  std::string text;    // of the function
+  bool begun = false;  // its name comes on a later line
   for (int k = 0; k < finding.line; ++k) {
     const std::string& line = lines[k];
-    const std::size_t bracket = line.find('(');
-    const bool begins = !line.empty() && in_name(line[0]) && bracket != std::string::npos;
-    const std::string name = begins ? name_before(line, bracket) : "";
+    const std::size_t begin = behind_launch_bounds(line), bracket = line.find('(', begin);
+    const bool begins = begun || (!line.empty() && in_name(line[0]));
+    begun = bracket == std::string::npos && (begun || begin > 0);
+    const std::string name =
+        begins && bracket != std::string::npos ? name_before(line, bracket) : "";
     if (!name.empty() && name.rfind("__", 0) != 0) {
       scene.function = name;
       text.clear();

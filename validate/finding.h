@@ -12,7 +12,13 @@ struct Finding {
     kOutOfBounds,  ///< a kernel accesses what lies beside an allocation
     kUnwritten,    ///< a kernel reads what nothing has written
     kRace,
-    kRefused,  ///< a launch, and nobody asked whether it was accepted
+    kRefused,     ///< a launch, and nobody asked whether it was accepted
+    kBarrier,     ///< some threads of a block, or lanes of a warp, do not come to where others wait
+    kShape,       ///< a block of another shape than a collective was made for
+    kHostEarly,   ///< the host accesses what a kernel may still be using
+    kSharedEnd,   ///< an access past the end of a variable in shared memory
+    kMisaligned,  ///< four floats at once, at an address that is no multiple of 16
+    kFreedTwice,  ///< memory is freed that was freed before
     kOther,
   };
   Kind kind = kNone;
@@ -21,6 +27,8 @@ struct Finding {
   std::string what;         ///< "reads just behind the end of"; "tile[0][32]"; "a block of ..."
   int allocated_at = 0;     ///< the line that gave the memory
   bool both_write = false;  ///< of a race
+  bool shared = false;      ///< of a race: in shared memory
+  int other_line = 0;       ///< of a race: where the other thread was; 0: not known
   bool has_place = false;   ///< x and y are known
   int x = 0, y = 0;         ///< blockIdx * blockDim + threadIdx
 

@@ -1,18 +1,20 @@
 // Measures whether a step's goal is reached. scripts/check.sh calls it once the results are right.
 
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 #include <lab/exit_codes.h>
 
 #include "child.h"
+#include "command_line.h"
 #include "goals.h"
-#include "steps.h"
 
 namespace {
 
-const char* const kHelp =
+constexpr const char* kHelp =
     "goals: measures whether a program reaches what its step is for\n\n"
     "  goals --name NN_name [OPTION...] PROGRAM\n\n"
     "  --gpu              PROGRAM runs on a GPU\n"
@@ -23,13 +25,12 @@ const char* const kHelp =
     "  --ncu FILE         Nsight Compute's program\n"
     "  --bandwidth FILE   the lab's program that measures a copy\n"
     "  --next WORDS       printed at the end where nothing is missed\n"
-    "  --time-limit S     seconds for one run (default 300)\n\n"
+    "  --time-limit S     seconds for one run (default 300)\n"
+    "  --help             print this\n\n"
     "exit codes: 0 nothing that can be measured here is missed, 1 a goal is missed, 2 bad usage\n";
 
-[[noreturn]] void bad_usage(const std::string& message) {
-  std::fprintf(stderr, "goals: %s\n", message.c_str());
-  std::exit(lab::kExitBadUsage);
-}
+constexpr int kExitNothingMissed = 0;
+constexpr int kExitMissed = 1;
 
 struct Arguments {
   validate::Instruments instruments;
@@ -39,61 +40,23 @@ struct Arguments {
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
   validate::Instruments& have = arguments.instruments;
-  for (int k = 1; k < argc; ++k) {
-    const std::string option = argv[k];
-    auto value = [&]() -> std::string {
-      if (k + 1 >= argc) bad_usage(option + ": needs a value (see --help)");
-      return argv[++k];
-    };
-    if (option == "--help") {
-      std::fputs(kHelp, stdout);
-      std::exit(0);
-    } else if (option == "--gpu") {
-      have.on_gpu = true;
-    } else if (option == "--ranks") {
-      for (const std::string& text : validate::split(value(), ',')) {
-        char* end = nullptr;
-        const long ranks = std::strtol(text.c_str(), &end, 10);
-        if (text.empty() || *end != '\0' || ranks < 1 || ranks > 100000) {
-          bad_usage("--ranks " + text + ": must be a whole number from 1 to 100000");
-        }
-        have.ranks.push_back(static_cast<int>(ranks));
-      }
-    } else if (option == "--watched") {
-      have.watched = value();
-    } else if (option == "--before") {
-      have.before = value();
-    } else if (option == "--tracer") {
-      have.tracer = value();
-    } else if (option == "--ncu") {
-      have.ncu = value();
-    } else if (option == "--bandwidth") {
-      have.bandwidth = value();
-    } else if (option == "--name") {
-      arguments.name = value();
-    } else if (option == "--next") {
-      arguments.next = value();
-    } else if (option == "--time-limit") {
-      const std::string text = value();
-      char* end = nullptr;
-      have.time_limit = std::strtod(text.c_str(), &end);
-      if (*end != '\0' || !(have.time_limit >= 1 && have.time_limit <= 86400)) {
-        bad_usage("--time-limit " + text + ": must be a number from 1 to 86400");
-      }
-    } else if (option.rfind("-", 0) == 0) {
-      bad_usage(option + ": no such option (see --help)");
-    } else if (!have.program.empty()) {
-      bad_usage("one program at a time, not " + have.program + " and " + option);
-    } else {
-      have.program = option;
-    }
+  validate::CommandLine line("goals", kHelp);
+  line.flag("--gpu", &have.on_gpu);
+  line.integers("--ranks", 1, 100000, "number of ranks", &have.ranks);
+  line.text("--watched", &have.watched);
+  line.text("--before", &have.before);
+  line.text("--tracer", &have.tracer);
+  line.text("--ncu", &have.ncu);
+  line.text("--bandwidth", &have.bandwidth);
+  line.text("--name", &arguments.name);
+  line.text("--next", &arguments.next);
+  line.seconds("--time-limit", &have.time_limit);
+  line.read(argc, argv, &have.program);
+  const std::string& name = arguments.name;
+  if (name.size() < 3 || !std::isdigit(static_cast<unsigned char>(name[0])) ||
+      !std::isdigit(static_cast<unsigned char>(name[1])) || name[2] != '_') {
+    lab::fail(lab::kExitBadUsage, "--name: needs a step's name, such as 04_jacobi_kernel");
   }
-  if (have.program.empty()) bad_usage("which program? (see --help)");
-  if (arguments.name.size() < 3 || arguments.name[2] != '_') {
-    bad_usage("--name: needs a step's name, such as 04_jacobi_kernel");
-  }
-  // Without a slash a shell would search the PATH; we mean the file.
-  if (have.program.find('/') == std::string::npos) have.program = "./" + have.program;
   return arguments;
 }
 
@@ -112,7 +75,7 @@ int run(const Arguments& arguments) {
   const int reached = count[Finding::kReached], missed = count[Finding::kMissed];
   if (missed > 0) {
     std::printf("%s: right, but the step's goal is not reached\n", name);
-    return 1;
+    return kExitMissed;
   }
   if (count[Finding::kNotMeasurable] == 0) {
     std::printf("%s: done\n", name);
@@ -122,7 +85,7 @@ int run(const Arguments& arguments) {
     std::printf("%s: right; the goal cannot be measured here\n", name);
   }
   if (!arguments.next.empty()) std::printf("  %s\n", arguments.next.c_str());
-  return 0;
+  return kExitNothingMissed;
 }
 
 }  // namespace

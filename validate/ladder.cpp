@@ -15,16 +15,19 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
-#include <fcntl.h>
 #include <unistd.h>
 
+#include <lab/exit_codes.h>
 #include <lab/problem.h>
 
 #include "check_program.h"
 #include "child.h"
+#include "command_line.h"
 #include "record.h"
 #include "reference.h"
 #include "steps.h"
@@ -48,11 +51,6 @@ constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than 
 constexpr int kSerialAtLeast = 4;      // less often than this (the first one warms up)
 constexpr int kMaxSerialN = 16384;     // beyond it serial codes take minutes, and nobody times them
 constexpr double kBytesPerPoint = 8;   // one float read and one written: the least a sweep can move
-
-[[noreturn]] void bad_usage(const std::string& message) {
-  std::fprintf(stderr, "ladder: %s\n", message.c_str());
-  std::exit(lab::kExitBadUsage);
-}
 
 /// One line that says what goes on: overwritten on a terminal, elsewhere nothing.
 void show_progress(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
@@ -90,16 +88,50 @@ struct Machine {
   std::string copy_way;
 };
 
-Machine look_at_machine(const std::string& bin) {
-  Machine machine;
+std::string cpu_name() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
     const std::size_t colon = line.find(": ");
     if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
-      machine.cpu = line.substr(colon + 2);
-      break;
+      return line.substr(colon + 2);
     }
   }
+  return "unknown";
+}
+
+std::string driver_version() {
+  const validate::ChildResult smi = validate::run_child(
+      {"nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"}, 30);
+  const bool said = smi.started && smi.exit_code == 0 && !smi.output.empty();
+  return said ? validate::split(smi.output, '\n').front() : "unknown";
+}
+
+/// What the program `bandwidth` prints: lines of a name and its fields, tabs between them.
+class BandwidthOutput {
+ public:
+  explicit BandwidthOutput(const std::string& output) {
+    for (const std::string& line : validate::split(output, '\n')) {
+      const std::vector<std::string> fields = validate::split(line, '\t');
+      if (!fields.empty()) lines_[fields[0]] = fields;
+    }
+  }
+  /// The k-th field behind the name. Throws std::runtime_error where there is none.
+  std::string text(const std::string& name, std::size_t k = 1) const {
+    const auto found = lines_.find(name);
+    if (found != lines_.end() && k < found->second.size()) return found->second[k];
+    throw std::runtime_error("the program bandwidth does not tell `" + name + "`: build it again");
+  }
+  double number(const std::string& name, std::size_t k) const {
+    return std::strtod(text(name, k).c_str(), nullptr);
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> lines_;
+};
+
+Machine look_at_machine(const std::string& bin) {
+  Machine machine;
+  machine.cpu = cpu_name();
   const std::string program = bin + "/bandwidth";
   if (!std::filesystem::exists(program)) {
     machine.why_not = "no nvcc was found";
@@ -110,28 +142,21 @@ Machine look_at_machine(const std::string& bin) {
     machine.why_not = measured.last_line();
     return machine;
   }
-  std::map<std::string, std::vector<std::string>> lines;
-  for (const std::string& line : validate::split(measured.output, '\n')) {
-    std::vector<std::string> fields = validate::split(line, '\t');
-    if (fields.size() > 1) lines[fields[0]] = fields;
-  }
+  const BandwidthOutput told(measured.output);
   machine.has_gpu = true;
-  machine.gpu = lines["gpu"].at(1);
-  machine.compute_capability = lines["compute_capability"].at(1);
-  machine.cuda = lines["cuda_runtime"].at(1);
+  machine.gpu = told.text("gpu");
+  machine.compute_capability = told.text("compute_capability");
+  machine.cuda = told.text("cuda_runtime");
   for (const char* way : {"copy_library", "copy_kernel"}) {
-    const std::vector<std::string>& fields = lines[way];
-    const double median = std::stod(fields.at(1));
+    const double median = told.number(way, 1);
     if (median > machine.copy_gb_per_s) {
       machine.copy_gb_per_s = median;
-      machine.copy_q1 = std::stod(fields.at(2));
-      machine.copy_q3 = std::stod(fields.at(3));
+      machine.copy_q1 = told.number(way, 2);
+      machine.copy_q3 = told.number(way, 3);
       machine.copy_way = way;
     }
   }
-  const validate::ChildResult smi = validate::run_child(
-      {"nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"}, 30);
-  if (smi.started && smi.exit_code == 0) machine.driver = validate::split(smi.output, '\n').at(0);
+  machine.driver = driver_version();
   return machine;
 }
 
@@ -267,22 +292,20 @@ struct Found {
   std::map<int, Serial> serial;  // by n
 };
 
-/// Writes the table aside, then renames it; returns false with a message where that fails.
-bool write_results(const std::string& path, const Found& found) {
-  const Machine& machine = found.machine;
-  const std::string aside = path + ".partial";
-  std::FILE* file = std::fopen(aside.c_str(), "w");
-  if (!file) {
-    std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(), std::strerror(errno));
-    return false;
-  }
+std::string utc_date() {
   char date[32] = "";
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&now, &utc);
   std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
+  return date;
+}
+
+/// The table's lines with # before them: on what machine, and what its serial code takes.
+void write_comments(std::FILE* file, const Found& found) {
+  const Machine& machine = found.machine;
   std::fprintf(file, "# The ladder: every solution, validated and timed. Written by `make run`.\n");
-  std::fprintf(file, "# date\t%s\n", date);
+  std::fprintf(file, "# date\t%s\n", utc_date().c_str());
   std::fprintf(file, "# gpu\t%s\n", machine.has_gpu ? machine.gpu.c_str() : "none");
   if (machine.has_gpu) {
     std::fprintf(file, "# compute_capability\t%s\n# cuda\t%s\n# driver\t%s\n",
@@ -291,40 +314,52 @@ bool write_results(const std::string& path, const Found& found) {
                  machine.copy_q1, machine.copy_q3, machine.copy_way.c_str());
   }
   std::fprintf(file, "# cpu\t%s\n", machine.cpu.c_str());
-  for (const auto& entry : found.serial) {
-    for (const auto& which :
-         {std::make_pair("best", &Serial::best), std::make_pair("strided", &Serial::strided)}) {
-      const Timing& time = entry.second.*which.second;
-      std::fprintf(file, "# serial\t%s\tn\t%d\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n",
-                   which.first, entry.first, time.median, time.q1, time.q3, time.samples);
-    }
+  auto write_serial = [file](const char* which, int n, const Timing& time) {
+    std::fprintf(file, "# serial\t%s\tn\t%d\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n", which, n,
+                 time.median, time.q1, time.q3, time.samples);
+  };
+  for (const auto& [n, serial] : found.serial) {
+    write_serial("best", n, serial.best);
+    write_serial("strided", n, serial.strided);
   }
+}
+
+void write_row(std::FILE* file, const Row& row, const Found& found) {
+  std::fprintf(file, "%s\t%s\t%s\t%d\t", row.step.name.c_str(), row.step.title.c_str(),
+               row.verdict.c_str(), row.step.n);
+  if (!row.time.measured()) {
+    std::fprintf(file, "-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t%s\n", row.note.c_str());
+    return;
+  }
+  const auto at_n = found.serial.find(row.step.n);
+  const Serial serial = at_n != found.serial.end() ? at_n->second : Serial{};
+  auto ratio = [&](const Timing& other) {
+    return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
+  };
+  const double copy = runs_on_gpu(row) ? found.machine.copy_gb_per_s : 0;
+  std::fprintf(file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t", row.time.median, row.time.q1,
+               row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row));
+  std::fprintf(file, "%s\t%s\t%s\t%s\t%s\t%s\n",
+               copy > 0 ? number(100 * gb_per_s(row) / copy, 3).c_str() : "-",
+               ratio(serial.best).c_str(), ratio(serial.strided).c_str(), ratio(row.before).c_str(),
+               row.before.measured() ? number(row.before.median, 6).c_str() : "-",
+               row.note.c_str());
+}
+
+/// Writes the table aside, then renames it; returns false with a message where that fails.
+bool write_results(const std::string& path, const Found& found) {
+  const std::string aside = path + ".partial";
+  std::FILE* file = std::fopen(aside.c_str(), "w");
+  if (!file) {
+    std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(), std::strerror(errno));
+    return false;
+  }
+  write_comments(file, found);
   std::fprintf(file,
                "step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\t"
                "percent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote\n");
-  for (const Row& row : found.rows) {
-    std::fprintf(file, "%s\t%s\t%s\t%d\t", row.step.name.c_str(), row.step.title.c_str(),
-                 row.verdict.c_str(), row.step.n);
-    if (row.time.measured()) {
-      const auto serial = found.serial.find(row.step.n);
-      auto ratio = [&](const Timing& other) {
-        return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
-      };
-      const bool against_copy = runs_on_gpu(row) && machine.copy_gb_per_s > 0;
-      std::fprintf(
-          file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t%s\t%s\t%s\t%s\t%s\t", row.time.median,
-          row.time.q1, row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row),
-          against_copy ? number(100 * gb_per_s(row) / machine.copy_gb_per_s, 3).c_str() : "-",
-          serial != found.serial.end() ? ratio(serial->second.best).c_str() : "-",
-          serial != found.serial.end() ? ratio(serial->second.strided).c_str() : "-",
-          ratio(row.before).c_str(),
-          row.before.measured() ? number(row.before.median, 6).c_str() : "-");
-    } else {
-      std::fprintf(file, "-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t");
-    }
-    std::fprintf(file, "%s\n", row.note.c_str());
-  }
-  const bool written = std::fflush(file) == 0 && fsync(fileno(file)) == 0;
+  for (const Row& row : found.rows) write_row(file, row, found);
+  const bool written = std::fflush(file) == 0 && !std::ferror(file) && fsync(fileno(file)) == 0;
   if (std::fclose(file) != 0 || !written || std::rename(aside.c_str(), path.c_str()) != 0) {
     std::fprintf(stderr, "ladder: %s: %s\n", path.c_str(), std::strerror(errno));
     std::remove(aside.c_str());
@@ -342,34 +377,18 @@ struct Arguments {
 
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
-  arguments.bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (int k = 1; k < argc; ++k) {
-    const std::string option = argv[k];
-    auto value = [&]() -> std::string {
-      if (k + 1 >= argc || !*argv[k + 1]) bad_usage(option + ": needs a value (see --help)");
-      return argv[++k];
-    };
-    if (option == "--help") {
-      std::fputs(kHelp, stdout);
-      std::exit(0);
-    } else if (option == "--lab") {
-      arguments.lab = value();
-    } else if (option == "--bin") {
-      arguments.bin = value();
-    } else if (option == "--results") {
-      arguments.results = value();
-    } else if (option == "--steps") {
-      arguments.steps = validate::split(value(), ',');
-    } else if (option == "--time-limit") {
-      const std::string text = value();
-      char* end = nullptr;
-      arguments.time_limit = std::strtod(text.c_str(), &end);
-      if (*end != '\0' || !(arguments.time_limit > 0)) {
-        bad_usage("--time-limit " + text + ": must be a number of seconds");
-      }
-    } else {
-      bad_usage(option + ": no such option (see --help)");
-    }
+  std::error_code error;
+  arguments.bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  validate::CommandLine line("ladder", kHelp);
+  line.path("--lab", &arguments.lab);
+  line.path("--bin", &arguments.bin);
+  line.path("--results", &arguments.results);
+  line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
+  line.seconds("--time-limit", &arguments.time_limit);
+  line.read(argc, argv);
+  if (arguments.bin.empty()) {
+    lab::fail(lab::kExitBadUsage, "/proc/self/exe: %s: say --bin DIR, where the programs are",
+              error.message().c_str());
   }
   return arguments;
 }
@@ -499,7 +518,7 @@ int run(const Arguments& arguments, Found* found) {
   for (const std::string& wanted : arguments.steps) {
     const bool known = std::any_of(all_steps.begin(), all_steps.end(),
                                    [&](const validate::Step& s) { return s.number() == wanted; });
-    if (!known) bad_usage("--steps " + wanted + ": no such step");
+    if (!known) lab::fail(lab::kExitBadUsage, "--steps %s: no such step", wanted.c_str());
   }
   // Found out now, not after the measurements.
   if (!arguments.results.empty()) {

@@ -196,6 +196,23 @@ Diagnosis ask_about_width(const Look& look) {
   return {};
 }
 
+/// Whether the rows from one on hold what stands in memory from another point on.
+Diagnosis ask_where_a_part_begins(const Look& look, int row) {
+  const auto n = static_cast<std::size_t>(look.n);
+  const float* const found = &look.found[row * n];
+  for (std::size_t begin = 0; begin < row * n; ++begin) {
+    std::size_t k = 0;
+    while (k < n && look.near(look.expected[begin + k], found[k])) ++k;
+    if (k < n) continue;
+    return {format("the rows from j = %d on hold what belongs to point (%zu, %zu) and those behind "
+                   "it: that part of the "
+                   "result is copied from another place than its own",
+                   row, begin % n, begin / n),
+            {kCopyOfResult + ", so the copy begins at f_old + idx(0, j, n)"}};
+  }
+  return {};
+}
+
 /// Whether the first rows are right, and the first ones come again where others should follow.
 Diagnosis ask_about_repeated_rows(const Look& look) {
   if (!look.words.swaps() || !points_differ(look)) return {};
@@ -210,7 +227,7 @@ Diagnosis ask_about_repeated_rows(const Look& look) {
   while (first < n && same(first, first)) ++first;
   if (first == 0 || first == n) return {};
   for (int j = first; j < n; ++j) {
-    if (!same(j, j % first)) return {};
+    if (!same(j, j % first)) return ask_where_a_part_begins(look, first);
   }
   return {format("the rows from j = %d on hold the rows from 0 on again: every part of the result "
                  "is copied from the field's beginning",
@@ -338,7 +355,7 @@ Diagnosis ask_about_missing_starts(const Look& look) {
 /// farther apart than what they store.
 Diagnosis ask_about_shift_of_blocks(const Look& look) {
   if (look.words.has_strips() || !points_differ(look) || look.ring.count() > 0) return {};
-  constexpr int kBlock = 32, kEdge = 8, kFarthest = 4;
+  constexpr int kBlock = 32, kEdge = 8, kFarthest = kBlock - 1;
   const int n = look.n, blocks = n / kBlock;
   if (blocks < 3) return {};
   // Whether block (x, y) computes what belongs to the points (di, dj) away from its own.
@@ -367,8 +384,9 @@ Diagnosis ask_about_shift_of_blocks(const Look& look) {
                  "the other's, not %d",
                  letter, by, letter, 2 * by, kBlock + by, kBlock),
           {format("what blockIdx.%c is multiplied by, where points are read: a block's number of "
-                  "points, without the halo",
-                  letter)}};
+                  "points, without the halo (blockDim.%c is its number of threads, which may be "
+                  "another)",
+                  letter, letter)}};
     }
   }
   return {};
@@ -431,7 +449,10 @@ Diagnosis ask_about_lines_taken(const Look& look) {
              ? "the rows that a warp has in its registers: after each row that was swept centre "
                "becomes south, north becomes centre, and the next row that was loaded becomes "
                "north"
-             : format("where %s is read in ", side.words) + look.words.sweep()}};
+             : format("where %s is read in ", side.words) + look.words.sweep() +
+                   (look.words.has_tile()
+                        ? ", and where the tile's entry for it is loaded: by one thread, and once"
+                        : "")}};
   }
   return {};
 }

@@ -75,7 +75,10 @@ struct Look {
   std::vector<Sweep> sweeps;  ///< the first few
   bool is_float = false;      ///< the residual or the sum is a float: fewer digits to agree in
   int ranks = 0;              ///< of the job, where it is one
-  double tolerance() const { return is_float ? 4e-7 : 1e-9; }
+  Finding finding = {};       ///< of a look at every access
+  bool watched = false;       ///< there was one
+  bool single = false;        ///< parts of the sum may have been added up in float
+  double tolerance() const { return single ? 2e-6 : is_float ? 4e-7 : 1e-9; }
   bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
 
   /// Whether `predict` gives the residual of every sweep.
@@ -119,16 +122,18 @@ Diagnosis ask_whether_numbers(const Look& look) {
       "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, "
       "for an event that was recorded behind that copy";
   const bool late = look.words.reads_sum_late();
+  const std::string adds =
+      "who adds the block's sum: the first thread alone has it from cub::BlockReduce, the others "
+      "have nothing";
+  // A sum that nobody set would have been found.
+  const bool all_set = look.watched && !look.finding.known();
+  if (look.words.has_block_sum() && all_set) look_at.push_back(adds);
   if (late && !look.words.waits_for_events()) look_at.push_back(wait);
   look_at.push_back(
       "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; a thread's own "
       "sum, and one in shared memory, too: what nobody has set may be anything");
   if (late && look.words.waits_for_events()) look_at.push_back(wait);
-  if (look.words.has_block_sum()) {
-    look_at.push_back(
-        "who adds the block's sum: the first thread alone has it from cub::BlockReduce, the others "
-        "have nothing");
-  }
+  if (look.words.has_block_sum() && !all_set) look_at.push_back(adds);
   if (look.words.has_pitch()) {
     look_at.push_back(
         "the padding of the rows: whether initialize_field writes it, or the sum leaves it out");
@@ -155,8 +160,10 @@ Diagnosis ask_whether_they_change(const Look& look) {
   if (look.explained([](const Sweep&) { return 0.0; })) {
     Diagnosis diagnosis{
         "every residual is 0, though the field changes. Either the change is taken when the new "
-        "value has replaced the old one, or the sum stays 0 or never reaches the host, or the "
-        "formula makes 0 of it",
+        "value has replaced the old one, or the sum stays 0 (nothing is added, or to a copy of "
+        "it), or the host reads "
+        "it before the kernel has added to it or after it was set back, or the formula makes 0 of "
+        "it",
         {"the line that computes change in " + look.words.sweep() +
              ": value minus the old field's point",
          std::string("what is added to the sum") +
@@ -216,7 +223,9 @@ Diagnosis ask_for_formula(const Look& look) {
        [](const Sweep& s, double n) { return s.total / (n * n); }},
       {"neither divided by n * n, nor is the root taken: it is the sum of the squares",
        [](const Sweep& s, double) { return s.total; }},
-      {"it is not divided by n * n: it is the root of the sum",
+      {"it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and "
+       "multiplies by it again: "
+       "(n * n) in brackets)",
        [](const Sweep& s, double) { return sqrt(s.total); }},
       {"n * n stands outside of the root: the root is divided by n * n, not by n",
        [](const Sweep& s, double n) { return sqrt(s.total) / (n * n); }},
@@ -233,6 +242,9 @@ Diagnosis ask_for_formula(const Look& look) {
       {"the root is taken twice", [](const Sweep& s, double) { return sqrt(s.right); }},
       {"the changes are not squared, so that plus and minus cancel",
        [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
+      {"the changes are not squared, so that plus and minus cancel, and no root is taken: it is "
+       "their mean",
+       [](const Sweep& s, double n) { return s.plain / (n * n); }},
       {"the changes are not squared: it is the root of their mean magnitude",
        [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
       {"the changes are not squared: it is their mean magnitude",
@@ -319,6 +331,10 @@ Diagnosis ask_for_factor(const Look& look) {
   }
   if (mean) {
     return {"the residual of iteration k is the right one divided by k", {look.words.formula()}};
+  }
+  if (look.sweeps[0].found == 1 &&
+      look.explained([&](const Sweep& s) { return s.right / look.sweeps[0].right; })) {
+    return {"each residual is divided by the first one, so the first is 1", {look.words.formula()}};
   }
   const double factor = look.sweeps[0].found / look.sweeps[0].right;
   if (!(factor > 0) || !look.explained([&](const Sweep& s) { return factor * s.right; })) return {};
@@ -445,8 +461,10 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
     diagnosis.look_at = {"what a lane adds to its own sum: the changes of all four of its points"};
   } else if ((part.period > 0 || look.words.has_strips()) && letter == 'i') {
     diagnosis.look_at = {
-        "how the lanes of a warp (threadIdx.x) bring in their part: a shuffle's "
-        "offsets are 16, 8, 4, 2, 1"};
+        std::string("how the lanes of a warp (threadIdx.x) bring in their part: ") +
+        (look.words.has_shuffles()
+             ? "a shuffle's offsets are 16, 8, 4, 2, 1"
+             : "a sum over threads that halves its distance goes on down to 1")};
   } else if (part.period > 0) {
     diagnosis.look_at = {
         "how the warps of a block (threadIdx.y) bring in their part, and a thread all of its "
@@ -642,12 +660,30 @@ Diagnosis ask_for_float(const Look& look) {
       {"the type of the sum, all the way from " + look.words.sweep() + " to main: double"}};
 }
 
+/// Whether the numbers have nothing to do with the right ones: far too large or too small, and each
+/// by another factor.
+bool is_wild(const Look& look) {
+  constexpr double kFar = 1e6;
+  double least = INFINITY, most = 0;
+  bool far = false;
+  for (const Sweep& sweep : look.sweeps) {
+    if (!(sweep.found > 0) || !(sweep.right > 0)) continue;
+    const double factor = sweep.found / sweep.right;
+    far |= factor > kFar || factor < 1 / kFar;
+    least = std::min(least, factor);
+    most = std::max(most, factor);
+  }
+  return far && most > kFar * least && std::isfinite(most);
+}
+
 /// Numbers so small that they are no sum of changes: some bytes of one, or what stood in memory.
 Diagnosis ask_about_bytes(const Look& look) {
   constexpr double kNoSum = 1e-60;
   const bool tiny = std::all_of(look.sweeps.begin(), look.sweeps.end(),
                                 [&](const Sweep& s) { return s.found < kNoSum * s.right; });
-  if (!tiny) return {};
+  const bool any = std::any_of(look.sweeps.begin(), look.sweeps.end(),
+                               [](const Sweep& s) { return s.found > 0; });
+  if (!any || (!tiny && !is_wild(look))) return {};
   return {
       format("the field is right, and the residual is a number like %.2g: no sum of changes, but "
              "some bytes of one, or what stood in memory before",
@@ -655,6 +691,26 @@ Diagnosis ask_about_bytes(const Look& look) {
       {"how the sum reaches the host: cudaMemcpy(&host_sum, sum, sizeof(double), "
        "cudaMemcpyDeviceToHost), the destination first, and all 8 bytes of a double",
        "whether all that add to the sum, and all that read it, take it for a double"}};
+}
+
+/// Threads that share a sum in shared memory, and do not wait for one another.
+Diagnosis ask_about_shared_sum(const Look& look) {
+  const Finding& finding = look.finding;
+  if (finding.kind != Finding::kRace || !finding.shared) return {};
+  const bool of_cub = look.words.has_block_sum() && finding.what.find('[') == std::string::npos &&
+                      finding.what.find("storage") != std::string::npos;
+  const std::string lines = finding.other_line > 0 && finding.other_line != finding.line
+                                ? format("lines %d and %d", finding.other_line, finding.line)
+                                : format("line %d", finding.line);
+  return {"the field is right; the residual is not: threads of a block use " +
+              (finding.what.empty() ? std::string("shared memory") : finding.what) + " at " +
+              lines + " with no barrier in between, so a part of the sum is lost or read too early",
+          {of_cub ? "__syncthreads() between two uses of cub's temporary storage: one reduction "
+                    "ends before the next one "
+                    "begins"
+                  : "__syncthreads() between setting a shared sum to 0, adding to it, and reading "
+                    "it; in a tree after each "
+                    "round"}};
 }
 
 /// Whether another run says another residual: by more than the order of a sum in double changes.
@@ -749,7 +805,9 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
 Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen) return {};
-  Look look{Words(interview->patient()), wrong.run.n, {}, true, wrong.run.ranks};
+  const Patient& patient = interview->patient();
+  Look look{Words(patient),  wrong.run.n,    {}, true, wrong.run.ranks,
+            patient.finding, patient.watched};
   const lab::Problem problem(wrong.run.problem, look.n, 1);
   Sweeps right(look.n, field_of(problem.initial_old(), look.n));
   // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
@@ -769,10 +827,10 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   if (look.sweeps.empty()) return {};
   using Question = Diagnosis (*)(const Look&);
   for (Question question :
-       {ask_whether_numbers, ask_about_nothing, ask_whether_they_change, ask_about_bytes,
+       {ask_about_bytes, ask_whether_numbers, ask_about_nothing, ask_whether_they_change,
         ask_for_formula, ask_for_other_field, ask_for_other_point, ask_whether_running,
-        ask_for_factor, ask_for_one_lane, ask_for_lines, ask_for_one_thread, ask_for_one_block,
-        ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
+        ask_for_factor, ask_about_shared_sum, ask_for_one_lane, ask_for_lines, ask_for_one_thread,
+        ask_for_one_block, ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
     Diagnosis diagnosis = question(look);
     if (!diagnosis.known()) continue;
     // Parts that others have overwritten: which ones is a matter of who comes last.
@@ -785,8 +843,19 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
     }
     return diagnosis;
   }
+  if (patient.finding.kind == Finding::kRace && patient.finding.both_write &&
+      !patient.finding.shared) {
+    Diagnosis twice = diagnose_finding(patient.finding, look.n, patient);
+    if (twice.known() && look.sweeps[0].found > look.sweeps[0].right) return twice;
+  }
   Diagnosis race = ask_about_race(look, interview, seen->iterations);
   if (race.known()) return race;
+  look.single = true;
+  Diagnosis formula = ask_for_formula(look);
+  if (formula.known()) {
+    formula.cause += ". Besides, parts of the sum are added up in float: right is double";
+    return formula;
+  }
   const Diagnosis late = ask_about_the_last(look);
   return late.known() ? late : say_too_little_or_too_much(look);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -93,6 +94,11 @@ std::set<std::string> names_in(const std::string& source) {
     name.clear();
   }
   return names;
+}
+
+int step_in(const std::string& source) {
+  const bool named = source.size() > 6 && source.compare(0, 3, "// ") == 0 && source[5] == '_';
+  return named ? std::atoi(source.substr(3, 2).c_str()) : 0;
 }
 
 bool read_text(const std::string& path, std::string* text) {

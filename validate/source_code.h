@@ -18,6 +18,10 @@ bool in_name(char c);
 /// The names that C++ source holds, keywords among them, those in comments and strings left out.
 std::set<std::string> names_in(const std::string& source);
 
+/// The number of the step that the first line of its source names: 9 of "// 09_shared_tile: ...";
+/// 0: none.
+int step_in(const std::string& source);
+
 /// Reads a whole text file; returns false where it cannot be read.
 bool read_text(const std::string& path, std::string* text);
 

@@ -41,19 +41,32 @@ Story standing_still(const Look& look) {
   const double first = look.said(1), second = look.said(2);
   if (first == 0 && second == 0) {
     return {"the field stays as it was at the start, and every residual is 0: no sweep is made",
-            never_launched(look) + "; then whether the new field becomes the old one", start};
+            never_launched(look) +
+                (look.words.has_passes()
+                     ? "; and whether sweeps are still made where fewer are left than a pass has"
+                     : "") +
+                "; then whether the new field becomes the old one",
+            start};
   }
   if (look.residual_is_right(1) && std::fabs(second - first) <= 1e-6 * first) {
     return {std::string(
                 "every iteration repeats the first: the new field never becomes the old one. ") +
-                (look.words.swaps() ? "The swap is missing, or it exchanges something else"
-                                    : "Either the copy is missing, or it goes the wrong way"),
+                (look.words.swaps() ? "The swap is missing, or it exchanges something else, or "
+                                      "something undoes it (a second swap, a "
+                                      "copy that was left)"
+                                    : "Either the copy is missing, or it goes the wrong way, or it "
+                                      "reaches no point of the interior"),
             look.words.swaps()
                 ? "whether " + look.words.handover() + " comes after each " +
                       (look.words.has_passes() ? "pass" : "sweep") +
                       ", and exchanges main's own pointers"
                 : "the call in the loop of main, copy_field(f_old, f_new, n), and to and from in " +
-                      look.words.copy(),
+                      look.words.copy() + "; and how much it copies: " +
+                      (look.words.has_memcpy() ? "n * n * sizeof(float) bytes"
+                       : look.words.copy_on_gpu()
+                           ? "all points (its grid, its bounds). A function that swaps pointers "
+                             "which it was given by value swaps its own"
+                           : "all points"),
             start};
   }
   return {"the field stays as it was at the start: the result of the sweeps never reaches it",
@@ -131,11 +144,11 @@ void listen_to_swaps(const Look& look, Told* told) {
   told->listen(
       {"after an even number of sweeps the field is right, after an odd one it is that of the "
        "sweep before: the sweeps change the roles of the fields, and the pointers that main has "
-       "do not follow",
+       "do not follow; or the result is copied from a pointer that was set before the loop",
        (look.words.has_strips()
             ? look.words.handover() + ": it must change main's own pointers"
             : "where std::swap(f_old, f_new) must be done in main: wherever an odd number of "
-              "sweeps was made"),
+              "sweeps was made; and which pointer run.finish copies from"),
        [&](int k) -> const Field& { return right.after(k - k % 2); }});
   if (look.start_new == look.start_old) return;
   told->listen(
@@ -163,6 +176,28 @@ void listen_to_swaps(const Look& look, Told* told) {
                 never_launched(look) + "; and how many sweeps " + look.words.host() +
                     " makes: as many as it is asked for, one too",
                 [&](int k) -> const Field& { return k % 2 ? look.start_new : look.start_old; }});
+}
+
+/// A pass that makes as many sweeps as usual, where one alone was asked for.
+void listen_to_whole_passes(const Look& look, Told* told) {
+  constexpr int kMost = 48;
+  if (!look.words.has_checks() || look.n > kMaxDiagnosedN / 4) return;
+  const Observation* seen = look.interview.after(1);
+  for (int each = 3; seen && each <= kMost; ++each) {
+    // After an even number, main's pointers change roles all the same: it counts one, which is odd.
+    const int other_role = look.words.has_graph() && each % 2 == 0 ? 1 : 0;
+    if (!agree(look.sweeps.after(each - other_role), seen->field, look.n, each)) continue;
+    told->listen({format("asked for one sweep (--check-every 1), a pass makes %d: a constant "
+                         "stands where the number of "
+                         "sweeps that were asked for belongs",
+                         each),
+                  "the number of sweeps that a pass " +
+                      std::string(look.words.has_graph() ? "is captured with" : "makes") +
+                      ": options.check_every, and fewer where fewer are left",
+                  [&look, each, other_role](int k) -> const Field& {
+                    return look.sweeps.after(each * k - other_role * (k % 2));
+                  }});
+  }
 }
 
 }  // namespace
@@ -195,6 +230,7 @@ Diagnosis ask_for_story(const Look& look) {
        [&](int k) -> const Field& { return right.after(k + 1); }});
   told.listen({"each iteration makes two sweeps, and counts one", "the loop in main",
                [&](int k) -> const Field& { return right.after(2 * k); }});
+  listen_to_whole_passes(look, &told);
   Sweeps other(look.n, look.start_new);
   if (look.start_new != look.start_old) {
     told.listen(

@@ -182,6 +182,41 @@ std::string edge_values(const Look& look) {
 
 }  // namespace
 
+/// Whether the sweep is right for a grid of another n, in the memory of this one.
+Diagnosis ask_about_other_n(const Look& look) {
+  if (look.words.has_strips()) return {};
+  const int n = look.n;
+  const auto size = static_cast<std::size_t>(n) * n;
+  for (const int other : {n - 1, n - 2, n + 1}) {
+    for (const bool i_inner : {true, false}) {
+      const Field before = i_inner ? look.before : transposed(look.before, n);
+      const Field held = i_inner ? look.hidden : transposed(look.hidden, n);
+      Field made = held;
+      for (int b = 1; b < other - 1; ++b) {
+        for (int a = 1; a < other - 1; ++a) {
+          const std::size_t k = static_cast<std::size_t>(b) * other + a;
+          if (k + other >= size) continue;
+          made[k] =
+              0.25f * ((before[k + 1] + before[k + other]) + (before[k - 1] + before[k - other]));
+        }
+      }
+      std::size_t wrong = 0;
+      const Field& found = i_inner ? look.found : transposed(look.found, n);
+      for (std::size_t k = 0; k < size; ++k) wrong += !look.near(made[k], found[k]);
+      // What lies behind the last row nobody knows.
+      if (wrong > 2 * static_cast<std::size_t>(n)) continue;
+      return {
+          format("the sweep takes the grid for one of %d x %d points in memory, and it has %d x %d",
+                 other, other, n, n),
+          {"the n that " + look.words.sweep() + " is " +
+               (look.words.sweep_on_gpu() ? "launched" : "called") +
+               " with: n itself; its bounds make the interior of it",
+           "idx in " + look.words.sweep() + ": the same n as in main"}};
+    }
+  }
+  return {};
+}
+
 Diagnosis ask_for_fit(const Look& look) {
   if (look.inside.count() == 0 || look.ring.count() > 0) return {};
   // In place every point is computed alike, those too that come out right.
@@ -244,7 +279,9 @@ Diagnosis ask_for_mix(const Look& look) {
                        : "have their new values already: it reads the field that it writes"),
       {"the four neighbours in " + look.words.sweep() +
            ": all from the old field, and its arguments: it reads one field and writes the other",
-       "whether something overwrites the field that is read before the whole sweep has ended"}};
+       std::string("whether something overwrites the field") +
+           (look.words.has_tile() ? ", or the tile," : "") +
+           " that is read before the whole sweep has ended"}};
 }
 
 Diagnosis ask_about_lanes(const Look& look) {
@@ -347,7 +384,7 @@ Diagnosis ask_for_fit_where_wrong(const Look& look) {
   Diagnosis diagnosis = describe_fit(look, fit, "each of " + look.pattern.words());
   // Some whole rows: those with which a march begins or ends.
   if (look.words.has_strips() && look.pattern.kind == Pattern::kRows &&
-      look.pattern.rows.at.size() > 1) {
+      look.pattern.rows.at.size() > 1 && diagnosis.look_at[0] != march_words(look)) {
     diagnosis.look_at.insert(diagnosis.look_at.begin(), march_words(look));
   }
   return diagnosis;

@@ -1,15 +1,19 @@
 // Compares a step's program with the CPU reference, and tells a learner how their exercise stands.
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
 #include <unistd.h>
 
+#include <lab/exit_codes.h>
+#include <lab/options.h>
+
 #include "check_program.h"
 #include "child.h"
+#include "command_line.h"
 #include "source_code.h"
 #include "steps.h"
 #include "text.h"
@@ -37,22 +41,10 @@ constexpr const char* kHelp =
     "  --quiet              print the verdict alone\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
-    "            77 no usable GPU\n";
+    "            5 the reference does not fit in memory, 77 no usable GPU\n";
 
-[[noreturn]] void bad_usage(const std::string& message) {
-  std::fprintf(stderr, "validate: %s\n", message.c_str());
-  std::exit(lab::kExitBadUsage);
-}
-
-int read_count(const std::string& option, const std::string& text, long low, long high) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value < low || value > high) {
-    bad_usage(option + " " + text + ": must be a whole number from " + std::to_string(low) +
-              " to " + std::to_string(high));
-  }
-  return static_cast<int>(value);
-}
+constexpr int kExitRight = 0;
+constexpr int kExitWrong = 1;
 
 struct Arguments {
   std::string program, name, exercise, before, source, watched;
@@ -65,63 +57,27 @@ struct Arguments {
 
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
-  for (int k = 1; k < argc; ++k) {
-    const std::string option = argv[k];
-    auto value = [&]() -> std::string {
-      if (k + 1 >= argc) bad_usage(option + ": needs a value (see --help)");
-      return argv[++k];
-    };
-    if (option == "--help") {
-      std::fputs(kHelp, stdout);
-      std::exit(0);
-    } else if (option == "--n") {
-      for (const std::string& n : validate::split(value(), ',')) {
-        arguments.sizes.push_back(read_count(option, n, lab::kMinN, lab::kMaxN));
-      }
-      if (arguments.sizes.empty()) bad_usage("--n: needs at least one size");
-    } else if (option == "--problem") {
-      for (const std::string& name : validate::split(value(), ',')) {
-        lab::ProblemKind problem;
-        if (!lab::parse_problem(name, &problem)) {
-          bad_usage("--problem " + name + ": must be probe, laplace or harmonic");
-        }
-        arguments.problems.push_back(problem);
-      }
-      if (arguments.problems.empty()) bad_usage("--problem: needs at least one problem");
-    } else if (option == "--iterations") {
-      arguments.iterations = read_count(option, value(), 1, 1000000);
-    } else if (option == "--ranks") {
-      for (const std::string& ranks : validate::split(value(), ',')) {
-        arguments.ranks.push_back(read_count(option, ranks, 1, 100000));
-      }
-      if (arguments.ranks.empty()) bad_usage("--ranks: needs at least one number of ranks");
-    } else if (option == "--time-limit") {
-      arguments.time_limit = read_count(option, value(), 1, 86400);
-    } else if (option == "--name") {
-      arguments.name = value();
-    } else if (option == "--exercise") {
-      arguments.exercise = arguments.source = value();
-    } else if (option == "--source") {
-      arguments.source = value();
-    } else if (option == "--before") {
-      arguments.before = value();
-    } else if (option == "--watched") {
-      arguments.watched = value();
-    } else if (option == "--quiet") {
-      arguments.quiet = true;
-    } else if (option.rfind("-", 0) == 0) {
-      bad_usage(option + ": no such option (see --help)");
-    } else if (!arguments.program.empty()) {
-      bad_usage("one program at a time, not " + arguments.program + " and " + option);
-    } else {
-      arguments.program = option;
+  validate::CommandLine line("validate", kHelp);
+  line.integers("--n", lab::kMinN, lab::kMaxN, "size", &arguments.sizes);
+  line.list("--problem", "problem", [&](const std::string& name) {
+    lab::ProblemKind problem;
+    if (!lab::parse_problem(name, &problem)) {
+      lab::fail(lab::kExitBadUsage, "--problem %s: must be probe, laplace or harmonic",
+                name.c_str());
     }
-  }
-  if (arguments.program.empty()) bad_usage("which program? (see --help)");
-  // Without a slash a shell would search the PATH; we mean the file.
-  if (arguments.program.find('/') == std::string::npos) {
-    arguments.program = "./" + arguments.program;
-  }
+    arguments.problems.push_back(problem);
+  });
+  line.integer("--iterations", 1, 1000000, &arguments.iterations);
+  line.integers("--ranks", 1, 100000, "number of ranks", &arguments.ranks);
+  line.integer("--time-limit", 1, 86400, &arguments.time_limit);
+  line.text("--name", &arguments.name);
+  line.value("--exercise",
+             [&](const std::string& file) { arguments.exercise = arguments.source = file; });
+  line.text("--source", &arguments.source);
+  line.text("--before", &arguments.before);
+  line.text("--watched", &arguments.watched);
+  line.flag("--quiet", &arguments.quiet);
+  line.read(argc, argv, &arguments.program);
   if (arguments.name.empty()) {
     arguments.name = arguments.program.substr(arguments.program.rfind('/') + 1);
   }
@@ -144,7 +100,8 @@ std::vector<validate::Case> choose_cases(const Arguments& arguments) {
     for (lab::ProblemKind problem : problems) {
       if (problem == lab::ProblemKind::kHarmonic && n > lab::kMaxHarmonicN) {
         if (all_problems) continue;
-        bad_usage("--problem harmonic: exact only up to n = " + std::to_string(lab::kMaxHarmonicN));
+        lab::fail(lab::kExitBadUsage, "--problem harmonic: exact only up to n = %d",
+                  lab::kMaxHarmonicN);
       }
       const int iterations =
           arguments.iterations > 0 ? arguments.iterations : validate::usual_iterations(problem, n);
@@ -158,7 +115,7 @@ std::vector<validate::Case> choose_cases(const Arguments& arguments) {
 bool unchanged(const Arguments& arguments) {
   std::string exercise, before;
   if (!validate::read_text(arguments.exercise, &exercise)) {
-    bad_usage(arguments.exercise + ": cannot be read");
+    lab::fail(lab::kExitBadUsage, "%s: cannot be read", arguments.exercise.c_str());
   }
   // Where neither a solution nor a handout's own copy is there, nothing can be said.
   if (arguments.before.empty() || !validate::read_text(arguments.before, &before)) return false;
@@ -201,10 +158,10 @@ void print_next(const Arguments& arguments, const std::string& number) {
 validate::AtHand at_hand(const Arguments& arguments) {
   validate::AtHand found;
   if (!arguments.source.empty() && !validate::read_text(arguments.source, &found.source)) {
-    bad_usage(arguments.source + ": cannot be read");
+    lab::fail(lab::kExitBadUsage, "%s: cannot be read", arguments.source.c_str());
   }
   if (!arguments.watched.empty() && access(arguments.watched.c_str(), X_OK) != 0) {
-    bad_usage(arguments.watched + ": is no program");
+    lab::fail(lab::kExitBadUsage, "%s: is no program", arguments.watched.c_str());
   }
   found.watched = arguments.watched;
   return found;
@@ -225,7 +182,7 @@ int run(const Arguments& arguments) {
     std::printf(
         "%s: unchanged\n  Its code is still that of the step before.\n  Look for TODO(%s) in %s.\n",
         arguments.name.c_str(), number.c_str(), arguments.exercise.c_str());
-    return lab::kExitNotConverged;
+    return kExitWrong;
   }
 
   const std::vector<validate::Case> cases =
@@ -246,11 +203,11 @@ int run(const Arguments& arguments) {
       for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
       print_unchecked(arguments);
       if (learner) print_next(arguments, number);
-      return 0;
+      return kExitRight;
     case validate::Verdict::kWrong:
       std::printf("%s: %s\n", arguments.name.c_str(), verdict.summary.c_str());
       for (const std::string& line : verdict.details) std::printf("  %s\n", line.c_str());
-      return 1;
+      return kExitWrong;
     case validate::Verdict::kNoGpu:
       std::printf("%s: compiles, but cannot run here\n  %s\n", arguments.name.c_str(),
                   verdict.summary.c_str());

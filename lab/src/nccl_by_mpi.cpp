@@ -8,14 +8,14 @@
 
 #ifdef __CUDA_ON_CPU__
 
-#include <mpi.h>
-
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include <lab/cuda_check.h>
 #include <lab/exit_codes.h>
+
+#include "mpi_check.h"
 
 namespace {
 
@@ -33,12 +33,6 @@ int groups_open = 0;
 constexpr int kTag = 100;
 
 std::size_t size_of(ncclDataType_t type) { return type == ncclDouble ? 8 : 4; }
-
-int job_size() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
 
 /// As NCCL's calls do, those here put their work into the stream, and return: it is done when the
 /// stream comes to it. Who waits for other ranks for ever is found by the thread that watches.
@@ -61,19 +55,24 @@ void exchange(const std::vector<Message>& messages) {
     const int bytes = static_cast<int>(message.bytes);
     if (message.from) {
       std::memcpy(host[k].data(), message.from, message.bytes);
-      MPI_Issend(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD, &requests[k]);
+      MPI_CHECK(MPI_Issend(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD,
+                           &requests[k]));
       cuda_on_cpu::note_library("ncclSend", message.bytes);
     } else {
-      MPI_Irecv(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD, &requests[k]);
+      MPI_CHECK(MPI_Irecv(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD,
+                          &requests[k]));
     }
   }
   for (std::size_t k = 0; k < messages.size(); ++k) {
     const Message& message = messages[k];
     MPI_Status status{};
     const int error = MPI_Wait(&requests[k], &status);
-    if (message.from) continue;
+    if (message.from) {
+      lab::check_mpi(error, "MPI_Wait");
+      continue;
+    }
     int got = 0;
-    MPI_Get_count(&status, MPI_BYTE, &got);
+    MPI_CHECK(MPI_Get_count(&status, MPI_BYTE, &got));
     if (error != MPI_SUCCESS || static_cast<std::size_t>(got) != message.bytes) {
       lab::fail(lab::kExitCudaError,
                 "ncclRecv of %zu bytes from rank %d: it sends %s: that is undefined in NCCL",
@@ -102,7 +101,7 @@ void enqueue_group() {
 
 ncclResult_t add(const Message& message, ncclComm_t comm) {
   if (!comm) return ncclInvalidUsage;
-  if (message.rank < 0 || message.rank >= job_size()) return ncclInvalidArgument;
+  if (message.rank < 0 || message.rank >= lab::job_size()) return ncclInvalidArgument;
   const void* memory = message.from ? message.from : message.to;
   const char* what = message.from ? "first argument of ncclSend" : "first argument of ncclRecv";
   CUDA_CHECK(cuda_on_cpu::check_device_memory(memory, message.bytes, what));
@@ -113,11 +112,12 @@ ncclResult_t add(const Message& message, ncclComm_t comm) {
 
 template <class T>
 void sum_over_ranks(const void* from, void* to, std::size_t count) {
-  const int size = job_size();
+  const int size = lab::job_size();
   std::vector<T> own(count), all(count * size), sum(count);
   const int bytes = static_cast<int>(count * sizeof(T));
   std::memcpy(own.data(), from, bytes);
-  MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD);
+  MPI_CHECK(
+      MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD));
   for (std::size_t k = 0; k < all.size(); ++k) sum[k % count] += all[k];
   std::memcpy(to, sum.data(), bytes);
   cuda_on_cpu::written(to, bytes);

@@ -39,6 +39,18 @@ void print_help(const char* step, StepDefaults defaults) {
       kMaxFullRecordN);
 }
 
+struct Word {
+  std::string option, value;
+  bool has_value;
+};
+
+/// Both `--n 64` and `--n=64` are understood: of the latter, the value too.
+Word split_at_equals(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (word.rfind("--", 0) != 0 || equals == std::string::npos) return {word, "", false};
+  return {word.substr(0, equals), word.substr(equals + 1), true};
+}
+
 /// Reads `text` as an integer in [low, high], or ends the program.
 long long integer(const char* option, const char* text, long long low, long long high) {
   char* end = nullptr;
@@ -51,7 +63,7 @@ long long integer(const char* option, const char* text, long long low, long long
   return value;
 }
 
-double positive_number(const char* option, const char* text) {
+double non_negative_number(const char* option, const char* text) {
   char* end = nullptr;
   const double value = std::strtod(text, &end);
   if (end == text || *end != '\0') fail(kExitBadUsage, "%s %s: not a number", option, text);
@@ -59,6 +71,22 @@ double positive_number(const char* option, const char* text) {
     fail(kExitBadUsage, "%s %s: must be zero or more", option, text);
   }
   return value;
+}
+
+/// What each option alone does not show. `convergence_given`: --tolerance, or --max-iterations.
+void check_together(const Options& options, bool convergence_given) {
+  if (options.n < kMinN || options.n > kMaxN) {
+    fail(kExitBadUsage, "the step's own n is %d (kDefaultN): it must be from %d to %d", options.n,
+         kMinN, kMaxN);
+  }
+  if (options.fixed_iterations && convergence_given) {
+    fail(kExitBadUsage,
+         "--iterations makes exactly so many: it goes without --tolerance and --max-iterations");
+  }
+  if (options.problem == ProblemKind::kHarmonic && options.n > kMaxHarmonicN) {
+    fail(kExitBadUsage, "--problem harmonic: n = %d is too large, it is exact up to n = %d",
+         options.n, kMaxHarmonicN);
+  }
 }
 
 /// Finds out now, and not after an hour's run, that the record cannot be written.
@@ -111,27 +139,19 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   bool convergence_given = false, field_record_given = false;
 
   for (int k = 1; k < argc; ++k) {
-    // Both `--n 64` and `--n=64` are understood.
-    std::string option = argv[k];
-    std::string value;
-    const std::size_t equals = option.find('=');
-    bool has_value = false;
-    if (option.rfind("--", 0) == 0 && equals != std::string::npos) {
-      value = option.substr(equals + 1);
-      option.resize(equals);
-      has_value = true;
-    }
+    Word word = split_at_equals(argv[k]);
+    const std::string& option = word.option;
     const char* name = option.c_str();
     auto argument = [&]() -> const char* {
-      if (!has_value) {
+      if (!word.has_value) {
         if (k + 1 >= argc) fail(kExitBadUsage, "%s: needs a value (see --help)", name);
-        value = argv[++k];
-        has_value = true;
+        word.value = argv[++k];
+        word.has_value = true;
       }
-      return value.c_str();
+      return word.value.c_str();
     };
 
-    if (option == "--help" && !has_value) {
+    if (option == "--help" && !word.has_value) {
       if (job_rank() == 0) print_help(step, defaults);
       std::exit(kExitDone);
     } else if (option == "--n") {
@@ -141,7 +161,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
       options.max_iterations =
           static_cast<int>(integer(name, argument(), 1, std::numeric_limits<int>::max()));
     } else if (option == "--tolerance") {
-      options.tolerance = positive_number(name, argument());
+      options.tolerance = non_negative_number(name, argument());
       convergence_given = true;
     } else if (option == "--max-iterations") {
       options.max_iterations =
@@ -149,7 +169,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
       convergence_given = true;
     } else if (option == "--problem") {
       if (!parse_problem(argument(), &options.problem)) {
-        fail(kExitBadUsage, "--problem %s: must be laplace, probe or harmonic", value.c_str());
+        fail(kExitBadUsage, "--problem %s: must be laplace, probe or harmonic", word.value.c_str());
       }
     } else if (option == "--seed") {
       options.seed = static_cast<std::uint64_t>(
@@ -170,27 +190,16 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
       options.field_record = what == "full" ? FieldRecord::kFull : FieldRecord::kRows;
       field_record_given = true;
     } else if (option == "--quiet") {
-      if (has_value) fail(kExitBadUsage, "--quiet: takes no value");
+      if (word.has_value) fail(kExitBadUsage, "--quiet: takes no value");
       options.quiet = true;
     } else {
       fail(kExitBadUsage, "%s: no such option (see --help)", argv[k]);
     }
   }
 
-  if (options.n < kMinN || options.n > kMaxN) {
-    fail(kExitBadUsage, "the step's own n is %d (kDefaultN): it must be from %d to %d", options.n,
-         kMinN, kMaxN);
-  }
-  if (options.fixed_iterations && convergence_given) {
-    fail(kExitBadUsage,
-         "--iterations makes exactly so many: it goes without --tolerance and --max-iterations");
-  }
+  check_together(options, convergence_given);
   // No residual is as small as -1: the loop `residual > tolerance` runs to the last iteration.
   if (options.fixed_iterations) options.tolerance = -1.0;
-  if (options.problem == ProblemKind::kHarmonic && options.n > kMaxHarmonicN) {
-    fail(kExitBadUsage, "--problem harmonic: n = %d is too large, it is exact up to n = %d",
-         options.n, kMaxHarmonicN);
-  }
   if (!field_record_given && options.n > kMaxFullRecordN) {
     options.field_record = FieldRecord::kRows;
   }

@@ -14,20 +14,23 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
-#include <new>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cuda_runtime.h>
-#include <mpi.h>
 
 #include <lab/cuda_check.h>
 #include <lab/exit_codes.h>
 #include <lab/short_path.h>
+
+#include "mpi_check.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__has_feature)
 // MPI never frees some of its memory: AddressSanitizer would call that our leak. Where it is not at
@@ -46,8 +49,8 @@ constexpr bool kOnCpu = false;
 constexpr int kWaitSeconds = 20;
 #endif
 constexpr int kMaxWaitSeconds = 86400;
-[[maybe_unused]] constexpr int kTimesToConnect =
-    6;  // on many nodes that takes longer than any exchange
+// NCCL may connect for so many times that long: on many nodes it takes longer than any exchange.
+[[maybe_unused]] constexpr int kTimesToConnect = 6;
 constexpr int kMaxRanksOfNode = 1024;
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
 enum Tag { kHaloTag = 1, kAskTag, kRowsTag };
@@ -184,15 +187,6 @@ class Patience {
   int polls_ = 0;
 };
 
-void check_mpi(int error, const char* call) {
-  if (error == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(error, text, &length);
-  fail(kExitCudaError, "%s: %s", call, text);
-}
-#define MPI_CHECK(call) check_mpi((call), #call)
-
 /// Waits for all of them; `what` is said where they take too long.
 void await(std::vector<MPI_Request>* requests, const std::string& what) {
   const Waiting waiting(what);
@@ -248,24 +242,26 @@ Board* share_board(MPI_Comm node) {
   char name[64];
   std::snprintf(name, sizeof name, "/jacobi-ranks-%d-%lld", static_cast<int>(getpid()),
                 static_cast<long long>(Clock::now().time_since_epoch().count()));
-  int rank = 0, file = -1;
-  MPI_Comm_rank(node, &rank);
-  if (rank == 0) {
+  const bool first = watch.rank_of_node == 0;
+  int file = -1;
+  if (first) {
     file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
-    if (file >= 0 && ftruncate(file, sizeof(Board)) != 0) {
+    // Memory that is promised and not there would end who touches it.
+    if (file >= 0 && posix_fallocate(file, 0, sizeof(Board)) != 0) {
+      shm_unlink(name);
       close(file);
       file = -1;
     }
   }
-  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, node);
-  if (rank > 0) file = shm_open(name, O_RDWR, 0600);
+  MPI_CHECK(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, node));
+  if (!first) file = shm_open(name, O_RDWR, 0600);
   void* memory = MAP_FAILED;
   if (file >= 0) {
     memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
   }
-  MPI_Barrier(node);
-  if (rank == 0) shm_unlink(name);
+  MPI_CHECK(MPI_Barrier(node));
+  if (first) shm_unlink(name);
   // New pages are zero, which is what the board begins with.
   return memory == MAP_FAILED ? new Board() : static_cast<Board*>(memory);
 }
@@ -288,6 +284,22 @@ std::vector<Peer> find_peers(MPI_Comm node) {
                             watch.program.c_str(), all[k].rank)});
   }
   return peers;
+}
+
+/// From now on this rank's end ends the job.
+void start_to_watch() {
+  std::signal(SIGTERM, on_termination);
+  std::atexit(finalize);
+  // The thread that watches takes no signal: the main one does.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    watch.thread = std::thread(watch_over);
+  } catch (const std::system_error& error) {
+    fail(kExitCudaError, "no thread to watch over the job: %s", error.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// The command line without the program's name, as a shell would take it.
@@ -356,6 +368,7 @@ void add_notes(const std::string& own) {
   }
 }
 
+/// What the memory of one GPU has to hold, where each rank has as many rows as the one with most.
 std::size_t bytes_of_share(int n, int ranks, int halo, std::size_t bytes_per_point) {
   const std::size_t pitch = (static_cast<std::size_t>(n) + 31) / 32 * 32;
   const int rows = (n + ranks - 1) / ranks + (ranks > 1 ? 2 * halo : 0);
@@ -390,8 +403,8 @@ void check_nccl(ncclResult_t result, const char* call, const char* file, int lin
 }
 
 struct Ranks::State {
-  int node = 0;                   // the world's rank of the node's first
-  std::vector<int> gpus_sharers;  // how many ranks have the same GPU, by rank
+  int node = 0;              // the world's rank of the node's first
+  std::vector<int> sharers;  // how many ranks have the same GPU, by rank
   bool connected = false;
   std::string gpu_name = "CPU";
   // Pinned, and kept for the run: what goes to other ranks, and what comes from them.
@@ -408,13 +421,13 @@ Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_uniqu
   if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
     fail(kExitCudaError, "MPI does not start");
   }
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &watch.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &watch.size);
+  MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  MPI_CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &watch.rank));
+  MPI_CHECK(MPI_Comm_size(MPI_COMM_WORLD, &watch.size));
   MPI_Comm node;
   MPI_CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
-  MPI_Comm_rank(node, &watch.rank_of_node);
-  MPI_Comm_size(node, &watch.ranks_of_node);
+  MPI_CHECK(MPI_Comm_rank(node, &watch.rank_of_node));
+  MPI_CHECK(MPI_Comm_size(node, &watch.ranks_of_node));
   state_->node = watch.rank;
   MPI_CHECK(MPI_Bcast(&state_->node, 1, MPI_INT, 0, node));
   watch.board = share_board(node);
@@ -422,15 +435,7 @@ Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_uniqu
   MPI_CHECK(MPI_Comm_free(&node));
 
   set_job({watch.rank, watch.size, words, end_job});
-  std::signal(SIGTERM, on_termination);
-  std::atexit(finalize);
-  // The thread that watches takes no signal: the main one does.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  watch.thread = std::thread(watch_over);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-
+  start_to_watch();
   compare_options(options);
   read_time_limit();
   if (kOnCpu) {
@@ -467,6 +472,118 @@ void Ranks::require_rows(int n, int halo) const {
        n, watch.size, halo, std::max(1, n / halo), n / halo > 1 ? "s are" : " is");
 }
 
+namespace {
+
+/// Where a rank computes.
+struct Place {
+  int node;
+  char gpu[32];  // its address on the PCI bus of the node; empty with the CPU in its place
+};
+
+bool same_gpu(const Place& a, const Place& b) {
+  return a.node == b.node && std::strcmp(a.gpu, b.gpu) == 0;
+}
+
+std::vector<Place> gather_places(int node, [[maybe_unused]] int device) {
+  Place own{node, ""};
+#ifndef __CUDA_ON_CPU__
+  CUDA_CHECK(cudaDeviceGetPCIBusId(own.gpu, sizeof own.gpu, device));
+#endif
+  std::vector<Place> places(watch.size);
+  MPI_CHECK(MPI_Allgather(&own, sizeof own, MPI_BYTE, places.data(), sizeof own, MPI_BYTE,
+                          MPI_COMM_WORLD));
+  return places;
+}
+
+/// How many ranks have the same GPU, by rank.
+std::vector<int> count_sharers(const std::vector<Place>& places) {
+  std::vector<int> sharers;
+  for (const Place& own : places) {
+    sharers.push_back(static_cast<int>(std::count_if(
+        places.begin(), places.end(), [&](const Place& other) { return same_gpu(own, other); })));
+  }
+  return sharers;
+}
+
+/// Why NCCL cannot or shall not do it; empty where it does. `wish`: LAB_HALOS.
+std::string why_not_nccl(const std::string& wish, bool own_gpus) {
+  if (kOnCpu) return "the CPU stands in";
+  if (wish == "mpi") return "LAB_HALOS asks for it";
+  if (!LAB_HAVE_NCCL) return "built without NCCL";
+  if (!own_gpus) return "ranks share a GPU";
+  return "";
+}
+
+/// Makes the communicator of all ranks. Returns what to tell of it.
+std::string connect_by_nccl() {
+#if LAB_HAVE_NCCL
+  ncclUniqueId id{};
+  if (watch.rank == 0) NCCL_CHECK(ncclGetUniqueId(&id));
+  MPI_CHECK(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  // Where a rank does not come, the thread that watches ends this call. A communicator that does
+  // not block would pay for that with a thread for each group of calls.
+  config.blocking = 1;
+  begin_waiting("NCCL, whose ranks do not find each other", kTimesToConnect);
+  check_nccl(ncclCommInitRankConfig(&watch.comm, watch.size, id, watch.rank, &config),
+             "ncclCommInitRankConfig", __FILE__, __LINE__);
+  int version = 0;
+  NCCL_CHECK(ncclGetVersion(&version));
+  return format("halos: NCCL %d.%d.%d, each rank a GPU of its own", version / 10000,
+                version / 100 % 100, version % 100);
+#else
+  return "";  // why_not_nccl has said why
+#endif
+}
+
+/// Finds the way that halos take, and notes which.
+void choose_way_of_halos(bool own_gpus) {
+  const std::string wish = setting("LAB_HALOS");
+  if (!wish.empty() && wish != "mpi" && wish != "nccl") {
+    fail(kExitBadUsage, "LAB_HALOS=%s: must be nccl or mpi", wish.c_str());
+  }
+  if (watch.size == 1) return;
+  const std::string why_not = why_not_nccl(wish, own_gpus);
+  std::string note;
+  if (why_not.empty()) {
+    note = connect_by_nccl();
+  } else if (kOnCpu && wish == "nccl") {
+    static char stand_in;  // the calls need one, and look into none
+    watch.comm = reinterpret_cast<ncclComm_t>(&stand_in);
+    note = "halos: NCCL's calls, which MPI does in its place: the CPU stands in";
+  } else {
+    note = "halos: MPI, on copies in host memory: " + why_not;
+  }
+  if (watch.rank == 0) add_note(note);
+}
+
+/// A line where this rank's GPU does not reach that of the next one; empty where it does, or where
+/// nothing can be said.
+std::string describe_way_north([[maybe_unused]] const std::vector<Place>& places,
+                               [[maybe_unused]] int device) {
+#ifndef __CUDA_ON_CPU__
+  const int north = watch.rank + 1;
+  if (north == watch.size) return "";
+  const Place &own = places[watch.rank], &next = places[north];
+  if (next.node != own.node || same_gpu(own, next)) return "";
+  int other = 0, reaches = 1;
+  if (cudaDeviceGetByPCIBusId(&other, next.gpu) != cudaSuccess) {
+    (void)cudaGetLastError();  // a rank may not see the others' GPUs at all
+    return "";
+  }
+  CUDA_CHECK(cudaDeviceCanAccessPeer(&reaches, device, other));
+  if (!reaches) {
+    return format(
+        "note: the GPUs of ranks %d and %d cannot reach each other directly: what "
+        "they exchange goes through the host",
+        watch.rank, north);
+  }
+#endif
+  return "";
+}
+
+}  // namespace
+
 void Ranks::connect() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
@@ -478,100 +595,22 @@ void Ranks::connect() {
   CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
   state_->gpu_name = properties.name;
 
-  struct Place {
-    int node;
-    char gpu[32];  // its address on the PCI bus of the node
-  } own{state_->node, ""};
-#ifndef __CUDA_ON_CPU__
-  CUDA_CHECK(cudaDeviceGetPCIBusId(own.gpu, sizeof own.gpu, device));
-#endif
-  std::vector<Place> all(watch.size);
-  MPI_CHECK(
-      MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD));
-  bool own_gpus = true;
-  state_->gpus_sharers.assign(watch.size, 0);
-  for (int r = 0; r < watch.size; ++r) {
-    for (const Place& other : all) {
-      state_->gpus_sharers[r] +=
-          all[r].node == other.node && std::strcmp(all[r].gpu, other.gpu) == 0;
-    }
-    own_gpus &= state_->gpus_sharers[r] == 1;
-  }
-
-  std::string note, why;
-  const std::string wish = setting("LAB_HALOS");
-  if (!wish.empty() && wish != "mpi" && wish != "nccl") {
-    fail(kExitBadUsage, "LAB_HALOS=%s: must be nccl or mpi", wish.c_str());
-  }
-  if (kOnCpu && wish == "nccl" && watch.size > 1) {
-    static char stand_in;  // the calls need one, and look into none
-    watch.comm = reinterpret_cast<ncclComm_t>(&stand_in);
-    add_note("halos: NCCL's calls, which MPI does in its place: the CPU stands in");
-  }
-  if (kOnCpu) {
-    why = "the CPU stands in";
-  } else if (wish == "mpi") {
-    why = "LAB_HALOS asks for it";
-  } else if (!LAB_HAVE_NCCL) {
-    why = "built without NCCL";
-  } else if (!own_gpus) {
-    why = "ranks share a GPU";
-  }
-  if (watch.size > 1 && why.empty()) {
-#if LAB_HAVE_NCCL
-    ncclUniqueId id{};
-    if (watch.rank == 0) NCCL_CHECK(ncclGetUniqueId(&id));
-    MPI_CHECK(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD));
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    // Where a rank does not come, the thread that watches ends this call. A communicator that does
-    // not block would pay for that with a thread for each group of calls.
-    config.blocking = 1;
-    const char* call = "ncclCommInitRankConfig";
-    begin_waiting("NCCL, whose ranks do not find each other", kTimesToConnect);
-    check_nccl(ncclCommInitRankConfig(&watch.comm, watch.size, id, watch.rank, &config), call,
-               __FILE__, __LINE__);
-    int version = 0;
-    NCCL_CHECK(ncclGetVersion(&version));
-    note = format("halos: NCCL %d.%d.%d, each rank a GPU of its own", version / 10000,
-                  version / 100 % 100, version % 100);
-#endif
-  } else if (watch.size > 1 && !watch.comm) {
-    note = "halos: MPI, on copies in host memory: " + why;
-  }
-  if (watch.rank == 0 && !note.empty()) add_note(note);
-
-  std::string warning;
-#ifndef __CUDA_ON_CPU__
-  const int north = watch.rank + 1;
-  int other = 0, reaches = 1;
-  if (north < watch.size && all[north].node == own.node &&
-      std::strcmp(all[north].gpu, own.gpu) != 0) {
-    // A rank may not see the others' GPUs at all: then nothing can be said.
-    if (cudaDeviceGetByPCIBusId(&other, all[north].gpu) != cudaSuccess) {
-      (void)cudaGetLastError();
-    } else {
-      CUDA_CHECK(cudaDeviceCanAccessPeer(&reaches, device, other));
-    }
-  }
-  if (!reaches) {
-    warning = format(
-        "note: the GPUs of ranks %d and %d cannot reach each other directly: what "
-        "they exchange goes through the host",
-        watch.rank, north);
-  }
-#endif
-  add_notes(warning);
+  const std::vector<Place> places = gather_places(state_->node, device);
+  state_->sharers = count_sharers(places);
+  choose_way_of_halos(*std::max_element(state_->sharers.begin(), state_->sharers.end()) == 1);
+  add_notes(describe_way_north(places, device));
   state_->connected = true;
 }
 
 void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) const {
-  if (!state_->connected)
+  if (!state_->connected) {
     fail(kExitCudaError, "this rank has no GPU yet: ranks.connect() is missing");
+  }
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
   // Kernels need some memory too: their code, their stacks.
   const std::size_t reserve = std::size_t{64} << 20;
-  const int sharers = state_->gpus_sharers[watch.rank];
+  const int sharers = state_->sharers[watch.rank];
   const std::uint64_t own = free_bytes > reserve ? free_bytes / sharers - reserve / sharers : 0;
   std::uint64_t usable = 0;
   MPI_CHECK(MPI_Allreduce(&own, &usable, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD));
@@ -590,15 +629,16 @@ void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) con
   }
   // More ranks do, where each brings a GPU.
   const std::size_t of_gpu = usable * sharers;
+  const int most_ranks = n / std::max(halo, 1);
   int ranks = sharers > 1 ? 1 : watch.size + 1;
-  while (ranks <= n / halo && bytes_of_share(n, ranks, halo, bytes_per_point) > of_gpu) ++ranks;
+  while (ranks <= most_ranks && bytes_of_share(n, ranks, halo, bytes_per_point) > of_gpu) ++ranks;
   watch.together = true;
   fail(kExitDoesNotFit,
        "n = %d on %d rank%s needs %.1f GB of GPU memory in each, and %s has %.1f GB free%s: the "
        "largest n that fits is %d; %s",
        n, watch.size, watch.size > 1 ? "s" : "", 1e-9 * needed, state_->gpu_name.c_str(),
        1e-9 * usable, sharers > 1 ? " for each" : "", fits,
-       ranks <= n / halo
+       ranks <= most_ranks
            ? format("this n needs %d GPU%s, a rank each", ranks, ranks > 1 ? "s" : "").c_str()
            : "for this n no number of GPUs is enough");
 }
@@ -708,45 +748,20 @@ void Ranks::sum(double* value, cudaStream_t stream) {
   CUDA_CHECK(cudaMemcpyAsync(value, &own, sizeof(double), cudaMemcpyHostToDevice, stream));
 }
 
-int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
-  const int own[2] = {begin, end};
-  std::vector<int> rows(2 * watch.size);
-  {
-    const Waiting waiting("the other ranks: not all have come to the end of the run");
-    MPI_CHECK(MPI_Allgather(own, 2, MPI_INT, rows.data(), 2, MPI_INT, MPI_COMM_WORLD));
-  }
-  int n = 0;
-  for (int r = 0; r < watch.size; ++r) n = std::max(n, rows[2 * r + 1]);
+namespace {
 
-  if (watch.rank == 0) {
-    const int code = run.finish([&](float* to, int j, int count) {
-      while (count > 0) {
-        int owner = 0;
-        while (owner < watch.size && !(rows[2 * owner] <= j && j < rows[2 * owner + 1])) ++owner;
-        if (owner == watch.size) fail(kExitCudaError, "no rank has row %d of the result", j);
-        const int part = std::min(count, rows[2 * owner + 1] - j);
-        if (owner == 0) {
-          fetch(to, j, part);
-        } else {
-          const int ask[2] = {j, part};
-          std::vector<MPI_Request> requests(2);
-          MPI_CHECK(
-              MPI_Irecv(to, part * n, MPI_FLOAT, owner, kRowsTag, MPI_COMM_WORLD, &requests[0]));
-          MPI_CHECK(MPI_Isend(ask, 2, MPI_INT, owner, kAskTag, MPI_COMM_WORLD, &requests[1]));
-          await(&requests, format("rank %d: it does not send its rows of the result", owner));
-        }
-        to += static_cast<std::size_t>(part) * n;
-        j += part;
-        count -= part;
-      }
-    });
-    const int over[2] = {-1, code};
-    for (int r = 1; r < watch.size; ++r) {
-      MPI_CHECK(MPI_Send(over, 2, MPI_INT, r, kAskTag, MPI_COMM_WORLD));
-    }
-    return code;
-  }
+/// Rank 0: gets rows of the result from the rank that has them, n floats each, from row j on.
+void receive_rows(int owner, int j, int rows, int n, float* to) {
+  const int ask[2] = {j, rows};
+  std::vector<MPI_Request> requests(2);
+  MPI_CHECK(MPI_Irecv(to, rows * n, MPI_FLOAT, owner, kRowsTag, MPI_COMM_WORLD, &requests[0]));
+  MPI_CHECK(MPI_Isend(ask, 2, MPI_INT, owner, kAskTag, MPI_COMM_WORLD, &requests[1]));
+  await(&requests, format("rank %d: it does not send its rows of the result", owner));
+}
 
+/// The other ranks: sends the rows that rank 0 asks for, until that has ended the run. Returns the
+/// program's exit code.
+int send_rows(int n, const FetchRows& fetch) {
   std::vector<float> values;
   for (;;) {
     // Rank 0 may be busy with what it has, for long: no time limit.
@@ -756,14 +771,52 @@ int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
     for (Patience patience; !there; patience.wait()) {
       MPI_CHECK(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
     }
-    if (ask[0] < 0) return ask[1];
-    values.resize(static_cast<std::size_t>(ask[1]) * n);
-    fetch(values.data(), ask[0], ask[1]);
+    const auto [j, rows] = ask;
+    if (j < 0) return rows;
+    values.resize(static_cast<std::size_t>(rows) * n);
+    fetch(values.data(), j, rows);
     std::vector<MPI_Request> sent(1);
-    MPI_CHECK(
-        MPI_Isend(values.data(), ask[1] * n, MPI_FLOAT, 0, kRowsTag, MPI_COMM_WORLD, &sent[0]));
+    MPI_CHECK(MPI_Isend(values.data(), rows * n, MPI_FLOAT, 0, kRowsTag, MPI_COMM_WORLD, &sent[0]));
     await(&sent, "rank 0: it does not take the rows of the result");
   }
+}
+
+}  // namespace
+
+int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
+  struct Rows {
+    int begin, end;
+  } own{begin, end};
+  std::vector<Rows> rows_of(watch.size);
+  {
+    const Waiting waiting("the other ranks: not all have come to the end of the run");
+    MPI_CHECK(MPI_Allgather(&own, 2, MPI_INT, rows_of.data(), 2, MPI_INT, MPI_COMM_WORLD));
+  }
+  int n = 0;
+  for (const Rows& rows : rows_of) n = std::max(n, rows.end);
+  if (watch.rank > 0) return send_rows(n, fetch);
+
+  const int code = run.finish([&](float* to, int j, int count) {
+    while (count > 0) {
+      int owner = 0;
+      while (owner < watch.size && !(rows_of[owner].begin <= j && j < rows_of[owner].end)) ++owner;
+      if (owner == watch.size) fail(kExitCudaError, "no rank has row %d of the result", j);
+      const int part = std::min(count, rows_of[owner].end - j);
+      if (owner == 0) {
+        fetch(to, j, part);
+      } else {
+        receive_rows(owner, j, part, n, to);
+      }
+      to += static_cast<std::size_t>(part) * n;
+      j += part;
+      count -= part;
+    }
+  });
+  const int over[2] = {-1, code};
+  for (int r = 1; r < watch.size; ++r) {
+    MPI_CHECK(MPI_Send(over, 2, MPI_INT, r, kAskTag, MPI_COMM_WORLD));
+  }
+  return code;
 }
 
 }  // namespace lab

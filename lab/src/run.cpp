@@ -97,6 +97,21 @@ class RecordFile {
   int descriptor_;
 };
 
+void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
+  RecordFile file(dir, name);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+std::string utc_date() {
+  char date[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return date;
+}
+
 /// row_hash of kRows rows that stand one behind the other. Several at once: each step of a hash
 /// waits for the one before, and not for those of other rows.
 template <int kRows>
@@ -117,6 +132,32 @@ void hash_rows(const float* rows, int n, std::uint64_t* hashes) {
     const std::uint64_t mixed = (hash[r] ^ (hash[r] >> 30)) * 0xbf58476d1ce4e5b9ull;
     hashes[r] = mixed ^ (mixed >> 31);
   }
+}
+
+void write_field(const std::string& dir, int n, const FetchRows& fetch) {
+  RecordFile values(dir, "field.f32");
+  for_each_row(fetch, n, [&](int, const float* row) { values.write(row, sizeof(float) * n); });
+  values.commit();
+}
+
+void write_row_hashes(const std::string& dir, int n, const FetchRows& fetch) {
+  std::string csv = "row,hash\n";
+  for_each_block(fetch, n, [&](int first, int count, const float* rows) {
+    constexpr int kRows = 4;
+    std::vector<std::uint64_t> hash(count);
+    int r = 0;
+    for (; r + kRows <= count; r += kRows) {
+      hash_rows<kRows>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
+    }
+    for (; r < count; ++r) hash_rows<1>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
+    char line[64];
+    for (r = 0; r < count; ++r) {
+      std::snprintf(line, sizeof line, "%d,%016llx\n", first + r,
+                    static_cast<unsigned long long>(hash[r]));
+      csv += line;
+    }
+  });
+  write_whole(dir, "rows.csv", csv);
 }
 
 std::string json_string(const std::string& text) {
@@ -289,31 +330,18 @@ int Run::finish(const FetchRows& fetch) {
 
 int Run::finish(const FetchRows& fetch, const std::function<double()>& distance) {
   clear_progress();
-
-  const int iterations = checks_.empty() ? 0 : checks_.back().iteration;
-  const double residual = checks_.empty() ? NAN : checks_.back().residual;
+  const double residual = last_residual();
   const bool converged = !options_.fixed_iterations && residual <= options_.tolerance;
-  const bool done = converged || (options_.fixed_iterations &&
-                                  iterations == options_.max_iterations && !std::isnan(residual));
+  const bool all_made = options_.fixed_iterations && last_iteration() == options_.max_iterations &&
+                        !std::isnan(residual);
 
   if (!options_.quiet) {
-    const TimingSummary time = summarize(checks_);
-    const double points = static_cast<double>(options_.n) * options_.n;
     std::printf("  %s after %d iterations: residual %.4e\n",
-                converged ? "converged"
-                : done    ? "done"
-                          : "NOT CONVERGED",
-                iterations, residual);
-    if (time.samples > 0) {
-      std::printf("  per iteration    %.4g ms, median of %zu (middle half: %.4g to %.4g)\n",
-                  time.median, time.samples, time.q1, time.q3);
-      std::printf("  first, set-up    %.4g ms, %.4g ms\n", time.first, set_up_ms_);
-      std::printf("  throughput       %.4g million points/s, %.4g GB/s at 8 bytes a point\n",
-                  1e-3 * points / time.median, 8e-6 * points / time.median);
-    }
-    if (!device_is_timed) {
-      std::printf("  no times         they would say nothing about a GPU\n");
-    }
+                converged  ? "converged"
+                : all_made ? "done"
+                           : "NOT CONVERGED",
+                last_iteration(), residual);
+    print_times();
     if (problem_.has_exact_solution()) {
       distance_ = distance();
       clear_progress();
@@ -324,7 +352,7 @@ int Run::finish(const FetchRows& fetch, const std::function<double()>& distance)
             "    sweep still changed.\n");
       }
     }
-    if (!done && !std::isnan(residual)) {
+    if (!converged && !all_made && !std::isnan(residual)) {
       std::printf("  tolerance %g was not reached: raise --max-iterations\n", options_.tolerance);
     }
     std::fflush(stdout);
@@ -332,9 +360,27 @@ int Run::finish(const FetchRows& fetch, const std::function<double()>& distance)
   if (!options_.record_dir.empty()) write_record(fetch);
   clear_progress();
   if (std::isnan(residual)) {
-    fail(kExitNotConverged, "the residual of iteration %d is not a number", iterations);
+    fail(kExitNotConverged, "the residual of iteration %d is not a number", last_iteration());
   }
-  return done ? kExitDone : kExitNotConverged;
+  return converged || all_made ? kExitDone : kExitNotConverged;
+}
+
+int Run::last_iteration() const { return checks_.empty() ? 0 : checks_.back().iteration; }
+double Run::last_residual() const { return checks_.empty() ? NAN : checks_.back().residual; }
+
+void Run::print_times() const {
+  const TimingSummary time = summarize(checks_);
+  if (time.samples > 0) {
+    const double points = static_cast<double>(options_.n) * options_.n;
+    std::printf("  per iteration    %.4g ms, median of %zu (middle half: %.4g to %.4g)\n",
+                time.median, time.samples, time.q1, time.q3);
+    std::printf("  first, set-up    %.4g ms, %.4g ms\n", time.first, set_up_ms_);
+    std::printf("  throughput       %.4g million points/s, %.4g GB/s at 8 bytes a point\n",
+                1e-3 * points / time.median, 8e-6 * points / time.median);
+  }
+  if (!device_is_timed) {
+    std::printf("  no times         they would say nothing about a GPU\n");
+  }
 }
 
 void Run::write_record(const FetchRows& fetch) const {
@@ -342,64 +388,41 @@ void Run::write_record(const FetchRows& fetch) const {
   // run.json goes first and comes last: where it is, the record beside it is whole.
   std::error_code ignored;
   std::filesystem::remove(dir + "/run.json", ignored);
+  write_residuals();
+  if (options_.field_record == FieldRecord::kFull) {
+    write_field(dir, options_.n, fetch);
+    std::filesystem::remove(dir + "/rows.csv", ignored);
+  } else {
+    write_row_hashes(dir, options_.n, fetch);
+    std::filesystem::remove(dir + "/field.f32", ignored);
+  }
+  write_run_json();
+}
 
-  RecordFile residuals(dir, "residuals.csv");
+void Run::write_residuals() const {
   std::string csv = "iteration,residual\n";
   char line[64];
   for (const Check& check : checks_) {
     std::snprintf(line, sizeof line, "%d,%.17g\n", check.iteration, check.residual);
     csv += line;
   }
-  residuals.write(csv.data(), csv.size());
-  residuals.commit();
+  write_whole(options_.record_dir, "residuals.csv", csv);
+}
 
-  const bool full = options_.field_record == FieldRecord::kFull;
-  if (full) {
-    RecordFile values(dir, "field.f32");
-    for_each_row(fetch, options_.n,
-                 [&](int, const float* row) { values.write(row, sizeof(float) * options_.n); });
-    values.commit();
-  } else {
-    RecordFile hashes(dir, "rows.csv");
-    std::string text = "row,hash\n";
-    const int n = options_.n;
-    for_each_block(fetch, n, [&](int first, int count, const float* rows) {
-      constexpr int kRows = 4;
-      std::vector<std::uint64_t> hash(count);
-      int r = 0;
-      for (; r + kRows <= count; r += kRows) {
-        hash_rows<kRows>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
-      }
-      for (; r < count; ++r) hash[r] = row_hash(rows + static_cast<std::size_t>(r) * n, n);
-      for (r = 0; r < count; ++r) {
-        std::snprintf(line, sizeof line, "%d,%016llx\n", first + r,
-                      static_cast<unsigned long long>(hash[r]));
-        text += line;
-      }
-    });
-    hashes.write(text.data(), text.size());
-    hashes.commit();
-  }
-  std::filesystem::remove(dir + (full ? "/rows.csv" : "/field.f32"), ignored);
-
+void Run::write_run_json() const {
   const TimingSummary time = summarize(checks_);
-  const std::time_t now = std::time(nullptr);
-  char date[32] = "";
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  const bool full = options_.field_record == FieldRecord::kFull;
   std::ostringstream json;
   json << "{\n"
        << "  \"step\": " << json_string(options_.step) << ",\n"
        << "  \"device\": " << json_string(device_name) << ",\n"
        << "  \"ranks\": " << job_size() << ",\n"
-       << "  \"date\": " << json_string(date) << ",\n"
+       << "  \"date\": " << json_string(utc_date()) << ",\n"
        << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
        << "  \"seed\": " << options_.seed << ",\n"
        << "  \"n\": " << options_.n << ",\n"
-       << "  \"iterations\": " << (checks_.empty() ? 0 : checks_.back().iteration) << ",\n"
-       << "  \"residual\": " << json_number(checks_.empty() ? NAN : checks_.back().residual)
-       << ",\n"
+       << "  \"iterations\": " << last_iteration() << ",\n"
+       << "  \"residual\": " << json_number(last_residual()) << ",\n"
        << "  \"distance_to_exact\": " << json_number(distance_ < 0 ? NAN : distance_) << ",\n"
        << "  \"field\": " << json_string(full ? "full" : "rows") << ",\n"
        << "  \"set_up_ms\": " << json_number(device_is_timed ? set_up_ms_ : NAN) << ",\n"
@@ -411,9 +434,7 @@ void Run::write_record(const FetchRows& fetch) const {
        << "  \"iteration_ms_q3\": " << json_number(time.q3) << ",\n"
        << "  \"iteration_ms_max\": " << json_number(time.max) << "\n"
        << "}\n";
-  RecordFile run(dir, "run.json");
-  run.write(json.str().data(), json.str().size());
-  run.commit();
+  write_whole(options_.record_dir, "run.json", json.str());
 }
 
 }  // namespace lab

@@ -6,12 +6,15 @@
 #include <cupti.h>
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "trace.h"
 
@@ -141,12 +144,12 @@ void add_fill(const FillRecord& f) {
 }
 
 void add_allocation(const AllocationRecord& a) {
-  const bool allocation = a.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
-  if (!allocation) {
-    state().frees[name_of_memory(a.memoryKind)].add(0);
-    return;
+  const char* memory = name_of_memory(a.memoryKind);
+  if (a.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION) {
+    state().allocations[memory].add(0, static_cast<double>(a.bytes));
+  } else {
+    state().frees[memory].add(0);
   }
-  state().allocations[name_of_memory(a.memoryKind)].add(0, static_cast<double>(a.bytes));
 }
 
 void add_migration(const MigrationRecord& m) {

@@ -33,43 +33,53 @@ void sort_by_cost(std::vector<Row>* rows) {
                    [](const Row& a, const Row& b) { return a.series.total() > b.series.total(); });
 }
 
+/// The rows have been sorted.
+void print_summary(const Table& table) {
+  double all = 0;
+  bool any_bytes = false;
+  for (const Row& row : table.rows) {
+    all += row.series.total();
+    any_bytes |= row.series.bytes() > 0;
+  }
+  std::fprintf(stderr, "\n ** %s\n\n%7s %14s %9s %12s %12s %11s %11s %11s%s  %s\n",
+               table.title.c_str(), "Time(%)", "Total(ns)", "Count", "Avg(ns)", "Med(ns)",
+               "Min(ns)", "Max(ns)", "StdDev(ns)", any_bytes ? "     Total(MB)" : "", "Name");
+  for (const Row& row : table.rows) {
+    const Series::Summary s = row.series.summarize();
+    std::fprintf(stderr, "%7.1f %14.0f %9zu %12.1f %12.1f %11.0f %11.0f %11.1f",
+                 all > 0 ? 100 * row.series.total() / all : 0, row.series.total(),
+                 row.series.count(), s.mean, s.median, s.min, s.max, s.deviation);
+    if (any_bytes) std::fprintf(stderr, " %13.3f", 1e-6 * row.series.bytes());
+    std::fprintf(stderr, "  %s\n", row.name.c_str());
+  }
+}
+
+/// Of the rows that are kernels' the facts beside the times; nothing where there are none.
+void print_kernel_facts(const std::vector<Row>& rows) {
+  bool heading = false;
+  for (const Row& row : rows) {
+    if (!row.is_kernel) continue;
+    if (!heading) {
+      std::fprintf(stderr, "\n%14s %11s %6s %15s %9s  %s\n", "Grid", "Block", "Regs", "Shared(B)",
+                   "Local(B)", "Name");
+      heading = true;
+    }
+    const KernelFacts& k = row.kernel;
+    const std::string shared =
+        std::to_string(k.static_shared) + "+" + std::to_string(k.dynamic_shared);
+    std::fprintf(stderr, "%14s %11s %6d %15s %9u  %s\n", shape(k.grid).c_str(),
+                 shape(k.block).c_str(), k.registers, shared.c_str(), k.local, row.name.c_str());
+  }
+}
+
 }  // namespace
 
 void print_tables(std::vector<Table> tables) {
   for (Table& table : tables) {
     if (table.rows.empty()) continue;
     sort_by_cost(&table.rows);
-    double all = 0;
-    bool any_bytes = false;
-    for (const Row& row : table.rows) {
-      all += row.series.total();
-      any_bytes |= row.series.bytes() > 0;
-    }
-    std::fprintf(stderr, "\n ** %s\n\n%7s %14s %9s %12s %12s %11s %11s %11s%s  %s\n",
-                 table.title.c_str(), "Time(%)", "Total(ns)", "Count", "Avg(ns)", "Med(ns)",
-                 "Min(ns)", "Max(ns)", "StdDev(ns)", any_bytes ? "     Total(MB)" : "", "Name");
-    for (const Row& row : table.rows) {
-      const Series::Summary s = row.series.summarize();
-      std::fprintf(stderr, "%7.1f %14.0f %9zu %12.1f %12.1f %11.0f %11.0f %11.1f",
-                   all > 0 ? 100 * row.series.total() / all : 0, row.series.total(),
-                   row.series.count(), s.mean, s.median, s.min, s.max, s.deviation);
-      if (any_bytes) std::fprintf(stderr, " %13.3f", 1e-6 * row.series.bytes());
-      std::fprintf(stderr, "  %s\n", row.name.c_str());
-    }
-    bool heading = false;
-    for (const Row& row : table.rows) {
-      if (!row.is_kernel) continue;
-      if (!heading) {
-        std::fprintf(stderr, "\n%14s %11s %6s %15s %9s  %s\n", "Grid", "Block", "Regs", "Shared(B)",
-                     "Local(B)", "Name");
-        heading = true;
-      }
-      const KernelFacts& k = row.kernel;
-      const std::string shared =
-          std::to_string(k.static_shared) + "+" + std::to_string(k.dynamic_shared);
-      std::fprintf(stderr, "%14s %11s %6d %15s %9u  %s\n", shape(k.grid).c_str(),
-                   shape(k.block).c_str(), k.registers, shared.c_str(), k.local, row.name.c_str());
-    }
+    print_summary(table);
+    print_kernel_facts(table.rows);
   }
 }
 

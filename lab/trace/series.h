@@ -9,15 +9,17 @@ namespace trace {
 /// The durations of all events of one name, in nanoseconds, and the bytes that they moved.
 class Series {
  public:
+  /// One more event: how long it took, and how many bytes it moved (0: none, or not known).
   void add(double ns, double bytes = 0) {
     durations_.push_back(ns);
     total_ += ns;
     bytes_ += bytes;
   }
   std::size_t count() const { return durations_.size(); }
-  double total() const { return total_; }
-  double bytes() const { return bytes_; }
+  double total() const { return total_; }  ///< nanoseconds of all events
+  double bytes() const { return bytes_; }  ///< that all of them moved
 
+  /// Nanoseconds an event; all 0 where there was none. `deviation`: the sample's (over n - 1).
   struct Summary {
     double mean = 0, median = 0, min = 0, max = 0, deviation = 0;
   };

@@ -2,10 +2,12 @@
 
 #include "trace.h"
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "activity.h"
 #include "nvtx_ranges.h"
@@ -20,15 +22,16 @@ void report() {
 
   const char* quiet = std::getenv("LAB_TRACE_QUIET");
   if (!quiet || std::string(quiet) != "1") print_tables(tables);
-  if (open_nvtx_ranges() > 0) {
-    std::fprintf(stderr, "\ntrace: %zu NVTX ranges were never closed\n", open_nvtx_ranges());
+  const std::size_t never_closed = open_nvtx_ranges();
+  if (never_closed > 0) {
+    std::fprintf(stderr, "\ntrace: %zu NVTX ranges were never closed\n", never_closed);
   }
   for (const std::string& remark : activity_remarks()) {
     std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());
   }
-  if (open_nvtx_ranges() > 0) {
+  if (never_closed > 0) {
     Table open{"open", "", {{"ranges that were never closed", {}, false, {}}}};
-    for (std::size_t k = 0; k < open_nvtx_ranges(); ++k) open.rows[0].series.add(0);
+    for (std::size_t k = 0; k < never_closed; ++k) open.rows[0].series.add(0);
     tables.push_back(open);
   }
   const char* path = std::getenv("LAB_TRACE_TSV");

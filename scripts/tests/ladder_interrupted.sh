@@ -15,7 +15,7 @@ echo "an earlier one" >"$temp/ladder.tsv"
 "$ladder" --steps 00,01 --results "$temp" >"$temp/out" 2>"$temp/err" &
 pid=$!
 for ((k = 0; k < 600; ++k)); do
-  if grep -q '^00_serial ' "$temp/out"; then break; fi
+  if grep -qs '^00_serial ' "$temp/out"; then break; fi
   sleep 0.1
 done
 kill -TERM "$pid"

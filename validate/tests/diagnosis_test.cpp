@@ -815,6 +815,9 @@ TEST(PatternTest, has_words) {
   EXPECT_EQ(words_where([](int i, int) { return i == 1; }), "the first interior column, i = 1");
   EXPECT_EQ(words_where([](int, int j) { return j > 90; }), "the last 8 interior rows, j = 91..98");
   EXPECT_EQ(words_where([](int, int) { return true; }), "the whole interior");
+  EXPECT_EQ(words_where([](int, int j) { return j > 1; }), "the last 97 interior rows, j = 2..98");
+  EXPECT_EQ(words_where([](int i, int j) { return j > 2 || (j == 2 && i > 55); }),
+            "points in the last 97 interior rows, j = 2..98");
   EXPECT_EQ(words_where([](int, int) { return false; }), "no point");
   EXPECT_EQ(words_where([](int i, int) { return i == 40; }), "the column i = 40");
   EXPECT_EQ(words_where([](int i, int) { return i % 8 != 3; }),

@@ -28,6 +28,12 @@ const std::string kSource =
     "  const float east = f_old[idx(i + 1, j, n)];  // not f_new[k]\n"
     "  f_new[idx(i, j, n)] = 0.25f * (east + f_old[idx(i, j, n)]);\n"
     "  const float value = 0.25f * east;\n"
+    "  if (i >= 0 && i < n) tile[y][x] = f_old[i];\n"
+    "}\n"
+    "\n"
+    "__global__ void __launch_bounds__(kLanes* kWarps)\n"
+    "    jacobi_pass_kernel(float* f_new) {\n"
+    "  f_new[0] = 1;\n"
     "}\n";
 
 std::string out_of_bounds(int line, const std::string& what, const std::string& place,
@@ -58,7 +64,8 @@ TEST(FindingTest, what_is_no_finding) {
         "jacobi.cu:0: reads", "n = 100: 3 iterations", "jacobi.cu:72"}) {
     EXPECT_FALSE(read_finding(words).known()) << words;
   }
-  const Finding other = read_finding("jacobi.cu:72: barrier not reached by all threads");
+  const Finding other =
+      read_finding("jacobi.cu:72: thread (16,0,0) is not in the mask that it gives");
   EXPECT_EQ(other.kind, Finding::kOther);
   EXPECT_FALSE(diagnosis_of(other.words).known());
 }
@@ -78,10 +85,79 @@ TEST(FindingTest, an_access_out_of_bounds) {
                          "cudaMallocManaged gave at line 3")
                 .kind,
             Finding::kOther);
-  EXPECT_EQ(read_finding("jacobi.cu:9: reads shared memory 4 bytes past the end of a variable "
-                         "(kernel launched at line 84, block (0,0,0), thread (0,0,0))")
-                .kind,
-            Finding::kOther);
+}
+
+TEST(FindingTest, a_tile_that_is_too_small) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:15: writes shared memory 4 bytes past the end of a variable (kernel launched at "
+      "line 84, block (0,0,0), thread (0,0,0))",
+      9);
+  EXPECT_EQ(diagnosis.cause, "line 15 writes past the end of tile");
+  EXPECT_NE(look_at(diagnosis).find("a halo on both sides"), std::string::npos);
+}
+
+TEST(FindingTest, threads_that_do_not_come_to_a_barrier_or_a_shuffle) {
+  const auto barrier = diagnosis_of(
+      "jacobi.cu:12: barrier not reached by all threads of the block: thread (0,0,0) waits here, "
+      "thread (3,0,0) has returned");
+  EXPECT_EQ(barrier.cause.find("not all threads of the block come to the barrier at line 12"), 0u);
+  const auto shuffle = diagnosis_of(
+      "jacobi.cu:12: thread (0,0,0) waits here for the others of its mask, thread (3,0,0) has "
+      "returned (kernel launched at line 84, block (3,0,0))");
+  EXPECT_EQ(shuffle.cause.find("not all threads of the warp come to the shuffle at line 12"), 0u);
+}
+
+TEST(FindingTest, the_host_that_does_not_wait) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:12: host code reads byte 0 of the 8 bytes that cudaMallocManaged gave at line 4, "
+      "and the kernel launched at line 89 may not have ended: wait for it (cudaDeviceSynchronize)");
+  EXPECT_EQ(diagnosis.cause.find("at line 12 the host reads "), 0u);
+  EXPECT_NE(look_at(diagnosis).find("cudaDeviceSynchronize()"), std::string::npos);
+}
+
+TEST(FindingTest, a_field_that_is_freed_twice) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:46: cudaFree(f_new): invalid argument (freed already at jacobi.cu:45) "
+      "(cudaErrorInvalidValue)");
+  EXPECT_EQ(diagnosis.cause.find("f_new is memory that was freed before"), 0u);
+}
+
+TEST(FindingTest, four_floats_at_an_odd_address) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:141: the address of a float4, or another wide type, is not a multiple of its "
+      "size, "
+      "or is no address (kernel launched at line 176, block (0,0,0), thread (1,0,0))",
+      12);
+  EXPECT_EQ(diagnosis.cause.find("at line 141 four floats are accessed at once"), 0u);
+}
+
+TEST(FindingTest, a_block_of_another_shape) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:93: cub::BlockReduce is made for a block of 128 x 1 x 1 threads, and this one has "
+      "32 x 4 x 1 (kernel launched at line 105, block (0,0,0), thread (0,0,0))");
+  EXPECT_EQ(diagnosis.cause,
+            "at line 93 cub::BlockReduce is made for a block of 128 x 1 x 1 threads, and this one "
+            "has 32 x 4 x 1");
+}
+
+TEST(FindingTest, two_threads_that_write_one_place) {
+  const std::string race =
+      "jacobi.cu:13: race in global memory: thread (0,1,0) writes what thread (8,0,0) of block "
+      "(0,0,0) wrote at line 13, and no order in between (kernel launched at line 84, block "
+      "(1,0,0))";
+  EXPECT_EQ(diagnosis_of(race).cause.find("two threads write the same place in memory at line 13"),
+            0u);
+}
+
+TEST(FindingTest, the_lines_of_a_race_in_shared_memory) {
+  const Finding finding = read_finding(
+      "jacobi.cu:95: race in shared memory: thread (0,0,0) reads what thread (31,0,0) changed "
+      "atomically at line 93, and no barrier in between (kernel launched at line 105, block "
+      "(0,0,0): block_sum)");
+  EXPECT_TRUE(finding.shared);
+  EXPECT_FALSE(finding.both_write);
+  EXPECT_EQ(finding.other_line, 93);
+  EXPECT_EQ(finding.what, "block_sum");
 }
 
 TEST(FindingTest, a_thread_without_an_interior_point) {
@@ -98,7 +174,8 @@ TEST(FindingTest, a_thread_with_an_interior_point) {
   const auto diagnosis = diagnosis_of(out_of_bounds(12, "reads 400 bytes before", "(7,9,0)"));
   EXPECT_EQ(diagnosis.cause,
             "jacobi_sweep_kernel reads 400 bytes before f_old, in the thread with i = 7, j = 9");
-  EXPECT_EQ(diagnosis.look_at.at(0), "the index at line 12 of f_old");
+  EXPECT_EQ(diagnosis.look_at.at(0),
+            "the index at line 12 of f_old, and the n that jacobi_sweep_kernel is given");
 }
 
 TEST(FindingTest, the_array_is_that_of_the_line_or_of_the_allocation) {
@@ -112,6 +189,12 @@ TEST(FindingTest, the_array_is_that_of_the_line_or_of_the_allocation) {
   EXPECT_EQ(array(14, "reads 400 bytes before", 4), "f_new") << "of the allocation";
   EXPECT_EQ(array(14, "reads 400 bytes before", 1), "");
   EXPECT_EQ(array(99, "reads 400 bytes before", 3), "") << "there is no such line";
+}
+
+TEST(FindingTest, a_kernel_may_have_launch_bounds) {
+  EXPECT_EQ(scene_of(read_finding(out_of_bounds(20, "writes 4 bytes before", "(0,0,0)")), kSource)
+                .function,
+            "jacobi_pass_kernel");
 }
 
 TEST(FindingTest, a_tile_that_is_not_loaded) {

@@ -89,6 +89,15 @@ TEST(CodeLinesTest, keeps_the_numbers_of_lines) {
   EXPECT_EQ(lines[4], "d");
 }
 
+TEST(StepInTest, is_the_one_that_the_first_line_names) {
+  EXPECT_EQ(validate::step_in("// 09_shared_tile: neighbours from shared memory\nint a;"), 9);
+  EXPECT_EQ(validate::step_in("// 13_temporal_blocking"), 13);
+  for (const char* source :
+       {"", "// 09", "// nothing here", "int a;  // 09_shared_tile", "\n// 09_shared_tile"}) {
+    EXPECT_EQ(validate::step_in(source), 0) << source;
+  }
+}
+
 TEST(ReadTextTest, reads_a_file_byte_for_byte) {
   const test::TemporaryFolder folder;
   const std::string file = folder.path() + "/file";

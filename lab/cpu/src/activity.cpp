@@ -36,25 +36,9 @@ class Activity {
  public:
   ~Activity() {
     count_host_accesses = false;
-    if (rows_.empty()) return;
-    std::FILE* file = std::fopen(path_.c_str(), "a");
-    bool written = file != nullptr;
-    for (const auto& [key, row] : rows_) {
-      if (!file) break;
-      std::fprintf(file, "%s\t%s\t%llu\t0\t0\t0\t0\t0\t0\t%.0f\t", key.table.c_str(),
-                   key.name.c_str(), (unsigned long long)row.count, row.bytes);
-      if (key.shape.empty()) {
-        std::fprintf(file, "-\t-\t-\t-\t-\t-\n");
-      } else {
-        std::fprintf(file, "%s\t0\t%zu\t%zu\t0\n", key.shape.c_str(), row.static_shared,
-                     key.dynamic_shared);
-      }
-    }
-    if (file) written = std::fclose(file) == 0;
-    if (!written) {
-      warn("LAB_TRACE_TSV=%s: cannot be written", path_.c_str());
-      _exit(lab::kExitCannotWrite);
-    }
+    if (rows_.empty() || write()) return;
+    warn("LAB_TRACE_TSV=%s: cannot be written", path_.c_str());
+    _exit(lab::kExitCannotWrite);
   }
 
   struct Key {
@@ -73,6 +57,23 @@ class Activity {
   }
 
  private:
+  bool write() const {
+    std::FILE* file = std::fopen(path_.c_str(), "a");
+    if (!file) return false;
+    for (const auto& [key, row] : rows_) {
+      std::fprintf(file, "%s\t%s\t%llu\t0\t0\t0\t0\t0\t0\t%.0f\t", key.table.c_str(),
+                   key.name.c_str(), static_cast<unsigned long long>(row.count), row.bytes);
+      if (key.shape.empty()) {
+        std::fprintf(file, "-\t-\t-\t-\t-\t-\n");
+      } else {
+        std::fprintf(file, "%s\t0\t%zu\t%zu\t0\n", key.shape.c_str(), row.static_shared,
+                     key.dynamic_shared);
+      }
+    }
+    const bool written = !std::ferror(file);
+    return std::fclose(file) == 0 && written;
+  }
+
   const std::string path_ = std::getenv("LAB_TRACE_TSV") ? std::getenv("LAB_TRACE_TSV") : "";
   std::map<Key, Row> rows_;
 };
@@ -140,7 +141,7 @@ void note_host_access(const void* p) {
   // The fields are filled point by point: most accesses go to the allocation of the one before.
   static const Allocation* last = nullptr;
   static Row* row = nullptr;
-  if (last && p >= last->begin && p < last->end()) {
+  if (last && !last->freed && p >= last->begin && p < last->end()) {
     if (row) ++row->count;
     return;
   }

@@ -20,17 +20,19 @@ void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>&
 /// first to use them.
 void note_kernel(const LaunchConfig& config, std::size_t static_shared);
 
+/// Memory has been allocated.
 void note_allocation(Space space, std::size_t bytes);
 
 /// Memory has been freed.
 void note_release(Space space);
 
+/// So many bytes have been copied, or set to one value: when that is done, not when it is queued.
 void note_copy(const void* to, const void* from, std::size_t bytes);
-
 void note_fill(std::size_t bytes);
 
 /// Host code has accessed managed memory, in a program whose every access is looked at. Its page
-/// would move to the CPU. Counted by the line that allocated it.
+/// would move to the CPU. Counted by the line that allocated it; memory that was freed does not
+/// count, for an access to it ends the program.
 void note_host_access(const void* p);
 
 /// What a library does in a stream has been done, and some kernel could have run at the same time,

@@ -77,7 +77,6 @@ class Block {
   void give_way();
 
   int running_thread() const { return running_; }
-  int thread_count() const { return threads_; }
   uint3 thread_index(int thread) const { return index_[thread]; }
   uint3 block_index() const { return block_index_; }
   std::uint64_t number() const { return number_; }

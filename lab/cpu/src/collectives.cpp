@@ -71,7 +71,9 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
                    std::size_t zero_bytes, Where where) {
   const OutsideKernelCode outside;
   const bool size = bytes == 4 || bytes == 8 || bytes == 16;
-  const auto misaligned = [bytes](const void* p) { return (std::uintptr_t)p % bytes != 0; };
+  const auto misaligned = [bytes](const void* p) {
+    return reinterpret_cast<std::uintptr_t>(p) % bytes != 0;
+  };
   if (!size || zero_bytes > bytes || misaligned(to_shared) || misaligned(from_global)) {
     fail("%s: an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number (%s)",
          text(where).c_str(), Block::current()->describe_running_thread().c_str());

@@ -9,6 +9,7 @@
 
 #include <cuda_on_cpu/memory.h>
 #include <cuda_on_cpu/stream.h>
+#include <lab/exit_codes.h>
 
 #include "block.h"
 #include "error.h"
@@ -34,7 +35,7 @@ struct AtExit {
       warn("the program ended, and nobody had waited for the work queued at %s%s: it was not done",
            text(first).c_str(), count > 1 ? " and after" : "");
     }
-    if (settings().leaks && report_leaks() > 0) _exit(3);
+    if (settings().leaks && report_leaks() > 0) _exit(lab::kExitCudaError);
   }
 } at_exit;
 

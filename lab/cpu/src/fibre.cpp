@@ -157,8 +157,4 @@ bool Fibre::overflowed_at(const void* address) const {
   return stack_ && address >= stack_ - guard_bytes() && address < stack_;
 }
 
-bool Fibre::contains(const void* address) const {
-  return stack_ && address >= stack_ && address < stack_ + stack_bytes_;
-}
-
 }  // namespace cuda_on_cpu

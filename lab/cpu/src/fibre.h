@@ -25,8 +25,6 @@ class Fibre {
 
   /// Whether the address lies in the space below the stack, which nothing may touch.
   bool overflowed_at(const void* address) const;
-  /// Whether the address lies on the stack.
-  bool contains(const void* address) const;
 
  private:
   void* stack_pointer_ = nullptr;

@@ -26,7 +26,7 @@ cudaError_t check(const LaunchConfig& config) {
   if (threads > kMaxThreads || block.x > 1024 || block.y > 1024) {
     return error(cudaErrorInvalidConfiguration,
                  "a block of %u x %u x %u = %llu threads, and 1024 are the most", block.x, block.y,
-                 block.z, (unsigned long long)threads);
+                 block.z, static_cast<unsigned long long>(threads));
   }
   if (block.z > 64) {
     return error(cudaErrorInvalidConfiguration, "a block %u threads deep, and 64 are the most",
@@ -48,7 +48,7 @@ cudaError_t check(const LaunchConfig& config) {
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   if (config.cooperative && blocks > most) {
     return error(cudaErrorCooperativeLaunchTooLarge, "%llu blocks, and %llu fit at once",
-                 (unsigned long long)blocks, (unsigned long long)most);
+                 static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most));
   }
   return cudaSuccess;
 }

@@ -176,8 +176,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
 
 cudaError_t release(void* pointer, bool pinned, Where where) {
   if (!pointer) return cudaSuccess;
-  cudaDeviceSynchronize();
-  const auto* found = const_cast<Allocation*>(find_allocation(pointer));
+  if (auto e = cudaDeviceSynchronize()) return e;
+  const Allocation* found = find_allocation(pointer);
   if (!found || pointer != found->begin) {
     return error(cudaErrorInvalidValue, "the pointer is %s", describe_address(pointer).c_str());
   }
@@ -194,16 +194,23 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
   a.freed_at = where;
   unpoison(a.data, a.data_bytes);
   // The addresses stay taken and closed; the memory goes back.
-  mmap(a.data, a.data_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-       0);
+  void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (closed == MAP_FAILED) {
+    fail("%s: memory cannot be freed: %s", text(where).c_str(), std::strerror(errno));
+  }
   if (watcher()) watcher()->memory_released(a.begin);
   return cudaSuccess;
 }
 
 namespace {
+
 void protect(Allocation& a, int protection) {
   if (a.freed || a.protection == protection) return;
-  mprotect(a.data, a.data_bytes, protection);
+  if (mprotect(a.data, a.data_bytes, protection) != 0) {
+    fail("the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
+         name_of(a.space), text(a.allocated_at).c_str(), std::strerror(errno));
+  }
   a.protection = protection;
 }
 
@@ -213,6 +220,7 @@ void add_use(const void* p, std::size_t bytes, bool writable, std::vector<Use>* 
     uses->push_back({a, writable, static_cast<const char*>(p), bytes});
   }
 }
+
 }  // namespace
 
 void open_memory(const Allocation* a) {
@@ -238,15 +246,15 @@ void check_padding(Where) {}  // AddressSanitizer looks at each access
 #else
 namespace {
 bool holds_padding(const char* begin, const char* end) {
-  return std::all_of(begin, end, [](char c) { return (unsigned char)c == kPadding; });
+  return std::all_of(begin, end, [](char c) { return static_cast<unsigned char>(c) == kPadding; });
 }
 }  // namespace
 
 void check_padding(Where launched_at) {
   for (const auto& [guard, a] : allocations) {
     if (a.freed) continue;
-    if (!holds_padding(a.end(), a.data + a.data_bytes) || !holds_padding(a.data, a.begin)) {
-      const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
+    const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
+    if (past || !holds_padding(a.data, a.begin)) {
       fail("the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
            text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes,
            name_of(a.space), text(a.allocated_at).c_str());
@@ -378,7 +386,7 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
     return error(cudaErrorInvalidValue, "%zu bytes at byte %zu, and the symbol has %zu", bytes,
                  offset, size_of_symbol);
   }
-  cudaDeviceSynchronize();
+  if (auto e = cudaDeviceSynchronize()) return e;
   open_all_memory();
   std::memcpy(to, from, bytes);
   close_memory_to_host();

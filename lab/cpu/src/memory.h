@@ -45,7 +45,8 @@ void open_memory(const Allocation* a);
 /// the program where no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
 
-/// Ends the program where something has been written between the allocation's end and its page's.
+/// After a kernel: ends the program where something has been written before an allocation or behind
+/// it, in what is left of its pages.
 void check_padding(Where launched_at);
 
 /// For LAB_CPU_LEAKS=1: a line for each allocation that was not freed. Returns how many there are.

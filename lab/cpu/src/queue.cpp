@@ -210,6 +210,10 @@ cudaError_t not_a_stream() {
   return error(cudaErrorInvalidResourceHandle, "there is no such stream");
 }
 
+cudaError_t not_an_event() {
+  return error(cudaErrorInvalidResourceHandle, "a null event: was it created?");
+}
+
 }  // namespace
 
 cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
@@ -307,7 +311,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  if (!is_stream(stream) || !event) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream();
+  if (!event) return not_an_event();
   if (event->capture) {  // the stream joins the capture, or the origin waits for one that did
     if (!stream) return refuse_while_capturing("the default stream waits");
     if (stream == event->capture->origin) {
@@ -334,7 +339,8 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (!is_stream(stream) || !event) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream();
+  if (!event) return not_an_event();
   if (stream && stream->capture) {
     event->capture = stream->capture;
     event->captured_in = stream;
@@ -345,17 +351,20 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (!event) return not_an_event();
   if (auto e = refuse_while_capturing("cudaEventSynchronize")) return e;
   if (event->work) wait_until(event->work.get());
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (!event) return not_an_event();
   if (event->work) run_until(event->work.get());
   delete event;
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
+  if (!start || !end) return not_an_event();
   if (!start->work || !end->work) {
     return error(cudaErrorInvalidResourceHandle, "an event that was not recorded");
   }

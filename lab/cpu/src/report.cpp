@@ -93,7 +93,8 @@ Where line_of(const void* return_address) {
   if (info.dli_fbase != program_itself.dli_fbase) return {};  // a library's
   // addr2line takes addresses as the linker gave them; -i also names the callers that an inlined
   // function was inlined into, the innermost first.
-  const auto offset = (const char*)return_address - 1 - (const char*)info.dli_fbase;
+  const auto offset =
+      static_cast<const char*>(return_address) - 1 - static_cast<const char*>(info.dli_fbase);
   char program[4096];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   if (length <= 0) return {};

@@ -16,8 +16,8 @@ std::uint64_t read_number(const char* name, std::uint64_t low, std::uint64_t hig
   char* end = nullptr;
   const unsigned long long value = std::strtoull(text, &end, 10);
   if (*end != '\0' || *text == '-' || value < low || value > high) {
-    fail("%s=%s: must be a whole number from %llu to %llu", name, text, (unsigned long long)low,
-         (unsigned long long)high);
+    fail("%s=%s: must be a whole number from %llu to %llu", name, text,
+         static_cast<unsigned long long>(low), static_cast<unsigned long long>(high));
   }
   return value;
 }
@@ -39,9 +39,10 @@ Settings read_settings() {
   settings.workers = 1;  // what is watched runs in one order, so that every report can be repeated
 #else
   const unsigned cores = std::thread::hardware_concurrency();
-  settings.workers = (int)read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1);
+  settings.workers =
+      static_cast<int>(read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1));
 #endif
-  settings.multiprocessors = (int)read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);
+  settings.multiprocessors = static_cast<int>(read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4));
   settings.leaks = read_number("LAB_CPU_LEAKS", 0, 1, 0) == 1;
   return settings;
 }

@@ -75,9 +75,11 @@ std::size_t shared_variable_bytes() {
 char* reserve_shared_memory() {
   void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) fail("no memory for a block's shared memory: %s", std::strerror(errno));
   char* shared = static_cast<char*>(room);
-  mprotect(shared + kStaticBytes + kDynamicBytes, kPage, PROT_NONE);
+  if (room == MAP_FAILED ||
+      mprotect(shared + kStaticBytes + kDynamicBytes, kPage, PROT_NONE) != 0) {
+    fail("no memory for a block's shared memory: %s", std::strerror(errno));
+  }
   return shared;
 }
 

@@ -6,11 +6,13 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "block.h"
 #include "faults.h"
+#include "report.h"
 #include "settings.h"
 #include "watcher.h"
 
@@ -52,7 +54,11 @@ void run_blocks(const Kernel& kernel, const BlockOrder& order, std::atomic<std::
 class Pool {
  public:
   explicit Pool(int size) {
-    for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
+    try {
+      for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      fail("no %d workers can be had: %s: set LAB_CPU_WORKERS to fewer", size + 1, error.what());
+    }
   }
   ~Pool() {
     {

@@ -98,6 +98,16 @@ features() {
     "1 .*a mark of C\+\+"; do
     expect "^ +[0-9.]+ +$range$" "the summary of the NVTX ranges"
   done
+
+  # What the trace counts of the host's accesses.
+  local host_accesses=$tests_dir/features/host_accesses.cu
+  run env LAB_TRACE_TSV="$temp/trace.tsv" "$programs/features_host_accesses_watched"
+  expect_status 0 "accesses of the host"
+  words "$host_accesses" accesses | tr -s ' ' | sed 's/^/host_accesses.cu:/' >"$temp/expected"
+  awk -F '\t' '$1 == "host accesses" { print $2, $3 }' "$temp/trace.tsv" | sort >"$temp/counted"
+  if ! diff "$temp/expected" "$temp/counted" >"$temp/difference"; then
+    fail "host_accesses.cu: other accesses (< expected, > counted)" "$(grep '^[<>]' "$temp/difference")"
+  fi
   finish "$count runs of $(basename "$compiler")'s programs"
 }
 

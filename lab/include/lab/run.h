@@ -58,7 +58,12 @@ class Run {
   void clear_progress();
   FetchRows with_progress(const FetchRows& fetch);
   int finish(const FetchRows& fetch, const std::function<double()>& distance);
+  int last_iteration() const;
+  double last_residual() const;  // NaN before the first
+  void print_times() const;
   void write_record(const FetchRows& fetch) const;
+  void write_residuals() const;
+  void write_run_json() const;
 
   using Clock = std::chrono::steady_clock;
   struct Check {

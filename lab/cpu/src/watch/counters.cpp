@@ -114,15 +114,19 @@ bool Counters::write(const std::string& path) const {
       const char* kind = key.kind == Access::read    ? "load"
                          : key.kind == Access::write ? "store"
                                                      : "atomic";
-      std::fprintf(file, "%s\t%d\t%d\t%llu\t%s\t%s\t%zu\t%llu\t%llu\t%llu\t%llu\t%llu\t%zu\t%llu\n",
-                   key.file.c_str(), key.line, launch.second, (unsigned long long)kernel.launches,
-                   key.shared ? "shared" : "global", kind, key.bytes,
-                   (unsigned long long)c.requests, (unsigned long long)c.threads,
-                   (unsigned long long)c.sectors, (unsigned long long)c.wavefronts,
-                   (unsigned long long)c.conflicts, c.atomics.size(), (unsigned long long)most);
+      std::fprintf(
+          file, "%s\t%d\t%d\t%llu\t%s\t%s\t%zu\t%llu\t%llu\t%llu\t%llu\t%llu\t%zu\t%llu\n",
+          key.file.c_str(), key.line, launch.second,
+          static_cast<unsigned long long>(kernel.launches), key.shared ? "shared" : "global", kind,
+          key.bytes, static_cast<unsigned long long>(c.requests),
+          static_cast<unsigned long long>(c.threads), static_cast<unsigned long long>(c.sectors),
+          static_cast<unsigned long long>(c.wavefronts),
+          static_cast<unsigned long long>(c.conflicts), c.atomics.size(),
+          static_cast<unsigned long long>(most));
     }
   }
-  return std::fclose(file) == 0;
+  const bool written = !std::ferror(file);
+  return std::fclose(file) == 0 && written;
 }
 
 }  // namespace cuda_on_cpu

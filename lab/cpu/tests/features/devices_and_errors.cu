@@ -134,6 +134,12 @@ void streams() {
   FAILS(cudaErrorInvalidResourceHandle, "no such stream", cudaStreamSynchronize(stream));
   nothing_kernel<<<1, 1, 0, stream>>>();
   FAILS(cudaErrorInvalidResourceHandle, "no such stream", cudaPeekAtLastError());
+  FAILS(cudaErrorInvalidResourceHandle, "null event", cudaEventRecord(nullptr, nullptr));
+  FAILS(cudaErrorInvalidResourceHandle, "null event", cudaEventSynchronize(nullptr));
+  FAILS(cudaErrorInvalidResourceHandle, "null event", cudaEventQuery(nullptr));
+  FAILS(cudaErrorInvalidResourceHandle, "null event", cudaEventElapsedTime(&ms, nullptr, nullptr));
+  FAILS(cudaErrorInvalidResourceHandle, "null event", cudaStreamWaitEvent(nullptr, nullptr, 0));
+  FAILS(cudaErrorInvalidResourceHandle, "null event", cudaEventDestroy(nullptr));
 #endif
 }
 

@@ -149,6 +149,17 @@ void mistakes() {
   (void)cudaGetLastError();
   CUDA(cudaDeviceSynchronize());
 
+  // To free memory is to wait, too: it is not freed.
+  float* memory;
+  CUDA(cudaMallocManaged(&memory, sizeof *memory));
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaFree(memory) == cudaErrorStreamCaptureUnsupported);
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+  (void)cudaGetLastError();
+  *memory = 1;
+  CHECK_EQUAL(*memory, 1);
+  CUDA(cudaFree(memory));
+
   // A second stream that nobody waits for.
   cudaStream_t side;
   CUDA(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
