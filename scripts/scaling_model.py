@@ -1,7 +1,7 @@
 """What scripts/scaling.py measured: its file, the model on paper, the picture. tables.py writes both into the guides.
 
 The model knows how many rows go through the warps of a rank (the solutions' files say that of n and the number of
-ranks), how many bytes neighbours exchange, and at most four figures of step 14 and three of step 15, which it fits to
+ranks), how many bytes neighbours exchange, and at most five figures of step 14 and four of step 15, which it fits to
 the times of one and two ranks. What it says of more ranks it says beforehand."""
 
 import math
@@ -21,7 +21,7 @@ WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / rank
 LARGEST = 131072
 PASS, CHECK_OFTEN = 12, 12  # sweeps
 # What the model takes from the solutions' files.
-CONSTANTS = {"14": ("kLevels", "kWarps", "kBlocks"), "15": ("kLevels", "kWarps")}
+CONSTANTS = {"14": ("kLevels", "kWarps", "kBlocks"), "15": ("kLevels", "kWarps", "kAbreast")}
 
 # The model. All times are of a pass, in microseconds; rows and sweeps are what the solutions' files make of n.
 
@@ -109,13 +109,14 @@ class Model:
         return least
 
     def work_15(self, n, rows, parts, blocks):
-        """A warp's even share of the long strip, and what it sweeps again in each strip that it has a part of."""
+        """A team's even share of the long swath, and what it sweeps again in each swath that it has a part of."""
         if rows <= 0 or parts == 0:
             return 0.0
-        kept, levels = self.kept["15"], self.levels["15"]
-        strips = -(-n // kept)
-        east = max(-(-(n - (128 - kept) // 2) // kept) - 1, 0)
-        share = rows * parts * (strips + 1 + max(strips - east, 0)) / (blocks * self.constants["15"]["kWarps"])
+        kept, levels, abreast = self.kept["15"], self.levels["15"], self.constants["15"]["kAbreast"]
+        swaths = -(-n // (abreast * kept))
+        east = max(-(-(n - (128 - kept) // 2) // kept) - 1, 0) // abreast
+        teams = blocks * self.constants["15"]["kWarps"] // abreast
+        share = rows * parts * (swaths + 0.5 * (1 + max(swaths - east, 0))) / teams
         return share + 2 * levels * (1 + share / rows)
 
     def division(self, n, ranks):
@@ -127,10 +128,7 @@ class Model:
         if rows < 2 * levels:
             return self.work_15(n, rows, 1, all_of_it), 0.0
         wanted = all_of_it * 2.0 * neighbours * 3 * levels / rows
-        # A table of before there were as few as one says what the least was.
-        least = self.constants["15"].get("kLeastEndBlocks")
-        blocks = max(int(wanted), least) if least else max(int(wanted + 0.5), 1)
-        blocks = min(blocks, (all_of_it + 1) // 2)
+        blocks = min(max(int(wanted + 0.5), 1), (all_of_it + 1) // 2)
         return (self.work_15(n, levels, neighbours, blocks),
                 self.work_15(n, rows - neighbours * levels, 1, all_of_it - blocks))
 
@@ -171,39 +169,46 @@ class Model:
             setattr(self, name, found.get(k, 0.0))
 
     def fit_14(self):
-        """A row; a check; the latency of an exchange; a sum. Step 13 is the same work on one GPU."""
+        """A row, and what it takes more in a pass that sums changes; a check; the latency of an exchange; a sum over the
+        ranks. Step 13 is the same work on one GPU."""
         points = self.points("13", 1) + self.points("14", FITTED_RANKS)
         alone = {(row["n"], row["check_every"]) for row in points if int(row["ranks"]) == 1}
         together = {row["check_every"] for row in points if int(row["ranks"]) > 1}
+        often = {row["check_every"] for row in points}
         equations = []
         for row in points:
             n, ranks, checks = int(row["n"]), int(row["ranks"]), PASS / int(row["check_every"])
             several = float(ranks > 1)
-            unknowns = [self.work_14(n, -(-n // ranks)), checks if len(alone) > 1 else None, several,
+            work = self.work_14(n, -(-n // ranks))
+            unknowns = [work, work * checks if len(often) > 1 else None, checks if len(alone) > 1 else None, several,
                         several * checks if len(together) > 1 else None]
             bytes_time = several * 1e-3 * self.bytes_of_halo(n) / self.link
             equations.append(((ranks, unknowns), bytes_time, self.pass_time(row)))
-        self.fit("14", equations, ("row_14", "check", "latency", "per_sum"))
+        self.fit("14", equations, ("row_14", "summed_14", "check", "latency", "per_sum"))
 
     def fit_15(self):
-        """A row; launches; what two streams and NCCL beside the sweeps take more."""
+        """A row, and what it takes more with a sum; launches; what two streams and NCCL beside the sweeps take more."""
         points = self.points("15", FITTED_RANKS)
         alone = {row["n"] for row in points if int(row["ranks"]) == 1}
+        often = {row["check_every"] for row in points}
         equations = []
         for row in points:
             n, ranks = int(row["n"]), int(row["ranks"])
-            unknowns = [max(self.division(n, ranks)), 1.0 if len(alone) > 1 else None, float(ranks > 1)]
+            work, checks = max(self.division(n, ranks)), PASS / int(row["check_every"])
+            unknowns = [work, work * checks if len(often) > 1 else None, 1.0 if len(alone) > 1 else None, float(ranks > 1)]
             equations.append(((ranks, unknowns), 0.0, self.pass_time(row)))
-        self.fit("15", equations, ("row_15", "launch", "streams"))
+        self.fit("15", equations, ("row_15", "summed_15", "launch", "streams"))
 
     def predict(self, step, n, ranks, check_every=CHECK_OFTEN, nodes=1):
         """{part: microseconds of a pass}; their sum is the pass."""
         checks = PASS / check_every
         exchange, total = self.exchange(n, ranks, nodes), checks * self.sum(ranks, nodes)
         if step == "14":
-            return {"rows": self.row_14 * self.work_14(n, -(-n // ranks)), "exchange": exchange, "sum": total,
+            row = self.row_14 + checks * self.summed_14
+            return {"rows": row * self.work_14(n, -(-n // ranks)), "exchange": exchange, "sum": total,
                     "overhead": checks * self.check}
-        ends, rest = (self.row_15 * work for work in self.division(n, ranks))
+        row = self.row_15 + checks * self.summed_15
+        ends, rest = (row * work for work in self.division(n, ranks))
         exposed = max(0.0, ends + exchange + total - max(ends, rest))
         hidden = min(total, exposed)
         return {"rows": max(ends, rest), "exchange": exposed - hidden, "sum": hidden,
@@ -254,10 +259,12 @@ def read(path):
 def words_of_model(model):
     """What was taken from where."""
     figures_14 = [f"a row of a wave of blocks takes {model.row_14:.3f} µs"]
+    figures_14 += [f"with a sum {model.summed_14:.3f} µs more"] if model.summed_14 else []
     figures_14 += [f"the host's part in a check {model.check:.1f} µs"] if model.check else []
     figures_14 += [f"an exchange {model.latency:.1f} µs beside its bytes, a sum {model.per_sum:.1f} µs"] if model.per_sum else \
         [f"an exchange and a sum together {model.latency:.1f} µs beside the bytes"]
     figures_15 = [f"a row of the warps takes {model.row_15:.3f} µs"]
+    figures_15 += [f"with a sum {model.summed_15:.3f} µs more"] if model.summed_15 else []
     figures_15 += [f"launches {model.launch:.1f} µs"] if model.launch else []
     figures_15 += [f"two streams and NCCL beside the sweeps {model.streams:.1f} µs more"]
     return [f"fitted to steps 13 and 14 on one and two GPUs: {', '.join(figures_14)}",

@@ -102,8 +102,8 @@ def machine(facts):
     return f"{facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}"
 
 
-def other_runs(rows):
-    """What scripts/merge_ladders.py noted of rows that come from other runs than the rest."""
+def other_runs(facts, rows):
+    """What scripts/merge_ladders.py noted of rows that come from other runs than the rest, and what somebody did."""
     runs = {}
     for line in LADDER.read_text().splitlines():
         fields = line.split("\t")
@@ -114,7 +114,7 @@ def other_runs(rows):
     tuned = [number(row["step"]) for row in rows if row["note"].startswith("timed by")]
     if tuned:
         lines.append(f"Row{'s' if len(tuned) > 1 else ''} {' and '.join(tuned)}: timed by `scripts/tune.py` in that run.")
-    return lines
+    return lines + ([f"Note: {facts['note']}."] if facts.get("note") else [])
 
 
 def ladder_block(facts, serial, rows):
@@ -136,7 +136,7 @@ def ladder_block(facts, serial, rows):
     times = "; ".join(
         f"n = {n}: best {significant(str(serial[('best', n)]))}, strided {significant(str(serial[('strided', n)]))}"
         for n in sizes)
-    later = other_runs(rows)
+    later = other_runs(facts, rows)
     lines += [
         "",
         f"Measured on: {machine(facts)}; copy bandwidth in the same run "

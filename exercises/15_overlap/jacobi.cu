@@ -107,8 +107,8 @@ void initialize_field(float* f, const lab::StartingField& start, const Slab& sla
 // TODO(15): struct Part {int rows, parts, begin, begin_second}: what one launch sweeps: `rows` rows
 //   from `begin` on and, where parts is 2, as many from `begin_second` on. For that the strips are
 //   dealt out anew. kAbreast = 2 strips side by side are a swath, for as many warps: a team. Lay
-//   all swaths of a part one behind the other, and let each team of the launch take as many rows
-//   of that long swath. swath_begin(s, rows, n): where swath s begins in it. A swath at a side of the
+//   all swaths of a part one behind the other, and let each team of the launch take as many rows of
+//   that long swath. swath_begin(s, rows, n): where swath s begins in it. A swath at a side of the
 //   grid is slower, and counts one and a half times: so count in half rows.
 // Blocks from the west side to the east side, and as many again as share rows at the sides.
 __host__ __device__ inline int blocks_across(int n) {

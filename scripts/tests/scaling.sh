@@ -199,14 +199,15 @@ import scaling_model
 folder = pathlib.Path(sys.argv[2])
 folder.mkdir(exist_ok=True)
 (folder / "bandwidth.tsv").write_text("# multiprocessors\t132\nwhat\n")
-known = {"row_14": 0.5, "check": 15.0, "latency": 20.0, "per_sum": 12.0, "row_15": 0.4, "launch": 5.0, "streams": 9.0}
+known = {"row_14": 0.5, "summed_14": 0.05, "check": 15.0, "latency": 20.0, "per_sum": 12.0,
+         "row_15": 0.4, "summed_15": 0.02, "launch": 5.0, "streams": 9.0}
 
 
 class Known(scaling_model.Model):
     def __init__(self):
         self.multiprocessors, self.link = 132, 450
         self.constants = {"14": {"kLevels": 12, "kWarps": 2, "kBlocks": 6},
-                          "15": {"kLevels": 12, "kWarps": 12}}
+                          "15": {"kLevels": 12, "kWarps": 12, "kAbreast": 2}}
         self.levels, self.kept = {"14": 12, "15": 12}, {"14": 104, "15": 104}
         vars(self).update(known)
 
