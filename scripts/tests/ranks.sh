@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Jobs of several ranks, by real MPI, with the CPU in place of their GPUs: right at sizes at which a rank has just
-# its halo, and with every way to check; a rank that dies, that hangs, or that was started with other options ends
-# the job within seconds, with one line that names it.
+# its halo, with every way to check, and on two nodes; a rank that dies, that hangs, or that was started with other
+# options ends the job within seconds, with one line that names it.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -70,11 +70,12 @@ run "$ranks" 3 "$temp/other"
 one_line 2 "^$name: rank 1 was started with other options than rank 0: '--n 101 --iterations 5', and not '--n 100 --iterations 5'$" \
   "mismatched options"
 
-# A signal to one rank of three, in the middle of the run.
+# A signal to one rank of three (or of four on two nodes), in the middle of the run.
 strike() { # strike SIGNAL RANK
-  local pid=""
+  local pid="" many=3
+  if [[ -n ${LAB_MPIRUN:-} ]]; then many=4; fi
   status=0
-  "$ranks" 3 "$program" --n 200 --iterations 1000000 --quiet >"$temp/out" 2>"$temp/err" &
+  "$ranks" $many "$program" --n 200 --iterations 1000000 --quiet >"$temp/out" 2>"$temp/err" &
   local job=$!
   for ((k = 0; k < 200; ++k)); do
     for pid in $(pgrep -f "^$program --n 200" || true); do
@@ -99,6 +100,35 @@ strike KILL 1
 one_line 137 "^$name: rank 1 has died: " "a rank that is killed"
 LAB_EXCHANGE_SECONDS=2 strike STOP 2
 one_line 3 "^$name: rank [01]: waited 2 s in vain for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank that hangs"
+
+# Two nodes with two ranks each. A stand-in for ssh starts the daemon of either one here, under its name; so ranks
+# of different nodes share no memory, and know each other by the network alone.
+if [[ $(mpirun --version 2>/dev/null) == *"Open MPI"* ]]; then
+  cat >"$temp/ssh" <<'END'
+#!/usr/bin/env bash
+while [[ $1 == -* ]]; do shift; done
+echo "$1" >>"${0%/*}/nodes"
+shift
+exec bash -c "$*"
+END
+  chmod +x "$temp/ssh"
+  LAB_MPIRUN="mpirun --quiet --oversubscribe --bind-to none --mca plm rsh --mca plm_rsh_agent $temp/ssh"
+  LAB_MPIRUN+=" --mca rtc ^hwloc" # two daemons on one machine make the same map of it, and may crash
+  LAB_MPIRUN+=" --mca btl tcp,self --mca btl_tcp_if_include lo --mca oob_tcp_if_include lo --host node-a:2,node-b:2 -n {ranks}"
+  export LAB_MPIRUN
+  run "$build_dir/bin/validate" --ranks 4 --problem probe --n 100 "$program"
+  expect_status 0 "two nodes"
+  expect ': right: [0-9]+ runs, .*bit for bit, residuals within rounding$' "two nodes"
+  [[ $(sort -u "$temp/nodes") == node-a$'\n'node-b ]] || fail "two nodes should have been asked for:" "$(<"$temp/nodes")"
+  # Rank 2 is on the second node: nobody of the first one sees its process.
+  strike KILL 2
+  expect_status 137 "a rank of another node that is killed"
+  expect "^$name: rank 2 has died: " "a rank of another node that is killed"
+  LAB_EXCHANGE_SECONDS=2 strike STOP 2
+  expect_status 3 "a rank of another node that hangs"
+  expect "^$name: rank [013]: waited 2 s in vain for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank of another node that hangs"
+  unset LAB_MPIRUN
+fi
 
 # Another launcher; none.
 LAB_MPIRUN="echo start {ranks}:" run "$ranks" 4 "$program" --n 100
