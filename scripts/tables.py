@@ -435,6 +435,9 @@ def measured_block(facts, row):
     if row["x_before"] != "-":
         text += (f" The step before, at this n: {significant(row['before_ms'])} ms, "
                  f"so the speed-up is {significant(row['x_before'])}.")
+    note = facts.get("note", "")
+    if re.match(rf"row {number(row['step'])}\b", note):
+        text += f" Note: {note}."
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]

@@ -24,6 +24,15 @@ sed -i 's/measured:begin/measured:gone/' "$lab/exercises/04_jacobi_kernel/README
 run "$lab/scripts/tables.py" --check
 expect_status 1 "a guide without markers"
 expect "^exercises/04_jacobi_kernel/README.md: has no <!-- measured:begin -->" "a guide without markers"
+# What somebody noted of a row is told below the ladder, and in the guide of its step.
+sed -i 's/measured:gone/measured:begin/' "$lab/exercises/04_jacobi_kernel/README.md"
+sed -i '/^# note\t/d; s/^step\ttitle\t/# note\trow 04 is a test\n&/' "$lab/results/h200/ladder.tsv"
+run "$lab/scripts/tables.py" --write
+expect_status 0 "a ladder with a note"
+for file in README.md exercises/04_jacobi_kernel/README.md; do
+  grep -q 'Note: row 04 is a test\.' "$lab/$file" || fail "$file: the ladder's note should be told"
+done
+grep -q 'Note: ' "$lab/exercises/05_copy_kernel/README.md" && fail "the note is about another step"
 # Every right row of the published ladder has a time, and every step is in it.
 awk -F '\t' '
   # Several GPUs have tables of their own.
