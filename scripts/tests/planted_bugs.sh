@@ -99,7 +99,7 @@ compile_all() {
   if [[ $needs != ranks && ($place != cpu || -n ${LAB_TEST_NVCC:-}) ]]; then compile "$all" "$temp/program" || return; fi
   [[ $place == cpu ]] || return 0
   local tool=$build_dir/bin/cuda_to_cpp
-  "$tool" "$all" "$temp/all.cpp" && compile_on_cpu "$step" "$temp/all.cpp" "$temp/program" "" || return
+  "$tool" "$all" "$temp/on_cpu.cpp" && compile_on_cpu "$step" "$temp/on_cpu.cpp" "$temp/program" "" || return
   ((${#watched[@]})) || return 0
   all_variants "$source_file" "${watched[@]}" >"$temp/watched.cu"
   "$tool" "$temp/watched.cu" "$temp/watched.cpp" &&
