@@ -72,8 +72,8 @@ bool host_may_touch(const void* address, bool reads) {
   const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
   const QueuedUse use = a ? queued_use(a, address) : QueuedUse{};
   if (inside && a->space == Space::device) {
-    fail("%shost code %s %s: copy it with cudaMemcpy", line.c_str(), verb,
-         describe_address(address).c_str());
+    fail("%shost code %s %s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged",
+         line.c_str(), verb, describe_address(address).c_str());
   }
   if (inside && use.where && use.what) {
     fail(
