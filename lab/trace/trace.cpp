@@ -24,7 +24,8 @@ void report() {
   if (!quiet || std::string(quiet) != "1") print_tables(tables);
   const std::size_t never_closed = open_nvtx_ranges();
   if (never_closed > 0) {
-    std::fprintf(stderr, "\ntrace: %zu NVTX ranges were never closed\n", never_closed);
+    std::fprintf(stderr, "\ntrace: %zu NVTX range%s never closed\n", never_closed,
+                 never_closed == 1 ? " was" : "s were");
   }
   for (const std::string& remark : activity_remarks()) {
     std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());
