@@ -19,7 +19,7 @@ read_step "${STEP-}"
 read_which
 read_ranks
 source_file=${which}s/$step/$step_source
-[[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
 for switch in RACES ASAN; do
   case ${!switch:-0} in
     0 | 1) ;;
@@ -118,7 +118,7 @@ if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
 # Once with each number of ranks; then one number will do.
 ranks=() one_number_of_ranks=()
 one_process="" # of a step for several GPUs that has no ranks yet
-if ((step_ranks)) && ! grep -q 'lab::Ranks ' "$lab_root/$source_file"; then
+if ((step_ranks)) && ! has_ranks "$lab_root/$source_file"; then
   one_process="It is a program of one process so far: lab::Ranks makes it one of several."
 elif ((step_ranks)); then
   ranks=(--ranks "${RANKS:-1,2,3,4}")
@@ -246,7 +246,8 @@ nvcc=$(sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFil
 if [[ -x $nvcc ]] && ! "$nvcc" -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$source_file" \
   -o "$build_dir/$target.ptx" >"$log" 2>&1; then
   sed "s#$lab_root/##g" "$log" | head -n 20
-  say "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
+  say "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with"
+  say "  the first error above"
   exit 1
 fi
 

@@ -14,7 +14,7 @@ read_which
 n=${N:-256}
 [[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: one number of points a side"
 source_file=${which}s/$step/$step_source
-[[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
 [[ $source_file == *.cu ]] || die $exit_bad_usage "$step has no kernels: they come with step 04"
 
 configure >/dev/null

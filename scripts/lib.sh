@@ -28,8 +28,9 @@ die() {
 
 say() { printf '%s\n' "$*"; }
 
-# say_wrapped LINES: the same, with lines of more than 80 characters broken at blanks.
+# say_wrapped LINES: the same, with lines of more than 80 characters broken at blanks. Nothing, where there are none.
 say_wrapped() {
+  if [[ -z $* ]]; then return; fi
   printf '%s\n' "$*" | awk '
     {
       match($0, /^ */)
@@ -78,8 +79,11 @@ read_ranks() {
   if [[ -z ${RANKS:-} ]]; then return; fi
   ((step_ranks)) || die $exit_bad_usage "RANKS=$RANKS: $step is a program of one process"
   [[ $RANKS =~ ^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$ ]] ||
-    die $exit_bad_usage "RANKS=$RANKS: must be a number of ranks, such as 4 (for a check also several: 1,2,4)"
+    die $exit_bad_usage "RANKS=$RANKS: must be a number of ranks, such as 4 (for a check, also 1,2,4)"
 }
+
+# has_ranks FILE...: whether one of the files makes a lab::Ranks; its name in a comment (a TODO) is none.
+has_ranks() { grep -qs '^[^/]*lab::Ranks ' "$@"; }
 
 # ranks_of_run FILE: sets ranks to how many ranks a run of the step's FILE has: $RANKS, or one for each GPU, or with
 # the CPU in their place two. Empty where the program is of one process. After choose_backend.
@@ -87,7 +91,7 @@ ranks_of_run() {
   ranks=""
   if ! ((step_ranks)); then return; fi
   [[ ${RANKS:-} != *,* ]] || die $exit_bad_usage "RANKS=$RANKS: one number of ranks"
-  if ! grep -q 'lab::Ranks ' "$lab_root/$1"; then
+  if ! has_ranks "$lab_root/$1"; then
     [[ ${RANKS:-1} == 1 ]] ||
       die $exit_bad_usage "RANKS=$RANKS: $1 is a program of one process so far (it has no lab::Ranks)"
     return
@@ -107,6 +111,13 @@ read_which() {
     exercise | solution) ;;
     *) die $exit_bad_usage "WHICH=$which: must be exercise or solution" ;;
   esac
+}
+
+# die_not_there FILE: the step's file is gone, or never was: a handout has no solutions.
+die_not_there() {
+  local way_back=""
+  if [[ $which == exercise ]]; then way_back=" (make reset STEP=$step_number puts it back)"; fi
+  die $exit_bad_usage "$1 is not there$way_back"
 }
 
 # version_at_least HAVE WANTED

@@ -61,7 +61,7 @@ build_for_profile
 profile() {
   local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics
   local kernels=$regex launches=$launches one_rank=""
-  if grep -qs 'lab::Ranks ' "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
+  if has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
   report=$work/$name.ncu-rep
   metrics=$("$lab_root/scripts/profile_tables.py" metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."

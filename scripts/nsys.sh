@@ -51,7 +51,7 @@ statistics() {
 profile() {
   local name=nsys_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log job="" rank
   local -a launch=() names=()
-  if [[ -n $ranks ]] && grep -qs 'lab::Ranks ' "$lab_root/$2s/$1"/*.cu; then
+  if [[ -n $ranks ]] && has_ranks "$lab_root/$2s/$1"/*.cu; then
     # In the name {rank} becomes the rank's number.
     launch=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/each_rank.sh") job="_rank{rank}"
     for ((rank = 0; rank < ranks; ++rank)); do names+=("${name}_rank$rank"); done

@@ -336,7 +336,7 @@ kept_report() {
 # script's end: reports are moved from there when they are whole.
 build_for_profile() {
   local targets=("${which}_$step") target
-  [[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
   configure >/dev/null
   if [[ -n $baseline ]]; then targets+=("${baseline_which}_$baseline"); fi
   for target in "${targets[@]}"; do

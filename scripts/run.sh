@@ -21,7 +21,7 @@ run_one() {
   read_which
   read_ranks
   source_file=${which}s/$step/$step_source
-  [[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
   ranks_of_run "$source_file"
   configure >/dev/null
   program=${which}_$step
@@ -42,7 +42,7 @@ if [[ -n ${STEP:-} ]]; then
   [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
   run_one
 fi
-for word in RANKS ARGS; do
+for word in WHICH RANKS ARGS; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Say STEP=NN, too"
 done
 [[ -d $lab_root/solutions ]] ||

@@ -31,7 +31,8 @@ find_sanitizer() {
   return 1
 }
 sanitizer=$(find_sanitizer) ||
-  die $exit_no_gpu "compute-sanitizer was not found on the PATH or beside nvcc: a full CUDA Toolkit has it"
+  die $exit_no_gpu "compute-sanitizer was not found; a full CUDA Toolkit has it
+  Without it, and without a GPU: make check STEP=$step_number RACES=1"
 
 configure >/dev/null
 have_target "${which}_$step" ||

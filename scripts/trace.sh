@@ -17,7 +17,7 @@ read_step "${STEP-}"
 read_which
 read_ranks
 source_file=${which}s/$step/$step_source
-[[ -f $lab_root/$source_file ]] || die $exit_bad_usage "$source_file is not there"
+[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
 IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"
 n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
 [[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"

@@ -132,9 +132,14 @@ class BandwidthOutput {
 Machine look_at_machine(const std::string& bin) {
   Machine machine;
   machine.cpu = cpu_name();
+  const char* backend = std::getenv("BACKEND");
+  if (backend && backend == std::string("cpu")) {
+    machine.why_not = "BACKEND=cpu asks for none";
+    return machine;
+  }
   const std::string program = bin + "/bandwidth";
   if (!std::filesystem::exists(program)) {
-    machine.why_not = "no nvcc was found";
+    machine.why_not = "no GPU was found, or no nvcc";
     return machine;
   }
   const validate::ChildResult measured = validate::run_child({program}, 120);
@@ -255,8 +260,11 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
                 number(gb_per_s(row), 1).c_str(), copy.c_str());
   }
 
-  std::printf("\n%-22s %7s %13s %13s %13s\n", "speed-up over", "n", "step before", "best serial",
-              "strided serial");
+  // Where nothing was timed there is nothing to compare.
+  if (!serial.empty()) {
+    std::printf("\n%-22s %7s %13s %13s %13s\n", "speed-up over", "n", "step before", "best serial",
+                "strided serial");
+  }
   for (const Row& row : rows) {
     const auto found = serial.find(row.step.n);
     if (!row.time.measured() || found == serial.end()) continue;
@@ -265,7 +273,7 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
                 ratio_text(row.before, row).c_str(), ratio_text(found->second.best, row).c_str(),
                 ratio_text(found->second.strided, row).c_str());
   }
-  std::printf("\nSerial code, one core, ms an iteration:\n");
+  std::printf("\n%s", serial.empty() ? "" : "Serial code, one core, ms an iteration:\n");
   for (const auto& entry : serial) {
     std::printf("  n = %-6d best %-9s (row order, -O3)   strided %s (step 00)\n", entry.first,
                 significant(entry.second.best.median).c_str(),
@@ -483,11 +491,11 @@ bool Climb::measure(const validate::Step& step, const validate::Step* previous) 
     if (row.time.measured() && previous) row.before = time_before(step, *previous);
   }
   show_progress("%s", "");
-  std::printf("%-20s %-21s %-8s %s\n", step.name.c_str(), step.title.c_str(), row.verdict.c_str(),
-              row.time.measured() ? (significant(row.time.median) +
-                                     " ms an iteration at n = " + std::to_string(step.n))
-                                        .c_str()
-                                  : row.note.c_str());
+  std::printf(
+      "%-20s %-21s %-8s %s\n", step.name.c_str(), step.title.c_str(), row.verdict.c_str(),
+      row.time.measured()
+          ? (significant(row.time.median) + " ms/iter at n = " + std::to_string(step.n)).c_str()
+          : row.note.c_str());
   std::fflush(stdout);
   found_.rows.push_back(row);
   return as_it_should_be;

@@ -206,6 +206,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   }
 }
 
+// TODO(14): of the rank's own rows, begin to end - 1, in place of n: here, and in the launch grid.
 // The GPU holds so many blocks at once, a wave, and sweeps kLevels rows on both sides of a block's
 // own again. So the best number of rows fills whole waves, with few blocks.
 int best_rows(int n) {

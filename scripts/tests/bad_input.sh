@@ -74,6 +74,12 @@ bad_verb '--n 100 250: must be a whole number' "${check_zero[@]}" N='100 250'
 bad_verb '--n -4: must be a whole number' "${check_zero[@]}" N=-4
 bad_verb '--time-limit x: must be a whole number' "${check_zero[@]}" TIME_LIMIT=x
 bad_verb 'STEP=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
+bad_verb 'WHICH=exercise: which step[?] Say STEP=NN, too' run WHICH=exercise RESULTS="$temp/results"
+# The name lab::Ranks in a TODO comment makes no program of ranks.
+fourteenth=$source_dir/exercises/14_multi_gpu/jacobi.cu
+if [[ -f $fourteenth ]] && ! grep -q '^[^/]*lab::Ranks ' "$fourteenth"; then
+  bad_verb 'RANKS=2: exercises/14_.* is a program of one process so far' run STEP=14 WHICH=exercise RANKS=2
+fi
 
 bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/setup.sh" --nope
 

@@ -232,6 +232,19 @@ expect_no 'Traceback' "other columns"
 said "other columns" "$temp/some.html" 'Cannot be shown: .*/ladder.tsv is not what it should be'
 said "other columns" "$temp/some.html" 'Cannot be shown: .*/kernels.tsv is not what it should be'
 
+# Where `make run` found no GPU, the page keeps the published ladder.
+mkdir -p "$temp/here" "$temp/published"
+printf '# gpu\tnone\nstep\tmpoints_per_s\n00_serial\t700\n' >"$temp/here/ladder.tsv"
+printf '# gpu\tH200\nstep\tmpoints_per_s\n00_serial\t900\n' >"$temp/published/ladder.tsv"
+for case in "H200 here published" "none here"; do
+  read -r gpu names <<<"$case"
+  read -r -a folders <<<"$names"
+  run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); import report
+print(report.find_table([pathlib.Path(f) for f in sys.argv[2:]], "ladder.tsv", "mpoints_per_s").told("gpu"))' \
+    "$source_dir/scripts" "${folders[@]/#/$temp/}"
+  [[ $out == "$gpu" ]] || show "the ladder of $names: should be that of the GPU '$gpu'"
+done
+
 # bandwidth_plot.py and roofline.py draw the same charts into files of their own.
 run "$source_dir/scripts/bandwidth_plot.py" "$temp/measured"
 expect_status 0 "bandwidth_plot.py"
