@@ -109,6 +109,9 @@ if [[ $(mpirun --version 2>/dev/null) == *"Open MPI"* ]]; then
 while [[ $1 == -* ]]; do shift; done
 echo "$1" >>"${0%/*}/nodes"
 shift
+# As on a machine of its own: what one daemon leaves and removes is not the other one's.
+TMPDIR=$(mktemp -d "${0%/*}/n.XXXX")
+export TMPDIR
 exec bash -c "$*"
 END
   chmod +x "$temp/ssh"
