@@ -119,7 +119,11 @@ END
   LAB_MPIRUN+=" --mca rtc ^hwloc" # two daemons on one machine make the same map of it, and may crash
   LAB_MPIRUN+=" --mca btl tcp,self --mca btl_tcp_if_include lo --mca oob_tcp_if_include lo --host node-a:2,node-b:2 -n {ranks}"
   export LAB_MPIRUN
-  run "$build_dir/bin/validate" --ranks 4 --problem probe --n 100 "$program"
+  # Two daemons on one machine come into each other's way now and then, and say so: then once more.
+  for attempt in 1 2 3; do
+    run "$build_dir/bin/validate" --ranks 4 --problem probe --n 100 "$program"
+    if ((status == 0 || attempt == 3)) || [[ $said != *ORTE* ]]; then break; fi
+  done
   expect_status 0 "two nodes"
   expect ': right: [0-9]+ runs, .*bit for bit, residuals within rounding$' "two nodes"
   [[ $(sort -u "$temp/nodes") == node-a$'\n'node-b ]] || fail "two nodes should have been asked for:" "$(<"$temp/nodes")"
