@@ -8,7 +8,8 @@
 
 All are ladder.tsv of `make run RESULTS=DIR`, of one GPU, CUDA and driver: others are refused. For each row that comes
 from another run LADDER gets a line `# row STEP` with that run's date and copy bandwidth, to which its percentage
-belongs, and the times of the serial code at its n. LADDER is written aside and renamed.
+belongs, and the times of the serial code at its n. Where LADDER has those already they stay, and the row is held
+against them. LADDER is written aside and renamed.
 Exit: 0 written, 1 nothing fits, 2 bad usage.
 """
 
@@ -65,6 +66,18 @@ class Ladder:
 
     def serial_lines(self, n):
         return [line for line in self.head if line.startswith("# serial\t") and line.split("\t")[3:4] == [n]]
+
+    def hold_against_serial(self, step):
+        """The row's speed-ups over the serial code are those over the times that this ladder has of it."""
+        row = self.rows[step]
+        for line in self.serial_lines(row["n"]):
+            fields = line.split("\t")
+            column = f"x_{fields[1]}_serial"
+            if row.get(column, "-") != "-":
+                try:
+                    row[column] = f"{float(fields[5]) / float(row['ms']):.6g}"
+                except (IndexError, ValueError, ZeroDivisionError):
+                    fail(f"{self.path}: is no time of the serial code: {line}", 2)
 
     def write(self):
         lines = self.head + ["\t".join(self.columns)]
@@ -143,6 +156,7 @@ def main():
             ladder.head.append(f"# row\t{step}\tdate\t{other.fact('date')}\tcopy_gb_per_s\t{other.fact('copy_gb_per_s')}")
             if not ladder.serial_lines(row["n"]):
                 ladder.head += other.serial_lines(row["n"])
+            ladder.hold_against_serial(step)
             taken.append(step)
     if not taken:
         fail("there is no row to take")

@@ -240,6 +240,7 @@ cmp -s "$old" "$temp/merged" || fail "nothing new: the ladder should be as it wa
 merge "$old" "$new" --replace 01_b
 expect_status 0 "--replace"
 [[ $(row "$old" 01_b ms) == 1 ]] || fail "--replace: the row should be the new one"
+[[ $(row "$old" 01_b x_best_serial) == 10 ]] || fail "a row should be held against the serial times that the ladder shows"
 COPY_OF=5000.0 ladder "$new" 2026-03-03 "Test GPU" "02_c 512 0.4 1"
 merge "$old" "$new" --replace 02_c
 [[ $(grep -c $'^# row\t02_c\t' "$old") == 1 ]] || fail "a row has one run"
