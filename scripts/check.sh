@@ -7,7 +7,8 @@
 #   N=N,N,...                  sizes to run at (default: 100,250)
 #   RANKS=R,R,...              of a step for several GPUs: run it as jobs of so many ranks (default: 1,2,3,4)
 #   TIME_LIMIT=S               seconds for one run of the program (default 300)
-#   BACKEND=gpu|cpu            where the kernels run (default: the GPU, or the CPU where there is none)
+#   BACKEND=gpu|cpu            where the kernels run (default: the GPU, with the CPU beside it to look at every access;
+#                              or the CPU alone, where there is no GPU)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
 #                              out of bounds and for reads of what nothing wrote; needs no GPU
 #   ASAN=1                     on the CPU, with AddressSanitizer
@@ -100,6 +101,14 @@ built=1
 # Warnings are worth reading, too.
 grep -E 'warning' "$log" | sed "s#$lab_root/##g" | awk '!seen[$0]++' || true
 
+# A GPU does not say which line is to blame, and a race may do no harm there: the CPU looks, too. A program that
+# it cannot run is no mistake.
+looks=""
+if [[ $backend == gpu && $step_needs == cuda ]]; then
+  looks=${build_dir#"$lab_root"/}/bin/${target}_cpu_watched
+  build_targets "${target}_cpu_watched" >"$build_dir/goals_$target.log" 2>&1 || looks=""
+fi
+
 cd "$lab_root" # so that files are named as the learner knows them
 program=${build_dir#"$lab_root"/}/bin/$target
 arguments=(--name "$step")
@@ -146,7 +155,7 @@ measure_goals() {
   local -a options=(--name "$step" --time-limit "${TIME_LIMIT:-300}")
   local before=solution_$step_before found log=$build_dir/goals_$target.log
   if ! have_target "$before"; then before=exercise_$step_before; fi
-  # To count needs no GPU, and a program that it does not cover is no mistake.
+  # To count needs no GPU, either.
   if [[ $step_source == *.cu ]] && build_targets "${which}_${step}_cpu_watched" >"$log" 2>&1; then
     options+=(--watched "${build_dir#"$lab_root"/}/bin/${which}_${step}_cpu_watched")
   fi
@@ -187,20 +196,31 @@ measure_goals() {
   exit "$status"
 }
 
-if [[ $backend == gpu ]]; then
-  judge "$program" "${ranks[@]}"
-  if [[ -n $said ]]; then say_wrapped "$said"; fi
-  if ((status == 0)); then measure_goals; fi
-  exit "$status"
-fi
-# Where it is wrong, a look at every access may tell why.
-if [[ -n $watched ]]; then arguments+=(--watched "${program}_watched"); fi
 # Looking at every access takes time: fewer points and sweeps.
 few=(--iterations 3 "${one_number_of_ranks[@]}")
 # A pass of several sweeps has to be among them.
 if ((10#$step_number >= 13)); then few[1]=13; fi
 if [[ -z ${N:-} ]]; then few+=(--n 100); fi
 nothing_found="  No race, no access out of bounds, no read of memory that nothing wrote."
+
+if [[ $backend == gpu ]]; then
+  judge "$program" "${ranks[@]}" ${looks:+--watched "$looks"}
+  verdict=$said
+  if ((status == 0)) && [[ -n $looks ]]; then
+    judge "$looks" "${few[@]}" --quiet
+    case $status in
+      0) if [[ $step_source == *.cu ]]; then verdict+=$'\n'$nothing_found; fi ;;
+      1) verdict=$said$'\n'"  That is on the CPU, which looks at every access. On this GPU it was right: by luck?" ;;
+      *) status=0 ;; # it could not look
+    esac
+  fi
+  if [[ -n $verdict ]]; then say_wrapped "$verdict"; fi
+  if ((status == 0)); then measure_goals; fi
+  exit "$status"
+fi
+
+# Where it is wrong, a look at every access may tell why.
+if [[ -n $watched ]]; then arguments+=(--watched "${program}_watched"); fi
 
 if ((races)); then
   judge "$program" "${few[@]}"

@@ -318,12 +318,12 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
   return run.n > kMaxDiagnosedN ? Diagnosis() : diagnose(wrong, patient);
 }
 
+/// The short run in which every access is looked at.
+const Case kWatchedRun = {lab::ProblemKind::kProbe, kWatchedN, 3};
+
 /// What a look at every access of a short run finds.
 Finding look_closely(const std::string& watched, const std::string& dir, double time_limit) {
-  constexpr int kSweeps = 3;
-  const Run run =
-      run_program(watched, {lab::ProblemKind::kProbe, kWatchedN, kSweeps}, false, dir, time_limit);
-  return read_finding(last_words(run.child));
+  return read_finding(last_words(run_program(watched, kWatchedRun, false, dir, time_limit).child));
 }
 
 void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
@@ -478,6 +478,39 @@ Comparison compare_trial(const Check& check, const Case& run, bool hashed, Run* 
     if (!compared.error.empty()) return compared;
   }
   return compare_run(run, trial->record, check.dir, &reference, expected);
+}
+
+/// Whether it crashed, hung, or a CUDA call failed: then it names no line that is to blame, or that
+/// of the call alone.
+bool failed_without_a_place(const Run& trial) {
+  const ChildResult& child = trial.child;
+  return child.timed_out || child.signal != 0 ||
+         (child.exit_code == lab::kExitCudaError &&
+          last_words(child).find("(cudaError") != std::string::npos);
+}
+
+/// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
+/// CPU, with every access looked at, does.
+std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
+                                         Patient* patient) {
+  constexpr double kLookSeconds = 60;
+  Diagnosis diagnosis = diagnose_failure(run, trial.record.iterations, trial.error, *patient);
+  if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
+    check.progress("looking for the cause");
+    const Run look = run_program(check.at_hand.watched, kWatchedRun, false, check.dir,
+                                 std::min(check.time_limit, kLookSeconds));
+    patient->finding = read_finding(last_words(look.child));
+    patient->watched = true;
+    Diagnosis found = diagnose_finding(patient->finding, kWatchedN, *patient);
+    if (!found.known() && !patient->finding.known() && look.child.signal != 0) {
+      found = diagnose_failure(kWatchedRun, look.record.iterations, look.error, *patient);
+    }
+    if (found.known()) diagnosis = found;
+  }
+  std::vector<std::string> lines = diagnosis.lines();
+  lines.push_back(trial.error);
+  describe_finding(patient->finding, &lines);
+  return lines;
 }
 
 /// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can
@@ -668,10 +701,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       }
     }
     if (!trial.error.empty()) {
-      std::vector<std::string> lines =
-          diagnose_failure(run, trial.record.iterations, trial.error, patient).lines();
-      lines.push_back(trial.error);
-      return wrong(run, lines);
+      return wrong(run, explain_failure(check, run, trial, &patient));
     }
 
     Comparison compared = compare_trial(check, run, hashed, &trial);

@@ -544,6 +544,15 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
         diagnose_finding(read_finding(error.substr(ended.size())), run.n, patient);
     if (found.known()) return found;
   }
+  if (error.find("cudaFree(") != std::string::npos &&
+      error.find("cudaErrorInvalidValue") != std::string::npos) {
+    return {
+        "cudaFree is given an address that no allocation has: that memory was freed before, or "
+        "it is not what cudaMalloc or cudaMallocManaged gave",
+        {"free_fields: each pointer once",
+         "where a pointer is assigned to another one in main (f_old = f_new): "
+         "then both are the same field; std::swap exchanges them"}};
+  }
   if (error.find("illegal memory access") != std::string::npos) {
     return {"a kernel reads or writes outside of what was allocated",
             {words.bounds(),

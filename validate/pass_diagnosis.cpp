@@ -47,6 +47,21 @@ Diagnosis ask_for_other_count(int n, int asked, bool graph, Sweeps* sweeps, cons
   return {};
 }
 
+/// Whether the field stays as it was for one sweep more than the first wrong one: then sweeps are
+/// left out. (Where the two fields are mixed up it is right again after an even number.)
+Diagnosis ask_for_the_rest(Interview* interview, int sweeps, Sweeps* right) {
+  const int made = sweeps - 1, n = interview->run().n;
+  for (int asked : {sweeps, sweeps + 1}) {
+    const Observation* seen = interview->after(asked);
+    if (!seen || !agree(right->after(made), seen->field, n, asked)) return {};
+  }
+  return {kRightByItself + format("After %d sweeps, and after %d, the field is that of %d: fewer "
+                                  "sweeps than a pass has are counted, and not made",
+                                  sweeps, sweeps + 1, made),
+          {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured "
+           "with, are made one by one"}};
+}
+
 /// Whether only points near the boundary are wrong, no farther from it than the sweeps reach.
 Diagnosis ask_about_boundary_in_between(const Cells& cells, int sweeps) {
   const int n = cells.n();
@@ -194,6 +209,10 @@ Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
   const lab::Problem problem(wrong.run.problem, n, 1);
   Sweeps right(n, field_of(problem.initial_old(), n));
   const Words words(interview->patient());
+  if (words.has_graph()) {
+    const Diagnosis rest = ask_for_the_rest(interview, sweeps, &right);
+    if (rest.known()) return rest;
+  }
   Diagnosis diagnosis = ask_for_other_count(n, sweeps, words.has_graph(), &right, seen->field);
   if (diagnosis.known() || words.has_graph()) return diagnosis;
   if (field_changes(interview, sweeps)) {

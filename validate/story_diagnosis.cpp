@@ -2,6 +2,7 @@
 // after iteration.
 
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
@@ -138,6 +139,16 @@ struct Told {
   }
 };
 
+/// Gives `to`, n x n, the boundary of `from`.
+void copy_boundary(const Field& from, int n, Field* to) {
+  for (int k = 0; k < n; ++k) {
+    for (std::size_t p : {std::size_t(k), std::size_t(n) * (n - 1) + k, std::size_t(n) * k,
+                          std::size_t(n) * k + n - 1}) {
+      (*to)[p] = from[p];
+    }
+  }
+}
+
 /// Those of two fields that change roles.
 void listen_to_swaps(const Look& look, Told* told) {
   Sweeps& right = look.sweeps;
@@ -172,6 +183,23 @@ void listen_to_swaps(const Look& look, Told* told) {
            : "the arguments of " + look.words.sweep() + " where it is launched, and " +
                  look.words.handover(),
        [&](int k) -> const Field& { return right.after(k % 2); }});
+  // Memory that nobody had before holds 0.
+  const Field never_written(look.start_old.size(), 0.0f);
+  std::deque<Field> one_given = {look.start_new};
+  told->listen(
+      {"f_old gets the starting values that are f_new's, and f_new gets none: its boundary "
+       "holds what was in memory before, here 0",
+       "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new "
+       "problem.initial_new()",
+       [&](int k) -> const Field& {
+         for (int made = static_cast<int>(one_given.size()); made <= k; ++made) {
+           Reference reference(look.n, one_given.back());
+           reference.sweep();
+           one_given.push_back(field_of(reference));
+           copy_boundary(made % 2 == 1 ? never_written : look.start_new, look.n, &one_given.back());
+         }
+         return one_given[k];
+       }});
   told->listen({"no sweep is made at all: the fields change roles, and keep their starting values",
                 never_launched(look) + "; and how many sweeps " + look.words.host() +
                     " makes: as many as it is asked for, one too",

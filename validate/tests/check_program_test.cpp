@@ -387,6 +387,37 @@ TEST_F(CheckProgramTest, a_look_at_every_access_joins_the_diagnosis) {
   EXPECT_FALSE(std::filesystem::exists(temporary("watched.sh.seen")));
 }
 
+TEST_F(CheckProgramTest, a_look_at_every_access_tells_why_a_run_failed) {
+  const std::string kLooking = "looking for the cause";
+  int looks = 0;
+  const std::string watched = temporary("watched.sh");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  auto check = [&](const std::string& script) {
+    const std::string program = temporary("program.sh");
+    test::write_script(program, script);
+    return check_program(
+        program, kProbe, 60, [&](const std::string& what) { looks += what == kLooking; }, at_hand);
+  };
+  test::write_script(watched,
+                     "echo 'watched: jacobi.cpp:41: host code reads byte 0 of the 40000 bytes that "
+                     "cudaMalloc gave at line 35' >&2\nexit 3\n");
+  const Verdict crash = check("kill -SEGV $$\n");
+  EXPECT_TRUE(says(crash, "it crashed: SIGSEGV"));
+  EXPECT_TRUE(says(crash, "A look at every access finds:\n  jacobi.cpp:41: host code reads"));
+  EXPECT_TRUE(says(check("echo 'x: jacobi.cpp:90: cudaDeviceSynchronize(): an illegal memory "
+                         "access was encountered (cudaErrorIllegalAddress)' >&2\nexit 3\n"),
+                   "A look at every access finds:\n  jacobi.cpp:41: host code reads"));
+  // Where the look crashes, too, its own end says more than nothing.
+  test::write_script(watched, "kill -ABRT $$\n");
+  EXPECT_TRUE(says(check("kill -SEGV $$\n"), "diagnosis: its memory is damaged"));
+  // Where the program itself names the access, there is nothing more to find.
+  EXPECT_TRUE(says(check("echo 'x: jacobi.cpp:41: host code reads byte 0 of the 40000 bytes that "
+                         "cudaMalloc gave at line 35' >&2\nexit 3\n"),
+                   "exit code 3: jacobi.cpp:41"));
+  EXPECT_EQ(looks, 3);
+}
+
 // From n = 4096 on the record holds row hashes, and the field is written only where they differ.
 class HashedRecordTest : public CheckProgramTest {
  protected:

@@ -234,6 +234,16 @@ TEST_F(DiagnosisTest, the_starting_values_of_the_other_field) {
   EXPECT_SAYS("they begin with the starting values of the other field", said());
 }
 
+TEST_F(DiagnosisTest, the_starting_values_of_the_other_field_and_none_for_that_one) {
+  solver.start = [](Field& f_old, Field& f_new) {
+    f_old = f_new;
+    f_new.assign(f_new.size(), 0.0f);
+  };
+  solver.is_copied = [](int, int) { return false; };
+  solver.after_sweep = [](Field& f_old, Field& f_new) { std::swap(f_old, f_new); };
+  EXPECT_SAYS("f_old gets the starting values that are f_new's, and f_new gets none", said(10));
+}
+
 TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
   solver.start = [&](Field& f_old, Field&) {
     for (int j = 1; j < kN - 1; ++j) {
@@ -747,6 +757,41 @@ TEST_F(DiagnosisTest, loops_that_end_early) {
   EXPECT_SAYS("each run makes one iteration too few", said());
   solver.iterations = [](int asked) { return std::min(asked, 4); };
   EXPECT_SAYS("it stops after 4 iterations, however many --iterations asks for", said());
+}
+
+// Sweeps that fill no graph of ten are counted, and not made.
+TEST(DiagnosePassTest, sweeps_that_are_left_out_at_the_end) {
+  Solver solver;
+  validate::Patient patient;
+  patient.step = 11;
+  patient.names = {"cudaGraphLaunch"};
+  patient.run = [&](const Case& asked, Observation* seen) {
+    Case made = asked;
+    made.iterations = asked.iterations / 10 * 10;
+    *seen = solver.run(made);
+    if (made.iterations < asked.iterations) seen->residuals.push_back({asked.iterations, 0.1});
+    seen->iterations = asked.iterations;
+    return true;
+  };
+  patient.run_again = patient.run;
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 11};
+  wrong.made = 11;
+  wrong.field = wrong.residual = true;
+  wrong.first_iteration = 1;
+  std::string text;
+  for (const std::string& line : validate::diagnose_sweeps_of_a_pass(wrong, patient).lines()) {
+    text += line + "\n";
+  }
+  EXPECT_SAYS("fewer sweeps than a pass has are counted, and not made", text);
+}
+
+TEST(DiagnoseFailureTest, memory_that_is_freed_twice) {
+  const std::string error =
+      "it ended with exit code 3: jacobi.cpp:42: cudaFree(f_old): invalid argument "
+      "(cudaErrorInvalidValue)";
+  EXPECT_SAYS("that memory was freed before",
+              validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, error, {}).cause);
 }
 
 TEST(DiagnoseFailureTest, loops_that_end_late_or_never_begin) {
