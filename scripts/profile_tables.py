@@ -85,15 +85,21 @@ def size(count):
     return f"{digits(count)} B"
 
 
+NAME_WIDTH = 26
+
+
 def short(name):
-    """A kernel's or range's name without domain, arguments and long template arguments."""
+    """A kernel's or range's name without domain, arguments and long template arguments. "sweep<true>", and where that
+    is too long "jacobi_pass_kernel<12, 1>", as ncu writes it."""
     name = name.strip().lstrip(":")
     if name.startswith("["):
         return name
     name = re.sub(r"^void ", "", name.replace("(anonymous namespace)::", ""))
     name = name.replace("(bool)1", "true").replace("(bool)0", "false").replace("(int)", "")
     name = name.split("(")[0]
-    return name if "<" not in name or (name.endswith(">") and len(name) <= 26) else name.split("<")[0]
+    if "<" in name and len(name) > NAME_WIDTH:
+        name = re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", name))
+    return name if "<" not in name or (name.endswith(">") and len(name) <= NAME_WIDTH) else name.split("<")[0]
 
 
 def trimmed(text, width):
@@ -172,7 +178,7 @@ def print_times(report, rows):
     print(f"{'%':>5}{'total':>10}{'times':>7}{'median':>10}{'min':>10}{'max':>10}  {what}")
     for row in rows[:MOST_ROWS]:
         share, total, count, median, least, most = times_of(row)
-        name = trimmed(name_of(row), WIDTH - 54)
+        name = trimmed(name_of(row), NAME_WIDTH)
         print(f"{share:5.1f}{time(total):>10}{count:7.0f}{time(median):>10}{time(least):>10}{time(most):>10}  {name}")
     if len(rows) > MOST_ROWS:
         print(f"  and {len(rows) - MOST_ROWS} more, all smaller")

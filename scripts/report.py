@@ -21,6 +21,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -335,6 +336,17 @@ def source(table):
     return f'<p class="source">Measured on {text(table.where())}</p>'
 
 
+def is_job(row):
+    """Whether the ladder noted on how many GPUs the row's step ran: "1 GPU", "2 GPUs, a rank each", "4 ranks on 2 GPUs"."""
+    return re.match(r"(\d+ ranks on )?\d+ GPUs?\b", row.get("note") or "") is not None
+
+
+def several_gpus(row):
+    """", on 2 GPUs" where the ladder noted that; else nothing."""
+    match = re.search(r"\d+ GPUs\b", row["note"]) if is_job(row) else None
+    return f", on {match[0]}" if match else ""
+
+
 def ladder_section(table, steps, told):
     """What it has to tell in a few words goes to `told`."""
     if table is None:
@@ -354,12 +366,19 @@ def ladder_section(table, steps, told):
                      f"step {fastest['step'][:2]}, n = {fastest['n']}"))
     if value_of(fastest["percent_of_copy"]):
         told.append(("of the copy bandwidth", f"{significant(value_of(fastest['percent_of_copy']), 2)} %",
-                     f"step {fastest['step'][:2]}, at 8 bytes a point"))
+                     f"step {fastest['step'][:2]}, at 8 bytes a point{several_gpus(fastest)}"))
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
     facts = {"copy_gb_per_s": table.told("copy_gb_per_s", "")}
     parts.append(figure(lambda width: charts.ladder(rows, facts, on_gpu, width)))
     parts.append("<p>“Times faster” is against the step before, run again at this step's n. The scale is logarithmic: "
                  "the same length more is the same factor more.</p>")
+    jobs = [row for row in rows if is_job(row)]
+    if jobs:
+        noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
+        together = " “% of copy” is against the copy bandwidth of all the GPUs that a step used together (the dashed " \
+                   "line is one GPU's); a step before that is a program of one process ran on one." \
+            if any(map(several_gpus, jobs)) else ""
+        parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
     absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
     if absent:
         has = "has" if len(absent) == 1 else "have"

@@ -3,6 +3,7 @@
 #
 #   RESULTS=DIR   where ladder.tsv goes (default: results/local)
 #   STEPS=NN,NN   only these steps
+#   RANKS=R       the steps for several GPUs are timed with so many ranks (default: one for each GPU)
 #   BACKEND=cpu   the CPU runs the kernels, though there is a GPU (results, no times)
 #
 # With STEP=NN it runs that step's program instead, and nothing else:
@@ -42,7 +43,7 @@ if [[ -n ${STEP:-} ]]; then
   [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
   run_one
 fi
-for word in WHICH RANKS ARGS; do
+for word in WHICH ARGS; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Say STEP=NN, too"
 done
 [[ -d $lab_root/solutions ]] ||
@@ -51,6 +52,11 @@ done
 # In place of results/local, which git ignores; results/h200 and its like are what was published.
 results=${RESULTS:-$lab_root/results/local}
 arguments=(--results "$results")
+if [[ -n ${RANKS:-} ]]; then
+  [[ $RANKS =~ ^([1-9]|[1-5][0-9]|6[0-4])$ ]] ||
+    die $exit_bad_usage "RANKS=$RANKS: must be a number of ranks, from 1 to 64"
+  arguments+=(--ranks "$RANKS")
+fi
 if [[ -n ${STEPS:-} ]]; then
   for wanted in ${STEPS//,/ }; do step_line "$wanted" >/dev/null; done
   arguments+=(--steps "$STEPS")

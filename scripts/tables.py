@@ -117,6 +117,39 @@ def other_runs(facts, rows):
     return lines + ([f"Note: {facts['note']}."] if facts.get("note") else [])
 
 
+def job_of(row):
+    """(ranks, GPUs) of a row whose step is a job of ranks, as the ladder noted them; None of any other row."""
+    match = re.match(r"(?:(\d+) ranks on )?(\d+) GPUs?\b", row["note"])
+    return (int(match[1] or match[2]), int(match[2])) if match else None
+
+
+def on_gpus(row):
+    """"on 2 GPUs, a rank each", "4 ranks on 2 GPUs"."""
+    ranks, gpus = job_of(row)
+    return row["note"] if ranks > gpus else f"on {row['note']}"
+
+
+def job_lines(rows):
+    """On how many GPUs the rows of several GPUs were timed, and what they are told against."""
+    jobs, lines = {}, []
+    for row in rows:
+        if job_of(row):
+            jobs.setdefault(on_gpus(row), []).append(row)
+    for words, of_job in jobs.items():
+        line = f"Row{'s' if len(of_job) > 1 else ''} {', '.join(number(row['step']) for row in of_job)}: {words}"
+        if job_of(of_job[0])[1] > 1:
+            line += "; % of copy is of all of them together"
+            alone = [number(row["step"]) for row in of_job if row["x_before"] != "-" and not is_job(step_before(row["step"]))]
+            line += f"; the step before {' and '.join(alone)} ran on one" if alone else ""
+        lines.append(line + ".")
+    return lines
+
+
+def is_job(step):
+    """Whether a step is a job of several ranks."""
+    return any(name == step and needs == "ranks" for name, _, needs, *_ in ncu_reading.steps())
+
+
 def ladder_block(facts, serial, rows):
     lines = [
         "| step | what changed | n | ms per iteration | spread | million points/s | GB/s | % of copy "
@@ -136,7 +169,7 @@ def ladder_block(facts, serial, rows):
     times = "; ".join(
         f"n = {n}: best {significant(str(serial[('best', n)]))}, strided {significant(str(serial[('strided', n)]))}"
         for n in sizes)
-    later = other_runs(facts, rows)
+    later = other_runs(facts, rows) + job_lines(rows)
     lines += [
         "",
         f"Measured on: {machine(facts)}; copy bandwidth in the same run "
@@ -427,13 +460,21 @@ def measured_block(facts, row):
     on_gpu = row["percent_of_copy"] != "-"
     where = f"On an {facts['gpu']} (CUDA {facts['cuda']})" if on_gpu else \
         f"On one CPU core of the machine with the {facts['gpu']} ({facts['cpu']})"
+    job, before = job_of(row), ""
+    if job:
+        ranks, gpus = job
+        where = (f"{'As' if ranks > gpus else 'On'} {f'{ranks} ranks on ' * (ranks > gpus)}"
+                 f"{'one' if gpus == 1 else gpus} {facts['gpu']}{'s' * (gpus > 1)}"
+                 f"{', a rank each' * (ranks == gpus > 1)} (CUDA {facts['cuda']})")
+        before = " with as many ranks" if is_job(step_before(row["step"])) else " on one GPU"
     text = (f"{where}, n = {row['n']}: {significant(row['ms'])} ms per iteration, "
             f"{significant(row['gb_per_s'])} GB/s at 8 bytes a point")
     if on_gpu:
         text += f", {significant(row['percent_of_copy'], 2)} % of the copy bandwidth"
+        text += " of all of them together" if job and job[1] > 1 else ""
     text += "."
     if row["x_before"] != "-":
-        text += (f" The step before, at this n: {significant(row['before_ms'])} ms, "
+        text += (f" The step before, at this n{before}: {significant(row['before_ms'])} ms, "
                  f"so the speed-up is {significant(row['x_before'])}.")
     note = facts.get("note", "")
     if re.match(rf"row {number(row['step'])}\b", note):
@@ -522,7 +563,7 @@ def tracer_block():
 def profile_block(step):
     """What the profiler's verb prints of the kept report of a step, against the step before from 06 on: its first part.
     Step 11 is for the time line, launches and waits, and so are those with ranks: theirs is rank 0's of two."""
-    ranks = any(name == step and needs == "ranks" for name, _, needs, *_ in ncu_reading.steps())
+    ranks = is_job(step)
     tool = "nsys" if number(step) < "06" or number(step) == "11" or ranks else "ncu"
     report = PROFILES / f"{tool}_{number(step)}.csv"
     if not report.is_file():

@@ -2,7 +2,7 @@
 """Holds the lab's own tracer (make trace) against nsys.
 
   tracer.py --write DIR   on a machine with a GPU and nsys: runs every solution under both, and writes
-                          DIR/tracer.tsv
+                          DIR/tracer.tsv. nsys is looked for where `make nsys` does; LAB_NSYS names another
 Options: --build DIR (default: build), --steps 04,05 (default: all that need a GPU; with it, the rows of other steps
 stay in DIR/tracer.tsv as they are, if they come from the same GPU, driver, CUDA and nsys).
 """
@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +34,15 @@ def run(command, **options):
     if result.returncode != 0:
         fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
     return result.stdout
+
+
+def find_nsys():
+    """nsys's path. Looks where scripts/profilers.sh does."""
+    found = subprocess.run(["bash", "-c", 'source "$1/scripts/profilers.sh" && find_profiler nsys', "tracer.py", ROOT],
+                           capture_output=True, text=True)
+    if found.returncode != 0 or not found.stdout.strip():
+        fail("nsys was not found on the PATH, nor where toolkits and modules put it; LAB_NSYS names it")
+    return found.stdout.strip()
 
 
 def steps_on_gpu():
@@ -111,9 +119,7 @@ def main():
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--steps", default="")
     arguments = parser.parse_args()
-    nsys = shutil.which("nsys")
-    if not nsys:
-        fail("nsys was not found on the PATH")
+    nsys = find_nsys()
     wanted = [s for s in arguments.steps.split(",") if s]
     smi = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"])
     gpu, driver = smi.strip().split(", ")

@@ -28,7 +28,7 @@
 #include "check_program.h"
 #include "child.h"
 #include "command_line.h"
-#include "record.h"
+#include "program_run.h"
 #include "reference.h"
 #include "steps.h"
 
@@ -41,6 +41,8 @@ constexpr const char* kHelp =
     "  --results DIR        write DIR/ladder.tsv (DIR/ladder.interrupted.tsv, where the run is\n"
     "                       interrupted: an earlier ladder stays)\n"
     "  --steps NN,NN,...    only these steps\n"
+    "  --ranks R            time steps that are jobs of ranks with so many (default: one for each\n"
+    "                       GPU of this machine)\n"
     "  --time-limit S       seconds for one run of a program (default 300)\n"
     "  --help               print this\n\n"
     "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
@@ -51,6 +53,9 @@ constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than 
 constexpr int kSerialAtLeast = 4;      // less often than this (the first one warms up)
 constexpr int kMaxSerialN = 16384;     // beyond it serial codes take minutes, and nobody times them
 constexpr double kBytesPerPoint = 8;   // one float read and one written: the least a sweep can move
+constexpr int kMaxRanks = 64;
+constexpr int kCheckedRanks = 2;    // what a job of ranks is validated with at small n
+constexpr std::size_t kWidth = 80;  // columns of a terminal
 
 /// One line that says what goes on: overwritten on a terminal, elsewhere nothing.
 void show_progress(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
@@ -82,6 +87,7 @@ Timing summarize(std::vector<double> times) {
 /// What the machine is: from the program `bandwidth`, nvidia-smi and /proc.
 struct Machine {
   bool has_gpu = false;
+  int gpus = 0;
   std::string why_not;  // where there is no usable GPU
   std::string gpu, compute_capability, cuda, driver = "unknown", cpu = "unknown";
   double copy_gb_per_s = 0, copy_q1 = 0, copy_q3 = 0;  // the best of the ways to copy
@@ -149,6 +155,7 @@ Machine look_at_machine(const std::string& bin) {
   }
   const BandwidthOutput told(measured.output);
   machine.has_gpu = true;
+  machine.gpus = std::max(1, static_cast<int>(told.number("gpus", 1)));
   machine.gpu = told.text("gpu");
   machine.compute_capability = told.text("compute_capability");
   machine.cuda = told.text("cuda_runtime");
@@ -165,20 +172,16 @@ Machine look_at_machine(const std::string& bin) {
   return machine;
 }
 
-/// Runs a step's program for its times alone.
-Timing time_program(const std::string& program, int n, int iterations, double time_limit) {
+/// Runs a step's program for its times alone; `ranks`: of the job as which it is started, or 0.
+Timing time_program(const std::string& program, int n, int iterations, int ranks,
+                    double time_limit) {
   const validate::TemporaryFolder folder;
-  const validate::ChildResult child = validate::run_child(
-      {program, "--n", std::to_string(n), "--iterations", std::to_string(iterations), "--quiet",
-       "--record", folder.path(), "--record-field", "rows"},
-      time_limit);
-  validate::Record record;
-  std::string error;
-  if (child.exit_code != 0 ||
-      !validate::read_record(folder.path(), n, iterations, &record, &error)) {
-    return {};
-  }
-  return {record.median_ms, record.q1_ms, record.q3_ms, record.samples};
+  validate::Case timed{lab::ProblemKind::kLaplace, n, iterations};
+  timed.ranks = ranks;
+  const validate::Run run =
+      validate::run_program(program, timed, true, folder.path() + "/record", time_limit);
+  if (!run.error.empty() || run.child.exit_code != 0) return {};
+  return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
 }
 
 /// The best serial code that the lab has: the reference on one thread. Rows in order, two fields
@@ -205,7 +208,9 @@ struct Row {
   validate::Step step;
   std::string verdict;  // "right", "wrong", "not run"
   std::string note;
-  Timing time, before;  // before: the step before, at this n
+  Timing time, before;       // before: the step before, at this n
+  int ranks = 0;             // of the job that was timed; 0: a program of one process
+  bool before_alone = true;  // the step before is a program of one process
 };
 
 struct Serial {
@@ -236,6 +241,55 @@ bool runs_on_gpu(const Row& row) {
 
 double gb_per_s(const Row& row) { return 1e-3 * kBytesPerPoint * mpoints_per_s(row); }
 
+/// How many GPUs the row's time is of: ranks that outnumber them share them.
+int gpus_of(const Row& row, const Machine& machine) {
+  return std::max(1, std::min(row.ranks, machine.gpus));
+}
+
+/// "1 GPU", "2 GPUs, a rank each" or "4 ranks on 2 GPUs"; scripts/tables.py reads it in the note.
+std::string gpus_in_words(const Row& row, const Machine& machine) {
+  const int gpus = gpus_of(row, machine);
+  const std::string words = std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
+  if (row.ranks > gpus) return std::to_string(row.ranks) + " ranks on " + words;
+  return words + (gpus > 1 ? ", a rank each" : "");
+}
+
+/// What a copy on all GPUs of the row's time would reach together, in GB/s; 0 where the step is not
+/// to be told against it.
+double copy_gb_per_s(const Row& row, const Machine& machine) {
+  return runs_on_gpu(row) ? machine.copy_gb_per_s * gpus_of(row, machine) : 0;
+}
+
+bool is_timed_job(const Row& row) { return row.ranks > 0 && row.time.measured(); }
+
+/// On how many GPUs the jobs of ranks were timed: "14, 15: on 2 GPUs, a rank each; the step before
+/// 14 ran on one". All jobs of a run have as many ranks. Empty where there is none.
+std::string jobs_in_words(const std::vector<Row>& rows, const Machine& machine) {
+  std::string numbers, how, before;
+  for (const Row& row : rows) {
+    if (!is_timed_job(row)) continue;
+    numbers += (numbers.empty() ? "" : ", ") + row.step.number();
+    how = (row.ranks > machine.gpus ? "" : "on ") + gpus_in_words(row, machine);
+    if (gpus_of(row, machine) > 1 && row.before_alone && row.before.measured()) {
+      before = "; the step before " + row.step.number() + " ran on one";
+    }
+  }
+  return numbers.empty() ? "" : numbers + ": " + how + before;
+}
+
+/// Prints a paragraph, in lines of at most 80 columns.
+void print_wrapped(const std::string& text) {
+  std::string line;
+  for (const std::string& word : validate::split(text, ' ')) {
+    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+      std::printf("%s\n", line.c_str());
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  std::printf("%s\n", line.c_str());
+}
+
 std::string ratio_text(const Timing& other, const Row& row) {
   return other.measured() ? significant(other.median / row.time.median) : "-";
 }
@@ -251,14 +305,15 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
                   row.verdict == "right" ? "      - no time: it ran on the CPU" : "");
       continue;
     }
-    const std::string copy = runs_on_gpu(row) && machine.copy_gb_per_s > 0
-                                 ? number(100 * gb_per_s(row) / machine.copy_gb_per_s, 1)
-                                 : "-";
+    const double of_gpus = copy_gb_per_s(row, machine);
+    const std::string copy = of_gpus > 0 ? number(100 * gb_per_s(row) / of_gpus, 1) : "-";
     std::printf("%-22s %-7s %5d %9s %5s%% %8s %7s %6s\n", name.c_str(), row.verdict.c_str(),
                 row.step.n, significant(row.time.median).c_str(),
                 number(row.time.spread_percent(), 1).c_str(), number(mpoints_per_s(row), 0).c_str(),
                 number(gb_per_s(row), 1).c_str(), copy.c_str());
   }
+  const std::string jobs = jobs_in_words(rows, machine);
+  if (!jobs.empty()) print_wrapped(jobs);
 
   // Where nothing was timed there is nothing to compare.
   if (!serial.empty()) {
@@ -286,11 +341,16 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
   } else {
     std::printf("GPU: none\n");
   }
-  std::printf(
-      "\nms/iter is the median time of an iteration, spread its interquartile range. GB/s\n"
-      "counts 8 bytes a point, the least that a sweep can move; %% copy is that against\n"
-      "the copy bandwidth (50 is the most while the field is copied, too). The step\n"
-      "before was timed again where its own n is another.\n");
+  const bool several = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return is_timed_job(row) && gpus_of(row, machine) > 1;
+  });
+  std::printf("\n");
+  print_wrapped(
+      "ms/iter is the median time of an iteration, spread its interquartile range. GB/s "
+      "counts 8 bytes a point, the least that a sweep can move; % copy is that against "
+      "the copy bandwidth (50 is the most while the field is copied, too)" +
+      std::string(several ? ", on several GPUs that of all of them together" : "") +
+      ". The step before was timed again where its own n is another.");
 }
 
 /// All that a run finds out.
@@ -344,7 +404,7 @@ void write_row(std::FILE* file, const Row& row, const Found& found) {
   auto ratio = [&](const Timing& other) {
     return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
   };
-  const double copy = runs_on_gpu(row) ? found.machine.copy_gb_per_s : 0;
+  const double copy = copy_gb_per_s(row, found.machine);
   std::fprintf(file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t", row.time.median, row.time.q1,
                row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row));
   std::fprintf(file, "%s\t%s\t%s\t%s\t%s\t%s\n",
@@ -380,6 +440,7 @@ bool write_results(const std::string& path, const Found& found) {
 struct Arguments {
   std::string lab = LAB_SOURCE_DIR, bin, results;
   std::vector<std::string> steps;
+  int ranks = 0;  // of the jobs that are timed; 0: one for each GPU
   double time_limit = 300;
 };
 
@@ -392,6 +453,7 @@ Arguments read_arguments(int argc, char** argv) {
   line.path("--bin", &arguments.bin);
   line.path("--results", &arguments.results);
   line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
+  line.integer("--ranks", 1, kMaxRanks, &arguments.ranks);
   line.seconds("--time-limit", &arguments.time_limit);
   line.read(argc, argv);
   if (arguments.bin.empty()) {
@@ -422,9 +484,14 @@ class Climb {
   std::string program_of(const validate::Step& step) const {
     return arguments_.bin + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
   }
+  // Of the job as which the step is timed; 0: it is a program of one process.
+  int ranks_of(const validate::Step& step) const {
+    if (!step.needs_ranks) return 0;
+    return arguments_.ranks > 0 ? arguments_.ranks : found_.machine.gpus;
+  }
   Timing time(const validate::Step& step, int n, int iterations) const {
     show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations);
-    return time_program(program_of(step), n, iterations, arguments_.time_limit);
+    return time_program(program_of(step), n, iterations, ranks_of(step), arguments_.time_limit);
   }
   validate::Verdict check(const validate::Step& step, const std::vector<int>& further_sizes) const;
   Timing time_before(const validate::Step& step, const validate::Step& previous) const;
@@ -435,13 +502,13 @@ class Climb {
 
 validate::Verdict Climb::check(const validate::Step& step,
                                const std::vector<int>& further_sizes) const {
-  // A step for several GPUs is timed with one rank, against the step before; it has to be right
-  // with two, as well. `make check` and the tests try more.
+  // A step for several GPUs has to be right with two ranks, and at the n that is timed with as many
+  // as it is timed with. `make check` and the tests try more.
   std::vector<validate::Case> cases = validate::usual_cases();
-  if (step.needs_ranks) cases = validate::with_ranks(cases, {2});
+  if (step.needs_ranks) cases = validate::with_ranks(cases, {kCheckedRanks});
   for (validate::Case run : validate::usual_cases(further_sizes)) {
     if (std::count(further_sizes.begin(), further_sizes.end(), run.n) == 0) continue;
-    if (step.needs_ranks) run.ranks = 1;
+    run.ranks = ranks_of(step);
     cases.push_back(run);
   }
   return validate::check_program(
@@ -450,7 +517,7 @@ validate::Verdict Climb::check(const validate::Step& step,
       });
 }
 
-/// The step before, at this step's n; nothing where it is not right.
+/// The step before, at this step's n, as it is timed itself; nothing where it is not right.
 Timing Climb::time_before(const validate::Step& step, const validate::Step& previous) const {
   const bool looked_at = !found_.rows.empty() && found_.rows.back().step.name == previous.name;
   if (looked_at) {
@@ -477,7 +544,12 @@ bool Climb::measure(const validate::Step& step, const validate::Step* previous) 
       row.verdict = "right";
       if (timed) row.time = time(step, step.n, step.iterations);
       as_it_should_be = !timed || row.time.measured();
-      if (!row.time.measured()) row.note = timed ? "could not be timed" : "on the CPU";
+      if (timed) row.ranks = ranks_of(step);
+      if (!row.time.measured()) {
+        row.note = timed ? "could not be timed" : "on the CPU";
+      } else if (row.ranks > 0) {
+        row.note = gpus_in_words(row, found_.machine);
+      }
     } else {
       row.verdict = verdict.kind == validate::Verdict::kWrong ? "WRONG" : "not run";
       row.note = verdict.summary;
@@ -488,7 +560,10 @@ bool Climb::measure(const validate::Step& step, const validate::Step* previous) 
         std::fprintf(stderr, "  %s\n", line.c_str());
       }
     }
-    if (row.time.measured() && previous) row.before = time_before(step, *previous);
+    if (row.time.measured() && previous) {
+      row.before = time_before(step, *previous);
+      row.before_alone = !previous->needs_ranks;
+    }
   }
   show_progress("%s", "");
   std::printf(
@@ -549,6 +624,10 @@ int run(const Arguments& arguments, Found* found) {
         "No usable GPU here: the CPU runs the kernels in its place; results, no times\n"
         "  (%s)\n",
         machine.why_not.c_str());
+    if (arguments.ranks > 0) {
+      std::printf("  (--ranks %d is for times; without them jobs of ranks have %d)\n",
+                  arguments.ranks, kCheckedRanks);
+    }
   }
   std::fflush(stdout);
 

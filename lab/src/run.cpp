@@ -185,6 +185,11 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
 }
 
+// A median of fewer iterations than this says little, and where a residual is read one check late
+// the last ones take next to no time.
+constexpr std::size_t kFewestSamples = 3;
+constexpr int kEnoughChecks = 20;  // that are proposed
+
 struct TimingSummary {
   std::size_t samples = 0;
   // Milliseconds; NaN without samples.
@@ -370,13 +375,24 @@ double Run::last_residual() const { return checks_.empty() ? NAN : checks_.back(
 
 void Run::print_times() const {
   const TimingSummary time = summarize(checks_);
-  if (time.samples > 0) {
-    const double points = static_cast<double>(options_.n) * options_.n;
+  const bool enough = time.samples >= kFewestSamples;
+  if (enough) {
     std::printf("  per iteration    %.4g ms, median of %zu (middle half: %.4g to %.4g)\n",
                 time.median, time.samples, time.q1, time.q3);
+  }
+  if (time.samples > 0) {
     std::printf("  first, set-up    %.4g ms, %.4g ms\n", time.first, set_up_ms_);
+  }
+  if (enough) {
+    const double points = static_cast<double>(options_.n) * options_.n;
     std::printf("  throughput       %.4g million points/s, %.4g GB/s at 8 bytes a point\n",
                 1e-3 * points / time.median, 8e-6 * points / time.median);
+  }
+  if (time.samples > 0 && !enough) {
+    const bool sparse = options_.check_every > 0;
+    std::printf("  no time          too few %s; with --iterations %d\n%19sthere are enough\n",
+                sparse ? "checks to time an iteration" : "iterations to time one",
+                kEnoughChecks * std::max(1, options_.check_every), "");
   }
   if (!device_is_timed) {
     std::printf("  no times         they would say nothing about a GPU\n");

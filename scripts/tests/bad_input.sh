@@ -75,6 +75,11 @@ bad_verb '--n -4: must be a whole number' "${check_zero[@]}" N=-4
 bad_verb '--time-limit x: must be a whole number' "${check_zero[@]}" TIME_LIMIT=x
 bad_verb 'STEP=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
 bad_verb 'WHICH=exercise: which step[?] Say STEP=NN, too' run WHICH=exercise RESULTS="$temp/results"
+if [[ -d $source_dir/solutions ]]; then
+  for ranks in 0 65 100 2,4 x -1 '1 2'; do
+    bad_verb "RANKS=$ranks: must be a number of ranks, from 1 to 64" run RANKS="$ranks" RESULTS="$temp/results"
+  done
+fi
 # The name lab::Ranks in a TODO comment makes no program of ranks.
 fourteenth=$source_dir/exercises/14_multi_gpu/jacobi.cu
 if [[ -f $fourteenth ]] && ! grep -q '^[^/]*lab::Ranks ' "$fourteenth"; then
@@ -109,12 +114,17 @@ bad 2 '^ladder: --steps 42: no such step' "$ladder" --steps 42
 bad 2 '^ladder: --steps : no such step' "$ladder" --steps ,
 bad 2 '^ladder: --nope: no such option' "$ladder" --nope
 bad 2 '^ladder: --results: needs a value' "$ladder" --results
+bad 2 '^ladder: --ranks 0: must be .* from 1 to 64' "$ladder" --ranks 0
+bad 2 '^ladder: --ranks 65: must be .* from 1 to 64' "$ladder" --ranks 65
+bad 2 '^ladder: --ranks two: must be a whole number' "$ladder" --ranks two
 bad 2 '^ladder: --time-limit x: must be a number of seconds' "$ladder" --time-limit x
 bad 2 '^ladder: --time-limit -1: must be a number of seconds' "$ladder" --time-limit -1
 bad 2 '^ladder: .*/lab/steps.tsv: cannot be read' "$ladder" --lab "$temp"
 mkdir "$temp/bin"
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\n"\n' >"$temp/bin/bandwidth"
 chmod +x "$temp/bin/bandwidth"
+bad 2 '^ladder: the program bandwidth does not tell .gpus.: build it again' "$ladder" --bin "$temp/bin" --steps 00
+printf '#!/bin/sh\nprintf "gpu\\tof another lab\\ngpus\\t2\\n"\n' >"$temp/bin/bandwidth"
 bad 2 '^ladder: the program bandwidth does not tell .compute_capability.' "$ladder" --bin "$temp/bin" --steps 00
 bad 4 '^ladder: .*/file/results.*: Not a directory' "$ladder" --steps 00 --results "$temp/file/results"
 

@@ -306,6 +306,8 @@ cat >>"$temp/small.csv" <<'END'
 Time (%),Total Time (us),Instances,Avg (us),Med (us),Min (us),Max (us),StdDev (us),Name
 75.0,3000,2,1500,1500,1000,2000,1.0,"void jacobi_sweep_kernel<(bool)1>(float *, int)"
 25.0,1000,2,500,500.5,1,999,1.0,"void (anonymous namespace)::other<cub::A<int, 256, (cub::B)2>, float>(T1 *)"
+20.0,800,2,400,400,1,999,1.0,"void jacobi_pass_kernel<(int)12, (bool)1>(float *, const float *, double *, int, int)"
+10.0,400,2,200,200,1,999,1.0,"void jacobi_pass_kernel<(int)4, (bool)0>(float *, const float *, double *, int, int)"
 
 Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation
 12.000,3,4,4,4,4,0,[CUDA memcpy Unified Host-to-Device]
@@ -314,6 +316,9 @@ END
 tables nsys "$temp/small.csv"
 expect '^ 75\.0 +3 ms +2 +1\.5 ms +1 ms +2 ms  jacobi_sweep_kernel<true>$' "nsys's numbers"
 expect '^ 25\.0 +1 ms +2 +500\.5 µs +1 µs +999 µs  other$' "nsys's numbers"
+# What would be too long with true and false; these are different kernels.
+expect '^ 20\.0 .* µs  jacobi_pass_kernel<12, 1>$' "nsys's numbers"
+expect '^ 10\.0 .* µs  jacobi_pass_kernel<4, 0>$' "nsys's numbers"
 expect '^  host to device +12 MB in 3 pieces, 3 MB a sweep$' "nsys's numbers"
 expect_no 'device to host' "a copy is no migration"
 expect '^  \(one field has 4 MB\)$' "nsys's numbers"

@@ -206,6 +206,14 @@ said "all measured" "$temp/full.html" 'Measured on NVIDIA [A-Z0-9]+, CUDA [0-9.]
 # The figures are the tables': each step's time, and each kernel's registers.
 awk -F '\t' '/^[0-9]/ && $5 + 0 > 0 { print substr($1, 1, 2) " " $2 }' "$temp/measured/ladder.tsv" |
   while IFS= read -r title; do said "the ladder" "$temp/full.html" "$title"; done
+# On how many GPUs the jobs of ranks were timed.
+said "the ladder" "$temp/full.html" 'Steps for several GPUs, as they were timed here: 14: 1 GPU; 15: 1 GPU\.'
+mkdir "$temp/several"
+sed '/^1[45]_/s/[^\t]*$/2 GPUs, a rank each/' "$temp/measured/ladder.tsv" >"$temp/several/ladder.tsv"
+report --results "$temp/several" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/several.html"
+expect_status 0 "several GPUs"
+said "several GPUs" "$temp/several.html" 'timed here: 14: 2 GPUs, a rank each; 15: 2 GPUs, a rank each\. “% of copy” is against'
+said "several GPUs" "$temp/several.html" 'step 14, at 8 bytes a point, on 2 GPUs'
 kernels=$(grep -c '^[0-9]' "$temp/measured/kernels.tsv")
 [[ $(grep -o 'data-title="registers"' "$temp/full.html" | wc -l) == "$kernels" ]] ||
   fail "the kernels' table should have $kernels lines"

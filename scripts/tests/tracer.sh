@@ -4,6 +4,8 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/tests/stubs.sh
+source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need make
 need_build
 library=$build_dir/lib/liblab_trace.so
@@ -121,5 +123,33 @@ printf 'nothing\n' >"$temp/empty.tsv"
 run "$source_dir/scripts/rank_ranges.py" "$temp/empty.tsv"
 expect_status 1 "no ranges"
 expect '^rank_ranges.py: .*/empty.tsv: there is no NVTX range in it$' "no ranges"
+
+# What holds the tracer against nsys finds nsys where `make nsys` does: off the PATH, too. No step is run here.
+if [[ -f $source_dir/scripts/tracer.py ]] && command -v python3 >/dev/null; then
+  make_stubs
+  stub_gpu
+  stub nsys <<<'exit 1' # a toolkit has a script of that name, whether or not nsys is there
+  # finds WHAT VERSION [VARIABLE=VALUE...]: the table that tracer.py writes names that nsys.
+  finds() {
+    local what=$1 version=$2
+    shift 2
+    rm -rf "$temp/held"
+    run env "$@" "$source_dir/scripts/tracer.py" --write "$temp/held" --steps none
+    expect_status 0 "$what"
+    grep -qxF "# nsys"$'\t'"$version" "$temp/held/tracer.tsv" || show "$what: the table should name nsys $version"
+  }
+  run "$source_dir/scripts/tracer.py" --write "$temp/held" --steps none
+  expect_status 1 "tracer.py without nsys"
+  [[ $err == "tracer.py: nsys was not found on the PATH, nor where toolkits and modules put it; LAB_NSYS names it" ]] ||
+    show "tracer.py without nsys: one line"
+  place=$temp/root/opt/nvidia/nsight-systems/2025.3.1/bin
+  mkdir -p "$place" "$temp/named"
+  stub found <<<'echo "NVIDIA Nsight Systems version 2025.3.1.0-1"'
+  mv "$temp/stubs/found" "$place/nsys"
+  finds "tracer.py, nsys off the PATH" 2025.3.1.0
+  stub found <<<'echo "NVIDIA Nsight Systems version 2024.4.2.0-1"'
+  mv "$temp/stubs/found" "$temp/named/nsys-2024"
+  finds "tracer.py with LAB_NSYS" 2024.4.2.0 LAB_NSYS="$temp/named/nsys-2024"
+fi
 
 finish "ranges, tables and words of the tracer"

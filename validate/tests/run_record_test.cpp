@@ -22,6 +22,7 @@
 
 #include "record.h"
 #include "reference.h"
+#include "steps.h"
 #include "test_helpers.h"
 
 namespace {
@@ -212,6 +213,50 @@ TEST(RunTest, records_sparse_checks) {
   EXPECT_EQ(record.residuals[0].iteration, 7);
   EXPECT_EQ(record.residuals[1].iteration, 10);
   EXPECT_EQ(record.residuals[1].value, 0.1);
+}
+
+/// What a run of so many checks, one every `check_every` sweeps (0: each sweep), says of its times.
+std::string times_of(int checks, int check_every) {
+  const test::TemporaryFolder folder;
+  const int each = std::max(1, check_every);
+  lab::Options options = options_for(folder.path() + "/record", checks * each);
+  options.check_every = check_every;
+  options.quiet = false;
+  const lab::Problem problem(options);
+  const std::vector<float> field(16, 0.0f);
+  testing::internal::CaptureStdout();
+  lab::Run run(options, problem);
+  for (int k = 1; k <= checks; ++k) run.record(k * each, 0.25);
+  run.finish(field.data(), 1, 4);
+  return testing::internal::GetCapturedStdout();
+}
+
+bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+// The first check warms up: of three that follow there is a median.
+TEST(RunTest, too_few_checks_give_no_time) {
+  for (int checks : {1, 2, 3, 4}) {
+    const std::string said = times_of(checks, 48);
+    EXPECT_EQ(says(said, "  per iteration  "), checks > 3) << said;
+    EXPECT_EQ(says(said, "  throughput  "), checks > 3) << said;
+    EXPECT_TRUE(says(said, "  first, set-up    ")) << said;
+    EXPECT_EQ(says(said,
+                   "  no time          too few checks to time an iteration; with --iterations 960\n"
+                   "                   there are enough\n"),
+              checks <= 3)
+        << said;
+  }
+  const std::string said = times_of(2, 0);
+  EXPECT_TRUE(
+      says(said, "  no time          too few iterations to time one; with --iterations 20\n"))
+      << said;
+  const std::string longest = times_of(1, lab::kMaxCheckEvery);
+  EXPECT_TRUE(says(longest, "--iterations 200000\n")) << longest;
+  for (const std::string& line : validate::split(longest, '\n')) {
+    EXPECT_LE(line.size(), 80u) << line;
+  }
 }
 
 TEST(RunTest, a_field_that_is_fetched_is_recorded_as_one_in_memory) {

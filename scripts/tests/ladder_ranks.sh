@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# The ladder on a machine with several GPUs: steps that are jobs of ranks are validated and timed with a rank for each,
+# or with as many as --ranks says, and the table, its file and the guides' words say on how many. With stand-ins for the
+# GPUs and for what starts a job.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/tests/stubs.sh
+source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
+need make
+need_build
+for program in ladder solution_00_serial; do
+  [[ -x $build_dir/bin/$program ]] || skip "$build_dir/bin/$program has not been built"
+done
+make_temp
+unset BACKEND RANKS
+bin=$temp/bin
+mkdir -p "$bin" "$temp/lab/lab"
+cp "$build_dir/bin/ladder" "$bin/ladder"
+{
+  printf '00_serial\tjacobi.cpp\tcpu\t64\t40\tas found\n'
+  printf '13_one\tjacobi.cu\tcuda\t130\t30\tone GPU\n'
+  printf '14_several\tjacobi.cu\tranks\t140\t30\tseveral GPUs\n'
+  printf '15_hidden\tjacobi.cu\tranks\t140\t30\thidden\n'
+} >"$temp/lab/lab/steps.tsv"
+cat >"$bin/bandwidth" <<'END_STUB'
+#!/bin/bash
+[[ -z ${NO_GPU:-} ]] || { echo "bandwidth: no usable GPU was found"; exit 77; }
+printf '%s\t%s\n' gpu "Test GPU" gpus "${GPUS:-2}" compute_capability 9.0 cuda_runtime 13.0
+printf 'copy_library\t900\t890\t910\t21\ncopy_kernel\t1000\t990\t1010\t21\n'
+END_STUB
+cat >"$bin/ranks" <<'END_STUB'
+#!/bin/bash
+export STUB_RANKS=$1
+shift
+exec "$@"
+END_STUB
+# What the serial code computes, in the name of a job; it has every residual. An iteration takes 8 ms of one GPU.
+cat >"$temp/program" <<END_STUB
+#!/bin/bash
+step=\${0##*solution_}
+echo "\${step%%_*} \${STUB_RANKS:-alone} \$*" >>"$temp/log"
+arguments=("\$@")
+for ((k = 0; k < \$#; ++k)); do
+  if [[ \${arguments[k]} == --check-every ]]; then unset "arguments[k]" "arguments[k + 1]"; fi
+done
+"$build_dir/bin/solution_00_serial" "\${arguments[@]}" || exit
+while [[ \$1 != --record ]]; do shift; done
+awk -v ranks="\${STUB_RANKS:-1}" '
+  /"ranks":/ { sub(/[0-9]+,/, ranks ",") }
+  /"iteration_ms_/ { sub(/: .*[0-9]/, ": " 8 / ranks) }
+  { print }' "\$2/run.json" >"\$2/new" && mv "\$2/new" "\$2/run.json"
+END_STUB
+chmod +x "$bin"/* "$temp/program"
+for step in 13_one 14_several 15_hidden; do
+  cp "$temp/program" "$bin/solution_$step"
+  cp "$temp/program" "$bin/solution_${step}_cpu"
+done
+ln -s "$build_dir/bin/solution_00_serial" "$bin/solution_00_serial"
+
+ladder() {
+  rm -rf "$temp/log" "$temp/results"
+  run "$bin/ladder" --lab "$temp/lab" --results "$temp/results" "$@"
+  local wide
+  wide=$(awk 'length > 80 && !/^written to/' <<<"$out")
+  [[ -z $wide ]] || fail "ladder $*: lines of more than 80 characters:" "$wide"
+}
+# row STEP COLUMN
+row() {
+  awk -F '\t' -v step="$1" -v column="$2" '
+    /^#/ { next }
+    !known { for (k = 1; k <= NF; ++k) if ($k == column) at = k; known = 1; next }
+    $1 == step { print $at }' "$temp/results/ladder.tsv"
+}
+# has STEP COLUMN VALUE
+has() { [[ $(row "$1" "$2") == "$3" ]] || fail "$1: its $2 should be '$3', and is '$(row "$1" "$2")'"; }
+# ran REGEX: a run of a program, as "step ranks arguments".
+ran() { grep -qE -- "$1" "$temp/log" || fail "there should be a run like '$1'" "$(<"$temp/log")"; }
+ran_not() { if grep -E -- "$1" "$temp/log" >"$temp/found"; then fail "there should be no run like '$1'" "$(<"$temp/found")"; fi; }
+
+ladder
+expect_status 0 "two GPUs"
+has 13_one note ''
+has 14_several note '2 GPUs, a rank each'
+has 15_hidden note '2 GPUs, a rank each'
+has 13_one ms 8
+has 14_several ms 4
+has 15_hidden ms 4
+# The step before 14 is on one GPU, at its n; that before 15 is a job of as many.
+has 14_several before_ms 8.000000
+has 14_several x_before 2.0000
+has 15_hidden x_before 1.0000
+ran '^13 alone --n 140 --iterations 30 '
+ran_not '^13 [0-9]'
+ran_not '^1[45] (alone|1|3) '
+# The GB/s are the job's: 140 x 140 points, 8 bytes each, in 4 ms. A copy of both GPUs has 2000 GB/s.
+has 14_several gb_per_s 0.0392
+has 14_several percent_of_copy 0.002
+expect '^14, 15: on 2 GPUs, a rank each; the step before 14 ran on one$' "two GPUs"
+expect 'GPUs that of all of them together\.' "two GPUs"
+
+# With more of them the timed n is validated with as many, small ones with two as ever.
+GPUS=4 ladder --steps 14
+expect_status 0 "four GPUs"
+has 14_several note '4 GPUs, a rank each'
+has 14_several x_before 4.0000
+ran '^14 4 --n 140 .*--problem probe '
+ran '^14 2 --n 100 '
+ran_not '^14 4 --n (100|250) '
+expect '^14: on 4 GPUs, a rank each; the step before 14 ran on one$' "four GPUs"
+GPUS=4 ladder --steps 15
+has 15_hidden x_before 1.0000
+expect '^15: on 4 GPUs, a rank each$' "the step after it alone"
+
+# A number of ranks: fewer than GPUs, and more.
+GPUS=4 ladder --ranks 3 --steps 14
+has 14_several note '3 GPUs, a rank each'
+ran '^14 3 --n 140 '
+ladder --ranks 4 --steps 14,15
+has 14_several note '4 ranks on 2 GPUs'
+has 14_several percent_of_copy 0.004
+expect '^14, 15: 4 ranks on 2 GPUs; the step before 14 ran on one$' "ranks that share GPUs"
+
+GPUS=1 ladder
+has 14_several note '1 GPU'
+expect '^14, 15: on 1 GPU$' "one GPU"
+expect_no 'that of all|ran on one' "one GPU"
+GPUS=1 ladder --ranks 2 --steps 14
+has 14_several note '2 ranks on 1 GPU'
+GPUS=2 ladder --steps 13
+expect_no 'a rank each|that of all' "no job of ranks"
+
+# Without a GPU: two ranks, and no times.
+NO_GPU=1 ladder --ranks 3
+expect_status 0 "no GPU"
+has 14_several note 'on the CPU'
+expect '^  \(--ranks 3 is for times; without them jobs of ranks have 2\)$' "no GPU"
+ran '^14 2 --n 100 '
+ran_not '^14 3 '
+
+# The words of README.md and of the guides, of those notes.
+if command -v python3 >/dev/null && [[ -f $source_dir/scripts/tables.py ]]; then
+  cat >"$temp/words.py" <<'END_PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import tables
+steps = [line.split("\t")[0] for line in (tables.ROOT / "lab/steps.tsv").read_text().splitlines() if "\tranks\t" in line]
+facts = {"gpu": "Test GPU", "cuda": "13.0", "cpu": "Test CPU"}
+rows = [{"step": step, "title": "t", "n": "140", "ms": "4", "gb_per_s": "2", "percent_of_copy": "7", "before_ms": "8",
+         "x_before": "2", "note": sys.argv[2]} for step in steps]
+print(*tables.job_lines(rows), sep="\n")
+for row in rows:
+    print(tables.measured_block(facts, row)[0])
+END_PYTHON
+  words() { run python3 "$temp/words.py" "$source_dir/scripts" "$1"; }
+  words '2 GPUs, a rank each'
+  expect '^Rows 14, 15: on 2 GPUs, a rank each; % of copy is of all of them together; the step before 14 ran on one\.$' "README.md"
+  expect '^On 2 Test GPUs, a rank each \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The step before, at this n on one GPU: 8\.00 ms' "guide 14"
+  expect 'The step before, at this n with as many ranks: 8\.00 ms' "guide 15"
+  words '4 ranks on 2 GPUs'
+  expect '^Rows 14, 15: 4 ranks on 2 GPUs; % of copy' "README.md, ranks that share GPUs"
+  expect '^As 4 ranks on 2 Test GPUs \(CUDA 13\.0\), n = 140: ' "guide 14, ranks that share GPUs"
+  words '1 GPU'
+  expect '^Rows 14, 15: on 1 GPU\.$' "README.md, one GPU"
+  expect '^On one Test GPU \(CUDA 13\.0\), n = 140: [^A-Z]* GB/s .* of the copy bandwidth\. The step before, at this n on one GPU' "guide 14, one GPU"
+  words ''
+  expect_no '^Row' "README.md without a note"
+  expect '^On an Test GPU \(CUDA 13\.0\), .* The step before, at this n: ' "guide 14 without a note"
+fi
+
+# `make run RANKS=R` hands it on, with steps or without.
+if [[ -d $source_dir/solutions ]]; then
+  make_stubs
+  stub_build
+  mkdir -p "$temp/build/bin"
+  printf '#!/bin/sh\necho "ladder $*"\n' >"$temp/build/bin/ladder"
+  chmod +x "$temp/build/bin/ladder"
+  run make_in "$source_dir" run RANKS=3 RESULTS="$temp/results"
+  expect_status 0 "make run RANKS=3"
+  expect "^ladder --results $temp/results --ranks 3\$" "make run RANKS=3"
+  run make_in "$source_dir" run RANKS=64 STEPS=14,15 RESULTS="$temp/results"
+  expect '^ladder --results .* --ranks 64 --steps 14,15$' "make run RANKS=64 STEPS=14,15"
+  run make_in "$source_dir" run RESULTS="$temp/results"
+  expect "^ladder --results $temp/results\$" "make run"
+fi
+
+finish "the ladder with ranks"
