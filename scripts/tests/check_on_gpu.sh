@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# What `make check` says on a machine with a GPU, beside which the CPU looks at every access: of a step that is
+# right, of a race that does the GPU no harm, of a crash whose line only the CPU knows, and where the CPU cannot
+# look. Here the step's program for the CPU stands in for the GPU's.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need_build
+step=08_cub_reduction
+source_file=solutions/$step/jacobi.cu
+for file in "$build_dir"/bin/{validate,goals,solution_${step}_cpu,solution_${step}_cpu_watched} "$source_dir/$source_file"; do
+  [[ -f $file ]] || skip "$file is not there"
+done
+make_temp
+build=$temp/build
+mkdir -p "$build/bin" "$temp/stubs"
+printf '%s\n' "solution_$step" "solution_${step}_cpu" "solution_${step}_cpu_watched" >"$build/step_targets.txt"
+ln -s "$build_dir"/bin/{validate,goals} "$build/bin/"
+on_gpu=$build/bin/solution_$step looks=$build/bin/solution_${step}_cpu_watched
+
+# A cmake that finds everything built, and fails where $CANNOT_BUILD is among what is to be built.
+stub() {
+  printf '#!/usr/bin/env bash\n%s\n' "$2" >"$1"
+  chmod +x "$1"
+}
+# shellcheck disable=SC2016  # it is the stub's
+stub "$temp/stubs/cmake" 'case " $* " in *" ${CANNOT_BUILD:-none} "*) echo "no" >&2; exit 1 ;; esac
+if [[ ${1:-} == --version ]]; then echo "cmake version 3.99.0"; fi'
+stub "$temp/right" "exec '$build_dir/bin/solution_${step}_cpu' \"\$@\""
+
+# given ON_GPU LOOKS: what the two programs are.
+given() {
+  cp "$1" "$on_gpu"
+  cp "$2" "$looks"
+}
+# check CODE WHAT: make check, whose script must exit with CODE.
+check() {
+  run env PATH="$temp/stubs:$PATH" LAB_BUILD_DIR="$build" STEP=08 WHICH=solution BACKEND=gpu N=100 \
+    "$source_dir/scripts/check.sh"
+  expect_status "$1" "$2"
+}
+clean='^  No race, no access out of bounds, no read of memory that nothing wrote\.$'
+
+given "$temp/right" "$build_dir/bin/solution_${step}_cpu_watched"
+check 0 "right on both"
+expect "^$step: right: 4 runs, n = 100" "right on both"
+expect "$clean" "right on both"
+
+race="$source_file:72: race in global memory: thread (0,0,0) writes what thread (0,0,0) of block (3,0,0) changed"
+stub "$temp/race" "echo 'x: $race atomically at line 96, and no order in between' >&2; exit 3"
+given "$temp/right" "$temp/race"
+check 1 "a race that does no harm"
+expect "^$step: wrong: probe, n = 100, 3 iterations$" "a race that does no harm"
+expect ":72: race in$" "a race that does no harm"
+expect "^  The GPU was right by luck: the CPU, which looks at every access, finds this\.$" "a race that does no harm"
+expect_no "$clean" "a race that does no harm"
+
+host="$source_file:51: host code writes byte 0 of the 40000 bytes that cudaMalloc gave at line 35"
+stub "$temp/host" "echo 'x: $host' >&2; exit 3"
+# shellcheck disable=SC2016  # it is the stub's
+stub "$temp/crash" 'kill -SEGV $$'
+given "$temp/crash" "$temp/host"
+check 1 "a crash"
+expect "^  it crashed: SIGSEGV" "a crash"
+expect "^  A look at every access finds:$" "a crash"
+expect ":51: host code writes byte 0 of the$" "a crash"
+
+# What the CPU cannot run may be right.
+given "$temp/right" "$temp/race"
+CANNOT_BUILD=solution_${step}_cpu_watched check 0 "a program that does not compile for the CPU"
+expect "^$step: right: 4 runs, n = 100" "a program that does not compile for the CPU"
+expect_no "$clean" "a program that does not compile for the CPU"
+rm "$looks"
+check 0 "a program that the CPU does not have"
+expect_no "$clean" "a program that the CPU does not have"
+
+finish "the check on a GPU, and the CPU's look beside it"
