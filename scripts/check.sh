@@ -106,7 +106,7 @@ grep -E 'warning' "$log" | sed "s#$lab_root/##g" | awk '!seen[$0]++' || true
 looks=""
 if [[ $backend == gpu && $step_needs == cuda ]]; then
   looks=${build_dir#"$lab_root"/}/bin/${target}_cpu_watched
-  build_targets "${target}_cpu_watched" >"$build_dir/goals_$target.log" 2>&1 && [[ -x $build_dir/bin/${target}_cpu_watched ]] ||
+  build_targets "${target}_cpu_watched" >"$build_dir/looks_$target.log" 2>&1 && [[ -x $build_dir/bin/${target}_cpu_watched ]] ||
     looks=""
 fi
 
@@ -212,7 +212,7 @@ if [[ $backend == gpu ]]; then
     case $status in
       0) if [[ $step_source == *.cu ]]; then verdict+=$'\n'$nothing_found; fi ;;
       1) verdict=$said$'\n'"  The GPU was right by luck: the CPU, which looks at every access, finds this." ;;
-      *) status=0 ;; # it could not look
+      *) status=0 said=$verdict ;; # it could not look
     esac
   fi
   if [[ -n $verdict ]]; then say_wrapped "$verdict"; fi

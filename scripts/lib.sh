@@ -214,7 +214,7 @@ gpu_here() {
 }
 
 # choose_backend: sets backend to "gpu", or to "cpu" where the step's kernels run on the CPU in place of
-# a GPU (lab/cpu): where there is no GPU, or no nvcc, or BACKEND says so. Says which. After configure.
+# a GPU (lab/cpu): where there is no GPU, or no nvcc, and says so; or where BACKEND asks for it. After configure.
 choose_backend() {
   backend=${BACKEND:-auto}
   case $backend in

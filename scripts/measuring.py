@@ -1,4 +1,4 @@
-"""What the scripts that measure on a machine with a GPU share: tile_loading.py, graph_table.py, tune.py."""
+"""What scripts that measure on a machine with a GPU share: tile_loading.py, graph_table.py, tune.py, scaling.py."""
 
 import datetime
 import json
@@ -60,6 +60,7 @@ def machine():
 
 
 def need_programs(build, names):
+    """Before anything is measured: is all of it built?"""
     for name in names:
         if not (build / "bin" / name).is_file():
             fail(f"{build / 'bin' / name} is not there: build it first")

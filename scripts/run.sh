@@ -23,7 +23,7 @@ run_one() {
   read_ranks
   source_file=${which}s/$step/$step_source
   [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
-  ranks_of_run "$source_file"
+  ranks_of_run "$source_file" # RANKS that cannot be is told now, not after the build
   configure >/dev/null
   program=${which}_$step
   if [[ $step_needs == cuda ]]; then choose_backend; fi
@@ -58,8 +58,13 @@ if [[ -n ${RANKS:-} ]]; then
   arguments+=(--ranks "$RANKS")
 fi
 if [[ -n ${STEPS:-} ]]; then
-  for wanted in ${STEPS//,/ }; do step_line "$wanted" >/dev/null; done
-  arguments+=(--steps "$STEPS")
+  numbers=() # as the ladder takes them: 04 of 4 and of 04_jacobi_kernel
+  for wanted in ${STEPS//,/ }; do
+    line=$(step_line "$wanted") || exit $?
+    numbers+=("${line:0:2}")
+  done
+  ((${#numbers[@]})) || die $exit_bad_usage "STEPS=$STEPS: names no step"
+  arguments+=(--steps "$(IFS=,; printf '%s' "${numbers[*]}")")
 fi
 
 configure

@@ -80,12 +80,12 @@ def cases(steps, ranks, quick):
     for n in STRONG[:1] if quick else STRONG:
         add(n, sorted({1, *ranks}))
     if not quick:
-        add(LARGEST, sorted({1 if BASE in steps else most, most}))
+        add(LARGEST, sorted({1, most}))
         found = [case for case in found if case.n != LARGEST or case.step == BASE or case.ranks == most]
         add(STRONG[0], sorted({1, *ranks}), CHECK_SELDOM)
         for r in ranks:
-            for n in WEAK.get(r, ()):
-                add(n, [r] if r > 1 else [])
+            for n in WEAK.get(r, ()) if r > 1 else ():  # what one rank needs for that is there already
+                add(n, [r])
     return list(dict.fromkeys(found))
 
 
@@ -165,13 +165,13 @@ class Machine:
         said, waiting = [None] * len(commands), list(enumerate(commands))
         while waiting:
             free, jobs = list(self.gpus), []
-            for at, (ranks, command) in list(waiting):
-                if ranks <= len(free):
-                    mine, free = free[:ranks], free[ranks:]
-                    jobs.append((at, launch(command, {"CUDA_VISIBLE_DEVICES": ",".join(mine)}, self.folder)))
-                    waiting.remove((at, (ranks, command)))
-            deadline = time.monotonic() + seconds
             try:
+                for at, (ranks, command) in list(waiting):
+                    if ranks <= len(free):
+                        mine, free = free[:ranks], free[ranks:]
+                        jobs.append((at, launch(command, {"CUDA_VISIBLE_DEVICES": ",".join(mine)}, self.folder)))
+                        waiting.remove((at, (ranks, command)))
+                deadline = time.monotonic() + seconds
                 for at, job in jobs:
                     said[at] = collect(job, deadline, seconds)
             finally:
@@ -406,22 +406,23 @@ def write(arguments, ranks, steps):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         lab = Machine(build, gpus, pathlib.Path(folder))
-        wrong = validate(lab, steps, ranks, arguments.quick)
+        found_wrong = validate(lab, steps, ranks, arguments.quick)
+        not_timed = {step_and_ranks: f"wrong: {why}" for step_and_ranks, why in found_wrong.items() if why}
         waiting = cases(steps, ranks, arguments.quick)
         while waiting:
             together = in_one_go(waiting, len(gpus) if arguments.beside else 0)
             waiting = [case for case in waiting if case not in together]
             over = f"not run: {arguments.seconds:g} s are over" if time.monotonic() - began > arguments.seconds else ""
-            whys = {case: wrong.get((case.step, case.ranks)) or over for case in together}
+            whys = {case: not_timed.get((case.step, case.ranks)) or over for case in together}
             for case, why in whys.items():
                 if why:
                     print(f"{case}: {why}", flush=True)
-                    rows.append(row_without_time(case, why if why == over else f"wrong: {why}"))
+                    rows.append(row_without_time(case, why))
             found = measure(lab, [case for case, why in whys.items() if not why],
                             QUICK_SECONDS if arguments.quick else SECONDS)
             for row in found:
                 if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
-                    wrong[row["step"][:2], int(row["ranks"])] = row["verdict"]
+                    not_timed[row["step"][:2], int(row["ranks"])] = row["verdict"]
             rows += found
             if any(row["ms"] != "-" for row in rows):  # whoever ends this loses nothing of what was measured
                 write_rows(arguments.write / "scaling.tsv", facts, rows)
@@ -454,6 +455,8 @@ def main():
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     steps = arguments.steps.split(",")
+    # Jobs are sessions of their own: who ends this program, as timeout does, ends them by it alone.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if arguments.write:
         for step in steps:
             if step not in (BASE, "14", "15"):

@@ -10,12 +10,11 @@ import re
 
 import charts
 from measuring import fail
-from ncu_reading import read_table, write_aside
+from ncu_reading import read_table, steps, write_aside
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = ROOT / "results/h200/scaling.tsv"
-STEPS = {line.split("\t")[0][:2]: line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines()
-         if line[:1].isdigit()}
+STEPS = {name[:2]: name for name, *_ in steps()}
 STRONG = (16384, 32768, 65536)
 WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / ranks is the same in each column
 LARGEST = 131072
@@ -86,8 +85,10 @@ class Model:
                                      (word.split("=") for word in self.facts[f"constants_{step}"].split())}
                               for step in CONSTANTS}
             self.levels = {step: self.constants[step]["kLevels"] for step in CONSTANTS}
-            assert all(name in self.constants[step] for step, names in CONSTANTS.items() for name in names)
-        except (KeyError, ValueError, AssertionError):
+            missing = [name for step, names in CONSTANTS.items() for name in names if name not in self.constants[step]]
+            if missing:
+                raise KeyError(missing[0])
+        except (KeyError, ValueError):
             raise NoModel(f"{path}: does not say with which constants it was measured") from None
         self.kept = {step: 128 - 2 * ((levels + 3) // 4 * 4) for step, levels in self.levels.items()}
         links = re.match(r"NV(\d+)$", self.facts["links"])

@@ -53,7 +53,7 @@ def number(step):
 
 def step_before(step):
     """The name of the step before, as lab/steps.tsv has it."""
-    names = [line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()]
+    names = [name for name, *_ in ncu_reading.steps()]
     return names[names.index(step) - 1]
 
 
@@ -95,10 +95,12 @@ def significant(text, digits=3):
 
 
 def spread(row):
+    """The middle half of a row's times, in percent of their median."""
     return 100 * (float(row["ms_q3"]) - float(row["ms_q1"])) / float(row["ms"])
 
 
 def machine(facts):
+    """What was measured on, with what, and when."""
     return f"{facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}"
 
 
@@ -151,6 +153,7 @@ def is_job(step):
 
 
 def ladder_block(facts, serial, rows):
+    """The whole ladder, and what there is to say of it."""
     lines = [
         "| step | what changed | n | ms per iteration | spread | million points/s | GB/s | % of copy "
         "| × step before | × best serial | × strided serial |",
@@ -245,6 +248,7 @@ def traced_lines(step):
 
 
 def counter_lines(step):
+    """Sectors per request of each kernel of a step, as ncu counted them."""
     facts, rows = read_table(COUNTERS)
     rows = [row for row in rows if row["step"] == step]
     if not rows:
@@ -266,6 +270,9 @@ def counter_lines(step):
 
 
 def tile_lines():
+    """Ways to load the tile, as scripts/tile_loading.py measured them."""
+    if not TILE.is_file():
+        return []
     facts, rows = read_table(TILE)
     lines = ["", f"The sweep kernel at n = {facts['n']} with its tile loaded in other ways (medians, in one run):", "",
              "| the tile | sweep kernel |", "|---|--:|"]
@@ -278,6 +285,7 @@ def tile_lines():
 
 
 def graph_lines():
+    """What each change of step 11 brings on small grids, as scripts/graph_table.py measured it."""
     if not GRAPH.is_file():
         return []
     _, rows = read_table(GRAPH)
@@ -455,6 +463,7 @@ def experiment_lines(step):
 
 
 def measured_block(facts, row):
+    """All that was measured of one step; row is its row of the ladder."""
     if row["ms"] == "-":
         return [f"Not measured yet ({row['verdict']})."]
     on_gpu = row["percent_of_copy"] != "-"
@@ -504,6 +513,7 @@ def read_table(path):
 
 
 def counters_block():
+    """What `make count` counts, against ncu."""
     facts, rows = read_table(COUNTERS)
     sizes = sorted({int(row["n"]) for row in rows})
     apart = {name.removeprefix("not compared: "): why for name, why in facts.items() if name.startswith("not compared: ")}
@@ -536,6 +546,7 @@ def counters_block():
 
 
 def tracer_block():
+    """What `make trace` measures, against nsys."""
     facts, rows = read_table(TRACER)
     lines = ["| step | what | times | by the tracer | by nsys | difference |", "|---|---|--:|--:|--:|--:|"]
     for row in rows:
@@ -665,6 +676,7 @@ def model_lines():
 
 
 def mistakes_block():
+    """Planted mistakes, and which way to run finds them."""
     _, rows = read_table(MISTAKES)
     ways = ["forward", "reverse", "shuffled", "RACES=1"]
     lines = ["| mistake | " + " | ".join(ways) + " |", "|---|" + "---|" * len(ways)]
@@ -687,8 +699,12 @@ def main():
     what.add_argument("--write", action="store_true")
     what.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    if not LADDER.is_file():
-        sys.exit(f"tables.py: {LADDER.relative_to(ROOT)} is missing: `make run RESULTS=results/h200` writes it")
+    for needed, written_by in ((LADDER, "`make run RESULTS=results/h200`"),
+                               (COUNTERS, "`scripts/counters.py --write results/h200`"),
+                               (TRACER, "`scripts/tracer.py --write results/h200`"),
+                               (MISTAKES, "`scripts/tests/planted_bugs_on_cpu.sh 09_shared_tile --write`")):
+        if not needed.is_file():
+            sys.exit(f"tables.py: {needed.relative_to(ROOT)} is missing: {written_by} writes it")
 
     facts, serial, rows = read_ladder(LADDER)
     cpu = ROOT / "lab/cpu/README.md"

@@ -146,7 +146,7 @@ class Questions {
   bool ask_once(const Case& run, Observation* seen) {
     if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
     const auto key = std::make_tuple(static_cast<int>(run.problem), run.n, run.iterations,
-                                     run.check_every, ranks_);
+                                     run.check_every, ranks_, std::string(halos_ ? halos_ : ""));
     const auto [at, is_new] = answers_.try_emplace(key);
     if (is_new) at->second.first = ask(run, &at->second.second);
     *seen = at->second.second;
@@ -168,7 +168,7 @@ class Questions {
   const double time_limit_;
   int ranks_ = 0;
   const char* halos_ = nullptr;
-  std::map<std::tuple<int, int, int, int, int>, std::pair<bool, Observation>> answers_;
+  std::map<std::tuple<int, int, int, int, int, std::string>, std::pair<bool, Observation>> answers_;
 };
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right

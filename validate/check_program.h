@@ -19,7 +19,7 @@ std::vector<Case> usual_cases(const std::vector<int>& further_sizes = {});
 /// other problems with one after the other. No numbers: the cases as they are.
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks);
 
-/// Some of a program's cases at `n`: how many iterations tell right from wrong there.
+/// How many iterations of `problem` at `n` tell right from wrong.
 int usual_iterations(lab::ProblemKind problem, int n);
 
 struct Verdict {

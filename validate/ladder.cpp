@@ -206,7 +206,7 @@ Timing time_best_serial(int n) {
 
 struct Row {
   validate::Step step;
-  std::string verdict;  // "right", "wrong", "not run"
+  std::string verdict;  // "right", "WRONG", "not run"
   std::string note;
   Timing time, before;       // before: the step before, at this n
   int ranks = 0;             // of the job that was timed; 0: a program of one process
@@ -277,18 +277,20 @@ std::string jobs_in_words(const std::vector<Row>& rows, const Machine& machine) 
   return numbers.empty() ? "" : numbers + ": " + how + before;
 }
 
-/// Prints a paragraph, in lines of at most 80 columns.
-void print_wrapped(const std::string& text) {
+/// Prints a paragraph, in lines of at most 80 columns, each with `indent` before it.
+void print_wrapped(const std::string& text, const std::string& indent = "") {
   std::string line;
   for (const std::string& word : validate::split(text, ' ')) {
-    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
-      std::printf("%s\n", line.c_str());
+    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kWidth) {
+      std::printf("%s%s\n", indent.c_str(), line.c_str());
       line.clear();
     }
     line += (line.empty() ? "" : " ") + word;
   }
-  std::printf("%s\n", line.c_str());
+  std::printf("%s%s\n", indent.c_str(), line.c_str());
 }
+
+std::string ms_text(const Timing& time) { return time.measured() ? significant(time.median) : "-"; }
 
 std::string ratio_text(const Timing& other, const Row& row) {
   return other.measured() ? significant(other.median / row.time.median) : "-";
@@ -331,8 +333,7 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
   std::printf("\n%s", serial.empty() ? "" : "Serial code, one core, ms an iteration:\n");
   for (const auto& entry : serial) {
     std::printf("  n = %-6d best %-9s (row order, -O3)   strided %s (step 00)\n", entry.first,
-                significant(entry.second.best.median).c_str(),
-                significant(entry.second.strided.median).c_str());
+                ms_text(entry.second.best).c_str(), ms_text(entry.second.strided).c_str());
   }
   std::printf("CPU: %s\n", machine.cpu.c_str());
   if (machine.has_gpu) {
@@ -351,6 +352,24 @@ void print_table(const std::vector<Row>& rows, const std::map<int, Serial>& seri
       "the copy bandwidth (50 is the most while the field is copied, too)" +
       std::string(several ? ", on several GPUs that of all of them together" : "") +
       ". The step before was timed again where its own n is another.");
+}
+
+/// What is said of a step as soon as it is known.
+void print_row(const Row& row) {
+  constexpr std::size_t kWords = 52;  // the column in which they begin
+  const std::string words =
+      row.time.measured()
+          ? significant(row.time.median) + " ms/iter at n = " + std::to_string(row.step.n)
+          : row.note;
+  std::printf("%-20s %-21s %-8s", row.step.name.c_str(), row.step.title.c_str(),
+              row.verdict.c_str());
+  if (kWords + words.size() <= kWidth) {
+    std::printf(" %s\n", words.c_str());
+  } else {
+    std::printf("\n");
+    print_wrapped(words, "  ");
+  }
+  std::fflush(stdout);
 }
 
 /// All that a run finds out.
@@ -566,12 +585,7 @@ bool Climb::measure(const validate::Step& step, const validate::Step* previous) 
     }
   }
   show_progress("%s", "");
-  std::printf(
-      "%-20s %-21s %-8s %s\n", step.name.c_str(), step.title.c_str(), row.verdict.c_str(),
-      row.time.measured()
-          ? (significant(row.time.median) + " ms/iter at n = " + std::to_string(step.n)).c_str()
-          : row.note.c_str());
-  std::fflush(stdout);
+  print_row(row);
   found_.rows.push_back(row);
   return as_it_should_be;
 }
@@ -584,7 +598,8 @@ void Climb::measure_serial(const validate::Step& strided) {
     show_progress("the serial code at n = %d ...", n);
     serial.best = time_best_serial(n);
     const Row& first = found_.rows.front();
-    if (first.step.name == strided.name && first.step.n == n) {
+    // What is wrong has no time, and gets none here.
+    if (first.step.name == strided.name && (first.step.n == n || !first.time.measured())) {
       serial.strided = first.time;
       continue;
     }

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -47,8 +46,6 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   if (run.ranks > 0) {
     command = {launcher(), std::to_string(run.ranks)};
     if (run.halos) command.insert(command.begin(), {"env", std::string("LAB_HALOS=") + run.halos});
-    // These grids are small: who waits for that long waits in vain.
-    setenv("LAB_EXCHANGE_SECONDS", "20", 0);
   }
   command.push_back(program);
   auto add = [&](const char* option, const std::string& value) {

@@ -38,6 +38,22 @@ void fill_boundary(StartingField* field, Value value) {
   }
 }
 
+/// Calls use(u), where u(i, j) is the exact solution of the differential equation.
+template <typename Use>
+void with_exact_solution(ProblemKind kind, int n, Use use) {
+  if (kind == ProblemKind::kLaplace) {
+    use(LaplaceFactors(n));
+  } else {
+    use([](int i, int j) { return static_cast<double>(i) * i - static_cast<double>(j) * j; });
+  }
+}
+
+/// The root of difference / size, both of them sums of squares.
+double relative(double difference, double size) {
+  // n = 3 has one interior point, where x^2 - y^2 is 0.
+  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+}
+
 }  // namespace
 
 void for_each_block(const FetchRows& fetch, int n,
@@ -84,7 +100,7 @@ double Problem::distance_to_exact(const float* field, std::size_t stride_i,
   const bool i_is_inner = stride_i <= stride_j;
   const std::size_t stride_a = i_is_inner ? stride_i : stride_j;
   const std::size_t stride_b = i_is_inner ? stride_j : stride_i;
-  auto add = [&](auto exact) {
+  with_exact_solution(kind(), n, [&](auto exact) {
     for (int b = 1; b < n - 1; ++b) {
       for (int a = 1; a < n - 1; ++a) {
         const double u = i_is_inner ? exact(a, b) : exact(b, a);
@@ -93,20 +109,14 @@ double Problem::distance_to_exact(const float* field, std::size_t stride_i,
         size += u * u;
       }
     }
-  };
-  if (kind() == ProblemKind::kLaplace) {
-    add(LaplaceFactors(n));
-  } else {
-    add([](int i, int j) { return static_cast<double>(i) * i - static_cast<double>(j) * j; });
-  }
-  // n = 3 has one interior point, where x^2 - y^2 is 0.
-  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+  });
+  return relative(difference, size);
 }
 
 double Problem::distance_to_exact(const FetchRows& fetch) const {
   const int n = this->n();
   double difference = 0, size = 0;
-  auto add = [&](auto exact) {
+  with_exact_solution(kind(), n, [&](auto exact) {
     for_each_row(fetch, n, [&](int j, const float* row) {
       if (j == 0 || j == n - 1) return;
       // Several sums side by side: an addition need not wait for the one before.
@@ -127,13 +137,8 @@ double Problem::distance_to_exact(const FetchRows& fetch) const {
         size += sizes[k];
       }
     });
-  };
-  if (kind() == ProblemKind::kLaplace) {
-    add(LaplaceFactors(n));
-  } else {
-    add([](int i, int j) { return static_cast<double>(i) * i - static_cast<double>(j) * j; });
-  }
-  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+  });
+  return relative(difference, size);
 }
 
 }  // namespace lab

@@ -28,6 +28,7 @@
 
 #include <lab/cuda_check.h>
 #include <lab/exit_codes.h>
+#include <lab/gpu_memory.h>
 #include <lab/short_path.h>
 
 #include "mpi_check.h"
@@ -608,10 +609,8 @@ void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) con
   }
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-  // Kernels need some memory too: their code, their stacks.
-  const std::size_t reserve = std::size_t{64} << 20;
   const int sharers = state_->sharers[watch.rank];
-  const std::uint64_t own = free_bytes > reserve ? free_bytes / sharers - reserve / sharers : 0;
+  const std::uint64_t own = usable_gpu_memory(free_bytes) / sharers;
   std::uint64_t usable = 0;
   MPI_CHECK(MPI_Allreduce(&own, &usable, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD));
   set_device(
@@ -621,7 +620,8 @@ void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) con
   const std::size_t needed = bytes_of_share(n, watch.size, halo, bytes_per_point);
   if (needed <= usable) return;
   int fits = 0;  // the largest n of which a share fits
-  for (int step = 1 << 20; step > 0; step /= 2) {
+  static_assert((kMaxN & (kMaxN - 1)) == 0, "its halves reach every n");
+  for (int step = kMaxN; step > 0; step /= 2) {
     if (fits + step <= kMaxN &&
         bytes_of_share(fits + step, watch.size, halo, bytes_per_point) <= usable) {
       fits += step;

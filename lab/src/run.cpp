@@ -17,8 +17,42 @@
 
 namespace lab {
 
-// What Linux calls available, what is left of the cgroup's limit (a batch job's) or the shell's
-// (ulimit -v), whichever is least.
+namespace {
+
+/// This process's cgroup, such as "/slice/job_7"; "/" in a container, and where it is not known.
+std::string own_cgroup() {
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (line.rfind("0::", 0) == 0) return line.substr(3);
+  }
+  return "/";
+}
+
+}  // namespace
+
+std::size_t memory_left_in_cgroups(const std::string& mount, std::string path) {
+  std::size_t left = ~std::size_t{0};
+  for (;;) {
+    const std::string folder = mount + path;
+    std::ifstream limit(folder + "/memory.max"), used(folder + "/memory.current");
+    std::size_t limit_bytes = 0, used_bytes = 0;
+    if (limit >> limit_bytes && used >> used_bytes) {
+      // Of what is used the system gives back what only caches files.
+      std::ifstream statistics(folder + "/memory.stat");
+      std::string name;
+      for (std::size_t bytes = 0; statistics >> name >> bytes;) {
+        if (name == "inactive_file") used_bytes -= std::min(used_bytes, bytes);
+      }
+      left = std::min(left, limit_bytes > used_bytes ? limit_bytes - used_bytes : 0);
+    }
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return left;
+    path.resize(slash);
+  }
+}
+
+// What Linux calls available, what is left of the cgroups' limits (a batch job's, a container's) or
+// of the shell's (ulimit -v), whichever is least.
 std::size_t available_host_memory() {
   std::size_t available = ~std::size_t{0};
   std::ifstream meminfo("/proc/meminfo");
@@ -26,17 +60,7 @@ std::size_t available_host_memory() {
     unsigned long long kib = 0;
     if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kib) == 1) available = kib << 10;
   }
-  std::ifstream limit("/sys/fs/cgroup/memory.max"), used("/sys/fs/cgroup/memory.current");
-  std::size_t limit_bytes = 0, used_bytes = 0;
-  if (limit >> limit_bytes && used >> used_bytes) {
-    // Of what is used the system gives back what only caches files.
-    std::ifstream statistics("/sys/fs/cgroup/memory.stat");
-    std::string name;
-    for (std::size_t bytes = 0; statistics >> name >> bytes;) {
-      if (name == "inactive_file") used_bytes -= std::min(used_bytes, bytes);
-    }
-    available = std::min(available, limit_bytes > used_bytes ? limit_bytes - used_bytes : 0);
-  }
+  available = std::min(available, memory_left_in_cgroups("/sys/fs/cgroup", own_cgroup()));
   rlimit address_space{};
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
     // What the program takes already counts, and so does what it will take beside the fields.
@@ -56,7 +80,7 @@ bool device_is_timed = true;
 std::vector<std::string> notes;
 
 /// A file written aside under another name, then synced and renamed: whoever finds it under its own
-/// name finds it whole. Any failure removes what was written and ends the program.
+/// name finds it whole. Where writing fails, what was written is removed, and the program ends.
 class RecordFile {
  public:
   RecordFile(const std::string& dir, const std::string& name)

@@ -74,6 +74,7 @@ bad_verb '--n 100 250: must be a whole number' "${check_zero[@]}" N='100 250'
 bad_verb '--n -4: must be a whole number' "${check_zero[@]}" N=-4
 bad_verb '--time-limit x: must be a whole number' "${check_zero[@]}" TIME_LIMIT=x
 bad_verb 'STEP=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
+bad_verb 'STEPS=,: names no step' run STEPS=, RESULTS="$temp/results"
 bad_verb 'WHICH=exercise: which step[?] Say STEP=NN, too' run WHICH=exercise RESULTS="$temp/results"
 if [[ -d $source_dir/solutions ]]; then
   for ranks in 0 65 100 2,4 x -1 '1 2'; do

@@ -130,6 +130,22 @@ has 14_several note '2 ranks on 1 GPU'
 GPUS=2 ladder --steps 13
 expect_no 'a rank each|that of all' "no job of ranks"
 
+# A serial code that is wrong gets no time at any n.
+rm "$bin/solution_00_serial"
+cat >"$bin/solution_00_serial" <<END_STUB
+#!/bin/bash
+"$build_dir/bin/solution_00_serial" "\$@" || exit
+while [[ \$1 != --record ]]; do shift; done
+sed -i '2s/,.*/,1/' "\$2/residuals.csv"
+END_STUB
+chmod +x "$bin/solution_00_serial"
+GPUS=1 ladder --steps 00,13
+expect_status 1 "a serial code that is wrong"
+has 00_serial verdict WRONG
+has 13_one x_strided_serial -
+expect '^  n = 130 +best [0-9.]+ .* strided - ' "a serial code that is wrong"
+ln -sf "$build_dir/bin/solution_00_serial" "$bin/solution_00_serial"
+
 # Without a GPU: two ranks, and no times.
 NO_GPU=1 ladder --ranks 3
 expect_status 0 "no GPU"
@@ -180,6 +196,9 @@ if [[ -d $source_dir/solutions ]]; then
   expect "^ladder --results $temp/results --ranks 3\$" "make run RANKS=3"
   run make_in "$source_dir" run RANKS=64 STEPS=14,15 RESULTS="$temp/results"
   expect '^ladder --results .* --ranks 64 --steps 14,15$' "make run RANKS=64 STEPS=14,15"
+  # STEPS are named as STEP is.
+  run make_in "$source_dir" run STEPS=4,05_copy_kernel,10 RESULTS="$temp/results"
+  expect '^ladder --results .* --steps 04,05,10$' "make run STEPS=4,05_copy_kernel,10"
   run make_in "$source_dir" run RESULTS="$temp/results"
   expect "^ladder --results $temp/results\$" "make run"
 fi

@@ -39,6 +39,19 @@ run "$lab/scripts/tables.py" --check
 expect_status 1 "a step without a row"
 run "$lab/scripts/tables.py" --write
 grep -qx 'Not in the ladder yet\.' "$lab/exercises/05_copy_kernel/README.md" || fail "figures of a row that is gone"
+# A table that need not be there may be missing; of one that must be, one line says what writes it.
+mv "$lab/results/h200/tile_loading.tsv" "$temp/kept.tsv"
+run "$lab/scripts/tables.py" --write
+expect_status 0 "no tile_loading.tsv"
+mv "$temp/kept.tsv" "$lab/results/h200/tile_loading.tsv"
+for name in counters tracer; do
+  mv "$lab/results/h200/$name.tsv" "$temp/kept.tsv"
+  run "$lab/scripts/tables.py" --check
+  expect_status 1 "no $name.tsv"
+  [[ $err == "tables.py: results/h200/$name.tsv is missing: "*"$name.py --write results/h200"*" writes it" ]] ||
+    show "no $name.tsv: one line should say what writes it"
+  mv "$temp/kept.tsv" "$lab/results/h200/$name.tsv"
+done
 # Every right row of the published ladder has a time, and every step is in it.
 awk -F '\t' '
   # Several GPUs have tables of their own.

@@ -150,11 +150,18 @@ import scaling
 scaling.TIMED_LIMIT = 1
 scaling.main()
 END_PYTHON
-HANGS="15 2" PATH=$temp/tools:$PATH run python3 "$temp/soon.py" "$scripts" --write "$temp/results" --build "$temp/build" --quick
+HANGS="15 2" PATH=$temp/tools:$PATH run python3 "$temp/soon.py" "$scripts" --write "$temp/results" --build "$temp/build"
 expect_status 0 "a job that hangs"
 has '15_overlap 16384 2 12 - - - - - - - - - exit code 124: did not end within 1 s'
+# It is waited for once; and it is not what is called wrong.
+has '15_overlap 32768 2 12 - - - - - - - - - exit code 124: did not end within 1 s'
 has '15_overlap 16384 4 12 83.89 .* right'
 if pgrep -f "$temp/build/bin/solution_15" >/dev/null; then fail "a job that hangs should be ended"; fi
+# Whoever ends the script ends its jobs.
+HANGS="14 1" PATH=$temp/tools:$PATH run timeout --foreground 5 "$scripts/scaling.py" --write "$temp/results" --build "$temp/build" \
+  --quick --steps 14 --ranks 1
+expect_status 124 "a script that is ended"
+if pgrep -f "$temp/build/bin/solution_14" >/dev/null; then fail "the jobs of a script that is ended should be, too"; fi
 
 # ---- Errors are one line, and the table of before stays
 

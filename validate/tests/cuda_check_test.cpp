@@ -8,6 +8,7 @@
 
 #include <lab/cuda_check.h>
 #include <lab/gpu_memory.h>
+#include <lab/short_path.h>
 
 namespace {
 
@@ -83,6 +84,16 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"bad_launch", cudaErrorInvalidConfiguration, 13000, 3,
                 "cuda_check_test.cpp:[0-9]+: next_error: it failed as told"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ShortPathTest, begins_where_the_lab_does) {
+  const std::string of_step = "exercises/04_jacobi_kernel/jacobi.cu";
+  for (const std::string above : {"", "/lab/", "/data/exercises/lab/"}) {
+    EXPECT_EQ(lab::short_path((above + of_step).c_str()), of_step);
+    EXPECT_STREQ(lab::short_path((above + "lab/src/ranks.cpp").c_str()), "ranks.cpp");
+  }
+  EXPECT_EQ(lab::short_path(("/solutions/1/" + of_step).c_str()), of_step);
+  EXPECT_STREQ(lab::short_path("run.cpp"), "run.cpp");
+}
 
 TEST(RequireGpuMemoryDeathTest, too_little_memory_names_the_largest_n) {
   EXPECT_EXIT(

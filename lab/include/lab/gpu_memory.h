@@ -10,6 +10,13 @@
 
 namespace lab {
 
+/// Of so many bytes of free GPU memory, those that fields may take: kernels need some, too, for
+/// their code and their stacks.
+inline std::size_t usable_gpu_memory(std::size_t free_bytes) {
+  const std::size_t reserve = std::size_t{64} << 20;
+  return free_bytes > reserve ? free_bytes - reserve : 0;
+}
+
 /// Ends the program where bytes_per_point * n * n bytes do not fit in the GPU's free memory (exit
 /// code 5, naming the largest n that does) or where there is no usable GPU (77). Often the
 /// program's first CUDA call, and so the one that pays for CUDA's start-up.
@@ -27,9 +34,7 @@ inline void require_gpu_memory(int n, std::size_t bytes_per_point) {
   set_device(properties.name);
 #endif
 
-  // Kernels need some memory too: their code, their stacks.
-  const std::size_t reserve = std::size_t{64} << 20;
-  const std::size_t usable = free_bytes > reserve ? free_bytes - reserve : 0;
+  const std::size_t usable = usable_gpu_memory(free_bytes);
   const std::size_t needed = bytes_per_point * n * n;
   if (needed > usable) {
     fail(kExitDoesNotFit,

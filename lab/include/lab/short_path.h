@@ -4,12 +4,18 @@
 
 namespace lab {
 
-/// The part of a source file's path that a learner knows: from exercises/ or solutions/ on, and of
-/// any other file its name.
+/// The part of a source file's path that a learner knows: from exercises/NN_name on, or
+/// solutions/NN_name, and of any other file its name. A folder above the lab may be called so, too:
+/// the last one counts.
 inline const char* short_path(const char* file) {
+  const char* known = nullptr;
   for (const char* folder : {"exercises/", "solutions/"}) {
-    if (const char* found = std::strstr(file, folder)) return found;
+    for (const char* at = std::strstr(file, folder); at; at = std::strstr(at + 1, folder)) {
+      const char step = at[std::strlen(folder)];
+      if (step >= '0' && step <= '9' && (!known || at > known)) known = at;
+    }
   }
+  if (known) return known;
   const char* slash = std::strrchr(file, '/');
   return slash ? slash + 1 : file;
 }
