@@ -219,6 +219,7 @@ TEST(RunTest, records_sparse_checks) {
 /// What a run of so many checks, one every `check_every` sweeps (0: each sweep), says of its times.
 std::string times_of(int checks, int check_every) {
   const test::TemporaryFolder folder;
+  lab::set_device("CPU");  // one that is timed, whatever a test before has set
   const int each = std::max(1, check_every);
   lab::Options options = options_for(folder.path() + "/record", checks * each);
   options.check_every = check_every;
