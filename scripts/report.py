@@ -62,10 +62,13 @@ class Table:
 
     def __init__(self, path):
         self.path, self.head, self.rows, columns = path, {}, [], None
+        self.merged = set()  # dates of rows that scripts/merge_ladders.py took from other runs
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             fields = line.removeprefix("# ").split("\t")
             if line.startswith("# "):
                 self.head[fields[0]] = fields[1:]
+                if fields[0] == "row" and "date" in fields[:-1]:
+                    self.merged.add(fields[fields.index("date") + 1])
             elif line.startswith("#") or not line:
                 continue
             elif columns is None:
@@ -82,10 +85,15 @@ class Table:
         except ValueError:
             return str(self.path.parent)
 
+    def when(self):
+        """The date, or the first and the last of several."""
+        dates = sorted(self.merged | {self.told("date", "no date")})
+        return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+
     def where(self):
         """Which machine, when, and which file."""
         return (f"{self.told('gpu', 'no GPU')}, CUDA {self.told('cuda')}, driver {self.told('driver')}, "
-                f"{self.told('date', 'no date')} ({self.folder()}/{self.path.name})")
+                f"{self.when()} ({self.folder()}/{self.path.name})")
 
 
 def find_table(folders, name, column):
@@ -848,7 +856,7 @@ def main():
     ladder_html = attempt(ladder_section, ladder, steps, tiles)
     if ladder:
         tiles.append(("measured on", ladder.told("gpu", "no GPU").replace("NVIDIA ", ""),
-                      f"{ladder.told('date')}, {ladder.folder()}"))
+                      f"{ladder.when()}, {ladder.folder()}"))
     tables = [table for table in (ladder, roofline, kernels, scaling, bandwidth) if table]
     if ceilings and bandwidth and ceilings.path != bandwidth.path:
         tables.append(ceilings)

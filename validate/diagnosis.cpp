@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "diagnosis_parts.h"
@@ -311,10 +312,171 @@ Diagnosis diagnose_shared_end(const Finding& finding, const Patient& patient) {
   const Scene scene = scene_of(finding, patient.source);
   const std::string array = scene.array.empty() ? "an array in shared memory" : scene.array;
   const bool tile = Words(patient).has_tile() && scene.array.find("tile") == 0;
-  return {format("line %d %s past the end of ", finding.line, finding.what.c_str()) + array,
-          {"the size that " + array + " is declared with" +
-           (tile ? ": a block's points and a halo on both sides, two more along x and along y"
-                 : ": an entry for each index that is used; and the index at that line")}};
+  return {
+      format("line %d %s past the end of ", finding.line, finding.what.c_str()) + array,
+      {"the size that " + array + " is declared with" +
+       (tile ? format(
+                   ": a block's points and a halo on both sides, two more along x and along y; and "
+                   "the indices at line %d: columns and rows of the tile, not of the block",
+                   finding.line)
+             : ": an entry for each index that is used; and the index at that line")}};
+}
+
+/// What is said of a finding behind its file and line.
+std::string said_of(const Finding& finding) {
+  const std::size_t at = finding.words.find(": ");
+  return at == std::string::npos ? "" : finding.words.substr(at + 2);
+}
+
+/// An allocation that a program's words name: "the 40000 bytes that cudaMalloc gave at line 42".
+struct Given {
+  long bytes = 0;  ///< 0: none is named
+  int line = 0;    ///< that asked for it; 0: not known
+};
+
+Given given_in(const std::string& said) {
+  Given given;
+  const std::size_t at = said.find(" bytes that cudaMalloc");
+  const std::size_t before = at == std::string::npos ? at : said.rfind(' ', at - 1);
+  if (before == std::string::npos) return given;
+  given.bytes = std::atol(said.c_str() + before + 1);
+  std::size_t gave = said.find(" gave at ", at);
+  if (gave == std::string::npos) return given;
+  // "line 42", or "jacobi.cu:42".
+  gave += std::strlen(" gave at ");
+  if (said.compare(gave, 5, "line ") != 0) gave = said.find(':', gave);
+  if (gave != std::string::npos) {
+    given.line = std::atoi(said.c_str() + gave + (said[gave] == ':' ? 1 : 5));
+  }
+  return given;
+}
+
+/// An allocation of too few bytes, by their number: that of a field's points, or of a float.
+/// Otherwise nothing.
+Diagnosis diagnose_few_bytes(const Given& given, int n) {
+  const std::string where = format("how many bytes line %d asks for: ", given.line);
+  if (given.line <= 0 || given.bytes <= 0) return {};
+  if (given.bytes == static_cast<long>(n) * n) {
+    return {
+        format("line %d allocates n * n bytes; n * n floats have four times as many", given.line),
+        {where + "std::size_t(n) * n * sizeof(float)"}};
+  }
+  if (given.bytes == sizeof(float)) {
+    return {format("line %d allocates 4 bytes, as many as a float has; a double has 8", given.line),
+            {where + "sizeof(double) for the sum"}};
+  }
+  return {};
+}
+
+/// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
+Diagnosis diagnose_host_access(const Finding& finding, int n, const Patient& patient) {
+  const std::string said = said_of(finding);
+  const Given given = given_in(said);
+  if (given.bytes == 0) return {};
+  Finding access = finding;
+  access.what = said.rfind("host code writes", 0) == 0 ? "writes" : "reads";
+  access.allocated_at = given.line;
+  const Scene scene = scene_of(access, patient.source);
+  const std::string array = scene.array.empty() ? "memory" : scene.array;
+  const std::string at = format("at line %d the host ", finding.line);
+  if (said.find(": copy it with cudaMemcpy") != std::string::npos) {
+    Diagnosis diagnosis{at + access.what + " " + array +
+                            ", which is in the GPU's own memory (cudaMalloc): only kernels and "
+                            "copies reach it",
+                        {}};
+    if (patient.source.find("cudaMallocManaged") != std::string::npos) {
+      diagnosis.look_at.push_back(
+          format("line %d: cudaMallocManaged gives memory that both can use", given.line));
+    } else {
+      diagnosis.look_at.push_back(
+          "what does it in the host's place: a kernel that writes the values; or, for what the "
+          "host "
+          "needs, cudaMemcpy to memory of its own (cudaMemcpyDeviceToHost)");
+    }
+    return diagnosis;
+  }
+  if (const Diagnosis few = diagnose_few_bytes(given, n); few.known()) return few;
+  for (const char* where : {"just behind the end of", "past the end of", "bytes before"}) {
+    if (said.find(where) == std::string::npos) continue;
+    Diagnosis diagnosis{at + access.what + " " + where + " " + array, {}};
+    diagnosis.look_at.push_back(
+        format("the index at line %d, and where the loops around it begin and end: points go from "
+               "0 to n - 1",
+               finding.line) +
+        (patient.names.count("idx") > 0 ? "; and idx itself, which goes from 0 up, each point to a "
+                                          "place of its own"
+                                        : ""));
+    if (given.line > 0) {
+      diagnosis.look_at.push_back(
+          format("how many bytes line %d asks for: those of n * n floats", given.line));
+    }
+    return diagnosis;
+  }
+  return {};
+}
+
+/// The last fill or copy before a line whose result is dropped: "cudaMemset at line 85".
+std::string dropped_call_before(int line, const std::string& source) {
+  const std::vector<std::string> lines = code_lines(source);
+  for (int k = std::min(line - 1, static_cast<int>(lines.size())); k > 0; --k) {
+    const std::string code = code_only(lines[k - 1]);
+    if (code.rfind("cudaMem", 0) != 0) continue;
+    return code.substr(0, code.find('(')) + format(" at line %d", k);
+  }
+  return "each copy and fill before that line";
+}
+
+/// What the CPU in the GPU's place says in words that name the mistake, and not yet its mending.
+Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) {
+  const std::string said = said_of(finding);
+  const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
+  if (said.rfind("host code ", 0) == 0) return diagnose_host_access(finding, n, patient);
+  if (says("an asynchronous copy moves 4, 8 or 16 bytes")) {
+    return {
+        format("at line %d an asynchronous copy begins at an address that is no multiple of its "
+               "bytes, or has another number of them than 4, 8 or 16",
+               finding.line),
+        {"the first of a lane's columns: a multiple of 4, so the columns of a halo and those "
+         "that a warp keeps are multiples of 4, too",
+         "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}};
+  }
+  if (says("between cudaStreamBeginCapture and cudaStreamEndCapture")) {
+    return {format("what line %d asks for goes to the default stream while another is captured",
+                   finding.line),
+            {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, "
+             "cudaMemsetAsync and cudaMemcpyAsync with the stream as the last argument"}};
+  }
+  if (says("and the direction says")) {
+    if (said.rfind("cudaGetLastError()", 0) == 0) {
+      return {format("a call before line %d failed, and nobody checked it: cudaGetLastError tells "
+                     "of the last error, whichever call it was",
+                     finding.line),
+              {dropped_call_before(finding.line, patient.source) + ", and its CUDA_CHECK",
+               "its arguments: a pointer that cudaMalloc or cudaMallocManaged gave, not the "
+               "address of that pointer"}};
+    }
+    return {format("at line %d the two pointers and the direction do not fit", finding.line),
+            {"the order: first where it goes to, then where it comes from; and the direction, "
+             "cudaMemcpyDeviceToHost where the first of them is the host's"}};
+  }
+  return {};
+}
+
+/// A kernel that is declared to return a value, which the CPU's compiler lets pass.
+Diagnosis diagnose_kernel_that_returns(const std::string& source) {
+  const std::string code = code_only(source), mark = "__global__";
+  for (std::size_t at = code.find(mark); at != std::string::npos; at = code.find(mark, at + 1)) {
+    for (const std::string type : {"double", "float", "int", "bool"}) {
+      const std::size_t begin = at + mark.size(), bracket = code.find('(', begin);
+      if (bracket == std::string::npos || code.compare(begin, type.size(), type) != 0) continue;
+      const std::string name = code.substr(begin + type.size(), bracket - begin - type.size());
+      return {name + " is to return a value (" + type + "): a kernel returns nothing",
+              {"its first line, __global__ void " + name +
+               "(...): what the host needs is written to memory, through a pointer. nvcc refuses "
+               "any other; the CPU's compiler does not"}};
+    }
+  }
+  return {};
 }
 
 /// Whether the program, asked for one point more a side, says the same residual: then it has not
@@ -482,8 +644,9 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
                      finding.line, finding.what.c_str()),
               {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right "
                "behind it, which says so at once"}};
-    case Finding::kNone:
     case Finding::kOther:
+      return diagnose_other(finding, n, patient);
+    case Finding::kNone:
       break;
   }
   return {};
@@ -540,8 +703,13 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
   }
   const std::string ended = format("it ended with exit code %d: ", lab::kExitCudaError);
   if (error.rfind(ended, 0) == 0) {
-    const Diagnosis found =
-        diagnose_finding(read_finding(error.substr(ended.size())), run.n, patient);
+    const std::string said = error.substr(ended.size());
+    Diagnosis found = diagnose_finding(read_finding(said), run.n, patient);
+    // Found when the kernel had ended: "the kernel launched at ... wrote past the end of ..."
+    if (!found.known() && said.find(" wrote past the end of the ") != std::string::npos) {
+      found = diagnose_few_bytes(given_in(said), run.n);
+    }
+    if (!found.known()) found = diagnose_kernel_that_returns(patient.source);
     if (found.known()) return found;
   }
   if (error.find("cudaFree(") != std::string::npos &&

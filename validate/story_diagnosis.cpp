@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "field_look.h"
+#include "source_code.h"
 #include "text.h"
 
 namespace validate {
@@ -135,7 +136,8 @@ struct Told {
   const Look& look;
   std::vector<Story> stories;
   void listen(const Story& story) {
-    if (is_told(look, story)) stories.push_back(story);
+    // Its words alone: the field may be made of what lives no longer than this call.
+    if (is_told(look, story)) stories.push_back({story.cause, story.look_at, nullptr});
   }
 };
 
@@ -232,6 +234,15 @@ void listen_to_whole_passes(const Look& look, Told* told) {
 
 std::string never_launched(const Look& look) {
   if (!look.words.sweep_on_gpu()) return "the loops in " + look.words.sweep();
+  // A call behind another statement; a definition stands behind the type that it returns.
+  const std::string code = code_only(look.interview.patient().source);
+  for (const char* end : {";", "{", "}"}) {
+    if (code.find(end + look.words.sweep() + "(") == std::string::npos) continue;
+    return "the call of " + look.words.sweep() + " in " + look.words.host() +
+           ": without <<<grid, block>>> in front of its arguments it is no launch. nvcc refuses "
+           "it; "
+           "the CPU's compiler does not";
+  }
   return "the launch of " + look.words.sweep() + " in " + look.words.host() +
          " (is it there? was it accepted: cudaGetLastError() right behind it, at most 1024 threads "
          "a block? has its grid enough blocks?), and the `if` in the kernel" +

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What a job does, on the compute node: the site's modules, then `make VERB`, between before_profiler and
 # after_profiler where the verb is a profiler's. The .sbatch files beside it call it; VERB is run, check,
-# nsys or ncu, and its variables (STEP, WHICH, N ...) are in the environment. Or VERB is ranks: `make run STEP=NN`
-# of a step for several GPUs, a rank for each task of the job.
+# trace, nsys or ncu, and its variables (STEP, WHICH, N ...) are in the environment. Or VERB is ranks: `make run
+# STEP=NN` of a step for several GPUs, a rank for each task of the job.
 set -euo pipefail
 
 verb=${1-}
@@ -16,6 +16,8 @@ cd "$root"
 # shellcheck source=scripts/slurm/site.sh
 source scripts/slurm/site.sh
 if [[ -n $CUDAARCHS ]]; then export CUDAARCHS; else unset CUDAARCHS; fi
+# Since Slurm 22.05 srun does not take over how many cores a task has, and would build on one.
+if [[ -n ${SLURM_CPUS_PER_TASK:-} ]]; then export SRUN_CPUS_PER_TASK=${SRUN_CPUS_PER_TASK:-$SLURM_CPUS_PER_TASK}; fi
 
 child="" paused=0
 # However this ends: what was started is ended, and what was paused is resumed. A time limit's TERM comes first,
@@ -41,9 +43,9 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 case $verb in
-  run | check | nsys | ncu | ranks) ;;
+  run | check | trace | nsys | ncu | ranks) ;;
   *)
-    printf '%s\n' "job.sh: '$verb': must be run, check, nsys, ncu or ranks" >&2
+    printf '%s\n' "job.sh: '$verb': must be run, check, trace, nsys, ncu or ranks" >&2
     exit 2
     ;;
 esac

@@ -3,6 +3,7 @@
 #
 # scripts/slurm/submit.sh run                 builds, validates and times every solution
 # scripts/slurm/submit.sh check STEP=04       is the exercise right?
+# scripts/slurm/submit.sh trace STEP=04       the lab's own tracer: ranges, kernels, page moves
 # scripts/slurm/submit.sh nsys STEP=04        Nsight Systems
 # scripts/slurm/submit.sh ncu STEP=06 BASELINE=previous
 # scripts/slurm/submit.sh ranks STEP=14 NODES=2 GPUS=4 ARGS="--n 65536"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Submits a job with the settings of site.sh, which says more.
 #
-#   submit.sh [--dry-run] [--wait] run|check|nsys|ncu|ranks [NAME=VALUE ...]
+#   submit.sh [--dry-run] [--wait] run|check|trace|nsys|ncu|ranks [NAME=VALUE ...]
 #
 # --dry-run shows the command and submits nothing. --wait waits for the job's end, prints what it said, and has its
 # exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks, too: NODES=2,
@@ -27,9 +27,9 @@ while [[ ${1-} == -* ]]; do
 done
 verb=${1-}
 case $verb in
-  run | check | nsys | ncu | ranks) shift ;;
-  "") die $exit_bad_usage "which job? run, check, nsys, ncu or ranks (see --help)" ;;
-  *) die $exit_bad_usage "$verb: no such job; there are run, check, nsys, ncu and ranks" ;;
+  run | check | trace | nsys | ncu | ranks) shift ;;
+  "") die $exit_bad_usage "which job? run, check, trace, nsys, ncu or ranks (see --help)" ;;
+  *) die $exit_bad_usage "$verb: no such job; there are run, check, trace, nsys, ncu and ranks" ;;
 esac
 for setting in "$@"; do
   [[ $setting =~ ^[A-Z_]+= ]] || die $exit_bad_usage "$setting: must be like STEP=04"

@@ -822,6 +822,74 @@ TEST(DiagnoseFailureTest, a_crash_at_some_sizes) {
       validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, "it crashed: x", patient).cause);
 }
 
+/// All that is said of a run that ended with this error.
+std::string said_of_error(const std::string& error, const std::string& source = "") {
+  validate::Patient patient;
+  patient.source = source;
+  const Case run = {ProblemKind::kProbe, kN, 10};
+  std::string text;
+  for (const std::string& line :
+       validate::diagnose_failure(run, 0, "it ended with exit code 3: " + error, patient).lines()) {
+    text += line + "\n";
+  }
+  return text;
+}
+
+TEST(DiagnoseFailureTest, host_code_that_accesses_too_much) {
+  const std::string beside = said_of_error(
+      "x/jacobi.cu:57: host code writes 188 bytes past the end of the 40000 bytes that "
+      "cudaMallocManaged gave at line 38");
+  EXPECT_SAYS("at line 57 the host writes past the end of", beside);
+  EXPECT_SAYS("the index at line 57, and where the loops", beside);
+  EXPECT_SAYS("how many bytes line 38 asks for", beside);
+  EXPECT_SAYS("line 38 allocates n * n bytes",
+              said_of_error("x/jacobi.cu:57: host code writes just behind the end of the 10000 "
+                            "bytes that cudaMallocManaged gave at line 38"));
+  EXPECT_SAYS("line 39 allocates 4 bytes, as many as a float has; a double has 8",
+              said_of_error("the kernel launched at x/jacobi.cu:89 wrote past the end of the 4 "
+                            "bytes that cudaMallocManaged gave at x/jacobi.cu:39"));
+}
+
+TEST(DiagnoseFailureTest, host_code_in_the_memory_of_the_gpu) {
+  const std::string error =
+      "x/jacobi.cu:2: host code writes byte 0 of the 40000 bytes that cudaMalloc gave at line 1: "
+      "copy it with cudaMemcpy, or allocate it with cudaMallocManaged";
+  const std::string all = said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\n");
+  EXPECT_SAYS("at line 2 the host writes f, which is in the GPU's own memory", all);
+  EXPECT_SAYS("a kernel that writes the values", all);
+  EXPECT_SAYS(
+      "line 1: cudaMallocManaged gives memory that both can use",
+      said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\ncudaMallocManaged(&g, 8);\n"));
+}
+
+TEST(DiagnoseFailureTest, calls_that_are_refused) {
+  EXPECT_SAYS("are multiples of 4, too",
+              said_of_error("x/jacobi.cu:148: an asynchronous copy moves 4, 8 or 16 bytes, aligned "
+                            "to their number (kernel launched at line 221, block (0,0,0))"));
+  EXPECT_SAYS("what line 132 asks for goes to the default stream",
+              said_of_error("x/jacobi.cu:132: cudaGetLastError(): operation not permitted when "
+                            "stream is capturing (work in the default stream between "
+                            "cudaStreamBeginCapture and cudaStreamEndCapture)"));
+  const std::string direction =
+      "invalid argument (the destination is host memory, and the direction says device) "
+      "(cudaErrorInvalidValue)";
+  EXPECT_SAYS("first where it goes to, then where it comes from",
+              said_of_error("x/jacobi.cu:109: cudaMemcpy(a, b, 8, c): " + direction));
+  const std::string late =
+      said_of_error("x/jacobi.cu:3: cudaGetLastError(): " + direction,
+                    "double* sum;\ncudaMemset(&sum, 0, 8);\nCUDA_CHECK(cudaGetLastError());\n");
+  EXPECT_SAYS("a call before line 3 failed, and nobody checked it", late);
+  EXPECT_SAYS("look at: cudaMemset at line 2, and its CUDA_CHECK", late);
+  EXPECT_SAYS("not the address of that pointer", late);
+}
+
+TEST(DiagnoseFailureTest, a_kernel_that_returns_a_value) {
+  const std::string crash = "the address of a float4, or another wide type, is no address";
+  EXPECT_SAYS("sweep is to return a value (double): a kernel returns nothing",
+              said_of_error(crash, "__global__ double sweep(int n) {}\n"));
+  EXPECT_EQ(said_of_error(crash, "__global__ void sweep(int n) {}\n"), "");
+}
+
 // ---- Where nothing fits
 
 TEST_F(DiagnosisTest, nothing_is_said_where_nothing_fits) {
