@@ -328,6 +328,10 @@ Finding look_closely(const std::string& watched, const std::string& dir, double 
 
 void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
   if (!finding.known()) return;
+  // The program's own last words may have been the same.
+  for (const std::string& line : *lines) {
+    if (line.find(finding.words) != std::string::npos) return;
+  }
   lines->push_back("A look at every access finds:");
   lines->push_back("  " + finding.words);
 }

@@ -73,7 +73,9 @@ Measured ranges_outside(Bench* bench) {
 Measured ranges_closed(Bench* bench) {
   const double open = total(bench->trace(bench->have.program, 64, kRangesIterations).table("open"),
                             &TraceRow::count);
-  return measured(open == 0, open == 0 ? "all" : format("%.0f are open at the end", open));
+  return measured(
+      open == 0,
+      open == 0 ? "all" : format("%.0f %s open at the end", open, open == 1 ? "is" : "are"));
 }
 
 // ---- 02 -----------------------------------------------------------------------------------------
@@ -497,7 +499,8 @@ const std::vector<Goal>& goals() {
       {1, "two ranges that are entered once an iteration", ranges_in_loop,
        "Push a range at the beginning of jacobi_sweep and of copy_field, and pop it at their end."},
       {1, "three more around what is done outside the loop", ranges_outside,
-       "Give allocate_fields, initialize_field and free_fields a range, too."},
+       "Give allocate_fields, initialize_field and free_fields a range, too, and close each: one "
+       "that stays open does not count."},
       {1, "every range that is opened is closed", ranges_closed,
        "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function."},
       {2, "both fields in managed memory", fields_managed,

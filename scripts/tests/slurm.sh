@@ -10,7 +10,7 @@ need python3 timeout
 make_temp
 make_stubs
 stub hostname <<<'echo node1'
-while IFS= read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(SLURM|SBATCH|LAB_SLURM|LAB_ROOT|LAB_PAUSE)' || true)
+while IFS= read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(SLURM|SRUN|SBATCH|LAB_SLURM|LAB_ROOT|LAB_PAUSE)' || true)
 unset CUDAARCHS
 slurm=$source_dir/scripts/slurm
 
@@ -39,6 +39,7 @@ END
 stub make <<END
 shift # --no-print-directory
 echo "make \$* STEP=\${STEP-} WHICH=\${WHICH-} N=\${N-} CUDAARCHS=\${CUDAARCHS-none}"
+[[ -z \${SRUN_CPUS_PER_TASK:-} ]] || echo "srun gives a task \$SRUN_CPUS_PER_TASK cores"
 [[ -z \${RANKS:-} ]] || echo "RANKS=\$RANKS ARGS=\$ARGS by \$LAB_MPIRUN"
 if [[ -n \${STUB_SLEEP:-} ]]; then echo \$\$ >"$temp/make_pid"; exec sleep "\$STUB_SLEEP"; fi
 exit "\${STUB_STATUS:-0}"
@@ -105,11 +106,14 @@ STUB_NO_PAUSE=1 run "$slurm/submit.sh" --wait ncu STEP=06
 expect_status 1 "a pause that fails"
 expect 'before_profiler failed' "a pause that fails"
 dcgm "after a pause that failed" "${both[@]}"
-for verb in check nsys; do
+for verb in check trace nsys; do
   run "$slurm/submit.sh" --wait $verb STEP=06
   expect_status 0 "$verb"
   dcgm "a job without counters"
 done
+# What Slurm gave the job, srun gives its build.
+SLURM_CPUS_PER_TASK=4 run "$slurm/submit.sh" --wait check STEP=06
+expect '^srun gives a task 4 cores$' "the cores of a task"
 for signal in TERM INT HUP; do
   # In the background bash has SIGINT ignored, and a script cannot take that back: Python does.
   LAB_ROOT=$source_dir STUB_SLEEP=60 STEP=06 python3 -c '
