@@ -116,6 +116,8 @@ def other_runs(facts, rows):
     tuned = [number(row["step"]) for row in rows if row["note"].startswith("timed by")]
     if tuned:
         lines.append(f"Row{'s' if len(tuned) > 1 else ''} {' and '.join(tuned)}: timed by `scripts/tune.py` in that run.")
+    if lines:
+        lines.append("Such a row's × serial, too, is against the times of the serial code that stand below.")
     return lines + ([f"Note: {facts['note']}."] if facts.get("note") else [])
 
 
