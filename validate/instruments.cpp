@@ -231,9 +231,7 @@ double Bench::timed(std::vector<std::string> words, int points, int iterations) 
 }
 
 double Bench::milliseconds(const std::string& program, int n, int iterations) {
-  return remembered("ms " + key(program, n, iterations), [&] {
-    return timed(command(program, n, iterations), n > 0 ? n : default_n(program), iterations);
-  });
+  return timed(command(program, n, iterations), n > 0 ? n : default_n(program), iterations);
 }
 
 double Bench::milliseconds_of_job(const std::string& program, int ranks, int n, int iterations) {

@@ -55,7 +55,7 @@ struct KernelCount {
   double atomics = 0;        ///< additions and the like, one a thread
 };
 
-/// Runs programs and reads what they left. Every measurement is made once, and remembered.
+/// Runs programs and reads what they left. What is measured is remembered, but for milliseconds().
 class Bench {
  public:
   explicit Bench(const Instruments& instruments) : have(instruments) {}
@@ -74,7 +74,7 @@ class Bench {
   /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
   const std::map<int, KernelCount>& counts(int n, int iterations);
 
-  /// Milliseconds per iteration, median, at n (0: the program's own).
+  /// Milliseconds per iteration, median of a run at n (0: the program's own). Each call is a run.
   double milliseconds(const std::string& program, int n, int iterations);
 
   /// The same of a job of so many ranks.

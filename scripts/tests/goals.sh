@@ -99,6 +99,36 @@ if [[ -x $watched && -x $build_dir/bin/solution_08_cub_reduction_cpu_watched ]];
   expect 'Goal reached: host code leaves the sum to the GPU' "cudaMemset and cudaMemcpy"
 fi
 
+# Times are held against each other by the fastest of three runs, in turn. Pretended: a run of step 10 is of
+# 21 us a sweep, but for one of 17 us; the learner's takes 4.5 us, or 3.3: no run may decide alone.
+timed() { # NAME MICROSECONDS...: a program whose runs tell these times
+  local name=$1
+  shift
+  printf '%s\n' "$@" >"$temp/$name.us"
+  cat >"$temp/$name" <<END
+#!/bin/sh
+[ "\$1" != --help ] || { echo '  --n N   points a side (default 512)'; exit; }
+"$build_dir/bin/solution_00_serial" "\$@" --n 3 || exit
+us=\$(head -n 1 "$temp/$name.us")
+sed -i 1d "$temp/$name.us"
+for last; do :; done
+sed -i "s/\"n\": 3/\"n\": 512/; s/\(_median\": \).*[0-9]/\1\${us}e-3/" "\$last/run.json"
+awk 'NR == 1 { print } END { for (j = 0; j < 512; ++j) print j ",0123456789abcdef" }' "\$last/rows.csv" >"\$last/new"
+mv "\$last/new" "\$last/rows.csv"
+END
+  chmod +x "$temp/$name"
+}
+timed before 21 17 21
+timed learner 4.5 4.6 4.5
+run "$goals" --name 11_cuda_graph --gpu --before "$temp/before" "$temp/learner"
+expect 'Goal MISSED' "launches as slow as without a graph"
+expect '3\.78 times: 4\.5 us a sweep, and 17 us in the step before, at n = 512$' "the fastest of three runs"
+timed before 21 17 21
+timed learner 3.8 3.3 3.9
+run "$goals" --name 11_cuda_graph --gpu --before "$temp/before" "$temp/learner"
+expect '5\.15 times: 3\.3 us a sweep, and 17 us in the step before, at n = 512$' "the fastest of three runs"
+expect '11_cuda_graph: done' "the fastest of three runs"
+
 # `make count` shows of a line what tells it from the next one.
 printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float north = f_old[idx(i, j + 1, n)];' \
   >"$temp/source/lines.cu"
