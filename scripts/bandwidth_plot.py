@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import charts  # noqa: E402
 from charts import significant, size, value_of  # noqa: E402
-from ncu_reading import write_aside  # noqa: E402
+from lab_files import write_aside  # noqa: E402
 
 WAYS = (("copy_library", "cudaMemcpy", "blue", "circle"), ("copy_float4", "kernel, float4", "green", "square"),
         ("triad", "triad, two reads", "purple", "diamond"), ("copy_kernel", "kernel, one float", "orange", "triangle"))

@@ -23,8 +23,8 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ncu_reading  # noqa: E402
+from lab_files import ROOT, read_table, steps, write_aside  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOLERANCE = 0.05
 
 # What is compared: its name, ncu's metric, and how to get it from the table of the CPU:
@@ -57,10 +57,9 @@ def fail(message):
 
 
 def steps_with_kernels():
-    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
-        fields = line.split("\t")
-        if line[:1].isdigit() and fields[1].endswith(".cu") and fields[2] == "cuda":
-            yield fields[0], ROOT / "solutions" / fields[0] / fields[1]
+    for name, source, needs, *_ in steps():
+        if source.endswith(".cu") and needs == "cuda":
+            yield name, ROOT / "solutions" / name / source
 
 
 def run(command, **options):
@@ -182,7 +181,7 @@ def write(build, folder, sizes, wanted):
     rows = [tuple(map(str, row)) for row in rows]
     path = folder / "counters.tsv"
     if wanted and path.exists():
-        kept, kept_rows = ncu_reading.read_table(path)
+        kept, kept_rows = read_table(path)
         if any(kept.get(key) != [head[key]] for key in ("gpu", "driver", "cuda", "ncu")):
             print(f"counters.py: {path}: is of another machine; its rows are not kept", file=sys.stderr)
         else:
@@ -198,7 +197,7 @@ def write(build, folder, sizes, wanted):
             head[f"not compared: {step} {quantity}"] = why
     if asynchronous:
         head["asynchronous"] = "\t".join(sorted(set(asynchronous)))
-    ncu_reading.write_aside(path, "".join(line + "\n" for line in (
+    write_aside(path, "".join(line + "\n" for line in (
         "# What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
         "# Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.",
         "# Written by scripts/counters.py --write.", *[f"# {key}\t{value}" for key, value in head.items()],
@@ -213,7 +212,7 @@ def check(build, folder):
     path = folder / "counters.tsv"
     if not path.exists():
         fail(f"{path}: is not there")
-    head, rows = ncu_reading.read_table(path)
+    head, rows = read_table(path)
     multiprocessors = head.get("multiprocessors", ["4"])[0]
     sources = dict(steps_with_kernels())
     counted = {}

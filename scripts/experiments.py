@@ -28,7 +28,8 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ncu_reading  # noqa: E402
-from ncu_reading import ROOT, NotAllowed, NotPossible, read_raw, write_aside  # noqa: E402
+from lab_files import ROOT, write_aside  # noqa: E402
+from ncu_reading import NotAllowed, NotPossible, read_raw  # noqa: E402
 
 STEPS = {line[:2]: line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()}
 S04, S05, S07, S08 = (STEPS[number] for number in ("04", "05", "07", "08"))

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from ncu_reading import ROOT, write_aside
+from lab_files import ROOT, write_aside
 
 
 def fail(message):

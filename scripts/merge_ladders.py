@@ -18,7 +18,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from ncu_reading import write_aside  # noqa: E402
+from lab_files import write_aside  # noqa: E402
 
 NEEDED = ("step", "n", "ms", "ms_q1", "ms_q3", "before_ms", "x_before", "note")
 SAME = ("gpu", "cuda", "driver", "cpu")

@@ -3,12 +3,11 @@
 import csv
 import datetime
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from lab_files import ROOT
 
 # What ncu's units are in ns and bytes, should it not have kept to base units.
 UNITS = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9,
@@ -21,16 +20,6 @@ class NotPossible(Exception):
 
 class NotAllowed(NotPossible):
     """The same where no other program could be counted either."""
-
-
-def steps():
-    """The lines of lab/steps.tsv: [(name, source, needs, n, iterations, title)]."""
-    found = []
-    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
-        fields = line.split("\t")
-        if line[:1].isdigit():
-            found.append((fields[0], fields[1], fields[2], int(fields[3]), int(fields[4]), fields[5]))
-    return found
 
 
 def find_ncu():
@@ -147,28 +136,3 @@ def count(ncu, options, metrics, command, seconds=600):
         if not unknown:
             raise why_not(said)
         metrics = [metric for metric in metrics if metric not in unknown]
-
-
-def write_aside(path, text):
-    """Writes a file so that no reader sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(path.name + ".partial")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
-
-
-def read_table(path):
-    """(head, rows) of a TSV whose first lines are "# key<tab>value ...": {key: [value, ...]} (the last line of
-    each key) and [{column: text}]."""
-    head, lines = {}, []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            fields = line[2:].split("\t")
-            head[fields[0]] = fields[1:]
-        elif line:
-            lines.append(line)
-    return head, list(csv.DictReader(lines, delimiter="\t"))

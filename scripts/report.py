@@ -21,7 +21,6 @@ import json
 import math
 import os
 import pathlib
-import re
 import shutil
 import struct
 import subprocess
@@ -31,10 +30,11 @@ import zlib
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bandwidth_plot  # noqa: E402
 import charts  # noqa: E402
+import lab_files  # noqa: E402
 import ncu_reading  # noqa: E402
 import scaling_model  # noqa: E402
 from charts import Axis, Chart, significant, value_of  # noqa: E402
-from ncu_reading import ROOT, write_aside  # noqa: E402
+from lab_files import ROOT, job_of, write_aside  # noqa: E402
 
 NARROW, WIDE = 380, 880
 FIELD_AFTER = (100, 1000, 20000)  # sweeps, of which the field is shown
@@ -182,7 +182,7 @@ def build_solutions():
     print("building the solutions ...", flush=True)
     script = ('source "$1/scripts/lib.sh" && shift && configure >/dev/null && choose_backend >/dev/null && '
               'if [[ $backend == gpu ]]; then build_targets solutions; else build_targets "$@" solutions_on_cpu; fi')
-    first = [f"solution_{step}" for step, _, needs, *_ in ncu_reading.steps() if needs == "cpu"]
+    first = [f"solution_{step}" for step, _, needs, *_ in lab_files.steps() if needs == "cpu"]
     result = subprocess.run(["bash", "-c", script, "report.py", ROOT, *first], capture_output=True, text=True,
                             stdin=subprocess.DEVNULL)
     if result.returncode != 0:
@@ -344,15 +344,10 @@ def source(table):
     return f'<p class="source">Measured on {text(table.where())}</p>'
 
 
-def is_job(row):
-    """Whether the ladder noted on how many GPUs the row's step ran: "1 GPU", "2 GPUs, a rank each", "4 ranks on 2 GPUs"."""
-    return re.match(r"(\d+ ranks on )?\d+ GPUs?\b", row.get("note") or "") is not None
-
-
 def several_gpus(row):
     """", on 2 GPUs" where the ladder noted that; else nothing."""
-    match = re.search(r"\d+ GPUs\b", row["note"]) if is_job(row) else None
-    return f", on {match[0]}" if match else ""
+    ranks, gpus = job_of(row) or (1, 1)
+    return f", on {gpus} GPUs" if gpus > 1 else ""
 
 
 def ladder_section(table, steps, told):
@@ -380,7 +375,7 @@ def ladder_section(table, steps, told):
     parts.append(figure(lambda width: charts.ladder(rows, facts, on_gpu, width)))
     parts.append("<p>“Times faster” is against the step before, run again at this step's n. The scale is logarithmic: "
                  "the same length more is the same factor more.</p>")
-    jobs = [row for row in rows if is_job(row)]
+    jobs = [row for row in rows if job_of(row)]
     if jobs:
         noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
         together = " “% of copy” is against the copy bandwidth of all the GPUs that a step used together (the dashed " \
@@ -833,7 +828,7 @@ def main():
     if not os.access(out.parent, os.W_OK | os.X_OK):
         fail(f"{out.parent}: cannot be written")
 
-    steps = ncu_reading.steps()
+    steps = lab_files.steps()
     titles = {step: title for step, *_, title in steps}
     folders = [arguments.results] if arguments.results else [ROOT / "results/local", ROOT / "results/h200"]
     ladder = find_table(folders, "ladder.tsv", "mpoints_per_s")

@@ -30,7 +30,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import charts  # noqa: E402
 import ncu_reading  # noqa: E402
-from ncu_reading import ROOT, NotAllowed, NotPossible, kernel_name, read_raw, read_table, write_aside  # noqa: E402
+from lab_files import ROOT, read_table, steps, write_aside  # noqa: E402
+from ncu_reading import NotAllowed, NotPossible, kernel_name, read_raw  # noqa: E402
 
 ITERATIONS = 30  # under ncu, or LAUNCHES of a kernel that makes several sweeps, where that is more
 LAUNCHES = 8
@@ -400,7 +401,7 @@ def draw(folder):
     else:
         warn(f"{folder / 'bandwidth.tsv'}: is not there, so the chart has no ceilings; make bandwidth measures them")
     where = " ".join(word for key in ("gpu", "date") for word in head.get(key, [])[:1])
-    chart = charts.roofline(rows, ceilings, {step: title for step, *_, title in ncu_reading.steps()}, where)
+    chart = charts.roofline(rows, ceilings, {step: title for step, *_, title in steps()}, where)
     try:
         write_aside(folder / "roofline.svg", chart.standalone())
     except OSError as error:
@@ -424,7 +425,7 @@ def main():
     if arguments.draw:
         draw(arguments.draw)
         return
-    with_kernels = [step for step in ncu_reading.steps() if step[1].endswith(".cu") and step[2] == "cuda"]
+    with_kernels = [step for step in steps() if step[1].endswith(".cu") and step[2] == "cuda"]
     wanted = [word for word in arguments.steps.split(",") if word]
     unknown = [word for word in wanted if word not in {step[0][:2] for step in with_kernels}]
     if unknown:

@@ -10,7 +10,7 @@ import re
 
 import charts
 from measuring import fail
-from ncu_reading import read_table, steps, write_aside
+from lab_files import read_table, steps, write_aside
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = ROOT / "results/h200/scaling.tsv"

@@ -25,10 +25,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import ncu_reading  # noqa: E402
+import lab_files  # noqa: E402
 import scaling_model  # noqa: E402
+from lab_files import ROOT, job_of  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 LADDER = ROOT / "results/h200/ladder.tsv"
 TRACER = ROOT / "results/h200/tracer.tsv"
 TILE = ROOT / "results/h200/tile_loading.tsv"
@@ -53,7 +53,7 @@ def number(step):
 
 def step_before(step):
     """The name of the step before, as lab/steps.tsv has it."""
-    names = [name for name, *_ in ncu_reading.steps()]
+    names = [name for name, *_ in lab_files.steps()]
     return names[names.index(step) - 1]
 
 
@@ -121,12 +121,6 @@ def other_runs(facts, rows):
     return lines + ([f"Note: {facts['note']}."] if facts.get("note") else [])
 
 
-def job_of(row):
-    """(ranks, GPUs) of a row whose step is a job of ranks, as the ladder noted them; None of any other row."""
-    match = re.match(r"(?:(\d+) ranks on )?(\d+) GPUs?\b", row["note"])
-    return (int(match[1] or match[2]), int(match[2])) if match else None
-
-
 def on_gpus(row):
     """"on 2 GPUs, a rank each", "4 ranks on 2 GPUs"."""
     ranks, gpus = job_of(row)
@@ -151,7 +145,7 @@ def job_lines(rows):
 
 def is_job(step):
     """Whether a step is a job of several ranks."""
-    return any(name == step and needs == "ranks" for name, _, needs, *_ in ncu_reading.steps())
+    return any(name == step and needs == "ranks" for name, _, needs, *_ in lab_files.steps())
 
 
 def ladder_block(facts, serial, rows):

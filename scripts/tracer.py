@@ -20,7 +20,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from ncu_reading import kernel_name, write_aside  # noqa: E402
+from lab_files import write_aside  # noqa: E402
+from ncu_reading import kernel_name  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
