@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     }
     if (y >= y_stored) {
       *reinterpret_cast<float4*>(to) = row;
-      if (kSum) {
+      if constexpr (kSum) {
         const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
         thread_sum += (a * a + b * b) + (c * c + d * d);
       }
