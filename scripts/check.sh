@@ -106,8 +106,10 @@ grep -E 'warning' "$log" | sed "s#$lab_root/##g" | awk '!seen[$0]++' || true
 looks=""
 if [[ $backend == gpu && $step_needs == cuda ]]; then
   looks=${build_dir#"$lab_root"/}/bin/${target}_cpu_watched
-  build_targets "${target}_cpu_watched" >"$build_dir/looks_$target.log" 2>&1 && [[ -x $build_dir/bin/${target}_cpu_watched ]] ||
+  if ! build_targets "${target}_cpu_watched" >"$build_dir/looks_$target.log" 2>&1 ||
+    [[ ! -x $build_dir/bin/${looks##*/} ]]; then
     looks=""
+  fi
 fi
 
 cd "$lab_root" # so that files are named as the learner knows them
@@ -157,7 +159,9 @@ measure_goals() {
   local before=solution_$step_before found log=$build_dir/goals_$target.log
   if ! have_target "$before"; then before=exercise_$step_before; fi
   # To count needs no GPU, either.
-  if [[ $step_source == *.cu ]] && build_targets "${which}_${step}_cpu_watched" >"$log" 2>&1; then
+  if [[ -n $looks ]]; then
+    options+=(--watched "$looks")
+  elif [[ $step_source == *.cu ]] && build_targets "${which}_${step}_cpu_watched" >"$log" 2>&1; then
     options+=(--watched "${build_dir#"$lab_root"/}/bin/${which}_${step}_cpu_watched")
   fi
   if grep -q "^-- CUDA " "$build_dir/configure.log" && build_targets lab_trace >"$log" 2>&1; then
