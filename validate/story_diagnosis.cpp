@@ -151,6 +151,10 @@ void copy_boundary(const Field& from, int n, Field* to) {
   }
 }
 
+const std::string kCaptured =
+    "what stands between cudaStreamBeginCapture and cudaStreamEndCapture: there the sweeps of a "
+    "pass have to be launched, into the stream that captures";
+
 /// Those of two fields that change roles.
 void listen_to_swaps(const Look& look, Told* told) {
   Sweeps& right = look.sweeps;
@@ -185,6 +189,12 @@ void listen_to_swaps(const Look& look, Told* told) {
            : "the arguments of " + look.words.sweep() + " where it is launched, and " +
                  look.words.handover(),
        [&](int k) -> const Field& { return right.after(k % 2); }});
+  if (look.words.has_graph()) {
+    told->listen(
+        {"two passes are made before the first one is asked for, and none after that: "
+         "work that is captured is noted and not run, and these sweeps ran",
+         kCaptured, [&](int k) -> const Field& { return right.after(k % 2 ? 1 : 2); }});
+  }
   // Memory that nobody had before holds 0.
   const Field never_written(look.start_old.size(), 0.0f);
   std::deque<Field> one_given = {look.start_new};
@@ -203,7 +213,8 @@ void listen_to_swaps(const Look& look, Told* told) {
          return one_given[k];
        }});
   told->listen({"no sweep is made at all: the fields change roles, and keep their starting values",
-                never_launched(look) + "; and how many sweeps " + look.words.host() +
+                (look.words.has_graph() ? kCaptured + "; or " : "") + never_launched(look) +
+                    "; and how many sweeps " + look.words.host() +
                     " makes: as many as it is asked for, one too",
                 [&](int k) -> const Field& { return k % 2 ? look.start_new : look.start_old; }});
 }
