@@ -229,6 +229,12 @@ def clusters(places, near):
     return [(x, y, sorted(words)) for x, y, words in groups]
 
 
+def overlap(box, others):
+    """How much of (left, top, right, bottom) others lie on, in square pixels."""
+    return sum(max(0, min(box[2], other[2]) - max(box[0], other[0])) * max(0, min(box[3], other[3]) - max(box[1], other[1]))
+               for other in others)
+
+
 def run_together(numbers):
     """04 05 06 08 as 04–06, 08."""
     parts = []
@@ -309,6 +315,7 @@ def roofline(rows, ceilings, titles, where, width=880):
         height_of = y(1e-9 * point["flops"] / point["seconds"])
         ends = [x(point["flops"] / count) for count in point["bytes"].values()]
         chart.line([(min(ends), height_of), (max(ends), height_of)], "soft", 1, opacity=0.6)
+    labels, dots = [], []  # (x, y, steps, level, colour), (left, top, right, bottom)
     for level, name, colour, shape in LEVELS:
         places = []
         for point in sweeps:
@@ -319,10 +326,22 @@ def roofline(rows, ceilings, titles, where, width=880):
                       f"{point['step']} {point['kernel']}, {name}: {significant(intensity)} operations per byte, "
                       f"{significant(rate)} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
             places.append((x(intensity), y(rate), point["step"][:2]))
-        for place_x, place_y, numbers in clusters(places, 36):
-            # L2's below, the others above, where they do not meet.
-            chart.haloed(place_x, place_y + (21 if level == "l2" else -11), run_together(numbers), align="middle",
-                         colour=colour, size=12, bold=True)
+            dots.append((x(intensity) - 6, y(rate) - 6, x(intensity) + 6, y(rate) + 6))
+        labels += [(*place, level, colour) for place in clusters(places, 36)]
+    taken = []
+    for place_x, place_y, numbers, level, colour in labels:
+        words = run_together(numbers)
+        half = 3.8 * len(words)
+        # L2's below, the others above; where they would meet: to a side, or farther off. The first that lies on least.
+        beside, off = half + 9, {"l1": [(0, -11), (-1, 4), (-1, -9), (0, -25), (1, 4)],
+                                 "l2": [(0, 21), (1, 4), (1, 17), (-1, 17), (0, 35)],
+                                 "dram": [(0, -11), (1, 4), (1, -9), (0, -25), (1, 17)]}[level]
+        sides = [(place_x + beside * way, place_y + down) for way, down in off]
+        boxes = [(x_middle - half, base_y - 10, x_middle + half, base_y + 2) for x_middle, base_y in sides]
+        cost = [3 * overlap(box, taken) + overlap(box, dots) + (box[0] < left or box[2] > right) * 1e4 for box in boxes]
+        best = cost.index(min(cost))
+        taken.append(boxes[best])
+        chart.haloed(*sides[best], words, align="middle", colour=colour, size=12, bold=True)
 
     base = bottom + 62
     # On a phone the lines have no room for their names.

@@ -308,6 +308,17 @@ const look = (frame, width) => {
         told.push(`${width}: ${name}: "${words.textContent}" sticks out`);
       if (size.height < 10) told.push(`${width}: ${name}: "${words.textContent}" is too small`);
     }
+    // The names of marks, in the middle of a chart and bold; a box is a few pixels higher than its letters.
+    const names = [...chart.querySelectorAll('text[text-anchor=middle][font-weight="600"]')];
+    names.forEach((words, k) => {
+      const a = words.getBoundingClientRect();
+      for (const other of names.slice(k + 1)) {
+        const b = other.getBoundingClientRect();
+        if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3 &&
+            Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6)
+          told.push(`${width}: ${name}: "${words.textContent}" lies on "${other.textContent}"`);
+      }
+    });
   }
   told.push(`${width} draws ${[...drawn].sort().join(' ')}`);
 };
