@@ -391,6 +391,42 @@ Measured more_sweeps_a_second(Bench* bench) {
                          times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
 }
 
+/// How often something was noted in kCountedSweeps sweeps, by the program that runs on the CPU: a
+/// run of twice as many less one of so many. "": whatever is in the table.
+constexpr int kCountedSweeps = 240;
+
+double on_the_cpu(Bench* bench, const char* table, const std::string& name) {
+  const std::string& program = bench->have.on_gpu ? bench->have.watched : bench->have.program;
+  if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
+  double all = 0;
+  for (const int times : {1, 2}) {
+    for (const TraceRow& row : bench->trace(program, 64, times * kCountedSweeps).table(table)) {
+      if (row.name.find(name) != std::string::npos) all += (times == 1 ? -1 : 1) * row.count;
+    }
+  }
+  return all;
+}
+
+Measured few_waits(Bench* bench) {
+  const double waits = on_the_cpu(bench, "waits", "");
+  return measured(5 * waits <= kCountedSweeps,
+                  format("the host waits %.3g times in %d sweeps", waits, kCountedSweeps));
+}
+
+Measured waits_late(Bench* bench) {
+  const double waits = on_the_cpu(bench, "waits", "");
+  const double idle = on_the_cpu(bench, "waits", "no kernels left");
+  return measured(idle == 0, format("after %.3g of %.3g waits it has nothing left", idle, waits));
+}
+
+Measured sweeps_together(Bench* bench) {
+  const double kernels = on_the_cpu(bench, "handed over", "kernel");
+  const double graphs = on_the_cpu(bench, "handed over", "graph");
+  return measured(4 * (kernels + graphs) <= kCountedSweeps,
+                  format("%.3g kernels and %.3g graphs are launched in %d sweeps", kernels, graphs,
+                         kCountedSweeps));
+}
+
 /// Bandwidth at 8 bytes an update over that of a copy, both measured now.
 Measured share_of_copy(Bench* bench, int iterations, double least) {
   if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
@@ -546,9 +582,14 @@ const std::vector<Goal>& goals() {
        "A sweep that reads and writes each point once moves 8: what is left that moves more?"},
       {10, "an iteration takes at most 0.6 of its time before", iteration_shorter,
        "What does the loop do beside the sweep? make trace STEP=10 shows it."},
+      {11, "the host waits once in 5 sweeps at most", few_waits,
+       "A residual every kCheckEvery sweeps, and nothing else in the loop that waits."},
+      {11, "the host never waits for a GPU that has nothing more to do", waits_late,
+       "Queue the next pass first; then wait for the residual of the pass before it."},
+      {11, "4 sweeps or more by one launch", sweeps_together,
+       "Capture the sweeps of a pass as a graph: cudaGraphLaunch launches all of them."},
       {11, "4.5 times the sweeps a second of the step before", more_sweeps_a_second,
-       "All three remedies are needed: a residual now and then, read one check late, and the "
-       "sweeps as a graph. See make trace STEP=11."},
+       "Is the sum made by every sweep, or by the last of a pass alone? See make trace STEP=11."},
       {12, "0.8 of the bandwidth of a copy", near_copy,
        "Are the loads 16 bytes wide, and are several rows under way? make ncu STEP=12 tells."},
       {13, "4 times as fast as a copy could make one sweep", past_copy,

@@ -157,6 +157,8 @@ void note_beside(const char* what, bool has_kernel) {
   add(has_kernel ? "beside a kernel" : "beside no kernel", what, 0);
 }
 
+void note_handed_over(const char* what) { add("handed over", what, 0); }
+
 void note_wait(bool has_kernels_left) {
   add("waits", has_kernels_left ? "kernels left" : "no kernels left", 0);
 }

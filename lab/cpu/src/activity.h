@@ -39,6 +39,10 @@ void note_host_access(const void* p);
 /// as neither had to wait for the other; or none could.
 void note_beside(const char* what, bool has_kernel);
 
+/// The host hands its GPU a "kernel", or a "graph" of many, at once: what is captured is not handed
+/// over.
+void note_handed_over(const char* what);
+
 /// The host has waited for something, and when it was done the GPU still had kernels to run; or
 /// none.
 void note_wait(bool has_kernels_left);

@@ -416,6 +416,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (!exec) return error(cudaErrorInvalidValue, "there is no graph");
+  note_handed_over("graph");
   for (const auto& work : exec->graph.work) {
     if (auto e = enqueue(stream, work->where, work->run, work->uses, work->what)) return e;
   }
