@@ -8,7 +8,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
                                                          roofline}.tsv where they are
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv, and the model of it;
-                                                         scaling.svg is drawn beside it
+                                                         scaling.svg is drawn beside it. README.md: some words of it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (lab/cpu/README.md) lab/cpu/tests/bugs/09_shared_tile.tsv
@@ -646,6 +646,23 @@ def scaling_block(step):
     return lines
 
 
+def scaling_words():
+    """What README.md says of step 15 on the most GPUs."""
+    if not SCALING.is_file():
+        return ["How they scale is not measured yet."]
+    facts, rows = scaling_model.read(SCALING)
+    most = max(int(row["ranks"]) for row in rows)
+    of_15 = [row for row in rows if (row["step"][:2], int(row["ranks"])) == ("15", most) and row["ms"] != "-"
+             and int(row["check_every"]) == scaling_model.CHECK_OFTEN]
+    strong = [f"{float(row['efficiency']):.1f} % at n = {row['n']}" for row in of_15 if row["efficiency"] != "-"]
+    fastest = max(of_15, key=lambda row: float(row["glups"]))
+    return [f"On {most} {facts['gpu']}s (CUDA {facts['cuda']}, NCCL {facts['nccl']}), with a residual every "
+            f"{scaling_model.CHECK_OFTEN} sweeps, step 15 reaches",
+            f"{', '.join(strong)} of {most} times the speed of step 13 on one.",
+            f"At n = {fastest['n']} it updates {significant(fastest['glups'])} GLUPS (10⁹ points a second; median of "
+            f"{fastest['samples']}, spread {spread(fastest):.1f} %)."]
+
+
 def model_lines():
     """The model's figures, what it says of the points that it was not fitted to, and of many nodes."""
     try:
@@ -705,6 +722,7 @@ def main():
     facts, serial, rows = read_ladder(LADDER)
     cpu = ROOT / "lab/cpu/README.md"
     blocks = [(ROOT / "README.md", "ladder", LADDER, ladder_block(facts, serial, rows)),
+              (ROOT / "README.md", "scaling", SCALING, scaling_words()),
               (ROOT / "lab/trace/README.md", "tracer", TRACER, tracer_block()),
               (cpu, "counters", COUNTERS, counters_block()),
               (cpu, "mistakes", MISTAKES, mistakes_block())]
