@@ -184,6 +184,8 @@ measure_goals() {
   # A handout has no solutions.
   if [[ $which == solution ]]; then
     next=""
+  elif grep -qF "TODO($step_number)" "$source_file"; then
+    next="Next: the TODO($step_number) that are left."
   elif [[ -d solutions ]]; then
     next+=", and see how the solution does it: make diff STEP=$step_number."
   else
@@ -253,7 +255,9 @@ for order in reverse shuffled; do
   judge "$program" "${one_number_of_ranks[@]}" --quiet
   if ((status != 0)); then
     say_wrapped "$said"
-    say "  That is with the threads run in $order order; forward it is right: a race?"
+    why="forward it is right: a race?"
+    if [[ $said == *" bytes that cuda"* ]]; then why="forward it does not show."; fi
+    say "  That is with the threads run in $order order; $why"
     exit "$status"
   fi
 done

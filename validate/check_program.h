@@ -11,7 +11,7 @@
 namespace validate {
 
 /// The runs that a step is judged by: the three problems at n = 100 and n = 250, which are
-/// multiples of no block's shape, the probe at n = 1100, where a race shows more often, and at each
+/// multiples of no block's shape, the probe at n = 1043, where a race shows more often, and at each
 /// further size laplace and probe for a few iterations.
 std::vector<Case> usual_cases(const std::vector<int>& further_sizes = {});
 

@@ -27,7 +27,8 @@ FieldComparison compare_field(const Reference& reference, int iterations,
     const float* expected = reference.row(j);
     for (int i = 0; i < n; ++i) {
       if (same(expected[i], found[i])) continue;
-      ++result.different;
+      if (result.different++ == 0) result.first_row = j;
+      result.last_row = j;
       const double difference = std::fabs(static_cast<double>(found[i]) - expected[i]);
       if (difference > result.max_difference) result.max_difference = difference;
       // No sweep touches the boundary, so nothing there may be rounded anew.

@@ -28,6 +28,7 @@ struct FieldComparison {
   std::size_t none = 0;       ///< of those, the points that are not a number
   double max_difference = 0;  ///< the largest |found - expected|; NaN aside
   int i_min = 0, i_max = -1, j_min = 0, j_max = -1;  ///< the box that holds all wrong points
+  int first_row = 0, last_row = -1;                  ///< with a point whose bits differ
   std::vector<Cell> first;                           ///< the first few wrong points, row by row
 };
 

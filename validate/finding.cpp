@@ -47,6 +47,8 @@ std::size_t assignment_in(const std::string& line) {
 
 /// The array that a line reads, or writes, if there is but one: "f_old" of x = f_old[k].
 std::string array_of(const std::string& line, bool writes) {
+  // Of __pipeline_memcpy_async(&ring[...], from, ...) the place that it writes is no array that it reads.
+  if (!writes && line.find("__pipeline_memcpy_async") != std::string::npos) return "";
   const std::size_t assigned = assignment_in(line);
   std::string found;
   for (std::size_t k = line.find('['); k != std::string::npos; k = line.find('[', k + 1)) {

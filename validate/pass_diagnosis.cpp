@@ -85,7 +85,7 @@ Diagnosis ask_about_boundary_in_between(const Cells& cells, int sweeps) {
   const std::string where = sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides);
   return {kRightByItself + "In a pass of several, only points beside " + where +
               " are wrong: after one of the sweeps in between " + where +
-              " no longer has its values",
+              (sides.size() % 4 > 1 ? " no longer have their values" : " no longer has its values"),
           {"where the boundary's points keep their values: after every sweep of a pass, not only "
            "after the last one; each sweep is a row behind the one before it"}};
 }
