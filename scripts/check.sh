@@ -85,8 +85,25 @@ if [[ $which == exercise ]]; then
   trap note_verdict EXIT
 fi
 log=$build_dir/check_$target.log # two checks may run at a time
+
+# nvcc_of_build: the CUDA compiler that CMake found, or nothing.
+nvcc_of_build() {
+  sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
+    head -n 1 || true
+}
+
+# nvcc_takes NVCC PTX: whether it compiles the learner's file. The build's own include folders are the step's.
+nvcc_takes() {
+  "$1" -std=c++17 -ptx "-I$lab_root/lab/include" "-DLAB_STEP_NAME=\"$step\"" "$lab_root/$source_file" -o "$2"
+}
+nvcc_takes_it=0
 if ! locked cmake --build "$build_dir" --parallel "$(nproc)" \
   --target "$target" ${watched:+"$watched"} >"$log" 2>&1; then
+  # Where nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's.
+  nvcc=$(nvcc_of_build)
+  if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && nvcc_takes "$nvcc" "$build_dir/$target.ptx" >"$log.nvcc" 2>&1; then
+    nvcc_takes_it=1
+  fi
   # One program's log: of two that are built of the same file, each would tell the same.
   if [[ -n $watched ]] && ! locked cmake --build "$build_dir" --target "$target" >"$log.1" 2>&1; then
     mv "$log.1" "$log"
@@ -94,6 +111,11 @@ if ! locked cmake --build "$build_dir" --parallel "$(nproc)" \
   # What the compiler says, without what the build tool says.
   grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^cd .* && |^/.*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$log" |
     sed "s#$lab_root/##g" || true
+  if ((nvcc_takes_it)); then
+    say "$step: nvcc compiles it; the CPU in place of a GPU lacks what the first"
+    say "  error above names (lab/cpu/README.md). On a GPU: make check STEP=$step_number."
+    exit $exit_no_gpu
+  fi
   say "$step: does not compile; begin with the first error above"
   exit 1
 fi
@@ -136,6 +158,9 @@ elif ((step_ranks)); then
   ranks=(--ranks "${RANKS:-1,2,3,4}")
   one_number_of_ranks=(--ranks "${RANKS:-3}")
 fi
+
+# Ranks that wait for each other for ever are to say so before the check takes them for slow.
+if [[ $backend == cpu ]]; then export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}; fi
 
 # judge PROGRAM [OPTION...]: sets said and status: what the validator says.
 judge() {
@@ -203,11 +228,15 @@ measure_goals() {
   exit "$status"
 }
 
-# Looking at every access takes time: fewer points and sweeps.
+# Looking at every access takes time: fewer points and sweeps. A pass of several sweeps has to be among them, and
+# more columns than one warp of a block has, where warps share a block.
 few=(--iterations 3 "${one_number_of_ranks[@]}")
-# A pass of several sweeps has to be among them.
+few_points=33,100
+if ((10#$step_number == 12)); then few_points=33,600; fi
 if ((10#$step_number >= 13)); then few[1]=13; fi
-if [[ -z ${N:-} ]]; then few+=(--n 100); fi
+if ((10#$step_number == 13)); then few_points=250; fi
+if ((step_ranks)); then few_points=100; fi
+if [[ -z ${N:-} ]]; then few+=(--n "$few_points"); fi
 nothing_found="  No race, no access out of bounds, no read of memory that nothing wrote."
 
 if [[ $backend == gpu ]]; then
@@ -270,10 +299,8 @@ if [[ -n $watched ]]; then
   fi
 fi
 # What g++ takes nvcc may refuse: a function of the host's called from a kernel. Where nvcc is here, it is asked.
-nvcc=$(sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
-  head -n 1 || true)
-if [[ -x $nvcc ]] && ! "$nvcc" -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$source_file" \
-  -o "$build_dir/$target.ptx" >"$log" 2>&1; then
+nvcc=$(nvcc_of_build)
+if [[ -x $nvcc ]] && ! nvcc_takes "$nvcc" "$build_dir/$target.ptx" >"$log" 2>&1; then
   sed "s#$lab_root/##g" "$log" | head -n 20
   say "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with"
   say "  the first error above"

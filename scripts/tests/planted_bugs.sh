@@ -11,7 +11,8 @@
 # `# on-cpu: looked at`, as `make check` does it, whose diagnosis makes use of a look at every access. Of
 # programs that are right the step's goals are measured, too, as far as that can be done here: another way to
 # them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
-# (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked.
+# (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with:
+# OPTIONS`: the validator's, in place of those that a job of ranks is tried with.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -151,7 +152,11 @@ if ((10#${step%%_*} >= 13)); then few_sweeps=13; fi
 # judge NAME PATCH: says what is not as it should be, or nothing.
 judge() {
   local name=$1 regex program=$temp/program
-  local -a options=(--time-limit 60 --source "$temp/$1/$source_file" "${ranks[@]}")
+  local -a options=(--time-limit 60 --source "$temp/$1/$source_file") tried=("${ranks[@]}")
+  if [[ $name != unpatched ]] && grep -q '^# tried with: ' "$2"; then
+    read -r -a tried < <(sed -n 's/^# tried with: //p' "$2")
+  fi
+  options+=("${tried[@]}")
   if [[ $place == gpu && -f $temp/program_watched ]] || [[ " ${looked_at[*]-} " == *" $name "* ]]; then
     mkdir "$temp/$name/watched"
     ln -s "$temp/program_watched" "$temp/$name/watched/$name"

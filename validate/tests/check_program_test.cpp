@@ -483,7 +483,7 @@ TEST(UsualCasesTest, are_the_three_problems_at_sizes_that_no_block_divides) {
   for (ProblemKind problem : {ProblemKind::kProbe, ProblemKind::kLaplace, ProblemKind::kHarmonic}) {
     EXPECT_EQ(std::count_if(cases.begin(), cases.end(),
                             [&](const Case& run) { return run.problem == problem; }),
-              problem == ProblemKind::kProbe ? 3 : 2);
+              problem == ProblemKind::kProbe ? 6 : 2);
   }
   EXPECT_EQ(cases.back().n, 1043) << "a race shows more often where not all blocks run at once";
   for (const Case& run : cases) {
@@ -502,7 +502,7 @@ TEST(UsualCasesTest, further_sizes_are_for_probe_and_laplace) {
     return run.n == 8192 && run.problem != ProblemKind::kHarmonic;
   });
   EXPECT_EQ(large, 2);
-  EXPECT_EQ(cases.size(), 9u);
+  EXPECT_EQ(cases.size(), 12u);
 }
 
 /// The program `validate`: what the verdicts are to a shell.
