@@ -77,7 +77,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 }
 
 // TODO(12): What a lane has of a row: struct Row, a float4 and one float beyond (lane 0: the point
-//   west of the strip; lane 31: the one east of it). load_row fills it from f_old.
+//   west of the strip; lane 31: the one east of it). load_row fills it from f_old. No lane reads
+//   past its row's pitch, though its strip may go on beyond that.
 // TODO(12): sweep_row makes a lane's four new values from its rows south, centre, north. East and
 //   west of the four come by __shfl_down_sync and __shfl_up_sync. Boundary and padding keep theirs.
 // TODO(12): The kernel: each warp loads its first rows, then for each row asks for the one

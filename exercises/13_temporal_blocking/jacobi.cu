@@ -182,6 +182,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
 
 // TODO(13): Split the sweeps into passes of kLevels, then kFewLevels, then 1. Each pass swaps the
 //   fields' roles once. The last one alone makes a sum; it is zero before.
+//   When all is right: best_rows(n) chooses `rows`; see the guide.
 // Makes sweeps over the interior, the fields changing roles after each. Returns the sum of the last
 // one's squared changes; in double, as n^2 of them in float would lose too many digits.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {

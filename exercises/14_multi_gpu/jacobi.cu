@@ -97,9 +97,10 @@ __host__ __device__ inline int blocks_in_a_row(int n) {
   return blocks_across(n) + (blocks_across(n) > 1 ? 2 : 1);
 }
 
-// TODO(14): in the pass kernel, three things: which rows it stores (from begin on, before end);
-//   where a row stands (j - held_begin); and the last row that it may fetch, which is the last one
-//   held. What keeps its values is still the boundary of the whole field.
+// TODO(14): in the pass kernel: which rows it stores (from begin on, before end); where a row
+//   stands (j - held_begin), for `from` and for `to`; and the last row that it may fetch, which is
+//   the last one held: in fetch, and in both conditions with kRing of the loop over y. What keeps
+//   its values is still the boundary of the whole field.
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
 struct Level {
   float4 row;    // the row that arrived last

@@ -274,7 +274,8 @@ void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
 //   part of the rest, and the multiprocessors of each. Mind a rank without a neighbour on one side,
 //   or on both, and one whose ends are all that it has.
 // TODO(15): a pass: each stream waits for the other one's event of the pass before. The ends, their
-//   event, the rest, its event, then the exchange of the new field, behind the ends.
+//   event, the rest, its event, then the exchange of the new field, behind the ends. (It is queued
+//   last, because through the host it waits.)
 // `sum` is null where nobody asks for it.
 // TODO(15): the kernel gets the Part, and its grid has one dimension: as many blocks as it is given
 //   multiprocessors. A team goes through its rows of the long swath, one swath after the other: a
@@ -299,8 +300,9 @@ void jacobi_pass(float** f_old, float** f_new, double* sum, lab::Ranks& ranks, c
 }
 
 // TODO(15): the host reads each sum one check late, as in step 11: struct Found with the sum on the
-//   GPU, one in pinned memory, and an event. Behind the last pass, in the stream: the sum over the
-//   ranks, the copy to the host, the sum set to zero for its next turn.
+//   GPU, one in pinned memory, and an event. Behind the last pass, in the ends' stream, when the
+//   rest is done, too: the sum over the ranks, the copy to the host, the sum set to zero for its
+//   next turn.
 // The sum over all ranks, in each of them the same: they go on, or stop, together.
 double sum_over_ranks(double* sum, lab::Ranks& ranks) {
   nvtxRangePush("residual");
