@@ -447,12 +447,6 @@ std::vector<std::string> check_stopping(const std::string& program, const Case& 
   std::vector<std::string> lines = {
       format("its residual meets --tolerance %.3g in iteration %d, and it should stop there",
              run.tolerance, meets)};
-  if (!trial.error.empty() && made == 0) {
-    lines[0] += trial.child.exit_code <= lab::kExitNotConverged ? "; it makes no sweep at all"
-                                                                : "; " + trial.error;
-    lines.push_back("  Look at what the residual is before the loop: larger than any tolerance?");
-    return lines;
-  }
   if (!trial.error.empty() && run.ranks > 1) {
     return {
         "diagnosis: as long as no tolerance is asked for all is right: the ranks do not agree "
@@ -460,6 +454,12 @@ std::vector<std::string> check_stopping(const std::string& program, const Case& 
         "look at: whether every rank gets the residual of all: each decides by itself whether "
         "to go on",
         trial.error};
+  }
+  if (!trial.error.empty() && made == 0) {
+    lines[0] += trial.child.exit_code <= lab::kExitNotConverged ? "; it makes no sweep at all"
+                                                                : "; " + trial.error;
+    lines.push_back("  Look at what the residual is before the loop: larger than any tolerance?");
+    return lines;
   }
   if (!trial.error.empty()) return {trial.error};
   if (made == run.iterations) {
