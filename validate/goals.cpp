@@ -131,6 +131,7 @@ struct Iteration {
   double stores = 0, atomics = 0;  // of threads, in global memory
   double launches = 0;
   double copied = 0;   // values of 4 bytes, by cudaMemcpy
+  double by_host = 0;  // those of them that go to or from the host's own memory
   double swapped = 0;  // launches with other pointers than the last time
 };
 
@@ -145,9 +146,9 @@ Iteration one_iteration(Bench* bench) {
     }
     const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
     for (const TraceRow& copy : trace.table("copies")) {
-      if (copy.name.find("pageable") == std::string::npos && copy.name != "memset") {
-        iteration.copied += sign * copy.bytes / sizeof(float);
-      }
+      const bool host = copy.name.find("pageable") != std::string::npos;
+      if (copy.name == "memset") continue;
+      (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
     }
     iteration.swapped += sign * total(trace.table("arguments"), &TraceRow::count);
   }
@@ -181,7 +182,29 @@ Measured copy_on_gpu(Bench* bench) {
 Measured no_copy(Bench* bench) {
   const Iteration iteration = one_iteration(bench);
   const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
+  const double by_host = iteration.by_host / interior(kCountedN);
+  if (by_host >= 0.01) {
+    return measured(false,
+                    format("%.2g of a field goes between the GPU and the host's memory in each "
+                           "iteration",
+                           by_host),
+                    "Nothing in the loop needs the field on the host: copy it behind the loop.");
+  }
   return measured(fields >= 0.99 && fields < 1.1, fields_written(fields));
+}
+
+/// An access now and then, as to a sum, is none of a field.
+Measured fields_stay(Bench* bench) {
+  std::vector<std::string> touched;
+  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
+    if (count >= 0.01 * interior(kCountedN)) {
+      touched.push_back(line + format(", %.3g times", count));
+    }
+  }
+  return measured(touched.empty(),
+                  touched.empty()
+                      ? "host code touches no field in an iteration"
+                      : "in an iteration host code touches what is allocated at " + join(touched));
 }
 
 Measured migration_stopped(Bench* bench) {
@@ -440,6 +463,12 @@ Measured share_of_copy(Bench* bench, int iterations, double least) {
 Measured near_copy(Bench* bench) { return share_of_copy(bench, 200, 0.8); }
 Measured past_copy(Bench* bench) { return share_of_copy(bench, 480, 4); }
 
+Measured several_sweeps_a_launch(Bench* bench) {
+  const double launches = on_the_cpu(bench, "kernels", "");
+  return measured(4 * launches <= kCountedSweeps,
+                  format("%.3g kernels make %d sweeps", launches, kCountedSweeps));
+}
+
 // ---- 14, 15: jobs of ranks --------------------------------------------------------------------
 
 /// What a job of two ranks, of which each has one neighbour, does in kJobSweeps sweeps and the
@@ -557,6 +586,8 @@ const std::vector<Goal>& goals() {
        "Launch the kernel once a sweep; the loops over i and j on the CPU go."},
       {5, "the copy is made on the GPU, too", copy_on_gpu,
        "Let copy_field launch a kernel with a thread for each point."},
+      {5, "host code leaves the fields to the GPU", fields_stay,
+       "Some loop on the CPU still reads or writes a field in each iteration."},
       {5, "pages no longer migrate: under 1 % of a field an iteration", migration_stopped,
        "Something on the CPU still touches a field in the loop: its pages come and go."},
       {6, "every kernel's accesses are coalesced: near 4 sectors a request", coalesced,
@@ -592,6 +623,8 @@ const std::vector<Goal>& goals() {
        "Is the sum made by every sweep, or by the last of a pass alone? See make trace STEP=11."},
       {12, "0.8 of the bandwidth of a copy", near_copy,
        "Are the loads 16 bytes wide, and are several rows under way? make ncu STEP=12 tells."},
+      {13, "a kernel makes 4 sweeps or more", several_sweeps_a_launch,
+       "kLevels: how many sweeps a row goes through before it is stored."},
       {13, "4 times as fast as a copy could make one sweep", past_copy,
        "Several sweeps a trip to memory: do the registers spill (make ncu STEP=13)?"},
       {14, "neighbours exchange once for several sweeps, a row for each", exchange_before_passes,

@@ -20,7 +20,7 @@ measure() {
 }
 
 # Steps whose exercise cannot be told from the solution without a GPU.
-need_gpu=" 03 07 12 13 "
+need_gpu=" 03 07 12 "
 measured=0 before="" before_source=""
 while IFS=$'\t' read -r step source needs _; do
   number=${step%%_*}
