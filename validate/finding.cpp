@@ -47,7 +47,7 @@ std::size_t assignment_in(const std::string& line) {
 
 /// The array that a line reads, or writes, if there is but one: "f_old" of x = f_old[k].
 std::string array_of(const std::string& line, bool writes) {
-  // Of __pipeline_memcpy_async(&ring[...], from, ...) the place that it writes is no array that it reads.
+  // The place that __pipeline_memcpy_async(&ring[...], from, ...) writes is not what it reads.
   if (!writes && line.find("__pipeline_memcpy_async") != std::string::npos) return "";
   const std::size_t assigned = assignment_in(line);
   std::string found;
