@@ -96,6 +96,11 @@ Finding read_finding(const std::string& said_by_program) {
     finding.both_write = holds(said, " writes what thread ") && holds(said, " wrote at ");
     finding.shared = said.rfind("race in shared memory", 0) == 0;
     finding.other_line = std::atoi(between(said, " at line ", ",").c_str());
+    if (holds(said, " writes what thread ") && holds(said, " changed atomically at ")) {
+      finding.plain_line = finding.line;
+    } else if (holds(said, " changes atomically what thread ") && holds(said, " wrote at ")) {
+      finding.plain_line = finding.other_line;
+    }
   } else if (holds(said, "memory that nothing has written")) {
     finding.kind = Finding::kUnwritten;
     finding.what = between(said, "nothing has written: ", " (");

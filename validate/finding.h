@@ -29,8 +29,9 @@ struct Finding {
   bool both_write = false;  ///< of a race
   bool shared = false;      ///< of a race: in shared memory
   int other_line = 0;       ///< of a race: where the other thread was; 0: not known
-  bool has_place = false;   ///< x and y are known
-  int x = 0, y = 0;         ///< blockIdx * blockDim + threadIdx
+  int plain_line = 0;  ///< of a race: the line that writes what others change atomically; 0: none
+  bool has_place = false;  ///< x and y are known
+  int x = 0, y = 0;        ///< blockIdx * blockDim + threadIdx
 
   bool known() const { return kind != kNone; }
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diagnosis_parts.h"
+#include "source_code.h"
 #include "text.h"
 
 namespace validate {
@@ -72,12 +73,14 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
 struct Look {
   Words words;
   int n = 0;
-  std::vector<Sweep> sweeps;  ///< the first few
-  bool is_float = false;      ///< the residual or the sum is a float: fewer digits to agree in
-  int ranks = 0;              ///< of the job, where it is one
-  Finding finding = {};       ///< of a look at every access
-  bool watched = false;       ///< there was one
-  bool single = false;        ///< parts of the sum may have been added up in float
+  std::vector<Sweep> sweeps;    ///< the first few
+  bool is_float = false;        ///< the residual or the sum is a float: fewer digits to agree in
+  int ranks = 0;                ///< of the job, where it is one
+  const char* halos = nullptr;  ///< how they are asked to exchange
+  Finding finding = {};         ///< of a look at every access
+  bool watched = false;         ///< there was one
+  std::string source = {};      ///< the program's text; "": not at hand
+  bool single = false;          ///< parts of the sum may have been added up in float
   double tolerance() const { return single ? 2e-6 : is_float ? 4e-7 : 1e-9; }
   bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
 
@@ -105,6 +108,62 @@ bool looks_like_float(const Sweep& sweep, int n) {
          std::fabs(sum - rounded) <= 4e-15 * sum;
 }
 
+/// A line of the program without its spaces and comments; "" where there is no text.
+std::string code_at(const Look& look, int line) {
+  const std::vector<std::string> lines = code_lines(look.source);
+  return line > 0 && line <= static_cast<int>(lines.size()) ? code_only(lines[line - 1]) : "";
+}
+
+// ---- What a look at every access found
+
+/// Threads that share a sum in shared memory, and do not wait for one another.
+Diagnosis ask_about_shared_sum(const Look& look) {
+  const Finding& finding = look.finding;
+  if (finding.kind != Finding::kRace || !finding.shared) return {};
+  const bool of_array = finding.what.find('[') != std::string::npos;
+  if (of_array && finding.both_write && finding.other_line == finding.line &&
+      code_at(look, finding.line).find("+=") == std::string::npos) {
+    return {"the field is right; the residual is not: several threads of a block write " +
+                finding.what +
+                format(" at line %d, and what the last of them writes stays", finding.line),
+            {format("the index at line %d: a place for each thread that writes there. A block with "
+                    "several rows of threads needs threadIdx.y in it, too",
+                    finding.line)}};
+  }
+  const bool of_cub =
+      look.words.has_block_sum() && !of_array && finding.what.find("storage") != std::string::npos;
+  const std::string lines = finding.other_line > 0 && finding.other_line != finding.line
+                                ? format("lines %d and %d", finding.other_line, finding.line)
+                                : format("line %d", finding.line);
+  return {"the field is right; the residual is not: threads of a block use " +
+              (finding.what.empty() ? std::string("shared memory") : finding.what) + " at " +
+              lines + " with no barrier in between, so a part of the sum is lost or read too early",
+          {of_cub ? "__syncthreads() between two uses of cub's temporary storage: one reduction "
+                    "ends before the next one "
+                    "begins"
+                  : "__syncthreads() between setting a shared sum to 0, adding to it, and reading "
+                    "it; in a tree after each "
+                    "round"}};
+}
+
+/// A thread that writes the sum, while others add to it by an atomic.
+Diagnosis ask_about_plain_write(const Look& look) {
+  const Finding& finding = look.finding;
+  if (finding.plain_line == 0 || finding.shared) return {};
+  const std::string code = code_at(look, finding.plain_line);
+  const bool sets_to_zero = code.find("=0;") != std::string::npos ||
+                            code.find("=0.0;") != std::string::npos ||
+                            code.find("=0.;") != std::string::npos;
+  const int adds = finding.plain_line == finding.line ? finding.other_line : finding.line;
+  return {format("the field is right; the residual is not: line %d %s what other threads have "
+                 "added to (line %d). Which of them comes first nobody knows",
+                 finding.plain_line, sets_to_zero ? "sets to 0" : "overwrites", adds),
+          {sets_to_zero ? "where the sum is set to 0: in " + look.words.host() +
+                              ", before the launch. In the kernel no barrier makes the other "
+                              "blocks wait for it"
+                        : format("line %d: atomicAdd there, too", finding.plain_line)}};
+}
+
 // ---- Residuals that are no numbers, or always the same
 
 Diagnosis ask_whether_numbers(const Look& look) {
@@ -112,7 +171,9 @@ Diagnosis ask_whether_numbers(const Look& look) {
   const bool none = std::any_of(look.sweeps.begin(), look.sweeps.end(),
                                 [](const Sweep& s) { return std::isnan(s.found); });
   if (!none) return {};
+  if (Diagnosis shared = ask_about_shared_sum(look); shared.known()) return shared;
   Diagnosis diagnosis;
+  diagnosis.symptom = true;  // an access that is found to be wrong says more
   diagnosis.cause =
       "the residual is not a number, though the field is right: either something that is added to "
       "the sum is none, or the sum itself was never set to 0, or the formula makes one of it";
@@ -693,24 +754,20 @@ Diagnosis ask_about_bytes(const Look& look) {
        "whether all that add to the sum, and all that read it, take it for a double"}};
 }
 
-/// Threads that share a sum in shared memory, and do not wait for one another.
-Diagnosis ask_about_shared_sum(const Look& look) {
+/// Threads that add to one sum in global memory, and not by an atomic.
+Diagnosis ask_about_lost_additions(const Look& look) {
   const Finding& finding = look.finding;
-  if (finding.kind != Finding::kRace || !finding.shared) return {};
-  const bool of_cub = look.words.has_block_sum() && finding.what.find('[') == std::string::npos &&
-                      finding.what.find("storage") != std::string::npos;
-  const std::string lines = finding.other_line > 0 && finding.other_line != finding.line
-                                ? format("lines %d and %d", finding.other_line, finding.line)
-                                : format("line %d", finding.line);
-  return {"the field is right; the residual is not: threads of a block use " +
-              (finding.what.empty() ? std::string("shared memory") : finding.what) + " at " +
-              lines + " with no barrier in between, so a part of the sum is lost or read too early",
-          {of_cub ? "__syncthreads() between two uses of cub's temporary storage: one reduction "
-                    "ends before the next one "
-                    "begins"
-                  : "__syncthreads() between setting a shared sum to 0, adding to it, and reading "
-                    "it; in a tree after each "
-                    "round"}};
+  const std::string code = code_at(look, finding.line);
+  const std::size_t adds = code.find("+=");
+  if (finding.kind != Finding::kRace || finding.shared || finding.other_line != finding.line ||
+      adds == std::string::npos || code.rfind('[', adds) != std::string::npos) {
+    return {};
+  }
+  return {format("the field is right; the residual is not: at line %d several threads add to the "
+                 "same sum, each reads it, adds, and writes it back, and what another one has "
+                 "added meanwhile is lost",
+                 finding.line),
+          {format("line %d: atomicAdd", finding.line)}};
 }
 
 /// Whether another run says another residual: by more than the order of a sum in double changes.
@@ -806,8 +863,15 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen) return {};
   const Patient& patient = interview->patient();
-  Look look{Words(patient),  wrong.run.n,    {}, true, wrong.run.ranks,
-            patient.finding, patient.watched};
+  Look look{Words(patient),
+            wrong.run.n,
+            {},
+            true,
+            wrong.run.ranks,
+            interview->run().halos,
+            patient.finding,
+            patient.watched,
+            patient.source};
   const lab::Problem problem(wrong.run.problem, look.n, 1);
   Sweeps right(look.n, field_of(problem.initial_old(), look.n));
   // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
@@ -827,10 +891,11 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   if (look.sweeps.empty()) return {};
   using Question = Diagnosis (*)(const Look&);
   for (Question question :
-       {ask_about_bytes, ask_whether_numbers, ask_about_nothing, ask_whether_they_change,
-        ask_for_formula, ask_for_other_field, ask_for_other_point, ask_whether_running,
-        ask_for_factor, ask_about_shared_sum, ask_for_one_lane, ask_for_lines, ask_for_one_thread,
-        ask_for_one_block, ask_for_whole_blocks, ask_for_integer, ask_for_float}) {
+       {ask_about_plain_write, ask_about_bytes, ask_whether_numbers, ask_about_nothing,
+        ask_whether_they_change, ask_for_formula, ask_for_other_field, ask_for_other_point,
+        ask_whether_running, ask_for_factor, ask_about_shared_sum, ask_for_one_lane, ask_for_lines,
+        ask_for_one_thread, ask_for_one_block, ask_for_whole_blocks, ask_for_integer,
+        ask_for_float}) {
     Diagnosis diagnosis = question(look);
     if (!diagnosis.known()) continue;
     // Parts that others have overwritten: which ones is a matter of who comes last.
@@ -848,6 +913,8 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
     Diagnosis twice = diagnose_finding(patient.finding, look.n, patient);
     if (twice.known() && look.sweeps[0].found > look.sweeps[0].right) return twice;
   }
+  const Diagnosis lost = ask_about_lost_additions(look);
+  if (lost.known()) return lost;
   Diagnosis race = ask_about_race(look, interview, seen->iterations);
   if (race.known()) return race;
   look.single = true;

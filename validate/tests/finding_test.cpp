@@ -158,6 +158,26 @@ TEST(FindingTest, the_lines_of_a_race_in_shared_memory) {
   EXPECT_FALSE(finding.both_write);
   EXPECT_EQ(finding.other_line, 93);
   EXPECT_EQ(finding.what, "block_sum");
+  EXPECT_EQ(finding.plain_line, 0);
+}
+
+TEST(FindingTest, the_line_of_a_race_that_writes_what_others_change_atomically) {
+  const std::string place = "no order in between (kernel launched at line 105, block (0,0,0))";
+  const Finding late = read_finding(
+      "jacobi.cu:72: race in global memory: thread (0,0,0) writes what thread (0,0,0) of block "
+      "(1,0,0) changed atomically at line 97, and " +
+      place);
+  EXPECT_EQ(late.plain_line, 72);
+  const Finding early = read_finding(
+      "jacobi.cu:97: race in global memory: thread (0,0,0) changes atomically what thread (0,0,0) "
+      "of block (1,0,0) wrote at line 72, and " +
+      place);
+  EXPECT_EQ(early.plain_line, 72);
+  const Finding no_atomic = read_finding(
+      "jacobi.cu:97: race in global memory: thread (0,0,0) writes what thread (0,0,0) of block "
+      "(1,0,0) wrote at line 97, and " +
+      place);
+  EXPECT_EQ(no_atomic.plain_line, 0);
 }
 
 TEST(FindingTest, a_thread_without_an_interior_point) {
