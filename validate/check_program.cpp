@@ -39,8 +39,10 @@ void describe_residual(const ResidualComparison& residual, std::vector<std::stri
   lines->push_back(format("the residual is wrong from iteration %d on: expected %.9g, found %.9g",
                           residual.iteration, residual.expected, residual.found));
   if (residual.expected > 0 && std::isfinite(residual.found)) {
-    lines->push_back(
-        format("  that is %.6g times the right one", residual.found / residual.expected));
+    const double times = residual.found / residual.expected;
+    lines->push_back(std::fabs(times - 1) < 1e-4
+                         ? format("  that is off by %.2g of the right one", std::fabs(times - 1))
+                         : format("  that is %.6g times the right one", times));
   }
 }
 

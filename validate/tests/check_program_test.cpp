@@ -342,6 +342,14 @@ TEST_F(CheckProgramTest, a_residual_that_is_not_zero_on_the_harmonic_problem_is_
   EXPECT_TRUE(says(verdict, "the residual is wrong from iteration 2 on"));
 }
 
+TEST_F(CheckProgramTest, a_residual_that_is_nearly_right_is_not_1_times_the_right_one) {
+  const Verdict verdict =
+      check_spoiled(std::string(kChangeResiduals) +
+                    "change_residuals '$2 = sprintf(\"%.17g\", $2 * 1.000003)'\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong) << text_of(verdict);
+  EXPECT_TRUE(says(verdict, "that is off by 3e-06 of the right one"));
+}
+
 TEST_F(CheckProgramTest, residuals_in_single_precision_are_right_with_a_remark) {
   const Verdict verdict = check_spoiled(std::string(kChangeResiduals) +
                                         "change_residuals '$2 = sprintf(\"%.8g\", $2)'\n");

@@ -116,6 +116,7 @@ class DiagnosisTest : public ::testing::Test {
     patient.source = source;
     patient.watched = watched;
     patient.finding.kind = found;
+    patient.finding.line = patient.finding.other_line = found_at;
     patient.run = [&](const Case& asked, Observation* seen) {
       *seen = solver.run(asked);
       return true;
@@ -151,6 +152,7 @@ class DiagnosisTest : public ::testing::Test {
   std::string source;           ///< the same
   bool watched = false;         ///< every access was looked at, and this was found
   validate::Finding::Kind found = validate::Finding::kNone;
+  int found_at = 0;  ///< the line
   std::function<bool(const Case&, Observation*)> run_again;
 };
 
@@ -723,6 +725,20 @@ TEST_F(DiagnosisTest, a_race_in_the_sum) {
       said());
   found = validate::Finding::kRace;
   EXPECT_SAYS("different residuals: a race. Threads add to the same sum", said());
+  source = "void sweep(double* sum) {\n  *sum += change * change;\n}\n";
+  found_at = 2;
+  EXPECT_SAYS("at line 2 several threads add to the same sum", said());
+  EXPECT_SAYS("look at: line 2: atomicAdd", said());
+  source = "void sweep(double* sum) {\n  f[k] += change * change;\n}\n";
+  EXPECT_SAYS("different residuals: a race. Threads add to the same sum", said());
+}
+
+TEST_F(DiagnosisTest, residuals_that_are_less_and_less_right) {
+  solver.residual = [&](double sum) {
+    const double right = std::sqrt(sum) / kN;
+    return right * (right > 0.2 ? 1 + 5e-7 : 1 + 3e-6);  // up to 1e-6 it is called right
+  };
+  EXPECT_SAYS("so are the first 5 residuals; that of iteration 6 is not", said());
 }
 
 TEST_F(DiagnosisTest, a_sum_that_nobody_adds_to) {
