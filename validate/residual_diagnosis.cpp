@@ -485,6 +485,32 @@ std::vector<double> fold(const std::vector<double>& lines, int period) {
   return result;
 }
 
+/// What makes one sum of those of all ranks.
+std::string sum_over_ranks(const Look& look) {
+  const std::string halos = look.halos ? look.halos : "";
+  const std::string nccl = "ncclAllReduce (one value, ncclDouble, ncclSum)", mpi = "ranks.sum";
+  return "the sum over all ranks: " +
+         (halos == "nccl"  ? nccl
+          : halos == "mpi" ? mpi
+                           : nccl + ", or without NCCL " + mpi) +
+         ", before the host reads the sum";
+}
+
+/// The rank whose rows alone, all of them, are in the sum; -1: there is none.
+int rank_of(const Look& look, const Part& part, char letter) {
+  if (part.kind != Part::kOnly || part.period != 0 || letter != 'j') return -1;
+  for (int r = 0; look.ranks > 1 && r < look.ranks; ++r) {
+    const auto border = [&](int rank) {
+      return static_cast<int>(static_cast<long long>(look.n) * rank / look.ranks);
+    };
+    if (part.first == std::max(1, border(r)) &&
+        part.last == std::min(look.n - 1, border(r + 1)) - 1) {
+      return r;
+    }
+  }
+  return -1;
+}
+
 std::string lines_words(const Part& part, char letter) {
   const char* many = letter == 'i' ? "columns" : "rows";
   if (part.period == 0) {
@@ -508,6 +534,11 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
   diagnosis.cause = part.kind == Part::kLeftOut ? lines + be + " left out of the sum"
                     : part.kind == Part::kTwice ? lines + be + " in the sum twice"
                                                 : "only " + lines + be + " in the sum";
+  if (const int rank = rank_of(look, part, letter); rank >= 0) {
+    diagnosis.cause += format(", those of rank %d; the field is right everywhere", rank);
+    diagnosis.look_at = {sum_over_ranks(look)};
+    return diagnosis;
+  }
   diagnosis.cause += "; the field is right everywhere";
   if (part.kind == Part::kTwice) {
     diagnosis.look_at = {"which points the threads (or loops) of " + look.words.sweep() +
@@ -833,7 +864,8 @@ Diagnosis ask_about_the_last(const Look& look) {
 Diagnosis say_too_little_or_too_much(const Look& look) {
   const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
   if (!std::isfinite(part)) return {};
-  const std::string where = "the sum in " + look.words.sweep() +
+  const std::string where = (look.ranks > 1 ? sum_over_ranks(look) + "; and " : "") +
+                            "the sum in " + look.words.sweep() +
                             ": each point's change * change once" +
                             (look.words.has_block_sum()  ? ", each block's sum added by one thread"
                              : look.words.has_shuffles() ? ", each warp's sum added by one lane"
