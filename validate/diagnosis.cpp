@@ -426,6 +426,31 @@ std::string dropped_call_before(int line, const std::string& source) {
   return "each copy and fill before that line";
 }
 
+/// The lines that copy to the GPU without a sizeof(float): "line 17", or "" where there is none.
+std::string copies_of_few_bytes(const std::string& source) {
+  const std::vector<std::string> lines = code_lines(source);
+  std::vector<std::string> found;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const auto holds = [&](const char* what) { return lines[k].find(what) != std::string::npos; };
+    if (holds("cudaMemcpy") && holds("cudaMemcpyHostToDevice") && !holds("sizeof(float)")) {
+      found.push_back(format("line %zu", k + 1));
+    }
+  }
+  return join(found);
+}
+
+/// Global memory that is read, and that nothing has written, where a copy may have left it out.
+Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
+  const std::string copies = copies_of_few_bytes(patient.source);
+  if (copies.empty() || !finding.what.empty()) return {};
+  return {format("line %d reads what nothing has written: the copy to the GPU does not bring the "
+                 "whole field there",
+                 finding.line),
+          {"the number of bytes in " + copies +
+           ": cudaMemcpy counts bytes, and a field has n * n * sizeof(float). (size() of a vector "
+           "counts its floats; sizeof of a pointer is 8)"}};
+}
+
 /// What the CPU in the GPU's place says in words that name the mistake, and not yet its mending.
 Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) {
   const std::string said = said_of(finding);
@@ -601,7 +626,7 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
     case Finding::kOutOfBounds:
       return diagnose_out_of_bounds(finding, n, patient);
     case Finding::kUnwritten:
-      if (!of_tile) break;
+      if (!of_tile) return diagnose_unwritten(finding, patient);
       return {
           finding.what + format(" is read at line %d, and no thread had loaded it", finding.line),
           {words.tile_loads()}};
