@@ -466,6 +466,14 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
          "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}};
   }
   if (says("between cudaStreamBeginCapture and cudaStreamEndCapture")) {
+    const std::string call = said.substr(0, said.find('('));
+    if (call.find("Synchronize") != std::string::npos) {
+      return {
+          format("line %d waits while a stream is captured: work that is captured is noted and "
+                 "does not run, so there is nothing to wait for",
+                 finding.line),
+          {call + format(" at line %d: it belongs behind the launch of the graph", finding.line)}};
+    }
     return {format("what line %d asks for goes to the default stream while another is captured",
                    finding.line),
             {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, "
