@@ -225,7 +225,8 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
   const Scene scene = scene_of(finding, patient.source);
   const std::string kernel = scene.function.empty() ? "a kernel" : scene.function;
   const std::string array = scene.array.empty() ? "what was allocated" : scene.array;
-  Diagnosis diagnosis{kernel + " " + finding.what + " " + array, {}};
+  const std::string named = array == "row" ? "the array row" : array;  // it is a word, too
+  Diagnosis diagnosis{kernel + " " + finding.what + " " + named, {}};
   const bool copies = scene.function.find("copy") != std::string::npos;
   const bool sweeps = scene.function == words.sweep();
   if (finding.has_place && scene.thread_per_point && (sweeps || copies)) {
@@ -246,7 +247,10 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
   const bool launched = patient.source.find(kernel + "<<<") != std::string::npos;
   if (!launched && words.has_strips()) {  // a function that the sweep calls
     diagnosis.look_at.push_back(
-        "the rows that a warp marches through: from which one to which one, 0 to n - 1");
+        std::string("the columns that a lane ") +
+        (finding.what.rfind("writes", 0) == 0 ? "stores" : "loads") +
+        ", none of them behind the row's end, padding included; and the rows that a warp marches "
+        "through, 0 to n - 1");
   } else if (launched && !sweeps && !copies) {
     diagnosis.look_at.push_back("the launch of " + kernel + " (how many blocks, how many threads)" +
                                 (finding.allocated_at > 0
