@@ -171,6 +171,28 @@ std::vector<Edge> edges_of(const Lines& lines, bool strips) {
   return edges;
 }
 
+/// Of rows in which a warp's march ends: which end it is, as the neighbour says that is missing in
+/// what their points became. (Where a march begins is not known: row 0 is no row of its own.)
+void tell_ends_of_marches(const Look& look, std::vector<Edge>* ends) {
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  bool south = false, north = false;
+  for (const Term& term : fit.terms) {
+    const bool right = std::fabs(term.factor - 0.25) <= 1e-5 && term.di == 0 && !term.new_field;
+    south |= right && term.dj == -1;
+    north |= right && term.dj == 1;
+  }
+  for (Edge& edge : *ends) {
+    const std::size_t at = edge.which.find(" of each warp's march");
+    if (at == std::string::npos) continue;
+    const bool known = fit.found && south != north;
+    edge.which = (!known  ? "a row at an end"
+                  : south ? "the last row"
+                          : "the first row") +
+                 edge.which.substr(at);
+    edge.neighbour = !known ? "south or north" : south ? "north" : "south";
+  }
+}
+
 /// What the wrong points of an edge became, where that is known.
 std::string edge_values(const Look& look) {
   const bool none =
@@ -337,8 +359,9 @@ Diagnosis ask_about_edges(const Look& look) {
   const bool columns = pattern.kind == Pattern::kColumns || pattern.kind == Pattern::kInColumns;
   const bool rows = pattern.kind == Pattern::kRows || pattern.kind == Pattern::kInRows;
   const bool both = pattern.kind == Pattern::kUnion;
-  const std::vector<Edge> sides = edges_of(pattern.columns, look.words.has_strips()),
-                          ends = edges_of(pattern.rows, look.words.has_strips());
+  const std::vector<Edge> sides = edges_of(pattern.columns, look.words.has_strips());
+  std::vector<Edge> ends = edges_of(pattern.rows, look.words.has_strips());
+  if (look.words.has_strips() && rows && ends.size() == 1) tell_ends_of_marches(look, &ends);
   std::vector<Edge> edges;
   if (columns || (both && !ends.empty())) edges = sides;
   if (rows || (both && !sides.empty())) edges.insert(edges.end(), ends.begin(), ends.end());
