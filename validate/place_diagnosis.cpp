@@ -204,11 +204,21 @@ Diagnosis ask_where_a_part_begins(const Look& look, int row) {
     std::size_t k = 0;
     while (k < n && look.near(look.expected[begin + k], found[k])) ++k;
     if (k < n) continue;
-    return {format("the rows from j = %d on hold what belongs to point (%zu, %zu) and those behind "
-                   "it: that part of the "
-                   "result is copied from another place than its own",
-                   row, begin % n, begin / n),
-            {kCopyOfResult + ", so the copy begins at f_old + idx(0, j, n)"}};
+    const bool stored = look.words.has_strips();
+    Diagnosis diagnosis{
+        format("the rows from j = %d on hold what belongs to point (%zu, %zu) and those behind it: "
+               "that part of the result is %s another place than its own",
+               row, begin % n, begin / n, stored ? "stored in, or copied from," : "copied from"),
+        {kCopyOfResult + ", so the copy begins at f_old + idx(0, j, n)"}};
+    if (stored) {
+      diagnosis.look_at.insert(
+          diagnosis.look_at.begin(),
+          look.words.has_passes()
+              ? "the row that the kernel stores in each turn: when row y has arrived, row y - "
+                "kSweeps has all the sweeps of the pass"
+              : "the row that the kernel stores in each turn: the one between south and north");
+    }
+    return diagnosis;
   }
   return {};
 }
