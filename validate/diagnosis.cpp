@@ -56,6 +56,10 @@ std::string Words::launch_grid() const {
   return "enough blocks side by side for n columns, and enough one above the other for n rows";
 }
 
+std::string Words::held_points() const {
+  return has_slabs() ? "held_end - held_begin rows, as many as the rank holds" : "n * n floats";
+}
+
 std::string Words::tile_loads() const {
   return "how threads share out the tile's entries: all of them together load each entry once (the "
          "thread's number in the block, the entry that it belongs to, and from one round to the "
@@ -252,12 +256,16 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
         ", none of them behind the row's end, padding included; and the rows that a warp marches "
         "through, 0 to n - 1");
   } else if (launched && !sweeps && !copies) {
-    diagnosis.look_at.push_back("the launch of " + kernel + " (how many blocks, how many threads)" +
-                                (finding.allocated_at > 0
-                                     ? format(", and the bytes that line %d allocates: n * n "
-                                              "floats, and a row's padding if it has one",
-                                              finding.allocated_at)
-                                     : ""));
+    diagnosis.look_at.push_back(
+        "the launch of " + kernel + " (how many blocks, how many threads)" +
+        (finding.allocated_at > 0
+             ? format(", and the bytes that line %d allocates: ", finding.allocated_at) +
+                   words.held_points() + ", and a row's padding if it has one"
+             : ""));
+  }
+  if (words.has_slabs()) {
+    diagnosis.look_at.push_back(
+        "where a row stands: row j of the field is row j - held_begin of what the rank holds");
   }
   if (words.has_tile() && sweeps) {
     diagnosis.look_at.push_back(

@@ -42,6 +42,8 @@ class Words {
   bool has_check_kernel() const { return has("kCheck", step_ >= 11); }
   bool waits_for_events() const { return has("cudaEventSynchronize", true); }
   bool reads_sum_late() const { return has("cudaMemcpyAsync", step_ == 11 || step_ >= 15); }
+  /// Ranks, each of which holds some rows, numbered from its own first one.
+  bool has_slabs() const { return has("held_begin", step_ >= 14); }
   bool has_streams() const { return has("cudaStreamWaitEvent", step_ >= 15); }
   std::string sweep() const;
   /// The host's function that launches it.
@@ -54,6 +56,8 @@ class Words {
   std::string bounds() const;
   /// The blocks that the launch must have.
   std::string launch_grid() const;
+  /// What an allocation has room for.
+  std::string held_points() const;
   /// How threads share out what a block loads.
   std::string tile_loads() const;
   /// How the residual comes of the sum.

@@ -106,6 +106,7 @@ int distance_of_groups(const std::vector<int>& lines, int widest) {
   return distance > 2 * widest ? distance : 0;
 }
 
+/// "the rows j = 5..6, 11 are"
 std::string group_words(const std::vector<int>& lines, char letter) {
   std::vector<std::string> groups;
   int first = lines[0];
@@ -117,9 +118,11 @@ std::string group_words(const std::vector<int>& lines, char letter) {
   }
   const bool many = groups.size() > 4;
   if (many) groups.resize(4);
-  std::string words = format("the %s %c = ", letter == 'i' ? "columns" : "rows", letter);
+  const char* const one = letter == 'i' ? "column" : "row";
+  if (lines.size() == 1) return format("the %s %c = %d is", one, letter, lines[0]);
+  std::string words = format("the %ss %c = ", one, letter);
   for (std::size_t k = 0; k < groups.size(); ++k) words += (k ? ", " : "") + groups[k];
-  return words + (many ? " ..." : "");
+  return words + (many ? " ..." : "") + " are";
 }
 
 /// Whether only columns at the ends of strips are wrong, or only rows at the ends of what a warp
@@ -139,14 +142,14 @@ Diagnosis ask_about_ends(const Cells& cells, int sweeps) {
   }
   if (columns.size() < rows.size() && distance_of_groups(columns, widest) > 0) {
     return {kRightByItself + "In a pass of several, only " + group_words(columns, 'i') +
-                " are wrong: they lie where two strips meet. With each sweep a warp knows one "
+                " wrong: they lie where two strips meet. With each sweep a warp knows one "
                 "column less at both ends of its strip, and these are stored all the same",
             {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and "
              "which columns a strip stores (kKept), from where on"}};
   }
   if (rows.size() < columns.size() && distance_of_groups(rows, widest) > 0) {
     return {kRightByItself + "In a pass of several, only " + group_words(rows, 'j') +
-                " are wrong: they lie where one warp's rows end and another's begin",
+                " wrong: they lie where one warp's rows end and another's begin",
             {"the rows that a warp marches through: from as many below its first one as a pass has "
              "sweeps, to as many above its last one"}};
   }
@@ -185,8 +188,9 @@ Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient) {
   const Words words(patient);
   Diagnosis diagnosis;
   diagnosis.cause =
-      "only " + group_words(rows, 'j') + format(" are wrong after %d sweeps: ", sweeps) +
-      "they lie beside the borders between ranks" + side +
+      "only " + group_words(rows, 'j') +
+      format(" wrong after %d sweep%s: ", sweeps, sweeps == 1 ? "" : "s") +
+      (rows.size() == 1 ? "it lies" : "they lie") + " beside the borders between ranks" + side +
       (sweeps > 1 ? ". The halo that is there in the beginning does; what comes later is not what "
                     "the neighbour's rows hold then"
                   : ". What is in the halo before the first pass is not what the neighbour's rows "

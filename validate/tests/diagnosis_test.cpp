@@ -565,6 +565,29 @@ TEST_F(DiagnosisTest, a_race) {
   EXPECT_EQ(said(5).find("__syncthreads"), std::string::npos) << "step 05 has no barrier";
 }
 
+TEST_F(DiagnosisTest, rows_beside_the_borders_between_ranks) {
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 1};
+  wrong.run.ranks = 2;
+  wrong.field = true;
+  wrong.first_iteration = 1;
+  int first = 50;
+  solver.update = [&](const Field& f, int i, int j) {
+    return solver.mean(f, i, j) + (j >= first && j <= 50 ? 0.1f : 0.0f);
+  };
+  validate::Patient patient;
+  patient.step = 14;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    return true;
+  };
+  EXPECT_SAYS("only the row j = 50 is wrong after 1 sweep: it lies beside the borders",
+              validate::diagnose_borders(wrong, patient).cause);
+  first = 49;
+  EXPECT_SAYS("only the rows j = 49..50 are wrong after 1 sweep: they lie beside the borders",
+              validate::diagnose_borders(wrong, patient).cause);
+}
+
 TEST_F(DiagnosisTest, points_that_are_no_numbers) {
   solver.update = [&](const Field&, int, int) { return kNan; };
   EXPECT_SAYS("every point that a sweep computes is not a number from iteration 1 on", said());
