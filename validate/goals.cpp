@@ -43,15 +43,17 @@ double total(const std::vector<TraceRow>& rows, double TraceRow::*member) {
 
 // ---- 01 -----------------------------------------------------------------------------------------
 
-constexpr int kRangesIterations = 7;
+constexpr int kRangesN = 64, kRangesIterations = 7;
 
 Measured ranges_in_loop(Bench* bench) {
-  const Trace& trace = bench->trace(bench->have.program, 64, kRangesIterations);
+  const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
   std::vector<std::string> names;
   std::string too_often;
+  bool in_a_loop = false;
   for (const TraceRow& range : trace.table("nvtx")) {
     if (range.count == trace.iterations) names.push_back(range.name);
     if (range.count > trace.iterations) {
+      in_a_loop |= range.count >= (kRangesN - 2) * trace.iterations;
       too_often += format("; %s is entered %.0f times", range.name.c_str(), range.count);
     }
   }
@@ -59,11 +61,14 @@ Measured ranges_in_loop(Bench* bench) {
       names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
   return measured(names.size() >= 2,
                   format("in %d iterations: ", trace.iterations) + found + too_often,
-                  too_often.empty() ? "" : "Do two functions push the same name?");
+                  too_often.empty() ? ""
+                  : in_a_loop       ? "Is one pushed inside of a loop over rows or columns? It "
+                                      "belongs before the outer one, its pop behind it."
+                                    : "Do two functions push the same name?");
 }
 
 Measured ranges_outside(Bench* bench) {
-  const Trace& trace = bench->trace(bench->have.program, 64, kRangesIterations);
+  const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
   std::vector<std::string> names;
   for (const TraceRow& range : trace.table("nvtx")) {
     if (range.count < trace.iterations) names.push_back(range.name);
@@ -72,8 +77,9 @@ Measured ranges_outside(Bench* bench) {
 }
 
 Measured ranges_closed(Bench* bench) {
-  const double open = total(bench->trace(bench->have.program, 64, kRangesIterations).table("open"),
-                            &TraceRow::count);
+  const double open =
+      total(bench->trace(bench->have.program, kRangesN, kRangesIterations).table("open"),
+            &TraceRow::count);
   return measured(
       open == 0,
       open == 0 ? "all" : format("%.0f %s open at the end", open, open == 1 ? "is" : "are"));
