@@ -722,6 +722,14 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
          "recorded"}};
   }
   if (error.find("holds no residual") != std::string::npos) {
+    // With one pass alone nothing else records it.
+    if (Words(patient).reads_sum_late() && patient.names.count("record") > 0) {
+      return {
+          "not one iteration was recorded: the loop ended when its last pass was still under way, "
+          "and nothing records that one; or it never begins",
+          {"behind the loop in main: run.record(...) of the last pass, when its sum has come; in "
+           "the loop each turn records the pass before"}};
+    }
     return {
         "not one iteration was recorded: either the loop never begins, or it never calls "
         "run.record",
