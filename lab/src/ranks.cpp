@@ -692,7 +692,13 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
   if (halos.empty()) return;  // one rank has no neighbours: no reason to wait for the stream
   State& state = *state_;
   std::size_t values = 0;
-  for (const Halo& halo : halos) values += halo.values;
+  for (const Halo& halo : halos) {
+    if (halo.rank < 0 || halo.rank >= watch.size) {
+      fail(kExitCudaError, "it exchanges rows with rank %d, and there are ranks 0 to %d", halo.rank,
+           watch.size - 1);
+    }
+    values += halo.values;
+  }
   if (values > state.values) {
     CUDA_CHECK(cudaFreeHost(state.to_others));
     CUDA_CHECK(cudaFreeHost(state.from_others));
