@@ -832,7 +832,8 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
         "different rounding: the four neighbours are added in another order. That is legal.");
   } else if (single_precision) {
     verdict.remarks.push_back(
-        "single-precision sum: the residual is within 1e-6, as a tree of float sums is. Right.");
+        "single precision: the residual is within 1e-6, as where its sum, or what is added to it, "
+        "is of floats in part. Right.");
   }
   return verdict;
 }
