@@ -438,13 +438,26 @@ std::string dropped_call_before(int line, const std::string& source) {
   return "each copy and fill before that line";
 }
 
-/// The lines that copy to the GPU without a sizeof(float): "line 17", or "" where there is none.
+/// Whether a line that copies counts floats, or takes the size of a pointer: without spaces.
+bool counts_no_bytes(const std::string& code) {
+  const std::size_t at = code.find("sizeof(");
+  if (at == std::string::npos) {
+    return code.find(".size()") != std::string::npos || code.find("n*n") != std::string::npos ||
+           code.find("n)*n") != std::string::npos;
+  }
+  const std::size_t end = code.find(')', at);
+  return code.find("*sizeof") == std::string::npos &&
+         (end == std::string::npos || code.compare(end, 2, ")*") != 0);
+}
+
+/// The lines that copy too few bytes to the GPU: "line 17"; "" where there is none.
 std::string copies_of_few_bytes(const std::string& source) {
   const std::vector<std::string> lines = code_lines(source);
   std::vector<std::string> found;
   for (std::size_t k = 0; k < lines.size(); ++k) {
-    const auto holds = [&](const char* what) { return lines[k].find(what) != std::string::npos; };
-    if (holds("cudaMemcpy") && holds("cudaMemcpyHostToDevice") && !holds("sizeof(float)")) {
+    const std::string code = code_only(lines[k]);
+    if (code.find("cudaMemcpy") != std::string::npos &&
+        code.find("cudaMemcpyHostToDevice") != std::string::npos && counts_no_bytes(code)) {
       found.push_back(format("line %zu", k + 1));
     }
   }

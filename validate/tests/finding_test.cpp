@@ -180,6 +180,28 @@ TEST(FindingTest, the_line_of_a_race_that_writes_what_others_change_atomically) 
   EXPECT_EQ(no_atomic.plain_line, 0);
 }
 
+TEST(FindingTest, a_copy_that_counts_no_bytes) {
+  validate::Patient patient;
+  patient.step = 10;
+  const auto cause = [&](const std::string& bytes) {
+    patient.source =
+        "// 10\nCUDA_CHECK(cudaMemcpy(f_old, h, " + bytes + ", cudaMemcpyHostToDevice));\n";
+    const auto diagnosis = validate::diagnose_finding(
+        read_finding("jacobi.cu:84: reads global memory that nothing has written (kernel launched "
+                     "at line 123, block (0,0,0), thread (0,0,0))"),
+        100, patient);
+    return diagnosis.known() ? diagnosis.look_at[0].substr(0, 32) : "";
+  };
+  const std::string few = "the number of bytes in line 2: c";
+  EXPECT_EQ(cause("h.size()"), few);
+  EXPECT_EQ(cause("sizeof(h)"), few);
+  EXPECT_EQ(cause("std::size_t(n) * n"), few);
+  EXPECT_EQ(cause("n * n"), few);
+  EXPECT_EQ(cause("h.size() * sizeof(h[0])"), "");
+  EXPECT_EQ(cause("sizeof(float) * n * n"), "");
+  EXPECT_EQ(cause("bytes"), "");
+}
+
 TEST(FindingTest, a_thread_without_an_interior_point) {
   const auto diagnosis =
       diagnosis_of(out_of_bounds(12, "reads just behind the end of", "(99,0,0)"));
