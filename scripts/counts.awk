@@ -60,8 +60,10 @@ NR == 1 { next } # the columns' names
     if (most > busiest) busiest = most
   } else if (space == "shared") {
     how = sprintf("%.2f passes", $11 / $8)
-    passes += $11
-    lost += $12
+    if (access != "copy") {
+      passes += $11
+      lost += $12
+    }
   } else {
     how = sprintf("%.2f sectors", $10 / $8)
     each[access] += per_point

@@ -347,7 +347,7 @@ Measured sweep_faster(Bench* bench) {
 Measured tile_in_shared_memory(Bench* bench) {
   double stores = 0;
   for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
-    stores = std::max(stores, kernel.shared_stores / kernel.launches / interior(kCountedN));
+    stores = std::max(stores, kernel.shared_values / kernel.launches / interior(kCountedN));
   }
   return measured(stores >= 0.9, format("%.3g values a point are put there", stores));
 }

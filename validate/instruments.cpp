@@ -184,7 +184,10 @@ const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
     kernel.launches = number(fields[3]);
     if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
     if (fields[4] == "shared") {
-      if (fields[5] == "store") kernel.shared_stores += number(fields[8]);
+      if (fields[5] == "store" || fields[5] == "copy") {
+        kernel.shared_values +=
+            number(fields[8]) * std::max(1.0, number(fields[6]) / sizeof(float));
+      }
       continue;
     }
     if (fields[5] == "atomic") {

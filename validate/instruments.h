@@ -51,7 +51,7 @@ struct KernelCount {
   std::string name;  ///< as its launch calls it: "copy_field_kernel"
   double launches = 0;
   Accesses loads, stores;
-  double shared_stores = 0;  ///< of threads, to shared memory (what CUB does inside left out)
+  double shared_values = 0;  ///< floats put into shared memory (what CUB does inside left out)
   double atomics = 0;        ///< additions and the like, one a thread
 };
 

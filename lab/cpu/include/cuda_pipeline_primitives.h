@@ -16,7 +16,8 @@ inline void __pipeline_memcpy_async(void* to_shared, const void* from_global, st
                                     std::size_t zero_bytes = 0,
                                     cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
   cuda_on_cpu::pipeline_copy(to_shared, from_global, bytes, zero_bytes, where);
-  // The load is a request like others, and is counted.
+  // Where it goes is counted, and the load is a request like others.
+  cuda_on_cpu::watch_access(to_shared, bytes, cuda_on_cpu::Access::copy, where);
   if (zero_bytes == 0)
     cuda_on_cpu::watch_access(from_global, bytes, cuda_on_cpu::Access::read, where);
 }

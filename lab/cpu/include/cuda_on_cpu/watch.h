@@ -8,7 +8,9 @@
 
 namespace cuda_on_cpu {
 
-enum class Access : unsigned char { read, write, atomic };
+/// `copy`: a thread asks for an asynchronous copy to this shared memory. It is counted there; the
+/// write comes later.
+enum class Access : unsigned char { read, write, atomic, copy };
 
 #ifdef CUDA_ON_CPU_WATCHED
 

@@ -64,7 +64,7 @@ void Counters::kernel_begins(Where launched_at) {
 void Counters::request(const MemoryAccess* const* accesses, int count) {
   const MemoryAccess& first = *accesses[0];
   if (first.of_library) return;
-  Count& c = running_->sites[first.site];
+  Count& c = running_->places[{first.site, first.kind}];
   c.first = first;
   ++c.requests;
   c.threads += count;
@@ -97,8 +97,8 @@ bool Counters::write(const std::string& path) const {
       auto operator<=>(const Key&) const = default;
     };
     std::map<Key, Count> lines;
-    for (const auto& [site, count] : kernel.sites) {
-      const Where where = site.line();
+    for (const auto& [place, count] : kernel.places) {
+      const Where where = place.site.line();
       Count& sum = lines[{lab::short_path(where.file), where.line, count.first.shared,
                           count.first.kind, count.first.bytes}];
       sum.requests += count.requests;
@@ -113,6 +113,7 @@ bool Counters::write(const std::string& path) const {
       for (const auto& [address, times] : c.atomics) most = std::max(most, times);
       const char* kind = key.kind == Access::read    ? "load"
                          : key.kind == Access::write ? "store"
+                         : key.kind == Access::copy  ? "copy"
                                                      : "atomic";
       std::fprintf(
           file, "%s\t%d\t%d\t%llu\t%s\t%s\t%zu\t%llu\t%llu\t%llu\t%llu\t%llu\t%zu\t%llu\n",

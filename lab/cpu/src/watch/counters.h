@@ -32,15 +32,22 @@ class Counters {
     std::uint64_t conflicts = 0;   // ... and those of them that bank conflicts cost
     std::unordered_map<const char*, std::uint64_t> atomics;  // at each address
   };
-  struct SiteHash {
-    std::size_t operator()(const Site& site) const {
-      return std::hash<const void*>()(site.return_address) * 31 +
-             std::hash<const void*>()(site.where.file) + site.where.line;
+  /// An asynchronous copy makes two kinds of accesses at one site.
+  struct Place {
+    Site site;
+    Access kind;
+    bool operator==(const Place&) const = default;
+  };
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const {
+      return std::hash<const void*>()(place.site.return_address) * 31 +
+             std::hash<const void*>()(place.site.where.file) + 5 * place.site.where.line +
+             static_cast<std::size_t>(place.kind);
     }
   };
   struct KernelCounts {
     std::uint64_t launches = 0;
-    std::unordered_map<Site, Count, SiteHash> sites;
+    std::unordered_map<Place, Count, PlaceHash> places;
   };
   std::map<std::pair<std::string, int>, KernelCounts> kernels_;  // by the line of the launch
   KernelCounts* running_ = nullptr;

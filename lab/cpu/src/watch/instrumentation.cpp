@@ -36,6 +36,7 @@ const char* verb(Access kind) {
     case Access::read:
       return "reads";
     case Access::write:
+    case Access::copy:
       return "writes";
     case Access::atomic:
       break;
@@ -115,7 +116,7 @@ class TheWatcher : public Watcher {
     const MemoryAccess access{p, bytes, kind, site, of_library, shared};
     check_bounds(*block, access, alignment, offset, own);
     if (!of_library) lockstep_.stop(*block, place, &access);
-    races_.access(*block, access);
+    if (kind != Access::copy) races_.access(*block, access);
   }
 
  private:

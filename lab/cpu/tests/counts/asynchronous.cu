@@ -1,11 +1,14 @@
 // count: @floats     global load   4  2 64   8  0  0  0  0
 // count: @quads      global load  16  2 64  32  0  0  0  0
 // count: @one_lane   global load  16  2  2   2  0  0  0  0
+// count: @floats     shared copy   4  2 64   0  2  0  0  0
+// count: @quads      shared copy  16  2 64   0  8  0  0  0
+// count: @one_lane   shared copy  16  2  2   0  2  0  0  0
 // count: @store      shared load   4  2 64   0  2  0  0  0
 // count: @store      global store  4  2 64   8  0  0  0  0
 //
 // Asynchronous copies to shared memory: their loads are requests like others. What they write to
-// shared memory passes by the warp, and is no request.
+// shared memory passes by the registers: a GPU counts no store there, and here it is a copy.
 
 #include <cuda_pipeline.h>
 #include <lab/cuda_check.h>
