@@ -60,7 +60,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
   for (int w = 0; w < warp_count_; ++w) {
     const int lanes = std::min(32, threads_ - 32 * w);
     const unsigned all = lanes == 32 ? ~0u : (1u << lanes) - 1;
-    warps_[w] = {all, all, 0, 0, 0};
+    warps_[w] = {all, all, 0, 0, 0, 0};
   }
   std::fill_n(suspended_on_, threads_, nullptr);
   arrived_ = votes_so_far_ = 0;
@@ -229,9 +229,18 @@ void Block::grid_barrier(Where where) {
   wait();
 }
 
-/// No thread of the block can go on. Opens the barrier that they wait at; false where they have all
-/// returned or wait for the grid. Where neither is so, they would wait for ever: that is an error.
+/// No thread of the block can go on. Tells those that ask which of them are active, or opens the
+/// barrier that they wait at; false where they have all returned or wait for the grid. Where
+/// neither is so, they would wait for ever: that is an error.
 bool Block::open_barrier() {
+  bool asked = false;
+  for (int w = 0; w < warp_count_; ++w) {
+    if (!warps_[w].at_mask) continue;
+    tell_active_lanes(w);
+    asked = true;
+  }
+  if (asked) return true;
+
   int returned = 0, at_grid = 0;
   for (int w = 0; w < warp_count_; ++w) {
     if (warps_[w].at_warp) fail_at_warp(w);
@@ -313,6 +322,31 @@ unsigned Block::warp_ballot(unsigned mask, bool vote, Where where) {
   const int thread = running_;
   arrive_at_warp(mask, Exchange::ballot, vote, 0, where);
   return static_cast<unsigned>(value_[thread]);
+}
+
+unsigned Block::active_lanes(Where where) {
+  const int thread = running_;
+  Warp& warp = warp_of(thread);
+  waits_at_[thread] = where;
+  warp.ready &= ~bit_of(thread);
+  warp.at_mask |= bit_of(thread);
+  wait();
+  return mask_[thread];
+}
+
+/// No lane can go on: those of the warp that ask at one place are the ones that run together.
+void Block::tell_active_lanes(int number) {
+  Warp& warp = warps_[number];
+  const int first = 32 * number;
+  const Where where = waits_at_[first + lowest(warp.at_mask)];
+  unsigned together = 0;
+  for (unsigned rest = warp.at_mask; rest; rest &= rest - 1) {
+    const int lane = lowest(rest);
+    if (waits_at_[first + lane] == where) together |= 1u << lane;
+  }
+  for (unsigned rest = together; rest; rest &= rest - 1) mask_[first + lowest(rest)] = together;
+  warp.at_mask &= ~together;
+  warp.ready |= together;
 }
 
 // ---- what goes wrong ----------------------------------------------------------------------------
@@ -409,6 +443,10 @@ std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
 unsigned warp_ballot(unsigned mask, bool vote, Where where) {
   const OutsideKernelCode outside;
   return Block::current()->warp_ballot(mask, vote, where);
+}
+unsigned active_lanes(Where where) {
+  const OutsideKernelCode outside;
+  return Block::current()->active_lanes(where);
 }
 
 }  // namespace cuda_on_cpu

@@ -63,7 +63,7 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
   }
   if (const cudaError_t e = check(config)) {
     // A call that launches returns the error, <<< >>> cannot.
-    return config.cooperative ? e : refuse_launch(e, config.where);
+    return config.by_call ? e : refuse_launch(e, config.where);
   }
   note_launch(config, pointers);
   if (!is_capturing(config.stream)) note_handed_over("kernel");

@@ -241,6 +241,15 @@ cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<
   return cudaSuccess;
 }
 
+cudaStream_t stream_per_thread() {
+  static const cudaStream_t stream = [] {
+    cudaStream_t made;
+    cudaStreamCreate(&made);
+    return made;
+  }();
+  return stream;
+}
+
 bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
 
 QueuedUse queued_use(const Allocation* memory, const void* address) {
@@ -305,6 +314,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (!stream || !is_stream(stream)) return not_a_stream();
+  if (stream == cudaStreamPerThread) {
+    return error(cudaErrorInvalidResourceHandle, "cudaStreamPerThread was not created");
+  }
   if (auto e = cudaStreamSynchronize(stream)) return e;
   std::erase(streams, stream);
   delete stream;
@@ -413,6 +425,14 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
   *exec = new GraphExec{*graph};
   return cudaSuccess;
 }
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*, char*,
+                                 std::size_t) {
+  return cudaGraphInstantiate(exec, graph, 0);
+}
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (!exec) return error(cudaErrorInvalidValue, "there is no graph");
@@ -422,7 +442,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   }
   return cudaSuccess;
 }
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, void** nodes, std::size_t* count) {
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   if (!graph || nodes) return error(cudaErrorNotSupported, "only the count of nodes can be had");
   *count = graph->work.size();
   return cudaSuccess;

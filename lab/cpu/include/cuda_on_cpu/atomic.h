@@ -112,3 +112,25 @@ __forceinline__ unsigned atomicDec(unsigned* p, unsigned last,
   return cuda_on_cpu::change_atomically(
       p, [last](unsigned old) { return old == 0 || old > last ? last : old - 1; }, where);
 }
+
+// Among the threads of a block alone, or of the whole system: here the same as in all the device.
+#define CUDA_ON_CPU_SCOPED(name)                                                           \
+  template <class T>                                                                       \
+  __forceinline__ T name##_block(T* p, std::type_identity_t<T> value,                      \
+                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {  \
+    return name(p, value, where);                                                          \
+  }                                                                                        \
+  template <class T>                                                                       \
+  __forceinline__ T name##_system(T* p, std::type_identity_t<T> value,                     \
+                                  cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) { \
+    return name(p, value, where);                                                          \
+  }
+CUDA_ON_CPU_SCOPED(atomicAdd)
+CUDA_ON_CPU_SCOPED(atomicSub)
+CUDA_ON_CPU_SCOPED(atomicExch)
+CUDA_ON_CPU_SCOPED(atomicMin)
+CUDA_ON_CPU_SCOPED(atomicMax)
+CUDA_ON_CPU_SCOPED(atomicAnd)
+CUDA_ON_CPU_SCOPED(atomicOr)
+CUDA_ON_CPU_SCOPED(atomicXor)
+#undef CUDA_ON_CPU_SCOPED

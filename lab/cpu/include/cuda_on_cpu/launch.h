@@ -22,6 +22,7 @@ struct LaunchConfig {
   cudaStream_t stream;
   Where where;
   bool cooperative = false;
+  bool by_call = false;  // which returns what is wrong with it
 };
 
 /// A pointer among a kernel's arguments: the first argument is number 1.
@@ -93,24 +94,45 @@ PreparedLaunch<Kernel> launch(Kernel kernel, dim3 grid, dim3 block, std::size_t 
 
 }  // namespace cuda_on_cpu
 
+namespace cuda_on_cpu {
+
+/// A launch by a call, with the addresses of the arguments.
+template <class... Parameters>
+cudaError_t launch_by_call(void (*kernel)(Parameters...), const LaunchConfig& config,
+                           void** arguments) {
+  const auto copies = [&]<std::size_t... k>(std::index_sequence<k...>) {
+    return std::tuple<std::decay_t<Parameters>...>(
+        *static_cast<std::decay_t<Parameters>*>(arguments[k])...);
+  }
+  (std::index_sequence_for<Parameters...>{});
+  return enqueue_kernel(
+      config, [kernel, copies] { std::apply(kernel, copies); },
+      std::apply(find_pointers<std::decay_t<Parameters>...>, copies));
+}
+
+}  // namespace cuda_on_cpu
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  return cuda_on_cpu::launch_by_call(
+      kernel, {grid, block, shared_bytes, stream, where, false, true}, arguments);
+}
 /// All blocks of the kernel run side by side, so that they can wait for each other.
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, std::size_t shared_bytes = 0,
                                         cudaStream_t stream = nullptr,
                                         cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  const auto copies = [&]<std::size_t... k>(std::index_sequence<k...>) {
-    return std::tuple<std::decay_t<Parameters>...>(
-        *static_cast<std::decay_t<Parameters>*>(arguments[k])...);
-  }
-  (std::index_sequence_for<Parameters...>{});
-  return cuda_on_cpu::enqueue_kernel(
-      {grid, block, shared_bytes, stream, where, true},
-      [kernel, copies] { std::apply(kernel, copies); },
-      std::apply(cuda_on_cpu::find_pointers<std::decay_t<Parameters>...>, copies));
+  return cuda_on_cpu::launch_by_call(kernel, {grid, block, shared_bytes, stream, where, true, true},
+                                     arguments);
 }
 
 /// The same kernel by its untyped address cannot be called here.
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t = 0,
+                             cudaStream_t = nullptr)
+    __attribute__((error("CUDA on the CPU: name the kernel itself, without (void*)")));
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t = 0,
                                         cudaStream_t = nullptr)
     __attribute__((error("CUDA on the CPU: name the kernel itself, without (void*)")));

@@ -18,6 +18,7 @@ using cudaStream_t = cuda_on_cpu::Stream*;
 using cudaEvent_t = cuda_on_cpu::Event*;
 using cudaGraph_t = cuda_on_cpu::Graph*;
 using cudaGraphExec_t = cuda_on_cpu::GraphExec*;
+using cudaGraphNode_t = void*;
 
 enum : unsigned { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum : unsigned {
@@ -31,6 +32,14 @@ enum cudaStreamCaptureMode {
   cudaStreamCaptureModeThreadLocal = 1,
   cudaStreamCaptureModeRelaxed = 2,
 };
+
+namespace cuda_on_cpu {
+cudaStream_t stream_per_thread();
+}  // namespace cuda_on_cpu
+
+/// Streams that nobody creates: the default stream, and one of each host thread; there is one.
+#define cudaStreamLegacy (static_cast<cudaStream_t>(nullptr))
+#define cudaStreamPerThread (cuda_on_cpu::stream_per_thread())
 
 /// Runs all that is queued.
 cudaError_t cudaDeviceSynchronize();
@@ -57,9 +66,14 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags = 0);
+/// The form of CUDA 11; nothing is put into the last three.
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* node,
+                                 char* log, std::size_t log_bytes);
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, void** nodes, std::size_t* count);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 

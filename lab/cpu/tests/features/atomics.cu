@@ -176,6 +176,26 @@ void wrap() {
   CHECK_EQUAL(down[0], 9);
 }
 
+// For the threads of the block alone, and for the host too.
+__global__ void scopes_kernel(int* sums, int* largest) {
+  __shared__ double sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  atomicAdd_block(&sum, 1);
+  atomicAdd_block(&sums[blockIdx.x], 2);
+  atomicMax_system(largest, static_cast<int>(threadIdx.x));
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd_block(&sums[blockIdx.x], static_cast<int>(sum));
+}
+
+void scopes() {
+  Array<int> sums(kBlocks), largest(1);
+  scopes_kernel<<<kBlocks, kThreads>>>(sums.data(), largest.data());
+  FINISHED();
+  for (int k = 0; k < kBlocks; ++k) CHECK_EQUAL(sums[k], 3 * kThreads);
+  CHECK_EQUAL(largest[0], kThreads - 1);
+}
+
 int main() {
   add<int>(-2);
   add<unsigned>(3u);
@@ -199,6 +219,7 @@ int main() {
   swap<unsigned>();
   swap<unsigned long long>();
   wrap();
+  scopes();
 
   Array<double> largest(1);
   Array<float> largest_float(1), sum(1);

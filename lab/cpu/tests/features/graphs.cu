@@ -134,6 +134,28 @@ void copies_and_fills() {
   CUDA(cudaFreeHost(host));
 }
 
+// The other ways to make a graph that can be launched.
+void forms() {
+  Array<int> x(1);
+  cudaStream_t stream;
+  CUDA(cudaStreamCreate(&stream));
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  add_kernel<<<1, 1, 0, stream>>>(x.data(), 1);
+  cudaGraph_t graph;
+  CUDA(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t of_cuda_11, with_flags;
+  CUDA(cudaGraphInstantiate(&of_cuda_11, graph, nullptr, nullptr, 0));
+  CUDA(cudaGraphInstantiateWithFlags(&with_flags, graph, 0));
+  for (const cudaGraphExec_t exec : {of_cuda_11, with_flags}) {
+    CUDA(cudaGraphLaunch(exec, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaGraphExecDestroy(exec));
+  }
+  CHECK_EQUAL(x[0], 2);
+  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaStreamDestroy(stream));
+}
+
 void mistakes() {
   cudaStream_t stream;
   CUDA(cudaStreamCreate(&stream));
@@ -183,6 +205,7 @@ int main() {
   one_stream();
   fork_and_join();
   copies_and_fills();
+  forms();
   mistakes();
   return result();
 }

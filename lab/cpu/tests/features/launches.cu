@@ -138,6 +138,27 @@ void returns() {
   for (int k = 0; k < 100; ++k) CHECK_EQUAL(out[k], k < 5 ? k : 5);
 }
 
+// By a call, with the arguments' addresses.
+void calls() {
+  Array<float> x(64);
+  for (int k = 0; k < 64; ++k) x[k] = k;
+  float* p = x.data();
+  float by = 2;
+  void* arguments[] = {&p, &by};
+  CUDA(cudaLaunchKernel(scale_kernel<float, 3>, dim3(1), dim3(64), arguments, 0, nullptr));
+  CUDA(cudaDeviceSynchronize());
+  for (int k = 0; k < 64; ++k) CHECK_EQUAL(x[k], 6.0f * k);
+  CHECK(cudaLaunchKernel(scale_kernel<float, 3>, dim3(1), dim3(2048), arguments) ==
+        cudaErrorInvalidConfiguration);
+  (void)cudaGetLastError();
+
+  int blocks = 0, threads = 0;
+  CUDA(cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, scale_kernel<float, 3>, 0, 0));
+  CHECK(blocks >= 1 && threads >= 32 && threads <= 1024 && threads % 32 == 0);
+  CUDA(cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, scale_kernel<float, 3>, 0, 128));
+  CHECK(blocks >= 1 && threads >= 32 && threads <= 128);
+}
+
 void many() {
   Array<int> x(32);
   nested::fill_kernel<<<1, 32>>>(x.data(), 1);
@@ -156,6 +177,7 @@ int main() {
   arguments();
   templates_and_functions();
   returns();
+  calls();
   many();
   return result();
 }

@@ -3,6 +3,7 @@
 // within each warp, then the warps' sums in their order.
 
 #include <cub/operators.cuh>
+#include <cub/warp/warp_reduce.cuh>  // CUB's own brings it along
 
 namespace cub {
 
