@@ -32,10 +32,9 @@ struct Work {
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
 struct Graph {
   std::vector<std::shared_ptr<Work>> work;
+  Where destroyed_at;
 };
-struct GraphExec {
-  Graph graph;
-};
+struct GraphExec : Graph {};
 
 /// A capture goes on: what was captured, by the stream that began it and those that joined it.
 struct Capture {
@@ -66,6 +65,10 @@ Stream& default_stream = *new Stream;
 std::vector<Stream*>& streams = *new std::vector<Stream*>;
 std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was issued
     *new std::vector<std::shared_ptr<Work>>;
+std::set<cudaEvent_t>& events = *new std::set<cudaEvent_t>;
+// Destroyed ones too: their addresses are not given out twice.
+std::set<const Graph*>& graphs = *new std::set<const Graph*>;
+std::set<const GraphExec*>& graph_execs = *new std::set<const GraphExec*>;
 const Where* running = nullptr;
 
 // A GPU's queue is finite too: a launch into a full one waits.
@@ -210,8 +213,36 @@ cudaError_t not_a_stream() {
   return error(cudaErrorInvalidResourceHandle, "there is no such stream");
 }
 
-cudaError_t not_an_event() {
-  return error(cudaErrorInvalidResourceHandle, "a null event: was it created?");
+bool is_event(cudaEvent_t event) { return events.count(event) > 0; }
+
+cudaError_t not_an_event(cudaEvent_t event) {
+  return error(cudaErrorInvalidResourceHandle,
+               event ? "there is no such event" : "a null event: was it created?");
+}
+
+/// What is wrong with a graph that is to be used, `made_by` that call.
+template <class G>
+cudaError_t check_graph(const G* graph, const std::set<const G*>& all, const char* made_by) {
+  if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
+  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s has not made it", made_by);
+  if (graph->destroyed_at.line == 0) return cudaSuccess;
+  return error(cudaErrorInvalidValue, "this graph was destroyed already, at %s",
+               text(graph->destroyed_at).c_str());
+}
+cudaError_t check(cudaGraph_t graph) {
+  return check_graph<Graph>(graph, graphs, "cudaStreamEndCapture");
+}
+cudaError_t check(cudaGraphExec_t exec) {
+  return check_graph<GraphExec>(exec, graph_execs, "cudaGraphInstantiate");
+}
+
+template <class G>
+cudaError_t destroy_graph(G* graph, Where where) {
+  if (!graph) return cudaSuccess;
+  if (auto e = check(graph)) return e;
+  graph->work.clear();
+  graph->destroyed_at = where;
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -324,7 +355,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!is_stream(stream)) return not_a_stream();
-  if (!event) return not_an_event();
+  if (!is_event(event)) return not_an_event(event);
   if (event->capture) {  // the stream joins the capture, or the origin waits for one that did
     if (!stream) return refuse_while_capturing("the default stream waits");
     if (stream == event->capture->origin) {
@@ -345,6 +376,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = new Event;
+  events.insert(*event);
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
@@ -352,7 +384,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
-  if (!event) return not_an_event();
+  if (!is_event(event)) return not_an_event(event);
   if (stream && stream->capture) {
     event->capture = stream->capture;
     event->captured_in = stream;
@@ -363,20 +395,23 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (!event) return not_an_event();
+  if (!is_event(event)) return not_an_event(event);
   if (auto e = refuse_while_capturing("cudaEventSynchronize")) return e;
   if (event->work) wait_until(event->work.get());
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  if (!event) return not_an_event();
+  if (!is_event(event)) return not_an_event(event);
   if (event->work) run_until(event->work.get());
+  events.erase(event);
   delete event;
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
-  if (!start || !end) return not_an_event();
+  for (const cudaEvent_t event : {start, end}) {
+    if (!is_event(event)) return not_an_event(event);
+  }
   if (!start->work || !end->work) {
     return error(cudaErrorInvalidResourceHandle, "an event that was not recorded");
   }
@@ -417,12 +452,14 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
                  "a second stream has work that the first does not wait for");
   }
   *graph = new Graph(capture->graph);
+  graphs.insert(*graph);
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
-  if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
+  if (auto e = check(graph)) return e;
   *exec = new GraphExec{*graph};
+  graph_execs.insert(*exec);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
@@ -433,25 +470,22 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaG
                                  std::size_t) {
   return cudaGraphInstantiate(exec, graph, 0);
 }
-cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return check(exec); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  if (!exec) return error(cudaErrorInvalidValue, "there is no graph");
+  if (auto e = check(exec)) return e;
   note_handed_over("graph");
-  for (const auto& work : exec->graph.work) {
+  for (const auto& work : exec->work) {
     if (auto e = enqueue(stream, work->where, work->run, work->uses, work->what)) return e;
   }
   return cudaSuccess;
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  if (!graph || nodes) return error(cudaErrorNotSupported, "only the count of nodes can be had");
+  if (auto e = check(graph)) return e;
+  if (nodes) return error(cudaErrorNotSupported, "only the count of nodes can be had");
   *count = graph->work.size();
   return cudaSuccess;
 }
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  delete graph;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  delete exec;
-  return cudaSuccess;
+cudaError_t cudaGraphDestroy(cudaGraph_t graph, Where where) { return destroy_graph(graph, where); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec, Where where) {
+  return destroy_graph(exec, where);
 }

@@ -3,6 +3,7 @@
 // cudaDeviceSynchronize shows every time.
 
 #include <cuda_on_cpu/error.h>
+#include <cuda_on_cpu/where.h>
 
 #include <cstddef>
 #include <functional>
@@ -74,8 +75,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaG
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
-cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph,
+                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec,
+                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 
 namespace cuda_on_cpu {
 

@@ -1,0 +1,11 @@
+// expect: graph_unmade.cu:@launch: cudaGraphLaunch\(exec, nullptr\): .*\(cudaGraphInstantiate has
+//         not made it\)
+
+#include <lab/cuda_check.h>
+
+int main() {
+  int no_graph = 0;
+  const auto exec = reinterpret_cast<cudaGraphExec_t>(&no_graph);
+  CUDA_CHECK(cudaGraphLaunch(exec, nullptr));  // @launch
+  return 0;
+}
