@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "queue.h"
 #include "report.h"
+#include "shared_memory.h"
 
 namespace cuda_on_cpu {
 namespace {
@@ -114,6 +115,13 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
         "%sthe address of a float4, or another wide type, is not a multiple of its size, or is no "
         "address (%s)",
         line.c_str(), who.c_str());
+  }
+  std::size_t offset;
+  if (in_shared_memory(block->shared_memory_begin(), address, &offset)) {
+    const std::string words = past_dynamic_shared(offset, 1);
+    if (!words.empty()) {
+      fail("%s%s %s (%s)", line.c_str(), verb(context), words.c_str(), who.c_str());
+    }
   }
   const Allocation* a = nearest_allocation(address);
   if (a && !a->freed) {

@@ -1,5 +1,6 @@
 #include "shared_memory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -16,12 +17,12 @@
 namespace cuda_on_cpu {
 namespace {
 
-// The room: all static variables of all kernels of the program, then the launch's own part, then a
-// page that cannot be touched.
+// The room: all static variables of all kernels of the program, then the launch's own part, then
+// pages that cannot be touched.
 constexpr std::size_t kStaticBytes = std::size_t{1} << 20;
 constexpr std::size_t kDynamicBytes = 256 * 1024;
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kRoom = kStaticBytes + kDynamicBytes + kPage;
+constexpr std::size_t kGuardBytes = 256 * 1024;  // address space alone
+constexpr std::size_t kRoom = kStaticBytes + kDynamicBytes + kGuardBytes;
 // Each variable begins at a whole row of the 32 banks of 4 bytes, and has as much space behind it.
 constexpr std::size_t kAlignment = 128;
 static_assert(kSharedBytesOptIn <= kDynamicBytes);
@@ -44,7 +45,7 @@ void fill(char* shared, const Variable& variable) {
 
 }  // namespace
 
-const std::size_t kSharedRoom = kRoom;
+const std::size_t kSharedRoom = kStaticBytes + kDynamicBytes;
 
 std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
                                   std::atomic<std::size_t>* place_found) {
@@ -77,7 +78,7 @@ char* reserve_shared_memory() {
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char* shared = static_cast<char*>(room);
   if (room == MAP_FAILED ||
-      mprotect(shared + kStaticBytes + kDynamicBytes, kPage, PROT_NONE) != 0) {
+      mprotect(shared + kStaticBytes + kDynamicBytes, kGuardBytes, PROT_NONE) != 0) {
     fail("no memory for a block's shared memory: %s", std::strerror(errno));
   }
   return shared;
@@ -134,6 +135,15 @@ std::string describe_shared(std::size_t offset) {
     element /= shape.bound[b];
   }
   return shape.name + index;
+}
+
+std::string past_dynamic_shared(std::size_t offset, std::size_t bytes) {
+  const std::size_t begin = dynamic_shared_memory - shared_memory;
+  const std::size_t given = Block::current()->kernel().config.shared_bytes;
+  if (offset < begin || offset + bytes <= begin + given) return "";
+  return "byte " + std::to_string(std::max(offset - begin, given)) +
+         " of the dynamic shared memory, and the launch gives " + std::to_string(given) +
+         " bytes of it, the value behind its grid and its block";
 }
 
 std::size_t before_dynamic_shared(std::size_t offset) {

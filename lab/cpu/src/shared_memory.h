@@ -10,7 +10,7 @@ char* reserve_shared_memory();
 void release_shared_memory(char* shared);
 
 /// Fills it with NaN (bytes 0xff), for a block that begins. Returns where the launch's own part of
-/// `dynamic_bytes` stands; it ends at a page that cannot be touched.
+/// `dynamic_bytes` stands; it ends at pages that cannot be touched.
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes);
 
 /// How far `address` lies in the room at `shared`; false where it does not.
@@ -23,13 +23,17 @@ std::size_t shared_variable_end(std::size_t offset);
 /// What is called so at `offset`: "tile[0][32]".
 std::string describe_shared(std::size_t offset);
 
+/// "byte 128 of the dynamic shared memory, and the launch gives 128 bytes of it ...", of an access
+/// that leaves the launch's own part at its end; "" where it does not. Of the block that runs.
+std::string past_dynamic_shared(std::size_t offset, std::size_t bytes);
+
 /// How far before the launch's own part `offset` lies; 0 where it does not.
 std::size_t before_dynamic_shared(std::size_t offset);
 
 /// Bytes of all shared variables that kernels have used so far.
 std::size_t shared_variable_bytes();
 
-/// How large a room is, in bytes.
+/// How large a room is, in bytes, without the pages that cannot be touched.
 extern const std::size_t kSharedRoom;
 
 }  // namespace cuda_on_cpu

@@ -136,6 +136,11 @@ class TheWatcher : public Watcher {
              text(access.site.line()).c_str(), verb(access.kind), before,
              block.describe_running_thread().c_str());
       }
+      const std::string past = past_dynamic_shared(offset, access.bytes);
+      if (!past.empty()) {
+        fail("%s: %s %s (%s)", text(access.site.line()).c_str(), verb(access.kind), past.c_str(),
+             block.describe_running_thread().c_str());
+      }
       const std::size_t end = shared_variable_end(offset);
       if (offset + access.bytes <= end) return;
       fail("%s: %s shared memory %zu bytes past the end of a variable (%s)",

@@ -1,0 +1,18 @@
+// expect: dynamic_shared_few.cu:@store: writes byte 480 of the dynamic shared memory, and the
+//         launch gives 400 bytes of it
+
+#include <lab/cuda_check.h>
+
+__global__ void k_kernel(int* x) {
+  extern __shared__ int a[];
+  a[40 * threadIdx.x] = x[threadIdx.x];  // @store
+}
+
+int main() {
+  int* x;
+  CUDA_CHECK(cudaMalloc(&x, 4000));
+  CUDA_CHECK(cudaMemset(x, 0, 4000));
+  k_kernel<<<1, 400, 400>>>(x);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
+}
