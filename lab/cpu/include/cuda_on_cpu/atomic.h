@@ -18,8 +18,9 @@ using ull = unsigned long long;
 
 /// *p becomes change(*p) in one step.
 template <class T, class Change>
-__forceinline__ T change_atomically(T* p, Change change, Where where) {
-  watch_access(p, sizeof(T), Access::atomic, where);
+__forceinline__ T change_atomically(T* p, Change change, Where where,
+                                    Access access = Access::atomic) {
+  watch_access(p, sizeof(T), access, where);
   std::atomic_ref<T> target(*p);
   T old = target.load(std::memory_order_relaxed);
   while (!target.compare_exchange_weak(old, change(old), std::memory_order_acq_rel)) {
@@ -51,7 +52,7 @@ __forceinline__ T atomicExch(T* p, std::type_identity_t<T> value,
   static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull, float>,
                 "CUDA has atomicExch of int, unsigned, unsigned long long and float");
   return cuda_on_cpu::change_atomically(
-      p, [value](T) { return value; }, where);
+      p, [value](T) { return value; }, where, cuda_on_cpu::Access::exchange);
 }
 template <class T>
 __forceinline__ T atomicMin(T* p, std::type_identity_t<T> value,

@@ -24,6 +24,7 @@ struct MemoryAccess {
   Site site;
   bool of_library;  // it can race, but is not counted
   bool shared;      // in shared memory
+  bool uses;        // what was there before counts: no plain write
 };
 
 /// "reads", "writes", "changes atomically"

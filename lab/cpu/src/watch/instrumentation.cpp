@@ -39,6 +39,7 @@ const char* verb(Access kind) {
     case Access::copy:
       return "writes";
     case Access::atomic:
+    case Access::exchange:
       break;
   }
   return "changes atomically";
@@ -113,7 +114,9 @@ class TheWatcher : public Watcher {
     const bool shared = in_shared_memory(block->shared_memory_begin(), p, &offset);
     const bool own = p >= &__data_start && p < &_end;
     if (!shared && !own && !near_allocation(p)) return;  // a local variable
-    const MemoryAccess access{p, bytes, kind, site, of_library, shared};
+    const bool uses = kind == Access::read || kind == Access::atomic;
+    if (kind == Access::exchange) kind = Access::atomic;
+    const MemoryAccess access{p, bytes, kind, site, of_library, shared, uses};
     check_bounds(*block, access, alignment, offset, own);
     if (!of_library) lockstep_.stop(*block, place, &access);
     if (kind != Access::copy) races_.access(*block, access);

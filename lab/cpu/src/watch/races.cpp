@@ -88,8 +88,9 @@ void Races::kernel_begins() {
 void Races::kernel_ends() {
   if (!unwritten_read_) return;
   const UnwrittenRead& read = first_unwritten_read_;
-  fail("%s: reads %s memory that nothing has written%s (%s)", text(read.access.site.line()).c_str(),
-       read.access.shared ? "shared" : "global", read.place.c_str(), read.who.c_str());
+  fail("%s: %s %s memory that nothing has written%s (%s)", text(read.access.site.line()).c_str(),
+       verb(read.access.kind), read.access.shared ? "shared" : "global", read.place.c_str(),
+       read.who.c_str());
 }
 
 void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
@@ -223,15 +224,16 @@ void Races::access(Block& block, const MemoryAccess& access) {
     }
     const bool seen_in_shared = word->write.launch == launch_ && word->write.block == now.block;
     const bool written = access.shared ? seen_in_shared : word->written;
+    if (access.uses && !written && !unwritten_read_ &&
+        looks_untouched(access.address + done, here)) {
+      unwritten_read_ = true;
+      const std::string place =
+          access.shared
+              ? ": " + describe_shared(access.address + done - block.shared_memory_begin())
+              : "";
+      first_unwritten_read_ = {access, place, block.describe_running_thread()};
+    }
     if (access.kind == Access::read) {
-      if (!written && !unwritten_read_ && looks_untouched(access.address + done, here)) {
-        unwritten_read_ = true;
-        const std::string place =
-            access.shared
-                ? ": " + describe_shared(access.address + done - block.shared_memory_begin())
-                : "";
-        first_unwritten_read_ = {access, place, block.describe_running_thread()};
-      }
       const bool keep = word->read.launch == launch_ && word->read.thread != now.thread &&
                         !ordered(word->read, now);
       (keep ? word->other_read : word->read) = now;

@@ -17,7 +17,7 @@ namespace cuda_on_cpu {
 /// its access, the other one before its own). It does not depend on which thread happened to come
 /// first.
 ///
-/// Also finds reads of memory that nothing has written.
+/// Also finds reads, and atomics, of memory that nothing has written.
 class Races {
  public:
   void memory_allocated(const char* begin, std::size_t bytes);
