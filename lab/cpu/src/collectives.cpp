@@ -11,6 +11,7 @@
 #include "report.h"
 #include "settings.h"
 #include "shared_memory.h"
+#include "watcher.h"
 
 namespace cuda_on_cpu {
 
@@ -38,6 +39,12 @@ struct PipelineCopy {
   const void* from;
   std::size_t bytes, zero_bytes;
   Where where;
+  bool made = false;  // at once; kept for check_target
+
+  bool meets(const char* begin, std::size_t length) const {
+    const char* own = static_cast<const char*>(to);
+    return begin < own + bytes && own < begin + length;
+  }
 };
 /// What one thread has asked for: copies not yet committed, and groups of committed ones.
 struct Pipeline {
@@ -56,6 +63,26 @@ Pipeline& pipeline_of_running_thread() {
   BlocksPipelines& mine = pipelines[block];
   if (mine.life != block->life()) mine = {block->life(), {}};  // what another block left there
   return mine.of_thread[block->running_thread()];
+}
+
+/// Ends the program where a copy that the thread has not waited for goes to the same bytes: nobody
+/// knows which of the two arrives last.
+void check_target(const Pipeline& mine, const PipelineCopy& copy) {
+  const char* begin = static_cast<const char*>(copy.to);
+  const auto check_all = [&](const std::vector<PipelineCopy>& copies) {
+    for (const PipelineCopy& before : copies) {
+      if (!before.meets(begin, copy.bytes)) continue;
+      const Block& block = *Block::current();
+      fail(
+          "%s: an asynchronous copy goes to shared memory to which the one of %s may still be "
+          "under way: __pipeline_wait_prior waits for it: %s (%s)",
+          text(copy.where).c_str(), text(before.where).c_str(),
+          describe_shared(begin - block.shared_memory_begin()).c_str(),
+          block.describe_running_thread().c_str());
+    }
+  };
+  for (const auto& group : mine.groups) check_all(group);
+  check_all(mine.open);
 }
 
 void make_copy(const PipelineCopy& copy) {
@@ -79,10 +106,16 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
          text(where).c_str(), Block::current()->describe_running_thread().c_str());
   }
   if (zero_bytes > 0) watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
-  const PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where};
+  PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where};
+  Pipeline& mine = pipeline_of_running_thread();
+  if (watcher()) check_target(mine, copy);
   // A copy may arrive at any time until it is waited for: at once, or as late as can be.
-  if (settings().order == Order::reverse) return make_copy(copy);
-  pipeline_of_running_thread().open.push_back(copy);
+  if (settings().order == Order::reverse) {
+    make_copy(copy);
+    if (!watcher()) return;
+    copy.made = true;
+  }
+  mine.open.push_back(copy);
 }
 
 void pipeline_commit() {
@@ -96,7 +129,9 @@ void pipeline_wait(int groups_left) {
   const OutsideKernelCode outside;
   Pipeline& mine = pipeline_of_running_thread();
   while (static_cast<int>(mine.groups.size()) > groups_left) {
-    for (const PipelineCopy& copy : mine.groups.front()) make_copy(copy);
+    for (const PipelineCopy& copy : mine.groups.front()) {
+      if (!copy.made) make_copy(copy);
+    }
     mine.groups.erase(mine.groups.begin());
   }
 }
