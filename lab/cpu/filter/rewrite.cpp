@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "launch.h"
+#include "launch_bounds.h"
 #include "lexer.h"
 #include "not_covered.h"
 #include "regions.h"
@@ -51,6 +52,7 @@ Changes apply_rules(const std::string& source, const std::string& folder) {
   const Regions regions = split(lex(source));
   Changes changes;
   rewrite_launches(regions.code, &changes);
+  rewrite_launch_bounds(source, regions.code, &changes);
   rewrite_shared_memory(source, regions, &changes);
   find_not_covered(regions.code, &changes);
   for (const Tokens& directive : regions.directives) {

@@ -434,6 +434,17 @@ void grid_barrier(Where where) {
   const OutsideKernelCode outside;
   Block::current()->grid_barrier(where);
 }
+void check_launch_bounds(long long most, Where where) {
+  const OutsideKernelCode outside;
+  const dim3 block = blockDim;
+  if (1LL * block.x * block.y * block.z <= most) return;
+  fail(
+      "%s: a GPU refuses this launch: a block of %u x %u x %u threads, and __launch_bounds__ of "
+      "the "
+      "kernel at %s allows %lld",
+      text(Block::current()->kernel().config.where).c_str(), block.x, block.y, block.z,
+      text(where).c_str(), most);
+}
 void thread_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 int lane() { return Block::current()->running_thread() & 31; }
 std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where) {

@@ -24,6 +24,10 @@ Votes block_barrier(bool vote, Where where);
 /// The same for all blocks of a cooperative launch.
 void grid_barrier(Where where);
 
+/// What a kernel with __launch_bounds__(most) begins with: ends the program where a block has more
+/// threads.
+void check_launch_bounds(long long most, Where where = Where::here());
+
 /// A memory fence of the running thread.
 void thread_fence();
 
