@@ -6,7 +6,7 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
 #   RANKS=R,R,...              of a step for several GPUs: run it as jobs of so many ranks (default: 1,2,3,4)
-#   TIME_LIMIT=S               seconds for one run of the program (default 300)
+#   TIME_LIMIT=S               seconds for one run of the program (default 300; where the CPU runs kernels 120)
 #   BACKEND=gpu|cpu            where the kernels run (default: the GPU, with the CPU beside it to look at every access;
 #                              or the CPU alone, where there is no GPU)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
@@ -159,8 +159,12 @@ elif ((step_ranks)); then
   one_number_of_ranks=(--ranks "${RANKS:-3}")
 fi
 
-# Ranks that wait for each other for ever are to say so before the check takes them for slow.
-if [[ $backend == cpu ]]; then export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}; fi
+# Ranks that wait for each other for ever are to say so before the check takes them for slow. And kernels whose loops
+# never end are mostly tried here: the usual grids are small.
+if [[ $backend == cpu ]]; then
+  export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}
+  if [[ -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--time-limit 120); fi
+fi
 
 # judge PROGRAM [OPTION...]: sets said and status: what the validator says.
 judge() {

@@ -617,15 +617,15 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool
 constexpr int kMeets = 13;  // no multiple of a --check-every that is tried
 
 /// The run to a tolerance that goes with these cases, whose residual is to meet it in iteration
-/// kMeets; one of no iterations where none is fit for that. A job has as many ranks as the largest
-/// of them: each decides by itself whether to go on.
+/// kMeets; one of no iterations where none is fit for that. A job has as many ranks as any of this
+/// n: each decides by itself whether to go on.
 Case run_to_tolerance(const std::vector<Case>& cases) {
-  int ranks = 0;
-  for (const Case& run : cases) ranks = std::max(ranks, run.ranks);
   for (Case run : cases) {
-    run.ranks = ranks;
     if (run.problem == lab::ProblemKind::kLaplace && run.n >= 20 && run.n <= 250 &&
         run.iterations > kMeets) {
+      for (const Case& other : cases) {
+        if (other.n == run.n) run.ranks = std::max(run.ranks, other.ranks);
+      }
       run.iterations = 100;
       return run;
     }

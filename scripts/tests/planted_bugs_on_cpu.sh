@@ -77,14 +77,14 @@ judge() { # judge NAME: writes its line of the table
   ln -s "$temp/watched" "$temp/$name/watched/$name"
   for order in forward reverse shuffled; do
     status=0
-    said=$(LAB_CPU_ORDER=$order "$build_dir/bin/validate" --time-limit 60 --n 100,250 \
+    said=$(LAB_CPU_ORDER=$order "$build_dir/bin/validate" --time-limit 60 --n 100,250,33 \
       "$temp/$name/plain/$name" 2>&1) || status=$?
     line+=$'\t'$(how)
     words+=$said$'\n'
     found=$((found | status))
   done
   status=0
-  said=$("$build_dir/bin/validate" --time-limit 120 --n 100 --iterations 3 "$temp/$name/watched/$name" 2>&1) ||
+  said=$("$build_dir/bin/validate" --time-limit 120 --n 100,33 --iterations 3 "$temp/$name/watched/$name" 2>&1) ||
     status=$?
   line+=$'\t'$(how)
   words+=$said

@@ -207,8 +207,10 @@ said "all measured" "$temp/full.html" 'Measured on NVIDIA [A-Z0-9]+, CUDA [0-9.]
 awk -F '\t' '/^[0-9]/ && $5 + 0 > 0 { print substr($1, 1, 2) " " $2 }' "$temp/measured/ladder.tsv" |
   while IFS= read -r title; do said "the ladder" "$temp/full.html" "$title"; done
 # On how many GPUs the jobs of ranks were timed.
-said "the ladder" "$temp/full.html" 'Steps for several GPUs, as they were timed here: 14: 1 GPU; 15: 1 GPU\.'
-mkdir "$temp/several"
+mkdir "$temp/one" "$temp/several"
+sed '/^1[45]_/s/[^\t]*$/1 GPU/' "$temp/measured/ladder.tsv" >"$temp/one/ladder.tsv"
+report --results "$temp/one" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/one.html"
+said "the ladder" "$temp/one.html" 'Steps for several GPUs, as they were timed here: 14: 1 GPU; 15: 1 GPU\.'
 sed '/^1[45]_/s/[^\t]*$/2 GPUs, a rank each/' "$temp/measured/ladder.tsv" >"$temp/several/ladder.tsv"
 report --results "$temp/several" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/several.html"
 expect_status 0 "several GPUs"
