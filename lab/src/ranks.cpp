@@ -418,6 +418,9 @@ Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_uniqu
   set_program_name(step);
   watch.program = step;
   const std::string options = options_of(*argc, *argv);
+  // Open MPI reads out of another rank's memory, and says so on stderr where it may not (in a
+  // container) or where that rank has just died; what there is to say then, we say in one line.
+  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", /*replace=*/0);
   int provided = 0;
   if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
     fail(kExitCudaError, "MPI does not start");

@@ -96,6 +96,20 @@ strike() { # strike SIGNAL RANK
   ((seconds <= 8)) || fail "$1 to rank $2: the job went on for $seconds s"
   if pgrep -f "^$program --n 200" >/dev/null; then fail "$1 to rank $2: some ranks are still there"; fi
 }
+# Where a rank may not read another one's memory, as in many containers, MPI needs no such reading.
+need c++
+cat >"$temp/refused.cpp" <<'END'
+#include <cerrno>
+extern "C" long process_vm_readv() {
+  errno = EPERM;
+  return -1;
+}
+END
+c++ -shared -fPIC -o "$temp/refused.so" "$temp/refused.cpp"
+LD_PRELOAD=$temp/refused.so run "$ranks" 2 "$program" --n 200 --iterations 40 --quiet
+expect_status 0 "memory of others that may not be read"
+[[ -z $out$err ]] || show "memory of others that may not be read: nothing should be said"
+
 strike KILL 1
 one_line 137 "^$name: rank 1 has died: " "a rank that is killed"
 LAB_EXCHANGE_SECONDS=2 strike STOP 2
