@@ -28,10 +28,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ncu_reading  # noqa: E402
-from lab_files import ROOT, write_aside  # noqa: E402
+from lab_files import ROOT, steps, write_aside  # noqa: E402
 from ncu_reading import NotAllowed, NotPossible, read_raw  # noqa: E402
 
-STEPS = {line[:2]: line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()}
+STEPS = {name[:2]: name for name, *_ in steps()}
 S04, S05, S07, S08 = (STEPS[number] for number in ("04", "05", "07", "08"))
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)

@@ -20,10 +20,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from lab_files import write_aside  # noqa: E402
+from lab_files import ROOT, steps, write_aside  # noqa: E402
 from ncu_reading import kernel_name  # noqa: E402
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def fail(message):
@@ -47,11 +45,10 @@ def find_nsys():
 
 
 def steps_on_gpu():
-    """(name, n, iterations) of each step that needs a GPU."""
-    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
-        fields = line.split("\t")
-        if line[:1].isdigit() and fields[2] == "cuda":
-            yield fields[0], fields[3], fields[4]
+    """(name, n, iterations) of each step that needs a GPU, as words of a command."""
+    for name, _, needs, n, iterations, _ in steps():
+        if needs == "cuda":
+            yield name, str(n), str(iterations)
 
 
 def tracer_environment(build, table):

@@ -18,10 +18,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lab_files import ROOT, steps  # noqa: E402
 from measuring import (attempt, compile_command, fail, machine, need_folder, need_programs, record_of,  # noqa: E402
                        run, write_table)
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 TUNED_N = 16384
 # For each step: sweeps to time, sizes and sweeps for the validator, and the constants to try instead of the file's.
 TRIED = {
@@ -36,8 +36,7 @@ TRIED = {
 }
 LARGE = (4096, 8192, 16384, 32768)
 # On large grids, too: step 09 and all after it that need one GPU.
-LARGE_STEPS = tuple(name for name in (line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines())
-                    if name[:1].isdigit() and "09" <= name < "14")
+LARGE_STEPS = tuple(name for name, *_ in steps() if "09" <= name < "14")
 COMPARED_SWEEPS = 17  # 12 + 4 + 1: all passes of step 13
 
 

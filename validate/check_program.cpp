@@ -692,26 +692,23 @@ std::vector<Case> usual_cases(const std::vector<int>& further_sizes) {
 
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks) {
   if (ranks.empty()) return cases;
+  const int most = *std::max_element(ranks.begin(), ranks.end());
   std::vector<Case> jobs;
   std::size_t next = 0;
   for (Case run : cases) {
     const bool probe = run.problem == lab::ProblemKind::kProbe;
-    // Of so small a grid a rank would have fewer rows than a halo.
-    const bool small = run.n < kFewRowsARank * ranks.back() && run.iterations == kFewIterations;
-    if (small && cases.size() > 1) continue;
+    // So small a grid becomes one whose ranks have few rows, all of which are neighbours', too.
+    if (run.iterations == kFewIterations && run.n < kFewRowsARank * most && cases.size() > 1) {
+      run.ranks = most;
+      run.n = kFewRowsARank * most;
+      jobs.push_back(run);
+      continue;
+    }
     for (std::size_t k = 0; k < (probe ? ranks.size() : 1); ++k) {
       run.ranks = ranks[probe ? k : next++ % ranks.size()];
       jobs.push_back(run);
     }
-    // So few rows a rank that all of them are its neighbours', too, and each rank still has a halo.
-    if (probe && run.n == cases[0].n && ranks.back() > 2) {
-      run.ranks = ranks.back();
-      run.n = kFewRowsARank * run.ranks;
-      jobs.push_back(run);
-      run.n = cases[0].n;
-    }
     // Both ways of exchange, where there are both: one of them nobody has asked for yet.
-    const int most = *std::max_element(ranks.begin(), ranks.end());
     if (probe && run.n == cases[0].n && most > 1) {
       run.ranks = most;
       for (const char* halos : {"mpi", "nccl"}) {
@@ -758,7 +755,10 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       return ends(Verdict::kNoGpu, last_words(trial.child));
     }
     // Whose passes have more sweeps than the solution's needs more rows a rank, and says so.
-    if (run.n == kFewRowsARank * run.ranks && trial.child.exit_code == lab::kExitBadUsage) continue;
+    if (next > 0 && run.n == kFewRowsARank * run.ranks &&
+        trial.child.exit_code == lab::kExitBadUsage) {
+      continue;
+    }
     Patient patient = questions.patient(trial.record.step, at_hand.source, run);
     if (next == 0 && patient.step >= kFirstSparseStep) {
       // An exercise that is not done yet computes every residual, as the step before did.

@@ -420,20 +420,28 @@ Measured more_sweeps_a_second(Bench* bench) {
                          times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
 }
 
-/// How often something was noted in kCountedSweeps sweeps, by the program that runs on the CPU: a
-/// run of twice as many less one of so many. "": whatever is in the table.
+/// What rows of that name tell, in a trace with twice as many sweeps less one with so many: what is
+/// done once a run is left out. `trace_of(1)` and `trace_of(2)` are the two. "": all of the table.
+double difference(const std::function<const Trace&(int)>& trace_of, const char* table,
+                  const std::string& name, double TraceRow::*member) {
+  double all = 0;
+  for (const int times : {1, 2}) {
+    for (const TraceRow& row : trace_of(times).table(table)) {
+      if (row.name.find(name) != std::string::npos) all += (times == 1 ? -1 : 1) * row.*member;
+    }
+  }
+  return all;
+}
+
+/// How often something was noted in kCountedSweeps sweeps, by the program that runs on the CPU.
 constexpr int kCountedSweeps = 240;
 
 double on_the_cpu(Bench* bench, const char* table, const std::string& name) {
   const std::string& program = bench->have.on_gpu ? bench->have.watched : bench->have.program;
   if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
-  double all = 0;
-  for (const int times : {1, 2}) {
-    for (const TraceRow& row : bench->trace(program, 64, times * kCountedSweeps).table(table)) {
-      if (row.name.find(name) != std::string::npos) all += (times == 1 ? -1 : 1) * row.count;
-    }
-  }
-  return all;
+  return difference(
+      [&](int times) -> const Trace& { return bench->trace(program, 64, times * kCountedSweeps); },
+      table, name, &TraceRow::count);
 }
 
 Measured few_waits(Bench* bench) {
@@ -483,15 +491,11 @@ constexpr int kJobCheck = 48, kJobChecks = 2, kJobSweeps = kJobCheck * kJobCheck
 constexpr int kJobN = 128;
 
 double of_job(Bench* bench, const char* table, const std::string& name, double TraceRow::*member) {
-  double all = 0;
-  for (const int times : {1, 2}) {
-    const double sign = times == 1 ? -1 : 1;
-    const Trace& trace = bench->trace_job(kJobN, times * kJobSweeps, kJobCheck);
-    for (const TraceRow& row : trace.table(table)) {
-      if (row.name.find(name) != std::string::npos) all += sign * row.*member;
-    }
-  }
-  return all;
+  return difference(
+      [&](int times) -> const Trace& {
+        return bench->trace_job(kJobN, times * kJobSweeps, kJobCheck);
+      },
+      table, name, member);
 }
 
 Measured exchange_before_passes(Bench* bench) {
