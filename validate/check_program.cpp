@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -347,6 +348,10 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
   return run.n > kMaxDiagnosedN ? Diagnosis() : diagnose(wrong, patient);
 }
 
+/// After so many seconds a run is suspected never to end; on the CPU the first one takes less than
+/// one.
+constexpr double kSuspectSeconds = 20;
+
 /// The short run in which every access is looked at.
 const Case kWatchedRun = {lab::ProblemKind::kProbe, kWatchedN, 3};
 
@@ -539,21 +544,40 @@ bool failed_without_a_place(const Run& trial) {
           last_words(child).find("(cudaError") != std::string::npos);
 }
 
+/// Looks at every access of a short run.
+Run look_at_failure(const Check& check) {
+  check.progress("looking for the cause");
+  return run_program(check.at_hand.watched, kWatchedRun, false, check.dir,
+                     std::min(check.time_limit, kSuspectSeconds));
+}
+
+/// The first run. Is it still going on after a time in which most programs have ended, a look at a
+/// much shorter one tells whether it ever will: then it is slow, and gets all the time there is.
+/// (Ranks that wait for one another say so themselves.)
+Run run_first(const Check& check, const Case& run, bool hashed, std::optional<Run>* look) {
+  const bool may_look =
+      !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspectSeconds;
+  Run trial = run_program(check.program, run, hashed, check.dir,
+                          may_look ? kSuspectSeconds : check.time_limit);
+  if (!may_look || !trial.child.timed_out) return trial;
+  *look = look_at_failure(check);
+  if ((*look)->child.timed_out) return trial;
+  check.progress(describe(run));
+  return run_program(check.program, run, hashed, check.dir, check.time_limit);
+}
+
 /// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
-/// CPU, with every access looked at, does.
+/// CPU, with every access looked at, does. `look`: if somebody has looked already.
 std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
-                                         Patient* patient) {
-  constexpr double kLookSeconds = 60;
+                                         std::optional<Run> look, Patient* patient) {
   Diagnosis diagnosis = diagnose_failure(run, trial.record.iterations, trial.error, *patient);
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
-    check.progress("looking for the cause");
-    const Run look = run_program(check.at_hand.watched, kWatchedRun, false, check.dir,
-                                 std::min(check.time_limit, kLookSeconds));
-    patient->finding = read_finding(last_words(look.child));
+    if (!look) look = look_at_failure(check);
+    patient->finding = read_finding(last_words(look->child));
     patient->watched = true;
     Diagnosis found = diagnose_finding(patient->finding, kWatchedN, *patient);
-    if (!found.known() && !patient->finding.known() && look.child.signal != 0) {
-      found = diagnose_failure(kWatchedRun, look.record.iterations, look.error, *patient);
+    if (!found.known() && !patient->finding.known() && look->child.signal != 0) {
+      found = diagnose_failure(kWatchedRun, look->record.iterations, look->error, *patient);
     }
     if (found.known()) diagnosis = found;
   }
@@ -749,7 +773,9 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     const Case run = all_cases[next];
     progress(describe(run));
     const bool hashed = run.n >= kHashedRecordN;
-    Run trial = run_program(program, run, hashed, check.dir, time_limit_seconds);
+    std::optional<Run> look;
+    Run trial = next == 0 ? run_first(check, run, hashed, &look)
+                          : run_program(program, run, hashed, check.dir, time_limit_seconds);
     if (!trial.child.started) return ends(Verdict::kCannotRun, trial.error);
     if (trial.child.exit_code == lab::kExitNoGpu) {
       return ends(Verdict::kNoGpu, last_words(trial.child));
@@ -773,7 +799,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       }
     }
     if (!trial.error.empty()) {
-      return wrong(run, explain_failure(check, run, trial, &patient));
+      return wrong(run, explain_failure(check, run, trial, look, &patient));
     }
 
     Comparison compared = compare_trial(check, run, hashed, &trial);

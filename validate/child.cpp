@@ -17,6 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOutput = 64 << 10;
+constexpr double kLastWordsSeconds = 3;  // to find the line of an address takes a second
 
 volatile std::sig_atomic_t caught_signal = 0;
 
@@ -138,10 +139,11 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
   while (!ended) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     if (caught_signal != 0) break;
-    if (elapsed > time_limit_seconds) {
+    if (elapsed > time_limit_seconds && !result.timed_out) {
       result.timed_out = true;
-      break;
+      kill(-child, SIGUSR1);
     }
+    if (elapsed > time_limit_seconds + kLastWordsSeconds) break;
     // The pipe's end wakes us when the child exits; a short timeout serves the rest.
     pollfd wait{output[0], POLLIN, 0};
     poll(&wait, open ? 1 : 0, open ? 50 : 1);

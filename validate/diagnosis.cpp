@@ -290,6 +290,31 @@ Diagnosis diagnose_barrier(const Finding& finding) {
                   barrier ? "barrier (a cub reduction has barriers inside)" : "shuffle")}};
 }
 
+/// What the loop in main goes on for.
+constexpr const char* kLoopCondition =
+    "the condition of the loop in main: residual > options.tolerance && iteration < "
+    "options.max_iterations, and iteration goes up in each turn";
+
+/// Where a program was that did not end.
+Diagnosis diagnose_endless(const Finding& finding) {
+  if (finding.what == "kernel") {
+    return {format("a loop of the kernel around line %d never ends for one of the threads",
+                   finding.line),
+            {"its condition, and what changes in each turn: by how much does its variable go on, "
+             "and does it come to the end for every thread?",
+             "where it waits for another block: that one may begin when this one has ended, and "
+             "only then"}};
+  }
+  std::string cause =
+      finding.what == "host"
+          ? format("a loop of the host never ends: one around line %d", finding.line)
+          : format("the loop that launches the kernel of line %d never ends", finding.line);
+  if (finding.other_line > 0) {
+    cause += format(", or the one in main around line %d", finding.other_line);
+  }
+  return {cause, {"its condition, and what changes in each turn", kLoopCondition}};
+}
+
 /// The host uses what a kernel, or a copy, may not be done with.
 Diagnosis diagnose_host_early(const Finding& finding, const Patient& patient) {
   const Scene scene = scene_of(finding, patient.source);
@@ -690,6 +715,8 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
               {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each "
                "lane has four)",
                "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}};
+    case Finding::kEndless:
+      return diagnose_endless(finding);
     case Finding::kFreedTwice:
       return {finding.what +
                   " is memory that was freed before: two pointers hold the same address, or one is "
@@ -760,12 +787,11 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
   // A job of several ranks may wait for one of them.
   if (error.rfind("it did not end", 0) == 0 && run.ranks <= 1) {
     return {"it goes on for ever, or makes far more work than n * n points need",
-            {"the condition of the loop in main: residual > options.tolerance && iteration < "
-             "options.max_iterations, and iteration goes up in each turn",
-             words.sweep_on_gpu() ? "the loops in " + words.sweep() +
-                                        ": each ends, and a thread goes over its own points alone, "
-                                        "not over all of them"
-                                  : "the loops in " + words.sweep() + ": each ends"}};
+            {kLoopCondition, words.sweep_on_gpu()
+                                 ? "the loops in " + words.sweep() +
+                                       ": each ends, and a thread goes over its own points alone, "
+                                       "not over all of them"
+                                 : "the loops in " + words.sweep() + ": each ends"}};
   }
   const std::string ended = format("it ended with exit code %d: ", lab::kExitCudaError);
   if (error.rfind(ended, 0) == 0) {

@@ -123,6 +123,12 @@ Finding read_finding(const std::string& said_by_program) {
     finding.what = said.substr(0, said.find(' '));
   } else if (said.rfind("the address of a float4", 0) == 0) {
     finding.kind = Finding::kMisaligned;
+  } else if (holds(said, "still runs here") || holds(said, "are still launched here")) {
+    finding.kind = Finding::kEndless;
+    finding.what = said.rfind("host code", 0) == 0         ? "host"
+                   : said.rfind("still runs here", 0) == 0 ? "kernel"
+                                                           : "launches";
+    finding.other_line = std::atoi(between(said, "called at line ", ")").c_str());
   } else if (holds(said, "(freed already at ")) {
     finding.kind = Finding::kFreedTwice;
     finding.what = between(said, "cudaFree(", ")");

@@ -19,16 +19,19 @@ struct Finding {
     kSharedEnd,   ///< an access past the end of a variable in shared memory
     kMisaligned,  ///< four floats at once, at an address that is no multiple of 16
     kFreedTwice,  ///< memory is freed that was freed before
+    kEndless,     ///< where it was when it was asked at the time limit
     kOther,
   };
   Kind kind = kNone;
   std::string words;        ///< "exercises/04_jacobi_kernel/jacobi.cu:72: reads ..."
   int line = 0;             ///< of the program
   std::string what;         ///< "reads just behind the end of"; "tile[0][32]"; "a block of ..."
+                            ///< of an endless loop: "kernel", "launches" or "host"
   int allocated_at = 0;     ///< the line that gave the memory
   bool both_write = false;  ///< of a race
   bool shared = false;      ///< of a race: in shared memory
-  int other_line = 0;       ///< of a race: where the other thread was; 0: not known
+  int other_line = 0;       ///< of a race: where the other thread was; of an endless loop of the
+                            ///< host: main's line, from which it was called; 0: not known
   int plain_line = 0;  ///< of a race: the line that writes what others change atomically; 0: none
   bool has_place = false;  ///< x and y are known
   int x = 0, y = 0;        ///< blockIdx * blockDim + threadIdx

@@ -245,6 +245,19 @@ test_with_make() {
   check 0 "a step with kernels, built by make" STEP=04 WHICH=solution
   expect '^04_[a-z_]+: right: ' "a step with kernels, built by make"
   expect '^  No race, no access out of bounds, ' "a step with kernels, built by make"
+
+  # What never ends is asked where it is.
+  local kernel=exercises/04_jacobi_kernel/jacobi.cu
+  sed 's/^    const double change = .*/&\n    for (int k = 0; k < n; k += threadIdx.y) atomicAdd(sum, 0.0);/' \
+    "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
+  check 1 "an endless kernel" STEP=04 TIME_LIMIT=3
+  line=$(grep -n 'atomicAdd(sum, 0' "$lab/$kernel")
+  expect "^  diagnosis: a loop of the kernel around line ${line%%:*} never ends" "an endless kernel"
+  expect "^  .* $kernel:${line%%:*}: still runs here, for [1-9] s" "an endless kernel"
+  sed 's/^  while (.*/  for (;;) {/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
+  check 1 "an endless loop around kernels" STEP=04 TIME_LIMIT=3
+  expect '^  diagnosis: (the loop that launches the kernel of line [0-9]+|a loop of the host) never ends' \
+    "an endless loop around kernels"
 }
 
 # What a plain compiler takes and nvcc refuses is told, where nvcc is here.

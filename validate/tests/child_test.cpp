@@ -141,8 +141,16 @@ TEST(ChildTest, the_time_limit_ends_the_whole_group) {
   EXPECT_TRUE(has_ended_soon(grandchild));
 }
 
+TEST(ChildTest, at_the_time_limit_a_program_may_say_where_it_is) {
+  const ChildResult result =
+      run_shell("trap 'echo here; exit 3' USR1; while :; do sleep 0.1; done", 0.5);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.last_line(), "here");
+  EXPECT_LT(result.seconds, 0.5 + kPromptly);
+}
+
 TEST(ChildTest, the_time_limit_holds_for_a_program_that_ignores_signals) {
-  const ChildResult result = run_shell("trap '' TERM INT HUP; while :; do sleep 1; done", 0.5);
+  const ChildResult result = run_shell("trap '' TERM INT HUP USR1; while :; do sleep 1; done", 0.5);
   EXPECT_TRUE(result.timed_out);
   EXPECT_LT(result.seconds, kPromptly);
 }

@@ -107,6 +107,21 @@ TEST(FindingTest, threads_that_do_not_come_to_a_barrier_or_a_shuffle) {
   EXPECT_EQ(shuffle.cause.find("not all threads of the warp come to the shuffle at line 12"), 0u);
 }
 
+TEST(FindingTest, where_a_program_was_that_did_not_end) {
+  const auto kernel = diagnosis_of(
+      "jacobi.cu:77: still runs here, for 20 s (kernel launched at line 90, block (0,1,0), thread "
+      "(8,0,0))");
+  EXPECT_EQ(kernel.cause.find("a loop of the kernel around line 77 never ends"), 0u);
+  const auto launches = diagnosis_of("jacobi.cu:90: kernels are still launched here");
+  EXPECT_EQ(launches.cause, "the loop that launches the kernel of line 90 never ends");
+  const auto host = diagnosis_of("jacobi.cu:57: host code still runs here (called at line 120)");
+  EXPECT_EQ(host.cause,
+            "a loop of the host never ends: one around line 57, or the one in main around line "
+            "120");
+  const auto main = diagnosis_of("jacobi.cu:120: host code still runs here");
+  EXPECT_EQ(main.cause, "a loop of the host never ends: one around line 120");
+}
+
 TEST(FindingTest, the_host_that_does_not_wait) {
   const auto diagnosis = diagnosis_of(
       "jacobi.cu:12: host code reads byte 0 of the 8 bytes that cudaMallocManaged gave at line 4, "

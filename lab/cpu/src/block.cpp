@@ -42,6 +42,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
   number_ = number;
   static std::atomic<std::uint64_t> lives{0};
   life_ = lives.fetch_add(1, std::memory_order_relaxed) + 1;
+  began_ = std::chrono::steady_clock::now();
   const dim3 grid = kernel.config.grid, shape = kernel.config.block;
   block_index_ = {static_cast<unsigned>(number % grid.x),
                   static_cast<unsigned>(number / grid.x % grid.y),
@@ -98,6 +99,10 @@ std::uint32_t Block::random() {  // xorshift64 (Marsaglia 2003)
   random_state_ ^= random_state_ >> 7;
   random_state_ ^= random_state_ << 17;
   return random_state_ >> 32;
+}
+
+double Block::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
 }
 
 void Block::begin_round() {

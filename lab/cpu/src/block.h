@@ -3,6 +3,7 @@
 #include <cuda_on_cpu/launch.h>
 #include <cuda_on_cpu/thread.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -81,6 +82,8 @@ class Block {
   uint3 thread_index(int thread) const { return index_[thread]; }
   uint3 block_index() const { return block_index_; }
   std::uint64_t number() const { return number_; }
+  /// For how long it has been running.
+  double seconds() const;
   /// Another number each time a block of a kernel begins.
   std::uint64_t life() const { return life_; }
   const Kernel& kernel() const { return *kernel_; }
@@ -126,6 +129,7 @@ class Block {
 
   const Kernel* kernel_ = nullptr;
   std::uint64_t number_ = 0, life_ = 0;
+  std::chrono::steady_clock::time_point began_;
   uint3 block_index_{};
   dim3 shape_{0, 0, 0};
   int threads_ = 0, warp_count_ = 0;

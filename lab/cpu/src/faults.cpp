@@ -1,14 +1,18 @@
 #include "faults.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include <execinfo.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "block.h"
 #include "memory.h"
@@ -43,6 +47,16 @@ Where find_line(const ucontext_t& context) {
   void* frames[32];
   const int count = backtrace(frames, 32);
   for (int k = 0; k < count; ++k) {
+    const Where caller = line_of(frames[k]);
+    if (caller.line > 0) return caller;
+  }
+  return {};
+}
+
+/// The line in main, of host code that runs now.
+Where outermost_line() {
+  void* frames[32];
+  for (int k = backtrace(frames, 32) - 1; k >= 0; --k) {
     const Where caller = line_of(frames[k]);
     if (caller.line > 0) return caller;
   }
@@ -131,6 +145,47 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   fail("%s%s %s (%s)", line.c_str(), verb(context), describe_address(address).c_str(), who.c_str());
 }
 
+/// Asks again in a moment; false: that was often enough.
+bool look_again() {
+  static std::atomic<int> looks{0};
+  if (looks++ == 50) return false;
+  const itimerval soon{{0, 0}, {0, 1000}};
+  return setitimer(ITIMER_REAL, &soon, nullptr) == 0;
+}
+
+/// Ends the program with the place where this thread of the CPU is: in one block for long, in a
+/// kernel among many, or in host code. Returns where it will be asked again.
+void say_where(const ucontext_t& context) {
+  constexpr double kLongSeconds = 1;  // a block takes milliseconds
+  const Where where = find_line(context);
+  if (const Block* block = Block::current()) {
+    const Where launch = block->kernel().config.where;
+    if (block->seconds() < kLongSeconds) {
+      fail("%s: kernels are still launched here", text(launch).c_str());
+    }
+    // Between two fibres nobody sees more than the launch.
+    if ((where.line == 0 || where.line == launch.line) && look_again()) return;
+    fail("%s: still runs here, for %.0f s (%s)", text(where.line > 0 ? where : launch).c_str(),
+         block->seconds(), block->describe_running_thread().c_str());
+  }
+  if (where.line == 0) fail("host code still runs");
+  const Where in_main = outermost_line();
+  fail("%s: host code still runs here%s", text(where).c_str(),
+       in_main.line == where.line ? "" : (" (called at " + text(in_main) + ")").c_str());
+}
+
+/// The signal comes to any one thread; one that runs a block has most to say. As long as a thread
+/// is in here it gets no other of these signals: the next thread does.
+void on_question(int signal_number, siginfo_t*, void* context_pointer) {
+  if (!Block::current()) {
+    constexpr timespec kOthersAnswer{0, 200'000'000};
+    kill(getpid(), signal_number);
+    nanosleep(&kOthersAnswer, nullptr);
+    if (gettid() != getpid()) return;
+  }
+  say_where(*static_cast<const ucontext_t*>(context_pointer));
+}
+
 }  // namespace
 
 void handle_faults() {
@@ -139,6 +194,9 @@ void handle_faults() {
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
+    action.sa_sigaction = on_question;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    for (const int number : {SIGUSR1, SIGALRM}) sigaction(number, &action, nullptr);
     handle_faults_on_this_thread();
     return true;
   }();
