@@ -27,8 +27,8 @@ struct Interrupted : std::runtime_error {
 
 /// Runs a program, with no input, as a process group of its own, and waits for its end. At the time
 /// limit it gets SIGUSR1, which CUDA on the CPU (lab/cpu) answers with where it is, and a moment to
-/// do so. Then, and at its end too, every process left in the group is killed, and every other that it
-/// has left behind: nothing outlives it. The caller has no other children.
+/// do so. Then, and at its end too, every process left in the group is killed, and every other that
+/// it has left behind: nothing outlives it. The caller has no other children.
 /// Throws Interrupted; everything else is in the result.
 ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds);
 

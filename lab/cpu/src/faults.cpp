@@ -153,8 +153,8 @@ bool look_again() {
   return setitimer(ITIMER_REAL, &soon, nullptr) == 0;
 }
 
-/// Ends the program with the place where this thread of the CPU is: in one block for long, in a
-/// kernel among many, or in host code. Returns where it will be asked again.
+/// Ends the program with the place where this thread is: in one block for long, in a kernel among
+/// many, or in host code. Returns where it will be asked again.
 void say_where(const ucontext_t& context) {
   constexpr double kLongSeconds = 1;  // a block takes milliseconds
   const Where where = find_line(context);
@@ -164,8 +164,9 @@ void say_where(const ucontext_t& context) {
       fail("%s: kernels are still launched here", text(launch).c_str());
     }
     // Between two fibres nobody sees more than the launch.
-    if ((where.line == 0 || where.line == launch.line) && look_again()) return;
-    fail("%s: still runs here, for %.0f s (%s)", text(where.line > 0 ? where : launch).c_str(),
+    const bool known = where.line > 0 && where.line != launch.line;
+    if (!known && look_again()) return;
+    fail("%s: still runs here, for %.0f s (%s)", text(known ? where : launch).c_str(),
          block->seconds(), block->describe_running_thread().c_str());
   }
   if (where.line == 0) fail("host code still runs");

@@ -6,8 +6,8 @@ namespace cuda_on_cpu {
 /// with a line that says whose access it was and what it missed.
 void handle_faults_on_this_thread();
 
-/// Sees to it for the thread that calls it first, the program's own. And a program that gets SIGUSR1,
-/// as one does that has run for too long, ends with a line that says where it is.
+/// Sees to it for the thread that calls it first, the program's own. And a program that gets
+/// SIGUSR1, as one does that has run for too long, ends with a line that says where it is.
 void handle_faults();
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
 // variant: watched
-// expect: endless_host.cu:(@head|@body): host code still runs here \(called at .*\)$
+// expect: endless_host.cu:1[0-9]: host code still runs here \(called at .*\)$
 
 #include <csignal>
 #include <thread>
@@ -8,10 +8,11 @@
 
 #include <lab/cuda_check.h>
 
-void balance(int* left) {
-  while (*left > 0) {  // @head
+// volatile: a loop that does nothing may be left out.
+void balance(volatile int* left) {
+  while (*left > 0) {
     *left = 8 - *left;
-    *left = 8 - *left;  // @body
+    *left = 8 - *left;
   }
 }
 

@@ -1,6 +1,6 @@
 // variant: watched
-// expect: endless_kernel.cu:(@head|@body): still runs here, for [1-9] s \(kernel launched at line @launch,
-//         block \(1,0,0\), thread \(2,0,0\)\)$
+// expect: endless_kernel.cu:(@head|@body): still runs here, for [1-9] s \(kernel launched at line
+//         @launch, block \(1,0,0\), thread \(2,0,0\)\)$
 
 #include <csignal>
 #include <thread>

@@ -1,4 +1,5 @@
-// expect: endless_launches.cu:(@launch|@wait): (kernels are still launched here$|host code still runs here)
+// expect: endless_launches.cu:(@launch|@wait): (kernels are still launched here$|host code still
+//         runs here)
 
 #include <csignal>
 #include <thread>
