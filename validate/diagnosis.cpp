@@ -529,6 +529,14 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
             {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, "
              "cudaMemsetAsync and cudaMemcpyAsync with the stream as the last argument"}};
   }
+  if (says("cudaErrorInvalidConfiguration")) {
+    return {format("the launch before line %d was refused: no GPU has such a block or launch grid",
+                   finding.line),
+            {"the order between <<< and >>>: the launch grid first, then the block (exchanged, a "
+             "small n may still come out right)",
+             "their sizes: a block has 1 to 1024 threads, all directions multiplied, and a launch "
+             "grid 1 block or more"}};
+  }
   if (says("and the direction says")) {
     if (said.rfind("cudaGetLastError()", 0) == 0) {
       return {format("a call before line %d failed, and nobody checked it: cudaGetLastError tells "
