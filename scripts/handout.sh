@@ -225,7 +225,8 @@ tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$da
 rm -rf "${out:?}/$name" "$out/$name.tar.gz"
 mv "$name" "$name.tar.gz" "$out/"
 
-say "$name: exercises 00 to $last, without solutions, made of $origin"
+say "$name: exercises 00 to $last, without solutions"
+say "  Made of $origin."
 if ((${#older[@]})); then
   say "  Edited or drifted in that commit, so taken from an older one: ${older[*]}"
 fi
