@@ -78,7 +78,7 @@ if ! have_target "$target"; then
   say "  Load your site's CUDA module, or leave BACKEND=gpu away."
   exit $exit_no_gpu
 fi
-if ! build_targets validate goals >/dev/null; then die 1 "the validator does not build"; fi
+if ! build_program validate goals; then die 1 "the validator does not build"; fi
 if [[ $which == exercise ]]; then
   sum=$(sha256sum <"$lab_root/$source_file")
   sum=${sum%% *}
@@ -97,6 +97,7 @@ nvcc_takes() {
   "$1" -std=c++17 -ptx "-I$lab_root/lab/include" "-DLAB_STEP_NAME=\"$step\"" "$lab_root/$source_file" -o "$2"
 }
 nvcc_takes_it=0
+doing building
 if ! locked cmake --build "$build_dir" --parallel "$(nproc)" \
   --target "$target" ${watched:+"$watched"} >"$log" 2>&1; then
   # Where nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's.
@@ -108,9 +109,8 @@ if ! locked cmake --build "$build_dir" --parallel "$(nproc)" \
   if [[ -n $watched ]] && ! locked cmake --build "$build_dir" --target "$target" >"$log.1" 2>&1; then
     mv "$log.1" "$log"
   fi
-  # What the compiler says, without what the build tool says.
-  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^cd .* && |^/.*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$log" |
-    sed "s#$lab_root/##g" || true
+  doing
+  compiler_words "$log"
   if ((nvcc_takes_it)); then
     say "$step: nvcc compiles it; the CPU in place of a GPU lacks what the first"
     say "  error above names (lab/cpu/README.md). On a GPU: make check STEP=$step_number."
@@ -120,6 +120,7 @@ if ! locked cmake --build "$build_dir" --parallel "$(nproc)" \
   exit 1
 fi
 built=1
+doing
 # Warnings are worth reading, too.
 grep -E 'warning' "$log" | sed "s#$lab_root/##g" | awk '!seen[$0]++' || true
 
@@ -174,6 +175,11 @@ judge() {
   said=$("$build_dir/bin/validate" "${arguments[@]}" "$@" "$program") || status=$?
 }
 
+# short_look SETTING: what was not asked, and how to ask it.
+short_look() {
+  if [[ -n $step_before ]]; then say_wrapped "  A short look: without $1 the check also measures the step's goal."; fi
+}
+
 # measure_goals: the results are right; does the program also do what the step is for? Sets goal, and
 # ends the check. A short look does not ask.
 measure_goals() {
@@ -183,7 +189,11 @@ measure_goals() {
     goal=missed
     exit 1
   fi
-  if [[ -n ${N:-} || -z $step_before ]]; then exit 0; fi
+  if [[ -z $step_before ]]; then exit 0; fi
+  if [[ -n ${N:-} ]]; then
+    short_look "N=$N"
+    exit 0
+  fi
   local -a options=(--name "$step" --time-limit "${TIME_LIMIT:-300}")
   local before=solution_$step_before found log=$build_dir/goals_$target.log
   if ! have_target "$before"; then before=exercise_$step_before; fi
@@ -220,10 +230,10 @@ measure_goals() {
   else
     next+="."
   fi
-  if [[ -t 2 ]]; then printf '  measuring the goal ...' >&2; fi
+  doing "measuring the goal"
   status=0
   found=$("$build_dir/bin/goals" "${options[@]}" --next "$next" "$program") || status=$?
-  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+  doing
   say_wrapped "$found"
   case $status in
     0) if [[ $found == *"$step: done"* ]]; then goal="done"; fi ;;
@@ -265,7 +275,10 @@ if [[ -n $watched ]]; then arguments+=(--watched "${program}_watched"); fi
 if ((races)); then
   judge "$program" "${few[@]}"
   say_wrapped "$said"
-  if ((status == 0)); then say "$nothing_found"; fi
+  if ((status == 0)); then
+    say "$nothing_found"
+    short_look RACES=1
+  fi
   exit "$status"
 fi
 
@@ -306,8 +319,7 @@ fi
 nvcc=$(nvcc_of_build)
 if [[ -x $nvcc ]] && ! nvcc_takes "$nvcc" "$build_dir/$target.ptx" >"$log" 2>&1; then
   sed "s#$lab_root/##g" "$log" | head -n 20
-  say "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with"
-  say "  the first error above"
+  say_wrapped "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
   exit 1
 fi
 

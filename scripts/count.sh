@@ -19,7 +19,7 @@ source_file=${which}s/$step/$step_source
 
 configure >/dev/null
 target=${which}_${step}_cpu_watched
-build_targets "$target" >/dev/null || die 1 "$source_file does not compile; the compiler's words stand above"
+build_program "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
 counts=$build_dir/counts_${which}_$step.tsv
 rm -f "$counts"
 # One sweep; of a step that makes several a pass, one pass.

@@ -46,6 +46,9 @@ say_wrapped() {
     }'
 }
 
+# doing WHAT: on a terminal a line that says what goes on, until the next one; without WHAT it is gone.
+doing() { if [[ -t 2 ]]; then printf '\r\033[K%s' "${1:+  $1 ...}" >&2; fi; }
+
 # step_line STEP: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names.
 step_line() {
   local wanted=$1 first last
@@ -147,6 +150,7 @@ locked() {
     status=0
     flock --nonblock 9 2>/dev/null || status=$?
     if ((status == 1)); then
+      doing
       printf '%s\n' "${0##*/}: another make builds in ${build_dir#"$lab_root"/}: waiting for it" >&2
       flock 9 2>/dev/null || true
     fi
@@ -161,6 +165,23 @@ logged() {
   shift
   if ! "$@" >"$log" 2>&1; then
     cat "$log" >&2
+    return 1
+  fi
+}
+
+# compiler_words LOG: what the compiler said there, without what the build tool says around it.
+compiler_words() {
+  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^cd .* && |^/.*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$1" |
+    sed "s#$lab_root/##g" || true
+}
+
+# worded LOG COMMAND...: logged, and what is shown is the compiler's words alone.
+worded() {
+  local log=$1
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    doing
+    compiler_words "$log" >&2
     return 1
   fi
 }
@@ -242,6 +263,14 @@ build_targets() {
   else
     locked logged "$build_dir/build.log" "${build[@]}"
   fi
+}
+
+# build_program TARGET...: builds a learner's program, or what looks at it. Where it does not compile, the compiler's
+# words are shown, without the build tool's.
+build_program() {
+  doing building
+  locked worded "$build_dir/build_$1.log" cmake --build "$build_dir" --parallel "$(nproc)" --target "$@" || return
+  doing
 }
 
 # have_target NAME: whether this build has the step's program (without CUDA it lacks some).

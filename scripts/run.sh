@@ -29,7 +29,7 @@ run_one() {
   if [[ $step_needs == cuda ]]; then choose_backend; fi
   if [[ $backend == cpu ]]; then program+=_cpu; fi
   have_target "$program" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
-  build_targets "$program" || die 1 "$source_file does not compile; the compiler's words stand above"
+  build_program "$program" || die 1 "$source_file does not compile; the compiler's words stand above"
   local -a command=("$build_dir/bin/$program") arguments=()
   read -r -a arguments <<<"${ARGS:-}"
   if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi

@@ -13,7 +13,7 @@ read_which
 n=${N:-100}
 [[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
 if [[ $step_needs != cuda ]]; then
-  say "$step: skipped: it runs on the CPU alone, and compute-sanitizer looks at GPU code"
+  say_wrapped "$step: skipped: it runs on the CPU alone, and compute-sanitizer looks at GPU code"
   exit $exit_no_gpu
 fi
 
@@ -37,7 +37,7 @@ sanitizer=$(find_sanitizer) ||
 configure >/dev/null
 have_target "${which}_$step" ||
   die $exit_no_gpu "no nvcc was found. Without a GPU: make check STEP=$step_number RACES=1"
-build_targets "${which}_$step" || die 1 "the build failed; the compiler's words stand above"
+build_program "${which}_$step" || die 1 "the build failed; the compiler's words stand above"
 program=$build_dir/bin/${which}_$step
 
 # Without a usable GPU there is nothing to look at.

@@ -34,7 +34,7 @@ if [[ $backend == cpu ]]; then
   if [[ -z ${ITERATIONS:-} ]] && ((iterations > 20)); then iterations=20; fi
 fi
 have_target "$target" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
-build_targets "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
+build_program "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
 
 mkdir -p "$build_dir/profiles"
 ranks_of_run "$source_file"

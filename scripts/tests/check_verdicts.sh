@@ -78,6 +78,7 @@ test_verdicts() {
   expect "^$step: right, but the step's goal is not reached$" "ranges that are never closed"
   expect_no "Next: " "ranges that are never closed"
   check 0 "a short look asks for no goal" STEP=01 N=33
+  expect "^  A short look: without N=33 the check also measures the step's goal\.$" "a short look asks for no goal"
   given "$lab/$solution"
 
   check 0 "the solution, told by its number and at another size" STEP=1 N=33
@@ -94,6 +95,12 @@ test_verdicts() {
   grep -q "^$exercise:" <<<"${out%%$'\n'*}" ||
     show "a syntax error: the compiler's words should come first, not the build tool's"
   expect_no "$temp" "a syntax error"
+  run make_lab run STEP=01 WHICH=exercise
+  expect_status 2 "make run, a syntax error"
+  grep -q "^$exercise:" <<<"${err%%$'\n'*}" ||
+    show "make run, a syntax error: the compiler's words should come first, not the build tool's"
+  expect "^run.sh: $exercise does not compile" "make run, a syntax error"
+  expect_no "$temp" "make run, a syntax error"
 
   given_bug 's/^int main/void not_there();\n&/; s/^  const int n = options.n;/&\n  not_there();/'
   check 1 "a function that is not there" STEP=01
