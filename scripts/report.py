@@ -292,8 +292,8 @@ def convergence_chart(records, distances, n, width):
         chart.line(way, "ink", 1.5, "5 4", mark=True)
         for at_x, at_y in way:
             chart.dot(at_x, at_y, "ink", "circle", 3.5, True)
-        at_x, at_y = way[len(way) // 2]
-        chart.haloed(at_x, at_y - 12, "distance from the exact solution", align="middle", size=12)
+        # Below its beginning: above it is the frame, and further right it falls.
+        chart.haloed(way[0][0] + 8, way[0][1] + 36, "distance from the exact solution", size=12)
         at, value = first[len(first) // 8]
         chart.haloed(x(at) - 10, y(value) + 22, "residual", align="end", size=12)
     return chart
