@@ -277,9 +277,12 @@ Run::Run(const Options& options, const Problem& problem) : options_(options), pr
   last_progress_ = iteration_start_;
   set_up_ms_ = std::chrono::duration<double, std::milli>(iteration_start_ - options_.start).count();
   if (!options_.quiet) {
-    std::printf("%s: %s, n = %d (a field: %.3g MB), %s\n", options_.step.c_str(),
-                problem_name(options_.problem), options_.n, 4e-6 * options_.n * options_.n,
-                device_name.c_str());
+    const int columns =
+        std::printf("%s: %s, n = %d (a field: %.3g MB),", options_.step.c_str(),
+                    problem_name(options_.problem), options_.n, 4e-6 * options_.n * options_.n);
+    // A terminal has 80: a long device's name goes to a line of its own.
+    const bool fits = columns + 1 + device_name.size() <= 80;
+    std::printf("%s%s\n", fits ? " " : "\n  ", device_name.c_str());
     for (const std::string& note : notes) std::printf("  %s\n", note.c_str());
     std::fflush(stdout);
   }

@@ -181,6 +181,10 @@ test_verdicts() {
   expect '^04_[a-z_]+: unchanged$' "a step with kernels"
   check 77 "a step with kernels, on a GPU" STEP=04 BACKEND=gpu
   expect '^04_[a-z_]+: cannot be built here for a GPU: no nvcc was found$' "a step with kernels, BACKEND=gpu"
+  run make_lab run STEP=04 WHICH=exercise ARGS='--n 64 --iterations 2'
+  expect_status 0 "make run, a step with kernels"
+  expect '^  the CPU, in place of a GPU$' "make run, a step with kernels"
+  [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make run, a step with kernels: lines of more than 80 columns"
 }
 
 files_of_lab() { (cd "$lab" && find . -type f | sort); }
