@@ -152,6 +152,8 @@ test_verdicts() {
   # What is left to delete, by its line.
   { echo '// TODO(01): one'; cat "$lab/$solution"; } >"$lab/$exercise"
   check 0 "a TODO left" STEP=01
+  expect "^$step: right so far, and its goals are reached\$" "a TODO left"
+  expect_no "^$step: done" "a TODO left"
   expect "^  Right so far\. TODO\(01\) is still there, line 1 of $exercise:\$" "a TODO left"
   { echo '// TODO(01): one'; cat "$lab/$solution"; echo '// TODO(01): two'; } >"$lab/$exercise"
   check 0 "two TODOs left" STEP=01
