@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "steps.h"
@@ -99,6 +100,22 @@ std::set<std::string> names_in(const std::string& source) {
 int step_in(const std::string& source) {
   const bool named = source.size() > 6 && source.compare(0, 3, "// ") == 0 && source[5] == '_';
   return named ? std::atoi(source.substr(3, 2).c_str()) : 0;
+}
+
+int int_index_in(const std::string& source) {
+  // idx(int i, int j, int n) { return ...; }
+  static const std::regex function(
+      R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
+  static const std::regex wide(
+      "size_t|long|int64|ptrdiff|double|float|unsigned|auto|[0-9][uUlLzZ]|\\w\\s*\\(");
+  std::string code;
+  for (const std::string& line : code_lines(source)) code += line + '\n';
+  std::smatch found;
+  if (!std::regex_search(code, found, function)) return 0;
+  const std::string value = found[4];
+  if (value.find('*') == std::string::npos || std::regex_search(value, wide)) return 0;
+  const auto begin = code.begin(), end = begin + found.position(4);
+  return 1 + static_cast<int>(std::count(begin, end, '\n'));
 }
 
 bool read_text(const std::string& path, std::string* text) {

@@ -167,12 +167,19 @@ validate::AtHand at_hand(const Arguments& arguments) {
   return found;
 }
 
-/// What a right program does not ask its GPU. No mistake: a line to think about.
-void print_unchecked(const Arguments& arguments) {
+/// What a right program does not ask its GPU, and where it would be wrong for larger grids than are
+/// tried here. No mistakes: lines to think about.
+void print_thoughts(const Arguments& arguments) {
   std::string source;
   if (arguments.source.empty() || !validate::read_text(arguments.source, &source)) return;
   const std::string unchecked = validate::unchecked_calls(source);
   if (!unchecked.empty()) std::printf("  %s\n", unchecked.c_str());
+  if (const int line = validate::int_index_in(source)) {
+    std::printf(
+        "  Right up to n = 46340: larger grids have more points than an int counts to, and line %d "
+        "multiplies ints (std::size_t(j) * n has room).\n",
+        line);
+  }
 }
 
 int run(const Arguments& arguments) {
@@ -201,7 +208,7 @@ int run(const Arguments& arguments) {
     case validate::Verdict::kRight:
       std::printf("%s: %s\n", arguments.name.c_str(), verdict.summary.c_str());
       for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
-      print_unchecked(arguments);
+      print_thoughts(arguments);
       if (learner) print_next(arguments, number);
       return kExitRight;
     case validate::Verdict::kWrong:

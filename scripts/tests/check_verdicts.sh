@@ -167,10 +167,12 @@ test_verdicts() {
   check 0 "step 02, every call checked" STEP=02
   expect_no 'Not checked' "step 02, every call checked"
   expect "^  Next: compare your prediction with what was measured, at the end of$" "step 02, without a GPU"
-  sed -i 's/CUDA_CHECK(cudaFree(f_old));/cudaFree(f_old);/; /require_gpu_memory/d' "$lab/$second"
+  sed -i 's/CUDA_CHECK(cudaFree(f_old));/cudaFree(f_old);/; /require_gpu_memory/d; s/std::size_t(i) \* n/i * n/' \
+    "$lab/$second"
   line=$(grep -n '^  cudaFree(f_old);' "$lab/$second" | cut -d : -f 1)
   check 0 "step 02, a call that is not checked" STEP=02
   expect "^  Not checked: cudaFree at line $line; whether the fields fit" "step 02, a call that is not checked"
+  expect '^  Right up to n = 46340: ' "step 02, an index of ints"
   cp "$temp/second.cpp" "$lab/$second"
 
   check 0 "the first step, which has no task" STEP=00

@@ -98,6 +98,28 @@ TEST(StepInTest, is_the_one_that_the_first_line_names) {
   }
 }
 
+TEST(IntIndexTest, an_index_that_multiplies_ints) {
+  EXPECT_EQ(validate::int_index_in("int idx(int i, int j, int n) { return j * n + i; }"), 1);
+  EXPECT_EQ(validate::int_index_in("// here\n__host__ __device__ inline std::size_t idx(int i,\n"
+                                   "    const int j, int n)\n{\n  return i + n * j;\n}"),
+            5);
+}
+
+TEST(IntIndexTest, an_index_that_does_not) {
+  for (const char* source :
+       {"std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }",
+        "auto idx(int i, int j, int n) { return static_cast<std::size_t>(j) * n + i; }",
+        "size_t idx(size_t i, size_t j, size_t n) { return j * n + i; }",
+        "size_t idx(int i, int j, int n) { return 1L * j * n + i; }",
+        "size_t idx(int i, int j, int n) { return (long)j * n + i; }",
+        "int idx(int i, int j, int n) { const size_t row = j; return row * n + i; }",
+        "size_t idx(int i, int j, int n) { return place(j * n, i); }",
+        "// int idx(int i, int j, int n) { return j * n + i; }",
+        "const float east = f[idx(i + 1, j, n)] * idx(i, j, n);", ""}) {
+    EXPECT_EQ(validate::int_index_in(source), 0) << source;
+  }
+}
+
 TEST(ReadTextTest, reads_a_file_byte_for_byte) {
   const test::TemporaryFolder folder;
   const std::string file = folder.path() + "/file";
