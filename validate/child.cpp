@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOutput = 64 << 10;
-constexpr double kLastWordsSeconds = 3;  // to find the line of an address takes a second
+constexpr double kLastWordsSeconds = 10;  // where much else runs, lines are found slowly
 
 volatile std::sig_atomic_t caught_signal = 0;
 

@@ -20,6 +20,9 @@
 #include "report.h"
 #include "shared_memory.h"
 
+// The linker's: where the program's code begins and ends.
+extern "C" char __executable_start, etext;
+
 namespace cuda_on_cpu {
 namespace {
 
@@ -153,10 +156,17 @@ bool look_again() {
   return setitimer(ITIMER_REAL, &soon, nullptr) == 0;
 }
 
+/// Whether the program's own code runs, and none of a library's: within malloc, say, nothing can be
+/// said that needs memory.
+bool in_program(const void* instruction) {
+  return instruction >= &__executable_start && instruction < &etext;
+}
+
 /// Ends the program with the place where this thread is: in one block for long, in a kernel among
 /// many, or in host code. Returns where it will be asked again.
 void say_where(const ucontext_t& context) {
   constexpr double kLongSeconds = 1;  // a block takes milliseconds
+  if (!in_program(instruction(context)) && look_again()) return;
   const Where where = find_line(context);
   if (const Block* block = Block::current()) {
     const Where launch = block->kernel().config.where;
