@@ -35,6 +35,9 @@ class Words {
   bool has_checks() const { return step_ >= 11 || has("check_every", false); }
   bool has_graph() const { return has("cudaGraphLaunch", step_ == 11); }
   bool has_memcpy() const { return has("cudaMemcpy", false) || has("cudaMemcpyAsync", false); }
+  bool has_host_memcpy() const { return has("memcpy", false); }
+  /// The parts of the sum that blocks (or threads) have are stored, and added up later.
+  bool has_stored_parts() const { return has("DeviceReduce", false) || !has("atomicAdd", true); }
   bool has_shuffles() const { return has_like("__shfl", has_strips()); }
   bool has_pitch() const { return has_like("pitch", step_ >= 12); }
   bool swaps() const { return step_ >= 10; }

@@ -25,10 +25,12 @@ struct Sweep {
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
   double total = 0, magnitudes = 0, plain = 0, largest = 0, new_squares = 0;
-  double signed_squares = 0;  ///< squares with the sign of the change
-  double whole = 0;           ///< squares of the changes without what is behind their point
-  double against_hidden = 0;  ///< squared changes against what the new field held before
-  double against[3][3] = {};  ///< changes against the point at (di - 1, dj - 1), [dj][di]
+  double signed_squares = 0;     ///< squares with the sign of the change
+  double whole = 0;              ///< squares of the changes without what is behind their point
+  double against_hidden = 0;     ///< squared changes against what the new field held before
+  double against[3][3] = {};     ///< changes against the point at (di - 1, dj - 1), [dj][di]
+  double of_nothing = 0;         ///< between the two fields, before the sweep
+  double against_exchanged = 0;  ///< against point (j, i)
 
   double found_sum(int n) const { return found * found * n * n; }
 };
@@ -54,6 +56,10 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.plain += change;
       const double from_hidden = after[k] - hidden[k];
       sweep.against_hidden += from_hidden * from_hidden;
+      const double unswept = hidden[k] - before[k];
+      sweep.of_nothing += unswept * unswept;
+      const double exchanged = after[k] - before[static_cast<std::size_t>(i) * n + j];
+      sweep.against_exchanged += exchanged * exchanged;
       for (int dj = 0; dj < 3; ++dj) {
         for (int di = 0; di < 3; ++di) {
           const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n + di - n - 1];
@@ -107,6 +113,11 @@ bool looks_like_float(const Sweep& sweep, int n) {
   return static_cast<double>(static_cast<float>(sweep.found)) == sweep.found ||
          std::fabs(sum - rounded) <= 4e-15 * sum;
 }
+
+constexpr const char* kStoredParts =
+    "how many of the stored parts are copied and added up: one of each block, gridDim.x * "
+    "gridDim.y "
+    "of them, and cudaMemcpy counts bytes (sizeof(double) each)";
 
 /// A line of the program without its spaces and comments; "" where there is no text.
 std::string code_at(const Look& look, int line) {
@@ -170,6 +181,14 @@ Diagnosis ask_whether_numbers(const Look& look) {
   constexpr std::size_t kMostLooks = 3;
   const bool none = std::any_of(look.sweeps.begin(), look.sweeps.end(),
                                 [](const Sweep& s) { return std::isnan(s.found); });
+  const bool infinite = std::all_of(look.sweeps.begin(), look.sweeps.end(),
+                                    [](const Sweep& s) { return std::isinf(s.found); });
+  if (infinite) {
+    return {
+        "the residual is infinite, though the field is right: it is divided by 0, or the residual "
+        "of before, which begins at infinity, is a part of it",
+        {look.words.formula() + ", and what " + look.words.sweep() + " adds up"}};
+  }
   if (!none) return {};
   if (Diagnosis shared = ask_about_shared_sum(look); shared.known()) return shared;
   Diagnosis diagnosis;
@@ -199,7 +218,9 @@ Diagnosis ask_whether_numbers(const Look& look) {
     look_at.push_back(
         "the padding of the rows: whether initialize_field writes it, or the sum leaves it out");
   }
-  look_at.push_back(look.words.formula() + ": no root of less than 0, no 0 / 0");
+  look_at.push_back(look.words.formula() +
+                    ": no root of less than 0, no 0 / 0, and no product of whole numbers that is "
+                    "too large for an int");
   if (look_at.size() > kMostLooks) look_at.resize(kMostLooks);
   return diagnosis;
 }
@@ -242,8 +263,14 @@ Diagnosis ask_whether_they_change(const Look& look) {
     return diagnosis;
   }
   if (look.sweeps.size() > 1 && look.explained([&](const Sweep&) { return first; })) {
-    return {"every iteration says the same residual, though the field changes",
-            {"where residual is computed anew in the loop of main, and from what"}};
+    Diagnosis diagnosis{"every iteration says the same residual, though the field changes",
+                        {"where residual is computed anew in the loop of main, and from what"}};
+    if (first == 1) {
+      diagnosis.look_at.push_back(look.words.formula() +
+                                  ": 1 / 2 between integers is 0, and any number to the power of "
+                                  "0 is 1");
+    }
+    return diagnosis;
   }
   // Each iteration says the one before; the first has none to say.
   bool late = look.sweeps.size() > 1;
@@ -251,9 +278,11 @@ Diagnosis ask_whether_they_change(const Look& look) {
     late &= look.equal(look.sweeps[k].found, look.sweeps[k - 1].right);
   }
   if (late) {
-    return {"each iteration says the residual of the one before",
-            {"the order in the loop of main: sweep, residual, then run.record(++iteration, "
-             "residual)"}};
+    return {
+        "each iteration says the residual of the one before",
+        {"the order in the loop of main: sweep, residual, then run.record(++iteration, "
+         "residual); and in " +
+         look.words.host() + ": first the sweep, then what adds up its changes or copies them"}};
   }
   bool early = look.sweeps.size() > 2;
   for (std::size_t k = 0; k + 1 < look.sweeps.size(); ++k) {
@@ -334,6 +363,12 @@ Diagnosis ask_for_formula(const Look& look) {
 
 /// The change of a point against another point's old value.
 Diagnosis ask_for_other_point(const Look& look) {
+  if (look.sum_explained([](const Sweep& s) { return s.against_exchanged; })) {
+    return {
+        "the field is right, but the change is taken against the old value of point (j, i): its "
+        "index has i and j exchanged",
+        {"the line that computes change in " + look.words.sweep()}};
+  }
   for (int dj = 0; dj < 3; ++dj) {
     for (int di = 0; di < 3; ++di) {
       if (di == 1 && dj == 1) continue;
@@ -349,6 +384,14 @@ Diagnosis ask_for_other_point(const Look& look) {
 
 /// The change of a point against what stood there in the new field.
 Diagnosis ask_for_other_field(const Look& look) {
+  if (look.sweeps[0].of_nothing > 0 &&
+      look.sum_explained([](const Sweep& s) { return s.of_nothing; })) {
+    return {
+        "the field is right, but the residual is that of the two fields before the sweep: the "
+        "changes are added up before they are made",
+        {"the order in " + look.words.host() +
+         ": first the sweep, then what subtracts one field from the other"}};
+  }
   if (look.sweeps.size() < 2 || look.equal(look.sweeps[0].against_hidden, look.sweeps[0].total)) {
     return {};
   }
@@ -358,6 +401,29 @@ Diagnosis ask_for_other_field(const Look& look) {
       "sweep, not against the old field",
       {"the line that computes change in " + look.words.sweep() +
        ": value minus the old field's point"}};
+}
+
+/// A sum that is too large by the same number in each iteration: it did not begin with 0.
+Diagnosis ask_for_offset(const Look& look) {
+  for (const bool running : {false, true}) {
+    double least = INFINITY, most = -INFINITY, before = 0, largest = 0;
+    for (const Sweep& sweep : look.sweeps) {
+      before = running ? before + sweep.total : sweep.total;
+      const double offset = sweep.found_sum(look.n) - before;
+      least = std::min(least, offset);
+      most = std::max(most, offset);
+      largest = std::max(largest, before);
+    }
+    // As exact as the residuals' digits.
+    if (!std::isfinite(most) || !(least > 1e-8 * largest) || most - least > 1e-11 * largest)
+      continue;
+    return {format("each sum of squared changes is too large by the same %.6g: it does not begin "
+                   "with 0",
+                   most) +
+                (running ? ", and is never set back" : ""),
+            {look.words.host() + ": the sum is set to 0, all of it, before each sweep"}};
+  }
+  return {};
 }
 
 Diagnosis ask_whether_running(const Look& look) {
@@ -379,6 +445,7 @@ Diagnosis ask_whether_running(const Look& look) {
             {"where a sum is set to 0 for its next turn: behind the copy that takes it to the "
              "host, in the same stream"}};
   }
+  if (const Diagnosis offset = ask_for_offset(look); offset.known()) return offset;
   if (!running) return {};
   return {"the sum is never set back: each residual holds those of all iterations before",
           {look.words.host() + ": the sum is set to 0 before each sweep"}};
@@ -417,7 +484,7 @@ Diagnosis ask_for_factor(const Look& look) {
   return {format("the residual is always %.6g times the right one: its divisor, or a factor, is "
                  "another",
                  factor),
-          {look.words.formula()}};
+          {look.words.formula() + ", and what " + look.words.sweep() + " adds up"}};
 }
 
 // ---- Parts of the sum
@@ -566,6 +633,9 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
                          look.words.sweep() +
                          ": also those without a point must reach the "
                          "reduction"};
+    if (look.words.has_stored_parts()) {
+      diagnosis.look_at.push_back(kStoredParts);
+    }
   }
   return diagnosis;
 }
@@ -593,26 +663,40 @@ Diagnosis ask_for_lines(const Look& look) {
   return {};
 }
 
-/// One lane of each warp has its own part several times: it asks a lane that is not there, and gets
-/// its own value.
-Diagnosis ask_for_one_lane(const Look& look) {
+/// Some lanes of each warp have their own part several times: they ask a lane that is not there, or
+/// beyond the shuffle's width, and get their own value.
+Diagnosis ask_for_some_lanes(const Look& look) {
   constexpr int kWarpSize = 32;
   if (!look.words.has_shuffles()) return {};
-  for (int lane : {0, kWarpSize - 1}) {
+  struct Lanes {
+    int first, last;
+  };
+  for (const Lanes lanes : {Lanes{0, 0}, {31, 31}, {0, 1}, {0, 3}, {0, 7}, {0, 15}}) {
     for (int times = 2; times <= kWarpSize; times *= 2) {
       const bool fits = look.sum_explained([&](const Sweep& s) {
         double sum = 0;
-        for (int i = lane; i < look.n; i += kWarpSize) sum += s.columns[i];
+        for (int i = 0; i < look.n; ++i) {
+          if (i % kWarpSize >= lanes.first && i % kWarpSize <= lanes.last) sum += s.columns[i];
+        }
         return times * sum;
       });
       if (!fits) continue;
+      const std::string which =
+          lanes.first == lanes.last
+              ? format("lane %d of each warp is in the sum (the columns with i %% %d == %d)",
+                       lanes.first, kWarpSize, lanes.first)
+              : format(
+                    "lanes %d to %d of each warp are in the sum (the columns with i %% %d up to "
+                    "%d)",
+                    lanes.first, lanes.last, kWarpSize, lanes.last);
       return {
-          format("only lane %d of each warp is in the sum (the columns with i %% %d == %d), %d "
-                 "times: a shuffle that asks a lane that is not there gives a lane its own "
-                 "value",
-                 lane, kWarpSize, lane, times),
+          "only " + which +
+              format(", %d times: a shuffle that asks a lane that is not there, or one beyond "
+                     "its width, gives a lane its own value",
+                     times),
           {"the shuffles: __shfl_down_sync brings the sum to lane 0, __shfl_up_sync to lane 31; "
-           "and which lane adds it"}};
+           "their width (32, if none is given), their offsets (16, 8, 4, 2, 1); and which lane "
+           "adds it"}};
     }
   }
   return {};
@@ -669,11 +753,15 @@ Diagnosis ask_for_one_block(const Look& look) {
         fits += fit;
       }
       if (fits < look.sweeps.size() || fits < 2) continue;
-      return {format("only one block of %d x %d points, block %s, is in the sum: the last to write "
-                     "wins",
-                     block_x, block_y, which.c_str()),
-              {"what the first thread of a block does with the block's sum: atomicAdd(sum, "
-               "block_sum), not sum = ..."}};
+      const std::string only = format("only one block of %d x %d points, block %s, is in the sum",
+                                      block_x, block_y, which.c_str());
+      const bool stored = look.words.has_stored_parts();
+      if (stored && which == "(0, 0)") return {only, {kStoredParts}};
+      Diagnosis diagnosis{only + ": the last to write wins",
+                          {"what the first thread of a block does with the block's sum: "
+                           "atomicAdd(sum, block_sum), not sum = ..."}};
+      if (stored) diagnosis.look_at.push_back(kStoredParts);
+      return diagnosis;
     }
   }
   return {};
@@ -790,10 +878,19 @@ Diagnosis ask_about_lost_additions(const Look& look) {
   const Finding& finding = look.finding;
   const std::string code = code_at(look, finding.line);
   const std::size_t adds = code.find("+=");
-  if (finding.kind != Finding::kRace || finding.shared || finding.other_line != finding.line ||
-      adds == std::string::npos || code.rfind('[', adds) != std::string::npos) {
+  if (finding.kind != Finding::kRace || finding.shared || finding.other_line != finding.line) {
     return {};
   }
+  // Places of an array that blocks (or threads) are to have for themselves.
+  if (finding.both_write && adds == std::string::npos && code.find("]=") != std::string::npos) {
+    return {format("the field is right; the residual is not: at line %d several threads write the "
+                   "same place, and what the last of them writes stays",
+                   finding.line),
+            {format("the index at line %d: a place for each block (blockIdx.y * gridDim.x + "
+                    "blockIdx.x), or for each thread; or atomicAdd to one",
+                    finding.line)}};
+  }
+  if (adds == std::string::npos || code.rfind('[', adds) != std::string::npos) return {};
   return {format("the field is right; the residual is not: at line %d several threads add to the "
                  "same sum, each reads it, adds, and writes it back, and what another one has "
                  "added meanwhile is lost",
@@ -871,12 +968,14 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
                              : look.words.has_shuffles() ? ", each warp's sum added by one lane"
                                                          : "");
   if (part < 1) {
-    return {
+    Diagnosis diagnosis{
         format("the field is right, and the sum of the squared changes too small (%.3g of it in "
                "iteration 1). Either some points do not get into it, or something else is added "
                "up, or what follows is another formula",
                part),
         {where}};
+    if (look.words.has_stored_parts()) diagnosis.look_at.push_back(kStoredParts);
+    return diagnosis;
   }
   return {
       format("the field is right, and the sum of the squared changes too large (%.4g times what "
@@ -926,14 +1025,15 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   for (Question question :
        {ask_about_plain_write, ask_about_bytes, ask_whether_numbers, ask_about_nothing,
         ask_whether_they_change, ask_for_formula, ask_for_other_field, ask_for_other_point,
-        ask_whether_running, ask_for_factor, ask_about_shared_sum, ask_for_one_lane, ask_for_lines,
-        ask_for_one_thread, ask_for_one_block, ask_for_whole_blocks, ask_for_integer,
+        ask_whether_running, ask_for_factor, ask_about_shared_sum, ask_for_some_lanes,
+        ask_for_lines, ask_for_one_thread, ask_for_one_block, ask_for_whole_blocks, ask_for_integer,
         ask_for_float}) {
     Diagnosis diagnosis = question(look);
     if (!diagnosis.known()) continue;
     // Parts that others have overwritten: which ones is a matter of who comes last.
-    if ((question == ask_for_lines || question == ask_for_one_lane) &&
+    if ((question == ask_for_lines || question == ask_for_some_lanes) &&
         ask_about_race(look, interview, seen->iterations).known()) {
+      if (const Diagnosis lost = ask_about_lost_additions(look); lost.known()) return lost;
       diagnosis.cause += ". Another run has other parts: a race";
       diagnosis.look_at = {
           "each place that several threads add to, in shared memory too: atomicAdd, or a place for "
