@@ -162,6 +162,18 @@ Diagnosis ask_about_shared_places(const Look& look) {
                "becomes (north, when its turn comes), and that none is loaded twice or left out",
          "that what is stored in row j was swept where row j was the centre"}};
   }
+  const bool exchanged = look.all_of(look.ring, [&](int i, int j) {
+    return look.at(look.start_old, j, i) == look.at(look.found, i, j);
+  });
+  if (exchanged && look.inside.count() == 0) {
+    return {
+        "the interior is right, and each point (i, j) of the boundary holds what point (j, i) "
+        "began with: f_new got its starting values with i and j exchanged, or the copy "
+        "exchanges them there",
+        {"where f_new gets its starting values: point (i, j) stands at idx(i, j, n), as in "
+         "f_old",
+         "the two indices in " + look.words.copy() + ": idx(i, j, n) in both"}};
+  }
   return {"points of " + sides_of(look, &sides) +
               " hold the values that other points began with. Either idx gives two points the same "
               "place in memory, or values are given (or copied) to other points than their own",

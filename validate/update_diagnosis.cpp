@@ -70,7 +70,9 @@ Diagnosis describe_fit(const Look& look, const StencilFit& fit, const std::strin
              "becomes old only when the whole sweep has ended"}};
   }
   if (fit.terms.empty()) {
-    return {formula, {update + " (1 / 4 between integers is 0), and what it reads"}};
+    return {formula,
+            {update + " (1 / 4 between integers is 0), and what it reads" +
+             (look.words.has_tile() ? ": a tile of floats, filled before that" : "")}};
   }
   const bool four = fit.terms.size() == 4 &&
                     std::all_of(fit.terms.begin(), fit.terms.end(), [&](const Term& term) {
@@ -204,36 +206,108 @@ std::string edge_values(const Look& look) {
 
 }  // namespace
 
-/// Whether the sweep is right for a grid of another n, in the memory of this one.
+/// Whether the copy takes a row of one of the fields for one of another length.
+Diagnosis ask_about_row_of_copy(const Look& look, int other, bool i_inner) {
+  if (look.words.swaps() || !look.residual_is_right(look.first)) return {};
+  const auto n = static_cast<std::size_t>(look.n), length = static_cast<std::size_t>(other);
+  const Field made = i_inner ? look.expected : transposed(look.expected, look.n);
+  const Field before = i_inner ? look.before : transposed(look.before, look.n);
+  const Field& found = i_inner ? look.found : transposed(look.found, look.n);
+  for (const bool reads : {true, false}) {
+    Field copied = before;
+    for (std::size_t b = 0; b < n; ++b) {
+      for (std::size_t a = 0; a < n; ++a) {
+        const std::size_t from = b * (reads ? length : n) + a, to = b * (reads ? n : length) + a;
+        if (from < made.size() && to < made.size()) copied[to] = made[from];
+      }
+    }
+    std::size_t wrong = 0;
+    for (std::size_t k = 0; k < made.size(); ++k) wrong += !look.near(copied[k], found[k]);
+    // Where two threads write, and behind the last row, anything may stand.
+    if (wrong > n * (1 + static_cast<std::size_t>(std::abs(other - look.n)))) continue;
+    return {format("the sweep is right; the copy %s as if a row had %d points in memory, and it "
+                   "has %d",
+                   reads ? "reads" : "writes", other, look.n),
+            {"the two indices in " + look.words.copy() +
+             ": the distance from one row to the next is n in both"}};
+  }
+  return {};
+}
+
+/// Whether the sweep is right but for the length of a row: it takes the memory of this grid for
+/// that of one with another n. Everywhere, where it reads, where it writes, or for one neighbour.
 Diagnosis ask_about_other_n(const Look& look) {
   if (look.words.has_strips()) return {};
   const int n = look.n;
-  const auto size = static_cast<std::size_t>(n) * n;
-  for (const int other : {n - 1, n - 2, n + 1}) {
-    for (const bool i_inner : {true, false}) {
-      const Field before = i_inner ? look.before : transposed(look.before, n);
-      const Field held = i_inner ? look.hidden : transposed(look.hidden, n);
+  const auto size = static_cast<long long>(n) * n;
+  struct Row {
+    int read, taken, written;  // its length: where `neighbour` is read, the others, and the result
+    int neighbour;             // -1: all four
+  };
+  // East, north, west, south where i is the inner index.
+  constexpr int kAlong[] = {1, 0, -1, 0}, kAcross[] = {0, 1, 0, -1};
+  const char* const kNames[] = {"east", "north", "west", "south"};
+  for (const bool i_inner : {true, false}) {
+    const Field before = i_inner ? look.before : transposed(look.before, n);
+    const Field held = i_inner ? look.hidden : transposed(look.hidden, n);
+    const Field& found = i_inner ? look.found : transposed(look.found, n);
+    // The number of points that differ where rows are taken to have such lengths.
+    auto wrong = [&](const Row& row) {
       Field made = held;
-      for (int b = 1; b < other - 1; ++b) {
-        for (int a = 1; a < other - 1; ++a) {
-          const std::size_t k = static_cast<std::size_t>(b) * other + a;
-          if (k + other >= size) continue;
-          made[k] =
-              0.25f * ((before[k + 1] + before[k + other]) + (before[k - 1] + before[k - other]));
+      const int end = row.neighbour < 0 && row.read == row.written ? row.read : n;
+      for (int b = 1; b < end - 1; ++b) {
+        for (int a = 1; a < end - 1; ++a) {
+          float value[4];
+          bool inside = true;
+          for (int k = 0; k < 4; ++k) {
+            const long long length = row.neighbour < 0 || row.neighbour == k ? row.read : row.taken;
+            const long long at = (b + kAcross[k]) * length + a + kAlong[k];
+            inside &= at >= 0 && at < size;
+            if (inside) value[k] = before[at];
+          }
+          const long long to = static_cast<long long>(b) * row.written + a;
+          if (inside && to < size)
+            made[to] = 0.25f * ((value[0] + value[1]) + (value[2] + value[3]));
         }
       }
-      std::size_t wrong = 0;
-      const Field& found = i_inner ? look.found : transposed(look.found, n);
-      for (std::size_t k = 0; k < size; ++k) wrong += !look.near(made[k], found[k]);
-      // What lies behind the last row nobody knows.
-      if (wrong > 2 * static_cast<std::size_t>(n)) continue;
-      return {
-          format("the sweep takes the grid for one of %d x %d points in memory, and it has %d x %d",
-                 other, other, n, n),
-          {"the n that " + look.words.sweep() + " is " +
-               (look.words.sweep_on_gpu() ? "launched" : "called") +
-               " with: n itself; its bounds make the interior of it",
-           "idx in " + look.words.sweep() + ": the same n as in main"}};
+      std::size_t count = 0;
+      for (long long k = 0; k < size; ++k) count += !look.near(made[k], found[k]);
+      return count;
+    };
+    // What lies behind the last row nobody knows.
+    const std::size_t bound = 2 * static_cast<std::size_t>(n);
+    for (const int other : {n - 1, n - 2, n + 1, n + 2}) {
+      if (wrong({other, other, other, -1}) <= bound) {
+        return {format("the sweep takes the grid for one of %d x %d points in memory, and it has "
+                       "%d x %d",
+                       other, other, n, n),
+                {"the n that " + look.words.sweep() + " is " +
+                     (look.words.sweep_on_gpu() ? "launched" : "called") +
+                     " with: n itself; its bounds make the interior of it",
+                 "idx in " + look.words.sweep() + ": the same n as in main"}};
+      }
+      const std::string as_if =
+          format(" as if a row had %d points in memory, and it has %d", other, n);
+      const std::string index = ": the distance from row to row is n, as where the others are";
+      if (wrong({other, other, n, -1}) <= bound) {
+        return {"the sweep reads the old field" + as_if,
+                {"the index with which f_old is read in " + look.words.sweep() +
+                 ": the distance from one row to the next is n, as in f_new"}};
+      }
+      if (const Diagnosis copy = ask_about_row_of_copy(look, other, i_inner); copy.known()) {
+        return copy;
+      }
+      if (wrong({n, n, other, -1}) <= bound) {
+        return {"the sweep writes the new field" + as_if,
+                {"the index with which the new value is stored in " + look.words.sweep() +
+                 ": the distance from one row to the next is n, as in f_old"}};
+      }
+      for (int k = 0; k < 4; ++k) {
+        if (wrong({other, n, n, k}) > bound) continue;
+        const std::string name = kNames[i_inner ? k : k ^ 1];
+        return {name + " is read" + as_if,
+                {"the index of " + name + " in " + look.words.sweep() + index}};
+      }
     }
   }
   return {};
