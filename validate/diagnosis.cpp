@@ -223,6 +223,40 @@ Diagnosis ask_about_numbers(const Wrong& wrong, Interview* interview) {
           {"where iteration goes up in the loop of main: by 1 for each sweep"}};
 }
 
+/// What is said of a finding behind its file and line.
+std::string said_of(const Finding& finding) {
+  const std::size_t at = finding.words.find(": ");
+  return at == std::string::npos ? "" : finding.words.substr(at + 2);
+}
+
+/// An allocation that a program's words name: "the 40000 bytes that cudaMalloc gave at line 42".
+struct Given {
+  long bytes = 0;  ///< 0: none is named
+  int line = 0;    ///< that asked for it; 0: not known
+};
+
+Given given_in(const std::string& said) {
+  Given given;
+  const std::size_t at = said.find(" bytes that cudaMalloc");
+  const std::size_t before = at == std::string::npos ? at : said.rfind(' ', at - 1);
+  if (before == std::string::npos) return given;
+  given.bytes = std::atol(said.c_str() + before + 1);
+  std::size_t gave = said.find(" gave at ", at);
+  if (gave == std::string::npos) return given;
+  // "line 42", or "jacobi.cu:42".
+  gave += std::strlen(" gave at ");
+  if (said.compare(gave, 5, "line ") != 0) gave = said.find(':', gave);
+  if (gave != std::string::npos) {
+    given.line = std::atoi(said.c_str() + gave + (said[gave] == ':' ? 1 : 5));
+  }
+  return given;
+}
+
+/// Whether it has far too few bytes to be meant for a field.
+bool is_no_field(const Given& given, int n) {
+  return 8 * given.bytes < static_cast<long>(sizeof(float)) * n * n;
+}
+
 /// An access beside what was allocated.
 Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& patient) {
   const Words words(patient);
@@ -244,6 +278,15 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
       return diagnosis;
     }
     diagnosis.cause += format(", in the thread with i = %d, j = %d", i, j);
+  }
+  // What is far smaller than a field holds sums: one for each block, say.
+  const Given given = given_in(said_of(finding));
+  if (given.bytes > 0 && is_no_field(given, n)) {
+    diagnosis.look_at.push_back(
+        format("the index at line %d, and how many bytes line %d asks for: "
+               "a place for each block (or thread) that has one",
+               finding.line, given.line));
+    return diagnosis;
   }
   diagnosis.look_at.push_back(format("the index at line %d", finding.line) +
                               (scene.array.empty() ? "" : " of " + array) +
@@ -267,7 +310,13 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
     diagnosis.look_at.push_back(
         "where a row stands: row j of the field is row j - held_begin of what the rank holds");
   }
-  if (words.has_tile() && sweeps) {
+  const bool interior = finding.has_place && scene.thread_per_point && sweeps;
+  if (interior && !words.has_tile()) {
+    diagnosis.look_at.push_back(format(
+        "the type of the index at line %d: std::size_t, or int where it is large enough (a short "
+        "ends at 32767)",
+        finding.line));
+  } else if (words.has_tile() && sweeps) {
     diagnosis.look_at.push_back(
         "what a block loads at the edge of the grid: only points that there are, 0 to n - 1");
   } else if (sweeps) {
@@ -344,6 +393,20 @@ Diagnosis diagnose_two_writers(const Finding& finding, const Words& words) {
   return diagnosis;
 }
 
+/// Shared memory that one thread writes and another one reads, with no barrier in between.
+Diagnosis diagnose_unguarded(const Finding& finding) {
+  const std::string what = finding.what.empty() ? "shared memory" : finding.what;
+  const int line = finding.line, other = finding.other_line;
+  const std::string lines =
+      other > 0 && other != line
+          ? format("lines %d and %d", std::min(line, other), std::max(line, other))
+          : format("line %d", line);
+  return {"a race: one thread of a block writes " + what + ", another one reads it, at " + lines +
+              ", and no barrier says which of them comes first",
+          {"__syncthreads() between writing shared memory and reading it; and where it is written "
+           "again, in a loop, between reading it and that, too"}};
+}
+
 /// An access past the end of an array in shared memory.
 Diagnosis diagnose_shared_end(const Finding& finding, const Patient& patient) {
   const Scene scene = scene_of(finding, patient.source);
@@ -359,35 +422,6 @@ Diagnosis diagnose_shared_end(const Finding& finding, const Patient& patient) {
              : ": an entry for each index that is used; and the index at that line")}};
 }
 
-/// What is said of a finding behind its file and line.
-std::string said_of(const Finding& finding) {
-  const std::size_t at = finding.words.find(": ");
-  return at == std::string::npos ? "" : finding.words.substr(at + 2);
-}
-
-/// An allocation that a program's words name: "the 40000 bytes that cudaMalloc gave at line 42".
-struct Given {
-  long bytes = 0;  ///< 0: none is named
-  int line = 0;    ///< that asked for it; 0: not known
-};
-
-Given given_in(const std::string& said) {
-  Given given;
-  const std::size_t at = said.find(" bytes that cudaMalloc");
-  const std::size_t before = at == std::string::npos ? at : said.rfind(' ', at - 1);
-  if (before == std::string::npos) return given;
-  given.bytes = std::atol(said.c_str() + before + 1);
-  std::size_t gave = said.find(" gave at ", at);
-  if (gave == std::string::npos) return given;
-  // "line 42", or "jacobi.cu:42".
-  gave += std::strlen(" gave at ");
-  if (said.compare(gave, 5, "line ") != 0) gave = said.find(':', gave);
-  if (gave != std::string::npos) {
-    given.line = std::atoi(said.c_str() + gave + (said[gave] == ':' ? 1 : 5));
-  }
-  return given;
-}
-
 /// An allocation of too few bytes, by their number: that of a field's points, or of a float.
 /// Otherwise nothing.
 Diagnosis diagnose_few_bytes(const Given& given, int n) {
@@ -397,6 +431,12 @@ Diagnosis diagnose_few_bytes(const Given& given, int n) {
     return {
         format("line %d allocates n * n bytes; n * n floats have four times as many", given.line),
         {where + "std::size_t(n) * n * sizeof(float)"}};
+  }
+  const long field = static_cast<long>(sizeof(float)) * n * n;
+  if (given.bytes < field && !is_no_field(given, n)) {
+    return {format("line %d allocates %ld bytes; n * n floats have %ld", given.line, given.bytes,
+                   field),
+            {where + "std::size_t(n) * n * sizeof(float)"}};
   }
   if (given.bytes == sizeof(float)) {
     return {format("line %d allocates 4 bytes, as many as a float has; a double has 8", given.line),
@@ -506,6 +546,24 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
   const std::string said = said_of(finding);
   const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
   if (said.rfind("host code ", 0) == 0) return diagnose_host_access(finding, n, patient);
+  if (says(" of the dynamic shared memory, and the launch gives ")) {
+    const int given = std::atoi(said.c_str() + said.find("the launch gives ") + 17);
+    const std::string bytes = given > 0 ? format("only %d bytes of it", given) : "none of it";
+    return {
+        format("line %d uses more dynamic shared memory (extern __shared__) than the launch "
+               "gives: ",
+               finding.line) +
+            bytes,
+        {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and "
+         "entries for a block's points with their halo"}};
+  }
+  if (const std::size_t lane = said.find(" reads from lane "); lane != std::string::npos) {
+    return {format("the shuffle at line %d asks lane %d, which takes no part in it", finding.line,
+                   std::atoi(said.c_str() + lane + 17)),
+            {format("the mask at line %d: 0xffffffff for all 32 lanes of a warp, and all of them "
+                    "reach it; or offsets that stay among the lanes of the mask",
+                    finding.line)}};
+  }
   if (says("an asynchronous copy moves 4, 8 or 16 bytes")) {
     return {
         format("at line %d an asynchronous copy begins at an address that is no multiple of its "
@@ -530,12 +588,16 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
              "cudaMemsetAsync and cudaMemcpyAsync with the stream as the last argument"}};
   }
   if (says("cudaErrorInvalidConfiguration")) {
-    return {format("the launch before line %d was refused: no GPU has such a block or launch grid",
-                   finding.line),
+    // The CPU in place of a GPU says in parentheses what cannot be.
+    const std::string sizes = between(said, "invalid configuration argument (", ")");
+    const bool known = !sizes.empty() && sizes.rfind("cuda", 0) != 0;
+    return {format("the launch before line %d was refused: ", finding.line) +
+                (known ? sizes : "no GPU has such a block or launch grid"),
             {"the order between <<< and >>>: the launch grid first, then the block (exchanged, a "
              "small n may still come out right)",
-             "their sizes: a block has 1 to 1024 threads, all directions multiplied, and a launch "
-             "grid 1 block or more"}};
+             "their sizes: at least one block (in whole numbers n / 1024 may be 0: round up), and "
+             "at most 1024 threads a block, all directions multiplied",
+             "CUDA_CHECK(cudaGetLastError()) right behind each launch, which names it at once"}};
   }
   if (says("and the direction says")) {
     if (said.rfind("cudaGetLastError()", 0) == 0) {
@@ -581,6 +643,7 @@ Diagnosis diagnose_own_size(const Case& run, const Patient& patient) {
   if (seen.residuals.empty() || seen_other.residuals.empty()) return {};
   const double residual = seen.residuals[0].value;
   if (residual != seen_other.residuals[0].value || !(residual > 0)) return {};
+  if (!std::isfinite(residual)) return {};  // of any size
   std::string cause =
       format("--n changes nothing: the residual is the same at n = %d and n = %d", run.n, other.n);
   for (int n : {64, 2048}) {
@@ -695,9 +758,12 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
       if (!of_tile) return diagnose_unwritten(finding, patient);
       return {
           finding.what + format(" is read at line %d, and no thread had loaded it", finding.line),
-          {words.tile_loads()}};
+          {words.tile_loads(),
+           format("the index at line %d: whether %s is the entry that is meant there", finding.line,
+                  finding.what.c_str())}};
     case Finding::kRace:
       if (finding.both_write && !finding.shared) return diagnose_two_writers(finding, words);
+      if (!finding.both_write && finding.shared) return diagnose_unguarded(finding);
       if (!of_tile || !finding.both_write) break;
       return {format("two threads load the same entry of the tile, %s, at line %d; then others may "
                      "be loaded by none",

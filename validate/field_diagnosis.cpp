@@ -309,7 +309,10 @@ bool explain_ends(const Look& look, const Culprit& culprit, std::string* launch,
   if (!near_an_end(pattern.columns) || !near_an_end(pattern.rows)) return false;
   diagnosis->look_at.push_back("the bounds of i and j in " + culprit.function + culprit.both +
                                (culprit.by_sweep ? ": the interior is 1 to n - 2"
-                                                 : ": it goes over all points, 0 to n - 1"));
+                                                 : ": it goes over all points, 0 to n - 1") +
+                               (culprit.on_gpu ? "; and the launch in " + culprit.host +
+                                                     ": whether it has a thread for each of them"
+                                               : ""));
   return true;
 }
 
@@ -355,10 +358,17 @@ Diagnosis left_out(const Look& look, const Culprit& culprit) {
   diagnosis.draw = look.pattern.kind == Pattern::kOther;
   std::string launch;
   if (explain_ends(look, culprit, &launch, &diagnosis)) return diagnosis;
-  if (culprit.by_copy && look.words.has_memcpy()) {
+  if (culprit.by_copy && (look.words.has_memcpy() || look.words.has_host_memcpy())) {
     diagnosis.look_at.push_back(
-        "the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float)");
+        "the number of bytes, where " +
+        std::string(look.words.has_host_memcpy() ? "memcpy" : "cudaMemcpy") +
+        " copies the field: n * n * sizeof(float)");
     if (!look.words.has_copy_kernel()) return diagnosis;
+  }
+  if (culprit.by_copy && !culprit.by_sweep && look.first > 1 &&
+      look.pattern.kind == Pattern::kAll) {
+    diagnosis.look_at.push_back(
+        "whether copy_field is called in each iteration, whatever the iteration's number");
   }
   if (!launch.empty()) diagnosis.look_at.push_back(launch);
   diagnosis.look_at.push_back(points_of(look, culprit));
@@ -457,6 +467,14 @@ Diagnosis ask_about_ring(const Look& look) {
   return race_is_likely && field_changes(&look.interview, look.first) ? race(look) : Diagnosis();
 }
 
+/// A race in a tile, whatever the field looks like: on the CPU threads always meet in the same way.
+Diagnosis ask_about_race_in_tile(const Look& look) {
+  const Patient& patient = look.interview.patient();
+  const bool in_tile = look.words.has_tile() && patient.finding.kind == Finding::kRace &&
+                       patient.finding.shared && !patient.finding.both_write;
+  return in_tile ? diagnose_finding(patient.finding, look.n, patient) : Diagnosis();
+}
+
 Diagnosis ask_about_race(const Look& look) {
   const Finding& finding = look.interview.patient().finding;
   if (finding.kind == Finding::kRace && finding.both_write && !finding.shared) {
@@ -467,8 +485,11 @@ Diagnosis ask_about_race(const Look& look) {
 
 Diagnosis ask_about_not_a_number(const Look& look) {
   Cells none(look.n);
+  bool infinite = true;  // each of them
   look.all_of(look.cells, [&](int i, int j) {
-    if (std::isnan(look.at(look.found, i, j))) none.add(i, j);
+    const float value = look.at(look.found, i, j);
+    if (!std::isfinite(value)) none.add(i, j);
+    infinite &= !std::isnan(value);
     return true;
   });
   if (none.count() == 0) return {};
@@ -493,6 +514,15 @@ Diagnosis ask_about_not_a_number(const Look& look) {
     return diagnosis;
   }
   const Pattern pattern = find_pattern(none);
+  if (infinite && none.count() == look.cells.count()) {
+    return {
+        (pattern.kind == Pattern::kAll ? "every point that a sweep computes" : pattern.words()) +
+            format(": infinite from iteration %d on: the formula divides by 0, or a factor in "
+                   "it has no value yet",
+                   look.first),
+        {"the line that computes value in " + look.words.sweep() +
+         ", and each number that it divides or multiplies by"}};
+  }
   if (pattern.kind == Pattern::kAll && look.inside.count() == look.cells.count()) {
     Diagnosis diagnosis{
         format("every point that a sweep computes is not a number from iteration %d on. Either "
@@ -565,6 +595,7 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview) {
                                      ask_about_lanes,
                                      ask_for_mix,
                                      ask_about_edges,
+                                     ask_about_race_in_tile,
                                      ask_for_fit_inside_blocks,
                                      ask_about_other_n,
                                      ask_about_shift_of_blocks,

@@ -6,20 +6,13 @@
 #include <vector>
 
 #include "source_code.h"
+#include "text.h"
 
 namespace validate {
 namespace {
 
 bool holds(const std::string& text, const std::string& what) {
   return text.find(what) != std::string::npos;
-}
-
-/// What stands between two texts; "" where one of them is missing.
-std::string between(const std::string& text, const std::string& before, const std::string& after) {
-  const std::size_t at = text.find(before);
-  if (at == std::string::npos) return "";
-  const std::size_t begin = at + before.size(), end = text.find(after, begin);
-  return end == std::string::npos ? "" : text.substr(begin, end - begin);
 }
 
 /// The name that ends before `end`.

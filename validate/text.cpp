@@ -24,4 +24,11 @@ std::string join(const std::vector<std::string>& parts, const std::string& last)
   return text;
 }
 
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + before.size(), end = text.find(after, begin);
+  return end == std::string::npos ? "" : text.substr(begin, end - begin);
+}
+
 }  // namespace validate

@@ -11,4 +11,7 @@ std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)
 /// "a, b and c"; with `last` "or": "a, b or c".
 std::string join(const std::vector<std::string>& parts, const std::string& last = "and");
 
+/// What stands between two texts; "" where one of them is missing.
+std::string between(const std::string& text, const std::string& before, const std::string& after);
+
 }  // namespace validate

@@ -260,6 +260,9 @@ TEST(FindingTest, a_tile_that_is_not_loaded) {
       "line 84, block (0,0,0), thread (31,0,0))";
   EXPECT_EQ(diagnosis_of(unwritten, 9).cause,
             "tile[0][32] is read at line 12, and no thread had loaded it");
+  EXPECT_NE(look_at(diagnosis_of(unwritten, 9))
+                .find("the index at line 12: whether tile[0][32] is the entry that is meant"),
+            std::string::npos);
   EXPECT_FALSE(diagnosis_of(unwritten, 4).known()) << "it has no tile";
   const std::string race =
       "jacobi.cu:12: race in shared memory: thread (26,3,0) writes what thread (0,0,0) wrote at "
@@ -269,6 +272,61 @@ TEST(FindingTest, a_tile_that_is_not_loaded) {
             "be loaded by none");
   EXPECT_NE(look_at(diagnosis_of(race, 9)).find("how threads share out the tile's entries"),
             std::string::npos);
+}
+
+TEST(FindingTest, shared_memory_that_is_read_and_written_without_a_barrier) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:15: race in shared memory: thread (1,0,0) reads what thread (2,0,0) wrote at line "
+      "12, and no barrier in between (kernel launched at line 84, block (0,0,0): tile[1][2])",
+      9);
+  EXPECT_EQ(
+      diagnosis.cause,
+      "a race: one thread of a block writes tile[1][2], another one reads it, at lines 12 and "
+      "15, and no barrier says which of them comes first");
+  EXPECT_NE(look_at(diagnosis).find("__syncthreads()"), std::string::npos);
+}
+
+TEST(FindingTest, more_dynamic_shared_memory_than_the_launch_gives) {
+  const std::string said =
+      "jacobi.cu:15: writes byte 1024 of the dynamic shared memory, and the launch gives ";
+  const std::string behind =
+      " bytes of it, the value behind its grid and its block (kernel launched at line 84, block "
+      "(0,0,0), thread (3,13,0))";
+  EXPECT_EQ(diagnosis_of(said + "1024" + behind, 9).cause,
+            "line 15 uses more dynamic shared memory (extern __shared__) than the launch gives: "
+            "only 1024 bytes of it");
+  const std::string none = diagnosis_of(said + "0" + behind, 9).cause;
+  EXPECT_NE(none.find("gives: none of it"), std::string::npos) << none;
+}
+
+TEST(FindingTest, a_shuffle_that_asks_a_lane_outside_of_its_mask) {
+  EXPECT_EQ(diagnosis_of("jacobi.cu:15: thread (0,0,0) reads from lane 16, which takes no part "
+                         "(kernel launched at line 84, block (0,0,0))",
+                         8)
+                .cause,
+            "the shuffle at line 15 asks lane 16, which takes no part in it");
+}
+
+TEST(FindingTest, a_launch_refused_that_a_later_line_tells_of) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:15: cudaGetLastError(): invalid configuration argument (the grid is 0 x 0 x 1 "
+      "blocks of 32 x 32 x 1) (cudaErrorInvalidConfiguration)");
+  EXPECT_EQ(diagnosis.cause,
+            "the launch before line 15 was refused: the grid is 0 x 0 x 1 blocks of 32 x 32 x 1");
+}
+
+TEST(FindingTest, an_array_smaller_than_a_field) {
+  const auto diagnosis = diagnosis_of(
+      "jacobi.cu:14: writes 8 bytes past the end of the 424 bytes that cudaMalloc gave at line 3 "
+      "(kernel launched at line 84, block (2,4,0), thread (0,0,0))");
+  EXPECT_NE(look_at(diagnosis).find("how many bytes line 3 asks for: a place for each block"),
+            std::string::npos)
+      << look_at(diagnosis);
+  EXPECT_EQ(look_at(diagnosis).find("the bounds of i and j"), std::string::npos);
+  EXPECT_EQ(diagnosis_of("jacobi.cu:14: host code writes just behind the end of the 20000 bytes "
+                         "that cudaMallocManaged gave at line 3")
+                .cause,
+            "line 3 allocates 20000 bytes; n * n floats have 40000");
 }
 
 TEST(FindingTest, a_launch_that_was_refused) {
