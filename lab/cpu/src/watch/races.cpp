@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "../report.h"
 #include "../shared_memory.h"
@@ -95,11 +96,13 @@ void Races::kernel_ends() {
 
 void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
 void Races::block_ends(Block& block) {
+  look_again();
   blocks_.erase(&block);
   running_ = nullptr;
 }
 
 void Races::block_synchronises(Block&) {
+  look_again();
   ++running_->epoch;
   for (const auto& [thread, seen] : running_->seen_by) {
     for (const auto& [address, count] : seen) {
@@ -204,6 +207,7 @@ Races::Stamp Races::stamp(const Block& block, const MemoryAccess& access, std::u
 }
 
 void Races::access(Block& block, const MemoryAccess& access) {
+  look_again();
   const std::size_t skew = reinterpret_cast<std::uintptr_t>(access.address) % kWord;
   Stamp now = stamp(block, access, 0);
   for (std::size_t done = 0; done < access.bytes;) {
@@ -220,7 +224,14 @@ void Races::access(Block& block, const MemoryAccess& access) {
              !ordered(before, now);
     };
     if (counts(word->write)) {
-      report(block, word->write, word->write.atomic ? "changed atomically" : "wrote", access);
+      const bool atomic = word->write.atomic || now.atomic;
+      if (atomic || access.kind == Access::read || !access.shared || access.of_library) {
+        report(block, now.thread, word->write, word->write.atomic ? "changed atomically" : "wrote",
+               access);
+      }
+      if (!second_write_.block) {
+        second_write_ = {&block, word->write, access, now.thread, {access.address, access.bytes}};
+      }
     }
     const bool seen_in_shared = word->write.launch == launch_ && word->write.block == now.block;
     const bool written = access.shared ? seen_in_shared : word->written;
@@ -238,8 +249,8 @@ void Races::access(Block& block, const MemoryAccess& access) {
                         !ordered(word->read, now);
       (keep ? word->other_read : word->read) = now;
     } else {
-      if (counts(word->read)) report(block, word->read, "read", access);
-      if (counts(word->other_read)) report(block, word->other_read, "read", access);
+      if (counts(word->read)) report(block, now.thread, word->read, "read", access);
+      if (counts(word->other_read)) report(block, now.thread, word->other_read, "read", access);
       // A write of its own stays, until an atomic has published it: another thread's atomic may
       // come at any time.
       const bool unpublished = now.atomic && !word->write.atomic && same_moment(word->write, now);
@@ -253,7 +264,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
   if (access.kind == Access::atomic) note_atomic(block, access);
 }
 
-void Races::report(const Block& block, const Stamp& before, const char* verb_before,
+void Races::report(const Block& block, int thread, const Stamp& before, const char* verb_before,
                    const MemoryAccess& now) const {
   const bool same_block = before.block == block.number();
   const dim3 grid = block.kernel().config.grid;
@@ -265,11 +276,19 @@ void Races::report(const Block& block, const Stamp& before, const char* verb_bef
       "%s: race in %s memory: thread %s %s what thread %s%s %s at %s, and no %s in between "
       "(kernel launched at %s, block %s%s)",
       text(now.site.line()).c_str(), now.shared ? "shared" : "global",
-      text(block.thread_index(block.running_thread())).c_str(), verb(now.kind),
+      text(block.thread_index(thread)).c_str(), verb(now.kind),
       text(block.thread_index(before.thread)).c_str(),
       same_block ? "" : (" of block " + text(other)).c_str(), verb_before,
       text(sites_[before.site].line()).c_str(), same_block ? "barrier" : "order",
       text(block.kernel().config.where).c_str(), text(block.block_index()).c_str(), place.c_str());
+}
+
+void Races::look_again() {
+  if (!second_write_.block) return;
+  const SecondWrite write = std::exchange(second_write_, {});
+  if (std::memcmp(write.access.address, write.held.data(), write.held.size()) != 0) {
+    report(*write.block, write.thread, write.before, "wrote", write.access);
+  }
 }
 
 }  // namespace cuda_on_cpu

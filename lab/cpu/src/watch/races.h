@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -84,6 +85,16 @@ class Races {
     std::size_t bytes;
     std::vector<Word> words;
   };
+  /// Two threads of a block that write the same shared memory: no harm is done where the second one
+  /// writes what is there already, as where all of them set a sum to 0. It writes right after it was
+  /// looked at.
+  struct SecondWrite {
+    const Block* block = nullptr;  ///< null: there is none to be looked at again
+    Stamp before;
+    MemoryAccess access;
+    int thread;
+    std::string held;  ///< what stood there before it
+  };
   struct UnwrittenRead {
     MemoryAccess access;
     std::string place, who;
@@ -95,8 +106,9 @@ class Races {
   bool published(const Stamp& before, const Stamp& now) const;
   bool published_among(const Stamp& before, const Seen& seen) const;
   void note_atomic(const Block& block, const MemoryAccess& access);
-  [[noreturn]] void report(const Block& block, const Stamp& before, const char* verb_before,
-                           const MemoryAccess& now) const;
+  [[noreturn]] void report(const Block& block, int thread, const Stamp& before,
+                           const char* verb_before, const MemoryAccess& now) const;
+  void look_again();
   std::uint32_t number_of(const Site& site);
 
   std::map<const char*, Region> regions_;  // global memory, by where it begins
@@ -110,6 +122,7 @@ class Races {
   std::unordered_map<const void*, std::uint32_t> site_numbers_;
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;
+  SecondWrite second_write_;
   bool unwritten_read_ = false;
   UnwrittenRead first_unwritten_read_;
 };
