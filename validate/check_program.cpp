@@ -418,7 +418,9 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
     if (borders.known()) diagnosis = borders;
   }
   // What a single access does wrong comes before how the field looks.
-  if (!diagnosis.known() || diagnosis.symptom || patient.finding.kind == Finding::kRefused) {
+  const Finding::Kind kind = patient.finding.kind;
+  if (!diagnosis.known() || diagnosis.symptom || kind == Finding::kRefused ||
+      (kind == Finding::kOutOfBounds && !what.field)) {
     const Diagnosis found = diagnose_finding(patient.finding, kWatchedN, patient);
     if (found.known()) diagnosis = found;
   }

@@ -759,8 +759,9 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
       return {
           finding.what + format(" is read at line %d, and no thread had loaded it", finding.line),
           {words.tile_loads(),
-           format("the index at line %d: whether %s is the entry that is meant there", finding.line,
-                  finding.what.c_str())}};
+           format("the index at line %d: whether %s is the entry that is meant there; and the `if` "
+                  "around it: interior points alone, 1 to n - 2",
+                  finding.line, finding.what.c_str())}};
     case Finding::kRace:
       if (finding.both_write && !finding.shared) return diagnose_two_writers(finding, words);
       if (!finding.both_write && finding.shared) return diagnose_unguarded(finding);
@@ -783,6 +784,13 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
     case Finding::kSharedEnd:
       return diagnose_shared_end(finding, patient);
     case Finding::kMisaligned:
+      if (!words.has_strips()) {
+        return {format("at line %d several floats are accessed at once, at an address that is no "
+                       "multiple of their bytes",
+                       finding.line),
+                {"the index of the first of them: a row of n floats begins at a multiple of 4 only "
+                 "where n is one, so with any n one float at a time, or padded rows"}};
+      }
       return {format("at line %d four floats are accessed at once, at an address that is no "
                      "multiple of 16 bytes",
                      finding.line),

@@ -37,7 +37,7 @@ class Words {
   bool has_memcpy() const { return has("cudaMemcpy", false) || has("cudaMemcpyAsync", false); }
   bool has_host_memcpy() const { return has("memcpy", false); }
   /// The parts of the sum that blocks (or threads) have are stored, and added up later.
-  bool has_stored_parts() const { return has("DeviceReduce", false) || !has("atomicAdd", true); }
+  bool has_stored_parts() const { return has("DeviceReduce", false) || !has_like("atomic", true); }
   bool has_shuffles() const { return has_like("__shfl", has_strips()); }
   bool has_pitch() const { return has_like("pitch", step_ >= 12); }
   bool swaps() const { return step_ >= 10; }
@@ -51,6 +51,7 @@ class Words {
   std::string sweep() const;
   /// The host's function that launches it.
   std::string host() const;
+  bool launches_copy() const { return has_copy_kernel() && has_line("copy_field_kernel<<<"); }
   bool has_copy_kernel() const { return copy_on_gpu() && has("copy_field_kernel", true); }
   std::string copy() const { return has_copy_kernel() ? "copy_field_kernel" : "copy_field"; }
   /// How the new field becomes the old one.

@@ -358,12 +358,13 @@ Diagnosis left_out(const Look& look, const Culprit& culprit) {
   diagnosis.draw = look.pattern.kind == Pattern::kOther;
   std::string launch;
   if (explain_ends(look, culprit, &launch, &diagnosis)) return diagnosis;
-  if (culprit.by_copy && (look.words.has_memcpy() || look.words.has_host_memcpy())) {
+  if (culprit.by_copy && !look.words.launches_copy() &&
+      (look.words.has_memcpy() || look.words.has_host_memcpy())) {
     diagnosis.look_at.push_back(
         "the number of bytes, where " +
         std::string(look.words.has_host_memcpy() ? "memcpy" : "cudaMemcpy") +
         " copies the field: n * n * sizeof(float)");
-    if (!look.words.has_copy_kernel()) return diagnosis;
+    return diagnosis;
   }
   if (culprit.by_copy && !culprit.by_sweep && look.first > 1 &&
       look.pattern.kind == Pattern::kAll) {
@@ -592,6 +593,7 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview) {
                                      ask_about_missing_starts,
                                      ask_about_kept_values,
                                      ask_for_fit,
+                                     ask_about_added_values,
                                      ask_about_lanes,
                                      ask_for_mix,
                                      ask_about_edges,

@@ -85,6 +85,7 @@ std::string never_launched(const FieldLook& look);
 Diagnosis ask_for_story(const FieldLook& look);
 
 // Questions about how a point is computed, everywhere or at some edges: update_diagnosis.cpp.
+Diagnosis ask_about_added_values(const FieldLook& look);
 Diagnosis ask_for_fit(const FieldLook& look);
 Diagnosis ask_for_fit_inside_blocks(const FieldLook& look);
 Diagnosis ask_for_mix(const FieldLook& look);

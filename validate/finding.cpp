@@ -114,7 +114,8 @@ Finding read_finding(const std::string& said_by_program) {
   } else if (holds(said, " shared memory ") && holds(said, "past the end of a variable")) {
     finding.kind = Finding::kSharedEnd;
     finding.what = said.substr(0, said.find(' '));
-  } else if (said.rfind("the address of a float4", 0) == 0) {
+  } else if (said.rfind("the address of a float4", 0) == 0 ||
+             holds(said, " at an address that is no multiple of ")) {
     finding.kind = Finding::kMisaligned;
   } else if (holds(said, "still runs here") || holds(said, "are still launched here")) {
     finding.kind = Finding::kEndless;

@@ -734,11 +734,13 @@ Diagnosis ask_for_one_block(const Look& look) {
     for (int block_y : {32, 16, 8, 4, 1}) {
       std::string which;
       std::size_t fits = 0;
+      bool largest = true;  // it is the one with the largest sum, in each sweep
       for (const Sweep& sweep : look.sweeps) {
         const double found = sweep.found_sum(n);
         bool fit = false;
-        for (int y = 0; y < n && !fit; y += block_y) {
-          for (int x = 0; x < n && !fit; x += block_x) {
+        double most = 0;
+        for (int y = 0; y < n; y += block_y) {
+          for (int x = 0; x < n; x += block_x) {
             double sum = 0;
             for (int j = y; j < std::min(n, y + block_y); ++j) {
               for (int i = x; i < std::min(n, x + block_x); ++i) {
@@ -746,22 +748,28 @@ Diagnosis ask_for_one_block(const Look& look) {
                 sum += change * change;
               }
             }
-            fit = sum > 0 && std::fabs(sum - found) <= 2 * look.tolerance() * sum;
-            if (fit) which = format("(%d, %d)", x / block_x, y / block_y);
+            most = std::max(most, sum);
+            if (fit || !(sum > 0) || std::fabs(sum - found) > 2 * look.tolerance() * sum) continue;
+            fit = true;
+            which = format("(%d, %d)", x / block_x, y / block_y);
           }
         }
         fits += fit;
+        largest &= std::fabs(most - found) <= 2 * look.tolerance() * most;
       }
       if (fits < look.sweeps.size() || fits < 2) continue;
-      const std::string only = format("only one block of %d x %d points, block %s, is in the sum",
-                                      block_x, block_y, which.c_str());
       const bool stored = look.words.has_stored_parts();
+      std::string only = format("only one block of %d x %d points, block %s, is in the sum",
+                                block_x, block_y, which.c_str());
       if (stored && which == "(0, 0)") return {only, {kStoredParts}};
-      Diagnosis diagnosis{only + ": the last to write wins",
-                          {"what the first thread of a block does with the block's sum: "
-                           "atomicAdd(sum, block_sum), not sum = ..."}};
-      if (stored) diagnosis.look_at.push_back(kStoredParts);
-      return diagnosis;
+      if (largest && fits > 3) {
+        return {only + ", the one with the most: a maximum is taken, and no sum",
+                {"what becomes of the blocks' sums: they are added up, by atomicAdd or "
+                 "cub::DeviceReduce::Sum"}};
+      }
+      return {only + ": the last to write wins",
+              {"what the first thread of a block does with the block's sum: atomicAdd(sum, "
+               "block_sum), not sum = ..."}};
     }
   }
   return {};

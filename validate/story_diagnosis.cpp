@@ -64,7 +64,8 @@ Story standing_still(const Look& look) {
                       ", and exchanges main's own pointers"
                 : "the call in the loop of main, copy_field(f_old, f_new, n), and to and from in " +
                       look.words.copy() + "; and how much it copies: " +
-                      (look.words.has_memcpy() ? "n * n * sizeof(float) bytes"
+                      (look.words.has_memcpy() && !look.words.launches_copy()
+                           ? "n * n * sizeof(float) bytes"
                        : look.words.copy_on_gpu()
                            ? "all points (its grid, its bounds). A function that swaps pointers "
                              "which it was given by value swaps its own"

@@ -206,8 +206,9 @@ std::string edge_values(const Look& look) {
 
 }  // namespace
 
-/// Whether the copy takes a row of one of the fields for one of another length.
-Diagnosis ask_about_row_of_copy(const Look& look, int other, bool i_inner) {
+/// Whether the copy takes a row of one of the fields for one of another length. No more than
+/// `at_most` points may differ then.
+Diagnosis ask_about_row_of_copy(const Look& look, int other, bool i_inner, std::size_t at_most) {
   if (look.words.swaps() || !look.residual_is_right(look.first)) return {};
   const auto n = static_cast<std::size_t>(look.n), length = static_cast<std::size_t>(other);
   const Field made = i_inner ? look.expected : transposed(look.expected, look.n);
@@ -224,7 +225,9 @@ Diagnosis ask_about_row_of_copy(const Look& look, int other, bool i_inner) {
     std::size_t wrong = 0;
     for (std::size_t k = 0; k < made.size(); ++k) wrong += !look.near(copied[k], found[k]);
     // Where two threads write, and behind the last row, anything may stand.
-    if (wrong > n * (1 + static_cast<std::size_t>(std::abs(other - look.n)))) continue;
+    if (wrong > n * (1 + static_cast<std::size_t>(std::abs(other - look.n))) || wrong > at_most) {
+      continue;
+    }
     return {format("the sweep is right; the copy %s as if a row had %d points in memory, and it "
                    "has %d",
                    reads ? "reads" : "writes", other, look.n),
@@ -294,10 +297,12 @@ Diagnosis ask_about_other_n(const Look& look) {
                 {"the index with which f_old is read in " + look.words.sweep() +
                  ": the distance from one row to the next is n, as in f_new"}};
       }
-      if (const Diagnosis copy = ask_about_row_of_copy(look, other, i_inner); copy.known()) {
+      const std::size_t written = wrong({n, n, other, -1});
+      if (const Diagnosis copy = ask_about_row_of_copy(look, other, i_inner, written);
+          copy.known()) {
         return copy;
       }
-      if (wrong({n, n, other, -1}) <= bound) {
+      if (written <= bound) {
         return {"the sweep writes the new field" + as_if,
                 {"the index with which the new value is stored in " + look.words.sweep() +
                  ": the distance from one row to the next is n, as in f_old"}};
@@ -311,6 +316,18 @@ Diagnosis ask_about_other_n(const Look& look) {
     }
   }
   return {};
+}
+
+/// Whether each new value is added to what the new field held, in place of being stored there.
+Diagnosis ask_about_added_values(const Look& look) {
+  if (look.inside.count() == 0 || look.ring.count() > 0) return {};
+  const bool added = look.all_of(look.inside, [&](int i, int j) {
+    return look.near(look.at(look.hidden, i, j) + look.at(look.expected, i, j),
+                     look.at(look.found, i, j));
+  });
+  if (!added) return {};
+  return {"each new value is added to what the new field held before the sweep",
+          {"the line in " + look.words.sweep() + " that stores the new value: =, not +="}};
 }
 
 Diagnosis ask_for_fit(const Look& look) {

@@ -791,6 +791,16 @@ TEST_F(DiagnosisTest, at_most_three_things_to_look_at_for_no_number) {
   EXPECT_SAYS("makes one of it\nlook at: where the sum is set to 0", said(11));
 }
 
+TEST_F(DiagnosisTest, bytes_of_the_sum_are_none_of_the_field) {
+  solver.is_copied = [](int, int j) { return j < 16; };
+  names = {"__global__", "copy_field_kernel", "cudaMemcpy"};
+  source = "copy_field_kernel<<<grid, block>>>(to, from, n);\ncudaMemcpy(&host_sum, sum, 8, kind);";
+  EXPECT_SAYS("look at: which points the threads of copy_field_kernel have", said(8));
+  EXPECT_EQ(said(8).find("the number of bytes"), std::string::npos) << said(8);
+  source = "cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);";
+  EXPECT_SAYS("look at: the number of bytes, where cudaMemcpy copies the field", said(8));
+}
+
 TEST_F(DiagnosisTest, quotes_no_line_that_the_file_has_not) {
   solver.residual = [](double sum) { return std::sqrt(sum) / (kN - 2); };
   EXPECT_SAYS("look at: residual = std::sqrt(squares / (double(n) * n)) in main", said(4));
