@@ -315,6 +315,17 @@ TEST(FindingTest, a_launch_refused_that_a_later_line_tells_of) {
             "the launch before line 15 was refused: the grid is 0 x 0 x 1 blocks of 32 x 32 x 1");
 }
 
+TEST(FindingTest, a_wide_access_in_rows_without_padding) {
+  EXPECT_EQ(
+      diagnosis_of("jacobi.cu:14: reads 16 bytes at an address that is no multiple of 16: byte "
+                   "132 of the 4356 bytes that cudaMallocManaged gave at line 3 (kernel "
+                   "launched at line 84, block (0,0,0), thread (0,1,0))",
+                   6)
+          .cause,
+      "at line 14 several floats are accessed at once, at an address that is no multiple of "
+      "their bytes");
+}
+
 TEST(FindingTest, an_array_smaller_than_a_field) {
   const auto diagnosis = diagnosis_of(
       "jacobi.cu:14: writes 8 bytes past the end of the 424 bytes that cudaMalloc gave at line 3 "

@@ -85,9 +85,9 @@ class Races {
     std::size_t bytes;
     std::vector<Word> words;
   };
-  /// Two threads of a block that write the same shared memory: no harm is done where the second one
-  /// writes what is there already, as where all of them set a sum to 0. It writes right after it was
-  /// looked at.
+  /// Two threads of a block that write the same shared memory: no harm is done where the second
+  /// one writes what is there already, as where all of them set a sum to 0. It writes right after
+  /// it was looked at.
   struct SecondWrite {
     const Block* block = nullptr;  ///< null: there is none to be looked at again
     Stamp before;
