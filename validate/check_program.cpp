@@ -312,6 +312,19 @@ std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
       compared.different, compared.max_difference, compared.first_row, compared.last_row);
 }
 
+/// Of a field that is wrong in a pass of several sweeps: leaves out that each residual is right by
+/// itself. Returns whether the diagnosis says more than that the pass is wrong.
+bool forget_residuals(Diagnosis* diagnosis) {
+  const std::string all = "all is right: the sweeps are, and so is each residual";
+  const std::size_t at = diagnosis->cause.find(all);
+  if (at == std::string::npos) return false;
+  diagnosis->cause.replace(at, all.size(), "the field is right");
+  return diagnosis->cause.find("Wrong is how several sweeps make one pass") == std::string::npos;
+}
+
+/// Behind a cause that shows in another run than the one that is told of.
+const std::string kSeenIn = " (as seen in: ";
+
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
 /// (on `laplace` most points stay 0, and many causes look the same), and on a grid that is neither
 /// tiny nor large.
@@ -323,8 +336,19 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     Wrong other;
     Observation seen;
     if (find_wrong(each, patient, &other)) {
-      const Diagnosis diagnosis = explain(other, patient);
-      return diagnosis.known() ? diagnosis : diagnose_pass_residual(wrong, patient);
+      // A field that is right with each sweep by itself says nothing of the one at hand.
+      if (wrong.field && !other.field) {
+        Diagnosis pass = explain_pass(wrong, patient);
+        if (forget_residuals(&pass)) return pass;
+      }
+      Diagnosis diagnosis = explain(other, patient);
+      if (!diagnosis.known()) return diagnose_pass_residual(wrong, patient);
+      // What is told of the run at hand may look otherwise.
+      const bool both = wrong.field && other.field;
+      if (!both && diagnosis.cause.find(kSeenIn) == std::string::npos) {
+        diagnosis.cause += kSeenIn + describe(each) + ")";
+      }
+      return diagnosis;
     }
     if (patient.run(each, &seen)) {  // an exercise that is not done yet has no such option
       return explain_pass(wrong, patient);
@@ -337,12 +361,13 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     // As many points behind the last whole block of 32 as there.
     better.n = 224 + run.n % 32;
   } else if (run.problem == lab::ProblemKind::kProbe) {
-    return diagnose(wrong, patient);
+    const Diagnosis diagnosis = diagnose(wrong, patient);
+    return diagnosis.known() ? diagnosis : diagnose_pass_residual(wrong, patient);
   }
   Wrong other;
   if (find_wrong(better, patient, &other)) {
     Diagnosis diagnosis = diagnose(other, patient);
-    if (diagnosis.known()) diagnosis.cause += " (as seen in: " + describe(better) + ")";
+    if (diagnosis.known()) diagnosis.cause += kSeenIn + describe(better) + ")";
     return diagnosis;
   }
   return run.n > kMaxDiagnosedN ? Diagnosis() : diagnose(wrong, patient);
@@ -352,12 +377,19 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
 /// one.
 constexpr double kSuspectSeconds = 20;
 
-/// The short run in which every access is looked at.
-const Case kWatchedRun = {lab::ProblemKind::kProbe, kWatchedN, 3};
+/// The short run in which every access is looked at: on a grid large enough for what is wrong in
+/// `run`, as strips that overlap need more than one of them.
+Case watched_case(const Case& run) {
+  constexpr int kMostN = 250;
+  const int n = run.n > kWatchedN ? kMostN : kWatchedN;
+  return {lab::ProblemKind::kProbe, n, 3};
+}
 
 /// What a look at every access of a short run finds.
-Finding look_closely(const std::string& watched, const std::string& dir, double time_limit) {
-  return read_finding(last_words(run_program(watched, kWatchedRun, false, dir, time_limit).child));
+Finding look_closely(const Case& run, const std::string& watched, const std::string& dir,
+                     double time_limit) {
+  return read_finding(
+      last_words(run_program(watched, watched_case(run), false, dir, time_limit).child));
 }
 
 void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
@@ -418,10 +450,11 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
     if (borders.known()) diagnosis = borders;
   }
   // What a single access does wrong comes before how the field looks.
+  const bool by_looks = diagnosis.draw && patient.finding.kind == Finding::kRace;
   const Finding::Kind kind = patient.finding.kind;
-  if (!diagnosis.known() || diagnosis.symptom || kind == Finding::kRefused ||
+  if (!diagnosis.known() || diagnosis.symptom || by_looks || kind == Finding::kRefused ||
       (kind == Finding::kOutOfBounds && !what.field)) {
-    const Diagnosis found = diagnose_finding(patient.finding, kWatchedN, patient);
+    const Diagnosis found = diagnose_finding(patient.finding, watched_case(what.run).n, patient);
     if (found.known()) diagnosis = found;
   }
   return diagnosis;
@@ -541,15 +574,17 @@ Comparison compare_trial(const Check& check, const Case& run, bool hashed, Run* 
 /// of the call alone.
 bool failed_without_a_place(const Run& trial) {
   const ChildResult& child = trial.child;
+  const std::string words = last_words(child);
   return child.timed_out || child.signal != 0 ||
          (child.exit_code == lab::kExitCudaError &&
-          last_words(child).find("(cudaError") != std::string::npos);
+          (words.find("(cudaError") != std::string::npos ||
+           words.find("the kernel launched at ") == 0));
 }
 
 /// Looks at every access of a short run.
-Run look_at_failure(const Check& check) {
+Run look_at_failure(const Check& check, const Case& run) {
   check.progress("looking for the cause");
-  return run_program(check.at_hand.watched, kWatchedRun, false, check.dir,
+  return run_program(check.at_hand.watched, watched_case(run), false, check.dir,
                      std::min(check.time_limit, kSuspectSeconds));
 }
 
@@ -562,7 +597,7 @@ Run run_first(const Check& check, const Case& run, bool hashed, std::optional<Ru
   Run trial = run_program(check.program, run, hashed, check.dir,
                           may_look ? kSuspectSeconds : check.time_limit);
   if (!may_look || !trial.child.timed_out) return trial;
-  *look = look_at_failure(check);
+  *look = look_at_failure(check, run);
   if ((*look)->child.timed_out) return trial;
   check.progress(describe(run));
   return run_program(check.program, run, hashed, check.dir, check.time_limit);
@@ -574,12 +609,13 @@ std::vector<std::string> explain_failure(const Check& check, const Case& run, co
                                          std::optional<Run> look, Patient* patient) {
   Diagnosis diagnosis = diagnose_failure(run, trial.record.iterations, trial.error, *patient);
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
-    if (!look) look = look_at_failure(check);
+    if (!look) look = look_at_failure(check, run);
     patient->finding = read_finding(last_words(look->child));
     patient->watched = true;
-    Diagnosis found = diagnose_finding(patient->finding, kWatchedN, *patient);
+    const Case looked_at = watched_case(run);
+    Diagnosis found = diagnose_finding(patient->finding, looked_at.n, *patient);
     if (!found.known() && !patient->finding.known() && look->child.signal != 0) {
-      found = diagnose_failure(kWatchedRun, look->record.iterations, look->error, *patient);
+      found = diagnose_failure(looked_at, look->record.iterations, look->error, *patient);
     }
     if (found.known()) diagnosis = found;
   }
@@ -609,7 +645,7 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool
   }
   check.progress("looking for the cause");
   if (!check.at_hand.watched.empty()) {
-    patient->finding = look_closely(check.at_hand.watched, check.dir, check.time_limit);
+    patient->finding = look_closely(run, check.at_hand.watched, check.dir, check.time_limit);
     patient->watched = true;
   }
   Questions of_one(check.program, check.folder, check.time_limit);

@@ -39,6 +39,14 @@ std::string Words::host() const {
   return has("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps" : "jacobi_sweep";
 }
 
+std::string Words::lacking_of_pipeline() const {
+  if (!has("__pipeline_memcpy_async", false)) return "";
+  for (const char* call : {"__pipeline_commit", "__pipeline_wait_prior"}) {
+    if (!has(call, true)) return call;
+  }
+  return "";
+}
+
 std::string Words::handover() const {
   if (!swaps()) return "copy_field(f_old, f_new, n) in main";
   if (step_ >= 11) return "std::swap(*f_old, *f_new) in " + host();
@@ -393,9 +401,17 @@ Diagnosis diagnose_two_writers(const Finding& finding, const Words& words) {
   return diagnosis;
 }
 
-/// Shared memory that one thread writes and another one reads, with no barrier in between.
-Diagnosis diagnose_unguarded(const Finding& finding) {
+/// Two threads that use the same place in shared memory, and nothing orders them.
+Diagnosis diagnose_shared_race(const Finding& finding) {
   const std::string what = finding.what.empty() ? "shared memory" : finding.what;
+  if (finding.both_write) {
+    return {
+        format("two threads write the same place in shared memory, %s, at line %d: a race",
+               what.c_str(), finding.line),
+        {format("the index at line %d: a place for each thread; where a block has several warps "
+                "(threadIdx.y), for each of them, too",
+                finding.line)}};
+  }
   const int line = finding.line, other = finding.other_line;
   const std::string lines =
       other > 0 && other != line
@@ -404,7 +420,9 @@ Diagnosis diagnose_unguarded(const Finding& finding) {
   return {"a race: one thread of a block writes " + what + ", another one reads it, at " + lines +
               ", and no barrier says which of them comes first",
           {"__syncthreads() between writing shared memory and reading it; and where it is written "
-           "again, in a loop, between reading it and that, too"}};
+           "again, in a loop, between reading it and that, too",
+           "whether both are meant to be the same array: what is read and what is written by one "
+           "sweep are two"}};
 }
 
 /// An access past the end of an array in shared memory.
@@ -445,9 +463,31 @@ Diagnosis diagnose_few_bytes(const Given& given, int n) {
   return {};
 }
 
+/// Host code, or a copy, that accesses an address at which there is nothing.
+Diagnosis diagnose_nowhere(const Finding& finding, const Patient& patient) {
+  const bool writes = said_of(finding).rfind("host code writes", 0) == 0;
+  Diagnosis diagnosis{format("line %d %s memory of the host where nothing was allocated",
+                             finding.line, writes ? "writes" : "reads"),
+                      {}};
+  const std::vector<std::string> lines = code_lines(patient.source);
+  const bool known = finding.line <= static_cast<int>(lines.size());
+  if (known && lines[finding.line - 1].find("cudaMemcpy") != std::string::npos) {
+    diagnosis.look_at.push_back(
+        "the copy's pointers and its number of bytes. What run.finish hands over, `to`, is where "
+        "row j goes already: only the field's pointer is moved by idx(0, j, n)");
+  } else {
+    diagnosis.look_at.push_back(
+        format("the pointer at line %d: what it was set to, and its index", finding.line));
+  }
+  return diagnosis;
+}
+
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
 Diagnosis diagnose_host_access(const Finding& finding, int n, const Patient& patient) {
   const std::string said = said_of(finding);
+  if (said.find("where nothing was allocated") != std::string::npos) {
+    return diagnose_nowhere(finding, patient);
+  }
   const Given given = given_in(said);
   if (given.bytes == 0) return {};
   Finding access = finding;
@@ -531,6 +571,11 @@ std::string copies_of_few_bytes(const std::string& source) {
 
 /// Global memory that is read, and that nothing has written, where a copy may have left it out.
 Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
+  if (said_of(finding).rfind("changes atomically", 0) == 0) {
+    return {format("line %d adds to memory that nothing has written", finding.line),
+            {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel "
+             "that adds to it, also where nobody reads that sum"}};
+  }
   const std::string copies = copies_of_few_bytes(patient.source);
   if (copies.empty() || !finding.what.empty()) return {};
   return {format("line %d reads what nothing has written: the copy to the GPU does not bring the "
@@ -539,6 +584,26 @@ Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
           {"the number of bytes in " + copies +
            ": cudaMemcpy counts bytes, and a field has n * n * sizeof(float). (size() of a vector "
            "counts its floats; sizeof of a pointer is 8)"}};
+}
+
+/// A fill of what is no memory of the GPU's: the words begin with the call, "cudaMemset(&sum, 0, ".
+Diagnosis diagnose_fill(const Finding& finding) {
+  const std::string said = said_of(finding);
+  const std::size_t bracket = said.find('('), comma = said.find(',');
+  if (bracket == std::string::npos || comma == std::string::npos || comma < bracket) return {};
+  const std::string call = said.substr(0, bracket);
+  const std::string filled = said.substr(bracket + 1, comma - bracket - 1);
+  const std::string cause = format("at line %d ", finding.line) + call + " gets " + filled;
+  if (filled[0] == '&') {
+    return {cause + ", the address of a variable of the host's, and not of memory on the GPU",
+            {filled.substr(1) +
+             " holds the address that cudaMalloc gave: it is the argument, without the &"}};
+  }
+  return {cause + ", which holds no address of the GPU's memory then",
+          {format("whether cudaMalloc has given %s its memory before line %d is reached (work that "
+                  "is captured as a graph is noted with the addresses of that time), and that it "
+                  "still has it",
+                  filled.c_str(), finding.line)}};
 }
 
 /// What the CPU in the GPU's place says in words that name the mistake, and not yet its mending.
@@ -572,6 +637,15 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
         {"the first of a lane's columns: a multiple of 4, so the columns of a halo and those "
          "that a warp keeps are multiples of 4, too",
          "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}};
+  }
+  if (says("do not fit in pitches of")) {
+    return {
+        format("at line %d the rows that are copied are longer than a pitch: ", finding.line) +
+            said.substr(said.find("(rows of") + 1,
+                        said.find(" bytes (from)") + 12 - said.find("(rows of")),
+        {"idx, where the pitch is made of n: rounded up, never down, so that a row fits",
+         "the order at that line: the destination and its pitch, the source and its pitch, then "
+         "the width of a row, all three in bytes, and the number of rows"}};
   }
   if (says("between cudaStreamBeginCapture and cudaStreamEndCapture")) {
     const std::string call = said.substr(0, said.find('('));
@@ -608,6 +682,7 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
                "its arguments: a pointer that cudaMalloc or cudaMallocManaged gave, not the "
                "address of that pointer"}};
     }
+    if (said.rfind("cudaMemset", 0) == 0) return diagnose_fill(finding);
     return {format("at line %d the two pointers and the direction do not fit", finding.line),
             {"the order: first where it goes to, then where it comes from; and the direction, "
              "cudaMemcpyDeviceToHost where the first of them is the host's"}};
@@ -732,6 +807,11 @@ Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient) 
         "which fields the sweeps of a graph read and write: after an odd number of them f_old and "
         "f_new have changed roles, and a graph keeps the pointers that it was captured with");
   }
+  if (words.has_tile() && wrong.field && !words.has_graph()) {
+    diagnosis.look_at.push_back(
+        "a tile that makes several sweeps: its halo has as many points on each side as it makes "
+        "sweeps, the boundary keeps its values after each, and a barrier lies between them");
+  }
   if (words.has_passes() && wrong.field) {
     diagnosis.look_at.push_back(
         "what a pass does between its first and its last sweep: the boundary keeps its values "
@@ -764,7 +844,7 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
                   finding.line, finding.what.c_str())}};
     case Finding::kRace:
       if (finding.both_write && !finding.shared) return diagnose_two_writers(finding, words);
-      if (!finding.both_write && finding.shared) return diagnose_unguarded(finding);
+      if (finding.shared && !(of_tile && finding.both_write)) return diagnose_shared_race(finding);
       if (!of_tile || !finding.both_write) break;
       return {format("two threads load the same entry of the tile, %s, at line %d; then others may "
                      "be loaded by none",

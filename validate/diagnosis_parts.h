@@ -48,6 +48,9 @@ class Words {
   /// Ranks, each of which holds some rows, numbered from its own first one.
   bool has_slabs() const { return has("held_begin", step_ >= 14); }
   bool has_streams() const { return has("cudaStreamWaitEvent", step_ >= 15); }
+  /// Of a file that copies to shared memory asynchronously: which of the calls that belong to it is
+  /// missing; "": none.
+  std::string lacking_of_pipeline() const;
   std::string sweep() const;
   /// The host's function that launches it.
   std::string host() const;

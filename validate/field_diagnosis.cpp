@@ -438,6 +438,14 @@ Diagnosis race_in_words(const Look& look) {
          "was recorded behind it)",
          "whether a row's place in the ring is filled anew before the row was used"}};
   }
+  if (const std::string lacks = look.words.lacking_of_pipeline(); !lacks.empty()) {
+    return {
+        "two runs of it give different fields: rows are copied by __pipeline_memcpy_async, and " +
+            lacks + " is nowhere: a row is used before it has arrived",
+        {"the three calls that belong together: __pipeline_memcpy_async asks for a row, "
+         "__pipeline_commit closes a batch of such copies, __pipeline_wait_prior waits until at "
+         "most so many batches are under way"}};
+  }
   if (look.words.has_ring()) {
     return {
         "two runs of it give different fields: a race. A row is used before it has arrived, or "

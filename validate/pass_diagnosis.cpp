@@ -2,6 +2,7 @@
 // what a pass alone can get wrong shows in how many sweeps it makes, and in where it is wrong.
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,18 @@ const std::string kRightByItself =
 
 constexpr int kMaxRememberedN = 300;
 
+/// Whether the last residual is that of sweep `sweep`.
+bool ends_with_residual_of(const Observation& seen, int sweep, Sweeps* sweeps) {
+  const double residual = sweeps->residual(sweep);
+  return !seen.residuals.empty() &&
+         std::fabs(seen.residuals.back().value - residual) <= 1e-6 * residual;
+}
+
 /// Whether the field is the right one of another number of sweeps.
-Diagnosis ask_for_other_count(int n, int asked, bool graph, Sweeps* sweeps, const Field& found) {
+Diagnosis ask_for_other_count(int n, int asked, const Words& words, Sweeps* sweeps,
+                              const Observation& seen) {
+  const bool graph = words.has_graph();
+  const Field& found = seen.field;
   const int too_many = n <= kMaxRememberedN ? 64 : 3;  // a field for each of them is kept
   for (int more = 1; more <= std::max(asked, too_many); ++more) {
     for (int made : {asked - more, asked + more}) {
@@ -34,6 +45,14 @@ Diagnosis ask_for_other_count(int n, int asked, bool graph, Sweeps* sweeps, cons
              "a graph keeps the pointers that it was captured with"}};
       }
       if (graph && made < asked) return {};
+      if (made < asked && ends_with_residual_of(seen, asked, sweeps)) {
+        return {kRightByItself + format("After %d sweeps the residual is right, and the field is "
+                                        "that of %d: a pass is made, and its result does not "
+                                        "become the old field",
+                                        asked, made),
+                {words.handover() + ": once after each pass, however many sweeps it has (twice is "
+                                    "as good as never)"}};
+      }
       return {kRightByItself +
                   format("Of %d sweeps, %d are made: a pass makes %s than it counts, or %s", asked,
                          made, made < asked ? "fewer" : "more",
@@ -47,13 +66,51 @@ Diagnosis ask_for_other_count(int n, int asked, bool graph, Sweeps* sweeps, cons
   return {};
 }
 
+/// Whether the residuals of the first passes are those of so many sweeps a pass, and more are
+/// counted, or fewer: a graph that was captured with another number of them.
+Diagnosis ask_for_sweeps_of_a_graph(Interview* interview, Sweeps* right) {
+  constexpr int kMost = 64;
+  const Observation* seen = interview->after(interview->run().iterations);
+  if (!seen || seen->residuals.size() < 2) return {};
+  const auto &first = seen->residuals[0], &second = seen->residuals[1];
+  if (second.iteration != 2 * first.iteration) return {};
+  const auto is_of = [&](const Record::Residual& found, int sweeps) {
+    const double residual = right->residual(sweeps);
+    return std::fabs(found.value - residual) <= 1e-6 * residual;
+  };
+  for (int made = 1; made <= kMost; ++made) {
+    if (made == first.iteration || !is_of(first, made) || !is_of(second, 2 * made)) continue;
+    return {
+        kRightByItself +
+            format("After %d sweeps that are counted the residual is that of sweep "
+                   "%d, after %d that of sweep %d: a launch of a graph goes %d sweep%s "
+                   "on",
+                   first.iteration, made, second.iteration, 2 * made, made, made == 1 ? "" : "s"),
+        {"with how many sweeps the graphs are captured: as many as the loop in main counts for "
+         "a launch; that the fields change roles after each of them; and how often each is "
+         "launched"}};
+  }
+  return {};
+}
+
 /// Whether the field stays as it was for one sweep more than the first wrong one: then sweeps are
 /// left out. (Where the two fields are mixed up it is right again after an even number.)
 Diagnosis ask_for_the_rest(Interview* interview, int sweeps, Sweeps* right) {
   const int made = sweeps - 1, n = interview->run().n;
+  bool computed = true;  // sweep `sweeps`, each time
   for (int asked : {sweeps, sweeps + 1}) {
     const Observation* seen = interview->after(asked);
     if (!seen || !agree(right->after(made), seen->field, n, asked)) return {};
+    computed &= ends_with_residual_of(*seen, sweeps, right);
+  }
+  if (computed) {
+    return {
+        kRightByItself + format("Where several sweeps are made one by one, each reads the field "
+                                "after sweep %d again: the new field does not become the old "
+                                "one between them",
+                                made),
+        {Words(interview->patient()).handover() +
+         ": after each sweep, also between those of a graph"}};
   }
   return {kRightByItself + format("After %d sweeps, and after %d, the field is that of %d: fewer "
                                   "sweeps than a pass has are counted, and not made",
@@ -156,6 +213,40 @@ Diagnosis ask_about_ends(const Cells& cells, int sweeps) {
   return {};
 }
 
+/// Whether only the rows and columns are wrong where tiles meet that go through several sweeps.
+Diagnosis ask_about_tiles(const Cells& cells, int sweeps) {
+  if (cells.boundary().count() > 0) return {};
+  const int n = cells.n();
+  std::vector<int> lines[2];  // columns and rows that are wrong nearly everywhere
+  std::vector<bool> is_line[2] = {std::vector<bool>(n), std::vector<bool>(n)};
+  for (int k = 1; k < n - 1; ++k) {
+    int wrong[2] = {};
+    for (int other = 1; other < n - 1; ++other) {
+      wrong[0] += cells.has(k, other);
+      wrong[1] += cells.has(other, k);
+    }
+    for (int which : {0, 1}) {
+      if (2 * wrong[which] < n) continue;
+      is_line[which][k] = true;
+      lines[which].push_back(k);
+    }
+  }
+  for (int which : {0, 1}) {
+    if (distance_of_groups(lines[which], 2 * sweeps) == 0) return {};
+  }
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      if (cells.has(i, j) && !is_line[0][i] && !is_line[1][j]) return {};
+    }
+  }
+  return {kRightByItself + "In a pass of several, only " + group_words(lines[0], 'i') +
+              " wrong, and " + group_words(lines[1], 'j') +
+              ": there tiles meet. With each sweep a block knows one point less on each side of "
+              "its tile, and these are stored all the same",
+          {"the halo of a tile: on each side at least as many points as a pass has sweeps; and "
+           "which points of its tile a block stores"}};
+}
+
 }  // namespace
 
 Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient) {
@@ -214,10 +305,12 @@ Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
   Sweeps right(n, field_of(problem.initial_old(), n));
   const Words words(interview->patient());
   if (words.has_graph()) {
-    const Diagnosis rest = ask_for_the_rest(interview, sweeps, &right);
-    if (rest.known()) return rest;
+    for (const Diagnosis& known : {ask_for_sweeps_of_a_graph(interview, &right),
+                                   ask_for_the_rest(interview, sweeps, &right)}) {
+      if (known.known()) return known;
+    }
   }
-  Diagnosis diagnosis = ask_for_other_count(n, sweeps, words.has_graph(), &right, seen->field);
+  Diagnosis diagnosis = ask_for_other_count(n, sweeps, words, &right, *seen);
   if (diagnosis.known() || words.has_graph()) return diagnosis;
   if (field_changes(interview, sweeps)) {
     if (words.has_streams()) {
@@ -237,7 +330,9 @@ Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
   }
   const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
   diagnosis = ask_about_boundary_in_between(cells, sweeps);
-  return diagnosis.known() ? diagnosis : ask_about_ends(cells, sweeps);
+  if (diagnosis.known()) return diagnosis;
+  diagnosis = ask_about_ends(cells, sweeps);
+  return diagnosis.known() ? diagnosis : ask_about_tiles(cells, sweeps);
 }
 
 }  // namespace validate

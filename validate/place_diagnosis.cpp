@@ -157,7 +157,8 @@ Diagnosis ask_about_shared_places(const Look& look) {
         "rows stand in the place of others, as the boundary's points in them show: " + rows,
         {look.words.has_passes()
              ? "the row that is stored: each level is a row behind the one before, so row y - "
-               "kSweeps comes out of the last of kSweeps levels"
+               "kSweeps comes out of the last of kSweeps levels; and the row that is fetched: one "
+               "further in each round"
              : "the rows that a warp loads ahead: which one each load brings, which one it "
                "becomes (north, when its turn comes), and that none is loaded twice or left out",
          "that what is stored in row j was swept where row j was the centre"}};

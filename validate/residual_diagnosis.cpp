@@ -31,6 +31,7 @@ struct Sweep {
   double against[3][3] = {};     ///< changes against the point at (di - 1, dj - 1), [dj][di]
   double of_nothing = 0;         ///< between the two fields, before the sweep
   double against_exchanged = 0;  ///< against point (j, i)
+  double sides[3] = {};  ///< of [dj][1] those at the boundary's columns, i = 0 and i = n - 1
 
   double found_sum(int n) const { return found * found * n * n; }
 };
@@ -44,6 +45,13 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
   sweep.columns.assign(n, 0.0);
   sweep.rows.assign(n, 0.0);
   for (int j = 1; j < n - 1; ++j) {
+    for (int dj = 0; dj < 3; ++dj) {
+      for (int i : {0, n - 1}) {
+        const std::size_t k = static_cast<std::size_t>(j) * n + i;
+        const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n - n];
+        sweep.sides[dj] += static_cast<double>(other) * other;
+      }
+    }
     for (int i = 1; i < n - 1; ++i) {
       const std::size_t k = static_cast<std::size_t>(j) * n + i;
       const float change = after[k] - before[k];
@@ -201,6 +209,8 @@ Diagnosis ask_whether_numbers(const Look& look) {
   const std::string wait =
       "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, "
       "for an event that was recorded behind that copy";
+  const std::string place =
+      "; and that it reads the place where that copy puts it: the sum of this pass, not another's";
   const bool late = look.words.reads_sum_late();
   const std::string adds =
       "who adds the block's sum: the first thread alone has it from cub::BlockReduce, the others "
@@ -208,11 +218,11 @@ Diagnosis ask_whether_numbers(const Look& look) {
   // A sum that nobody set would have been found.
   const bool all_set = look.watched && !look.finding.known();
   if (look.words.has_block_sum() && all_set) look_at.push_back(adds);
-  if (late && !look.words.waits_for_events()) look_at.push_back(wait);
+  if (late && !look.words.waits_for_events()) look_at.push_back(wait + place);
   look_at.push_back(
       "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; a thread's own "
       "sum, and one in shared memory, too: what nobody has set may be anything");
-  if (late && look.words.waits_for_events()) look_at.push_back(wait);
+  if (late && look.words.waits_for_events()) look_at.push_back(wait + place);
   if (look.words.has_block_sum() && !all_set) look_at.push_back(adds);
   if (look.words.has_pitch()) {
     look_at.push_back(
@@ -372,7 +382,12 @@ Diagnosis ask_for_other_point(const Look& look) {
   for (int dj = 0; dj < 3; ++dj) {
     for (int di = 0; di < 3; ++di) {
       if (di == 1 && dj == 1) continue;
-      if (!look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; })) continue;
+      // Where lanes have the boundary's points, too, these are in the sum.
+      const auto and_sides = [&](const Sweep& s) { return s.against[dj][di] + s.sides[dj]; };
+      if (!look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; }) &&
+          (di != 1 || !look.sum_explained(and_sides))) {
+        continue;
+      }
       return {format("the field is right, but the change is taken against the old value of point "
                      "(i%+d, j%+d), not of the point itself",
                      di - 1, dj - 1),
@@ -1073,6 +1088,18 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen) return {};
   const int n = wrong.run.n;
+  const bool number = std::none_of(seen->residuals.begin(), seen->residuals.end(),
+                                   [](const auto& r) { return std::isnan(r.value); });
+  const Words words(interview->patient());
+  if (!number && words.reads_sum_late()) {
+    return {
+        "the field is right, and the residual is not a number: the host reads a place that no "
+        "sum has come to",
+        {"for each pass where its sum is copied to on the host, by a graph too, and which "
+         "place is read when that pass is over: the same one",
+         "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that "
+         "are left at the end, fewer than a pass has, are made, and their changes summed"}};
+  }
   const lab::Problem problem(wrong.run.problem, n, 1);
   Sweeps right(n, field_of(problem.initial_old(), n));
   struct Other {
@@ -1093,6 +1120,10 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
       {"the residual of a pass is that of one sweep more than is counted",
        [&](int, int last) { return right.residual(last + 1); }},
   };
+  const std::vector<std::string> look_at = {
+      "which sweep's changes are in the sum: those of the last one before a check alone, neither "
+      "of an earlier pass nor of an earlier sweep of the last pass; how many sweeps a pass makes, "
+      "and the sweeps that are left at the end, fewer than a pass has"};
   for (const Other& other : others) {
     int before = 0;
     bool fits = !seen->residuals.empty();
@@ -1102,11 +1133,23 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
       before = residual.iteration;
     }
     if (!fits) continue;
-    return {other.cause,
-            {"which sweep's changes are in the sum (the last one's alone), how many sweeps a pass "
-             "makes, and the sweeps that are left at the end, fewer than a pass has"}};
+    return {other.cause, look_at};
   }
-  return {};
+  // Some of the sweeps between two checks: of each pass its last one, or all of the last pass.
+  bool more = !seen->residuals.empty();
+  int before = 0;
+  for (const Record::Residual& residual : seen->residuals) {
+    const double last = right.residual(residual.iteration);
+    const double all = others[0].residual(before + 1, residual.iteration);
+    const bool one_sweep = residual.iteration == before + 1;
+    more &= one_sweep || (residual.value > last * (1 + 1e-6) && residual.value < all);
+    before = residual.iteration;
+  }
+  if (!more) return {};
+  return {
+      "the residual is too large, as the changes of more sweeps than the last one before a check "
+      "are in the sum",
+      look_at};
 }
 
 }  // namespace validate

@@ -39,7 +39,8 @@ std::string march_words(const Look& look) {
              ? "the rows that a warp marches through: from as many below its first one as a pass "
                "has sweeps, to as many above its last one"
              : "the rows that a warp loads: from the one below its first row, to the one above its "
-               "last";
+               "last; and how they move up when a row is done: south becomes the old centre, then "
+               "centre the old north";
 }
 
 /// Whether of the four neighbours only the one south, or the one north, is missing.

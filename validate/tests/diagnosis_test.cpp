@@ -819,6 +819,40 @@ TEST_F(DiagnosisTest, loops_that_end_early) {
   EXPECT_SAYS("it stops after 4 iterations, however many --iterations asks for", said());
 }
 
+// A tile of 38 points that are stored, and a halo of 5, makes 6 sweeps.
+TEST(DiagnosePassTest, tiles_with_a_halo_that_is_too_narrow) {
+  Solver solver;
+  validate::Patient patient;
+  patient.step = 13;
+  patient.names = {"tile_sweeps"};
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    if (asked.iterations < 6) return true;
+    for (int j = 1; j < asked.n - 1; ++j) {
+      for (int i = 1; i < asked.n - 1; ++i) {
+        const bool seam = i % 38 == 37 || i % 38 == 0 || j % 38 == 37 || j % 38 == 0;
+        if (seam) seen->field[static_cast<std::size_t>(j) * asked.n + i] += 0.01f;
+      }
+    }
+    return true;
+  };
+  patient.run_again = patient.run;
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 6};
+  wrong.made = 6;
+  wrong.field = true;
+  wrong.first_iteration = 6;
+  std::string text;
+  for (const std::string& line : validate::diagnose_sweeps_of_a_pass(wrong, patient).lines()) {
+    text += line + "\n";
+  }
+  EXPECT_SAYS(
+      "only the columns i = 37..38, 75..76 are wrong, and the rows j = 37..38, 75..76 are: "
+      "there tiles meet",
+      text);
+  EXPECT_SAYS("the halo of a tile", text);
+}
+
 // Sweeps that fill no graph of ten are counted, and not made.
 TEST(DiagnosePassTest, sweeps_that_are_left_out_at_the_end) {
   Solver solver;
@@ -922,6 +956,31 @@ TEST(DiagnoseFailureTest, host_code_in_the_memory_of_the_gpu) {
       said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\ncudaMallocManaged(&g, 8);\n"));
 }
 
+TEST(DiagnoseFailureTest, an_address_of_nothing) {
+  const std::string error =
+      "x/jacobi.cu:1: host code writes 0x7f06b2600000, where nothing was allocated";
+  EXPECT_SAYS("line 1 writes memory of the host where nothing was allocated",
+              said_of_error(error, "to[0] = 1;\n"));
+  EXPECT_SAYS("the pointer at line 1", said_of_error(error, "to[0] = 1;\n"));
+  EXPECT_SAYS(
+      "is where row j goes already",
+      said_of_error(error, "cudaMemcpy(to + idx(0, j, n), f, 8, cudaMemcpyDeviceToHost);\n"));
+}
+
+TEST(DiagnoseFailureTest, threads_that_share_a_place_in_shared_memory) {
+  EXPECT_SAYS("two threads write the same place in shared memory, ring[0][0][0], at line 148",
+              said_of_error("x/jacobi.cu:148: race in shared memory: thread (0,1,0) writes what "
+                            "thread (0,0,0) wrote at line 148, and no barrier in between (kernel "
+                            "launched at line 221, block (0,0,0): ring[0][0][0])"));
+  const std::string buffers = said_of_error(
+      "x/jacobi.cu:39: race in shared memory: thread (0,0,0) reads what thread "
+      "(1,0,0) wrote at line 40, and no barrier in between (kernel launched at line "
+      "84, block (0,0,0): b[513])");
+  EXPECT_SAYS("one thread of a block writes b[513], another one reads it, at lines 39 and 40",
+              buffers);
+  EXPECT_SAYS("a barrier between the two", buffers);
+}
+
 TEST(DiagnoseFailureTest, calls_that_are_refused) {
   EXPECT_SAYS("are multiples of 4, too",
               said_of_error("x/jacobi.cu:148: an asynchronous copy moves 4, 8 or 16 bytes, aligned "
@@ -935,6 +994,17 @@ TEST(DiagnoseFailureTest, calls_that_are_refused) {
       "(cudaErrorInvalidValue)";
   EXPECT_SAYS("first where it goes to, then where it comes from",
               said_of_error("x/jacobi.cu:109: cudaMemcpy(a, b, 8, c): " + direction));
+  const std::string fill = said_of_error("x/jacobi.cu:85: cudaMemset(&sum, 0, 8): " + direction);
+  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's", fill);
+  EXPECT_SAYS("sum holds the address that cudaMalloc gave", fill);
+  EXPECT_SAYS("at line 85 cudaMemsetAsync gets sum, which holds no address of the GPU's memory",
+              said_of_error("x/jacobi.cu:85: cudaMemsetAsync(sum, 0, 8, stream): " + direction));
+  EXPECT_SAYS(
+      "longer than a pitch: rows of 400 bytes do not fit in pitches of 400 (to) and 384 "
+      "bytes (from)\n",
+      said_of_error("x/jacobi.cu:211: cudaMemcpy2D(to, a, f, b, a, 1, c): invalid pitch "
+                    "argument (rows of 400 bytes do not fit in pitches of 400 (to) and 384 "
+                    "bytes (from)) (cudaErrorInvalidPitchValue)"));
   const std::string late =
       said_of_error("x/jacobi.cu:3: cudaGetLastError(): " + direction,
                     "double* sum;\ncudaMemset(&sum, 0, 8);\nCUDA_CHECK(cudaGetLastError());\n");
