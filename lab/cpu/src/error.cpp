@@ -50,6 +50,9 @@ constexpr Named kErrors[] = {
           "operation failed due to a previous error during capture"),
     NAMED(cudaErrorStreamCaptureUnmatched, "capture was not ended in the same stream as it began"),
     NAMED(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
+    NAMED(cudaErrorGraphExecUpdateFailure,
+          "the graph update was not performed because it included changes which violated "
+          "constraints specific to instantiated graph update"),
     NAMED(cudaErrorUnknown, "unknown error"),
 };
 

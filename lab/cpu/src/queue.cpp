@@ -470,6 +470,22 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaG
                                  std::size_t) {
   return cudaGraphInstantiate(exec, graph, 0);
 }
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  if (auto e = check(exec)) return e;
+  if (auto e = check(graph)) return e;
+  const bool same = std::equal(exec->work.begin(), exec->work.end(), graph->work.begin(),
+                               graph->work.end(), [](const auto& a, const auto& b) {
+                                 return a->is_kernel() == b->is_kernel() && a->what == b->what;
+                               });
+  if (info) *info = {};
+  if (same) {
+    exec->work = graph->work;
+    return cudaSuccess;
+  }
+  if (info) info->result = cudaGraphExecUpdateErrorTopologyChanged;
+  return error(cudaErrorGraphExecUpdateFailure, "the two graphs have other nodes");
+}
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return check(exec); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (auto e = check(exec)) return e;

@@ -381,6 +381,7 @@ TEST(NotCoveredTest, knows_the_names) {
                                  "cudaMemcpy3D",
                                  "cudaIpcGetMemHandle",
                                  "cudaGraphAddKernelNode",
+                                 "cudaGraphExecKernelNodeSetParams",
                                  "tiled_partition",
                                  "cudaStreamAddCallback",
                                  "cudaLaunchHostFunc"}) {

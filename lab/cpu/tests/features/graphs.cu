@@ -156,6 +156,37 @@ void forms() {
   CUDA(cudaStreamDestroy(stream));
 }
 
+// A graph that can be launched gets the arguments of another capture.
+void updates() {
+  Array<int> x(1), y(1);
+  cudaStream_t stream;
+  CUDA(cudaStreamCreate(&stream));
+  const auto captured = [&](int* place, int kernels) {
+    cudaGraph_t graph;
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int k = 0; k < kernels; ++k) add_kernel<<<1, 1, 0, stream>>>(place, 1);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    return graph;
+  };
+  const cudaGraph_t of_x = captured(x.data(), 2), of_y = captured(y.data(), 2);
+  const cudaGraph_t longer = captured(y.data(), 3);
+  cudaGraphExec_t exec;
+  CUDA(cudaGraphInstantiate(&exec, of_x, 0));
+  CUDA(cudaGraphLaunch(exec, stream));
+  cudaGraphExecUpdateResultInfo info;
+  CUDA(cudaGraphExecUpdate(exec, of_y, &info));
+  CHECK(info.result == cudaGraphExecUpdateSuccess);
+  CHECK(cudaGraphExecUpdate(exec, longer, &info) == cudaErrorGraphExecUpdateFailure);
+  CHECK(info.result == cudaGraphExecUpdateErrorTopologyChanged);
+  (void)cudaGetLastError();
+  CUDA(cudaGraphLaunch(exec, stream));
+  CUDA(cudaStreamSynchronize(stream));
+  CHECK(x[0] == 2 && y[0] == 2);
+  for (const cudaGraph_t graph : {of_x, of_y, longer}) CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaStreamDestroy(stream));
+}
+
 void mistakes() {
   cudaStream_t stream;
   CUDA(cudaStreamCreate(&stream));
@@ -206,6 +237,7 @@ int main() {
   fork_and_join();
   copies_and_fills();
   forms();
+  updates();
   mistakes();
   return result();
 }
