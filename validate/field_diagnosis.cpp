@@ -335,7 +335,11 @@ std::string points_of(const Look& look, const Culprit& culprit) {
            culprit.function +
            ": j_begin and j_end, with no row between one warp's and the next one's; and the launch "
            "(grid and block) in " +
-           culprit.host;
+           culprit.host +
+           (look.wrong.run.ranks > 1
+                ? "; and which rows each rank has, and how they are divided (at its ends, and the "
+                  "rest): together all of them"
+                : "");
   }
   return "which points the threads of " + culprit.function +
          " have, i and j from blockIdx, blockDim and threadIdx, and the loop over a thread's "
