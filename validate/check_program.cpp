@@ -425,13 +425,17 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
   const bool right_alone = what.run.ranks > 1 && right_with_one_rank(what.run, alone);
   Diagnosis diagnosis = explain(what, patient);
   // The last sweep's changes are right only where all that the ranks hold is.
+  const auto says = [&](const char* words) {
+    return diagnosis.cause.find(words) != std::string::npos;
+  };
   if (right_alone && what.field && !what.residual &&
-      (!diagnosis.known() || diagnosis.cause.find("warp") != std::string::npos)) {
+      (!diagnosis.known() || says("warp") || says("the sweep leaves out"))) {
     return {
         "with one rank it is right; with more the residual is right, too. So each rank sweeps "
         "its rows as it should, and hands over others as the result",
         {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of "
-         "what the rank holds, which begins with the halo"}};
+         "what the rank holds, which begins with the halo; and whether its rows are those that it "
+         "computes, slab.begin to slab.end, without the halo"}};
   }
   if (right_alone) {
     lines->push_back(
@@ -440,14 +444,17 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
         "all ranks");
   }
   // What lies between two ranks lies between two warps, too.
-  if (right_alone && what.field &&
-      (!diagnosis.known() || diagnosis.cause.find("warp") != std::string::npos)) {
+  if (right_alone && what.field && !says("the sweep leaves out")) {
+    const bool of_a_warp = !diagnosis.known() || says("warp");
     Diagnosis borders = diagnose_borders(what, patient);
+    if (borders.known() && !of_a_warp && !diagnosis.symptom) {
+      diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
+    }
     const std::string one_by_one = "with --check-every 1 all is right";
     if (borders.known() && diagnosis.cause.rfind(one_by_one, 0) == 0) {
       borders.cause = one_by_one + ". In longer passes " + borders.cause;
     }
-    if (borders.known()) diagnosis = borders;
+    if (borders.known() && of_a_warp) diagnosis = borders;
   }
   // What a single access does wrong comes before how the field looks.
   const bool by_looks = diagnosis.draw && patient.finding.kind == Finding::kRace;

@@ -690,6 +690,52 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
   return {};
 }
 
+/// What the lab's own part of an exchange says, of what a rank hands over to it.
+Diagnosis diagnose_exchange(const std::string& error) {
+  const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
+  if (says("ranks.cpp:") && says("cudaMemcpy") && says("the direction says")) {
+    return {"the rows of a halo lie outside of what the rank has memory for",
+            {"slab_of_rank: held_begin and held_end, as many rows beyond the rank's own as a pass "
+             "has sweeps, on both sides; and that allocate_fields gives memory for all of them",
+             "exchange_halos: from which row on is sent, to which row on is received (row j of the "
+             "field is row j - held_begin of what the rank holds), and how many"}};
+  }
+  if (says("it exchanges rows with rank ")) {
+    return {error.substr(error.find("it exchanges")) + ": no rank has that number",
+            {"exchange_halos: to the south is rank() - 1, to the north rank() + 1; and the first "
+             "rank has no neighbour to the south, the last one none to the north",
+             "slab_of_rank: the last rank's rows end at n, also where n is no multiple of the "
+             "number of ranks"}};
+  }
+  if (says("no rank has row ")) {
+    return {
+        "some rows belong to no rank",
+        {"slab_of_rank: each row is one rank's: where one rank's rows end the next one's begin, "
+         "the first rank's begin at 0, the last one's end at n",
+         "ranks.finish in main: slab.begin and slab.end"}};
+  }
+  if (says("in vain for nccl")) {
+    return {"NCCL's calls of two ranks wait for each other",
+            {"ncclSend and ncclRecv in exchange_halos: all of a rank's between ncclGroupStart and "
+             "ncclGroupEnd, as alone each may wait for the other rank's; and to each ncclSend an "
+             "ncclRecv of the neighbour's",
+             "whether all ranks make the same calls, in the same order, the sum's among them"}};
+  }
+  if (says("no exchange of halos with it")) {
+    return {"a rank waits for an exchange that its neighbour does not make",
+            {"exchange_halos: before every pass each of two neighbours has the other one in its "
+             "list: no condition but whether there is one (slab.begin > 0, slab.end < n)",
+             "whether all ranks make as many passes: sweeps and residual are the same in each"}};
+  }
+  if (says("ncclRecv of ") && (says("it sends more") || says("it sends less"))) {
+    return {"a rank sends another number of values than its neighbour waits for",
+            {"ncclSend and ncclRecv in exchange_halos: the same count in both, of values "
+             "(ncclFloat), not of bytes",
+             "the number of rows: the same for both ranks at a border"}};
+  }
+  return {};
+}
+
 /// A kernel that is declared to return a value, which the CPU's compiler lets pass.
 Diagnosis diagnose_kernel_that_returns(const std::string& source) {
   const std::string code = code_only(source), mark = "__global__";
@@ -958,7 +1004,8 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
   const std::string ended = format("it ended with exit code %d: ", lab::kExitCudaError);
   if (error.rfind(ended, 0) == 0) {
     const std::string said = error.substr(ended.size());
-    Diagnosis found = diagnose_finding(read_finding(said), run.n, patient);
+    Diagnosis found = diagnose_exchange(said);
+    if (!found.known()) found = diagnose_finding(read_finding(said), run.n, patient);
     // Found when the kernel had ended: "the kernel launched at ... wrote past the end of ..."
     if (!found.known() && said.find(" wrote past the end of the ") != std::string::npos) {
       found = diagnose_few_bytes(given_in(said), run.n);

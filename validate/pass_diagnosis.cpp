@@ -288,7 +288,9 @@ Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient) {
                     "hold then");
   diagnosis.look_at = {
       "exchange_halos: rows of which field (that which the next pass reads), which rows, how many "
-      "(as many as the next pass has sweeps), and where they are put"};
+      "(as many as the next pass has sweeps), and where they are put",
+      "which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, "
+      "and no other row of a rank's"};
   if (words.has_streams()) {
     diagnosis.look_at.push_back(
         "what the exchange waits for (the kernel that makes the rows to be sent), and what waits "

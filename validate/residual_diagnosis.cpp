@@ -466,6 +466,17 @@ Diagnosis ask_whether_running(const Look& look) {
           {look.words.host() + ": the sum is set to 0 before each sweep"}};
 }
 
+/// What makes one sum of those of all ranks.
+std::string sum_over_ranks(const Look& look) {
+  const std::string halos = look.halos ? look.halos : "";
+  const std::string nccl = "ncclAllReduce (one value, ncclDouble, ncclSum)", mpi = "ranks.sum";
+  return "the sum over all ranks: " +
+         (halos == "nccl"  ? nccl
+          : halos == "mpi" ? mpi
+                           : nccl + ", or without NCCL " + mpi) +
+         ", before the host reads the sum";
+}
+
 Diagnosis ask_for_factor(const Look& look) {
   if (look.sweeps.size() < 2) return {};
   bool mean = true;
@@ -485,6 +496,12 @@ Diagnosis ask_for_factor(const Look& look) {
   if (std::fabs(factor - 1) < 1e-6) return {};
   const double times = factor * factor, whole = std::round(times);
   if (whole >= 2 && whole <= 65536 && std::fabs(times - whole) < std::min(1e-2, 1e-6 * whole)) {
+    if (look.ranks > 1 && whole == look.ranks) {
+      return {
+          format("every squared change is counted %.0f times, and there are as many ranks", whole),
+          {sum_over_ranks(look) + ": once, of what each rank has of its own rows",
+           look.words.formula()}};
+    }
     return {format("every squared change is counted %.0f times", whole),
             {"which threads add to the sum: each change once, and a block's (or a warp's) sum by "
              "one thread alone; whether " +
@@ -565,17 +582,6 @@ std::vector<double> fold(const std::vector<double>& lines, int period) {
   std::vector<double> result(period, 0.0);
   for (std::size_t k = 0; k < lines.size(); ++k) result[k % period] += lines[k];
   return result;
-}
-
-/// What makes one sum of those of all ranks.
-std::string sum_over_ranks(const Look& look) {
-  const std::string halos = look.halos ? look.halos : "";
-  const std::string nccl = "ncclAllReduce (one value, ncclDouble, ncclSum)", mpi = "ranks.sum";
-  return "the sum over all ranks: " +
-         (halos == "nccl"  ? nccl
-          : halos == "mpi" ? mpi
-                           : nccl + ", or without NCCL " + mpi) +
-         ", before the host reads the sum";
 }
 
 /// The rank whose rows alone, all of them, are in the sum; -1: there is none.
@@ -1000,6 +1006,9 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
     if (look.words.has_stored_parts()) diagnosis.look_at.push_back(kStoredParts);
     return diagnosis;
   }
+  const std::string own_rows =
+      look.ranks > 1 ? "; of a rank its own rows, and none of its halo, which are a neighbour's"
+                     : "";
   return {
       format("the field is right, and the sum of the squared changes too large (%.4g times what "
              "it should be in iteration 1). Either some are added more than once, or something "
@@ -1008,7 +1017,8 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
       look.words.has_strips()
           ? std::vector<std::string>{where,
                                      "the points that are in the sum: those alone that the "
-                                     "warp stores, and none of the rows' padding"}
+                                     "warp stores, and none of the rows' padding" +
+                                         own_rows}
           : std::vector<std::string>{where}};
 }
 

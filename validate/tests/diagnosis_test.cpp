@@ -956,6 +956,28 @@ TEST(DiagnoseFailureTest, host_code_in_the_memory_of_the_gpu) {
       said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\ncudaMallocManaged(&g, 8);\n"));
 }
 
+TEST(DiagnoseFailureTest, what_a_job_of_ranks_says) {
+  EXPECT_SAYS("it exchanges rows with rank 3, and there are ranks 0 to 2: no rank has that number",
+              said_of_error("rank 2: it exchanges rows with rank 3, and there are ranks 0 to 2"));
+  EXPECT_SAYS("another number of values than its neighbour waits for",
+              said_of_error("rank 1: ncclRecv of 2048 bytes from rank 0: it sends more: that is "
+                            "undefined in NCCL"));
+  EXPECT_SAYS("between ncclGroupStart and ncclGroupEnd",
+              said_of_error("rank 1: waited 5 s in vain for ncclSend, which NCCL has not ended: do "
+                            "all ranks make the same calls, in the same order?"));
+  EXPECT_SAYS("an exchange that its neighbour does not make",
+              said_of_error("rank 2: waited 5 s in vain for rank 1: no exchange of halos with it"));
+  EXPECT_SAYS("some rows belong to no rank",
+              said_of_error("rank 0: no rank has row 33 of the result"));
+  // A line of the lab's own file is none of the learner's.
+  const std::string halo = said_of_error(
+      "rank 1: ranks.cpp:738: cudaMemcpyAsync(halo.receive, state.from_others + at, 8, "
+      "cudaMemcpyHostToDevice, stream): invalid argument (the destination is host memory, and the "
+      "direction says device) (cudaErrorInvalidValue)");
+  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
+  EXPECT_EQ(halo.find("line 738"), std::string::npos);
+}
+
 TEST(DiagnoseFailureTest, an_address_of_nothing) {
   const std::string error =
       "x/jacobi.cu:1: host code writes 0x7f06b2600000, where nothing was allocated";
