@@ -538,7 +538,11 @@ Measured host_waits_late(Bench* bench) {
   return measured(idle == 0,
                   format("in %d checks and %d sweeps the host waits %.3g times; after %.3g of them "
                          "the GPU has nothing left to do",
-                         kJobChecks, kJobSweeps, waits, idle));
+                         kJobChecks, kJobSweeps, waits, idle),
+                  waits > kJobChecks
+                      ? "It waits more often than once a check: what waits in a pass "
+                        "(cudaDeviceSynchronize, ranks.wait, a copy that is not asynchronous)?"
+                      : "");
 }
 
 // Large enough for passes that outlast an exchange, and smaller than the step's own n: there it is

@@ -1002,7 +1002,9 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
                "iteration 1). Either some points do not get into it, or something else is added "
                "up, or what follows is another formula",
                part),
-        {where}};
+        {where + (look.words.has_streams()
+                      ? "; and whether all launches of a pass add to it, the ends' and the rest's"
+                      : "")}};
     if (look.words.has_stored_parts()) diagnosis.look_at.push_back(kStoredParts);
     return diagnosis;
   }

@@ -1000,7 +1000,7 @@ TEST(DiagnoseFailureTest, threads_that_share_a_place_in_shared_memory) {
       "84, block (0,0,0): b[513])");
   EXPECT_SAYS("one thread of a block writes b[513], another one reads it, at lines 39 and 40",
               buffers);
-  EXPECT_SAYS("a barrier between the two", buffers);
+  EXPECT_SAYS("no barrier says which of them comes first", buffers);
 }
 
 TEST(DiagnoseFailureTest, calls_that_are_refused) {
