@@ -22,9 +22,9 @@ std::set<std::string> names_in(const std::string& source);
 /// 0: none.
 int step_in(const std::string& source);
 
-/// The line of the first function of three ints, as idx(i, j, n) is one, that multiplies them as ints
-/// and returns the place of a point; 0: there is none. From n = 46341 on n * n is more than an int
-/// holds.
+/// The line of the first function of three ints, as idx(i, j, n) is one, that multiplies them as
+/// ints and returns the place of a point; 0: there is none. From n = 46341 on n * n is more than an
+/// int holds.
 int int_index_in(const std::string& source);
 
 /// Reads a whole text file; returns false where it cannot be read.
