@@ -112,14 +112,14 @@ fi
 driver_cuda="" gpus="" gpu_usable=0
 if ! have nvidia-smi; then
   line missing driver "no nvidia-smi: no NVIDIA driver here" \
-    "on a cluster, a node with a GPU: srun --gpus=1 make doctor; in a container: --gpus all"
+    "srun --gpus=1 make doctor, on a cluster (a node with a GPU); in a container: --gpus all"
 else
   smi=$(quietly 30 nvidia-smi)
   driver_cuda=$(sed -n 's/.*CUDA Version *:* *\([0-9][0-9.]*\).*/\1/p' <<<"$smi" | head -n 1)
   driver=$(sed -n 's/.*Driver Version *:* *\([0-9][0-9.]*\).*/\1/p' <<<"$smi" | head -n 1)
   if ! gpu_here; then
     line problem driver "nvidia-smi sees no GPU (${driver:-the driver does not answer})" \
-      "a node with a GPU: srun --gpus=1 make doctor; else see dmesg, and whether the kernel module is loaded"
+      "srun --gpus=1 make doctor (a node with a GPU); else see dmesg, and whether the kernel module is loaded"
   elif [[ -z $driver_cuda ]]; then
     line problem driver "nvidia-smi does not say its version" "look at what nvidia-smi says"
   elif [[ -n $toolkit && ${toolkit%%.*} -gt ${driver_cuda%%.*} ]]; then

@@ -813,7 +813,7 @@ def main():
     if not 1 <= arguments.iterations <= 100000:
         fail(f"--iterations {arguments.iterations}: must be from 1 to 100000", 2)
     if arguments.results and not arguments.results.is_dir():
-        fail(f"--results {arguments.results}: there is no such folder", 2)
+        fail(f"{arguments.results}: there is no such folder (RESULTS, --results)", 2)
     if arguments.build and not (arguments.build / "bin").is_dir():
         fail(f"--build {arguments.build}: there is no folder bin in it", 2)
     build = (arguments.build or default_build).absolute()

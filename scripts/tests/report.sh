@@ -25,7 +25,7 @@ mkdir "$temp/empty" "$temp/folder"
 echo "a file" >"$temp/file"
 one_line 2 '^report.py: --n 2: must be from 3' --n 2
 one_line 2 '^report.py: --iterations 0: must be' --iterations 0
-one_line 2 '^report.py: --results .*/nowhere: there is no such folder' --results "$temp/nowhere"
+one_line 2 '^report.py: .*/nowhere: there is no such folder (.RESULTS, --results.)$' --results "$temp/nowhere"
 one_line 2 '^report.py: --build .*/empty: there is no folder bin' --build "$temp/empty"
 one_line 2 '^report.py: .*/folder: is a folder' --no-run --out "$temp/folder"
 one_line 1 '^report.py: .*/file: File exists' --no-run --out "$temp/file/report.html"
