@@ -283,7 +283,7 @@ test_nvcc() {
   sed 's/__host__ __device__ inline/inline/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "a kernel that calls a function of the host" STEP=04 BACKEND=cpu
   expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"
-  expect '^04_jacobi_kernel: right where the CPU runs the kernels, but nvcc refuses it; ' \
+  expect '^04_jacobi_kernel: right where the CPU runs the kernels, but nvcc refuses it;$' \
     "a kernel that calls a function of the host"
 }
 
