@@ -130,7 +130,17 @@ words() {
     sed -f <(grep -nE '// @[a-z_]+$' "$1" | sed -E 's,^([0-9]+):.*// @([a-z_]+)$,s/@\2\\b/\1/g,')
 }
 
+# Its environment is that of its `// env: ` lines; with a line `// also: ` it says the same once more, with what stands
+# there added.
 check_error() {
+  local source=$1 also
+  check_error_in "$source"
+  also=$(words "$source" also)
+  if [[ -n $also ]]; then check_error_in "$source" "$also"; fi
+}
+
+# check_error_in SOURCE [NAME=VALUE]
+check_error_in() {
   local source=$1 name variant code env expected lines
   name=$(basename "$source" .cu)
   # One of the two may not be told enough, and then says nothing.
@@ -138,6 +148,7 @@ check_error() {
   variant=$(words "$source" variant)
   code=$(words "$source" exit)
   mapfile -t env < <(words "$source" env)
+  env+=("${@:2}")
   mapfile -t expected < <(words "$source" expect)
   ((${#expected[@]} > 0)) || fail "$name: its first lines expect nothing"
   case ${variant:=plain} in

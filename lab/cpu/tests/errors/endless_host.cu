@@ -1,12 +1,9 @@
 // variant: watched
 // expect: endless_host.cu:1[0-9]: host code still runs here \(called at .*\)$
 
-#include <csignal>
-#include <thread>
-
-#include <unistd.h>
-
 #include <lab/cuda_check.h>
+
+#include "ask_after.h"
 
 // volatile: a loop that does nothing may be left out.
 void balance(volatile int* left) {
@@ -17,10 +14,7 @@ void balance(volatile int* left) {
 }
 
 int main() {
-  std::thread([] {
-    sleep(1);
-    kill(getpid(), SIGUSR1);
-  }).detach();
+  ask_after(1);
   int* left;
   CUDA_CHECK(cudaMallocManaged(&left, sizeof(int)));
   *left = 8;

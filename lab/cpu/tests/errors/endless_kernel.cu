@@ -2,12 +2,9 @@
 // expect: endless_kernel.cu:(@head|@body): still runs here, for [1-9] s \(kernel launched at line
 //         @launch, block \(1,0,0\), thread \(2,0,0\)\)$
 
-#include <csignal>
-#include <thread>
-
-#include <unistd.h>
-
 #include <lab/cuda_check.h>
+
+#include "ask_after.h"
 
 // Thread 34 never gets there.
 __global__ void count_down_kernel(int* left, int from) {
@@ -19,11 +16,7 @@ __global__ void count_down_kernel(int* left, int from) {
 }
 
 int main() {
-  // Whoever waits for a program asks it where it is.
-  std::thread([] {
-    sleep(3);
-    kill(getpid(), SIGUSR1);
-  }).detach();
+  ask_after(3);
   int* left;
   CUDA_CHECK(cudaMalloc(&left, 64 * sizeof(int)));
   count_down_kernel<<<2, 32>>>(left, 8);  // @launch

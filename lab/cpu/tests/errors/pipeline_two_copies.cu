@@ -2,6 +2,7 @@
 //         one of line @first may still be under way: __pipeline_wait_prior waits for it:
 //         tile\[1\]\[0\] \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // variant: watched
+// also: LAB_CPU_ORDER=reverse
 
 #include <lab/cuda_check.h>
 
