@@ -116,6 +116,7 @@ class DiagnosisTest : public ::testing::Test {
     patient.source = source;
     patient.watched = watched;
     patient.finding.kind = found;
+    patient.finding.shared = found_shared;
     patient.finding.line = patient.finding.other_line = found_at;
     patient.run = [&](const Case& asked, Observation* seen) {
       *seen = solver.run(asked);
@@ -152,11 +153,27 @@ class DiagnosisTest : public ::testing::Test {
   std::string source;           ///< the same
   bool watched = false;         ///< every access was looked at, and this was found
   validate::Finding::Kind found = validate::Finding::kNone;
-  int found_at = 0;  ///< the line
+  bool found_shared = false;  ///< in shared memory
+  int found_at = 0;           ///< the line
   std::function<bool(const Case&, Observation*)> run_again;
 };
 
 #define EXPECT_SAYS(words, text) EXPECT_NE((text).find(words), std::string::npos) << (text)
+
+TEST_F(DiagnosisTest, a_race_in_a_tile_comes_before_what_it_looks_like) {
+  // Some rows read the one above in place of their own.
+  solver.update = [this](const Field& old, int i, int j) {
+    return j % 8 == 3 ? solver.mean(old, i, j + 1) : solver.mean(old, i, j);
+  };
+  EXPECT_EQ(said().find("a race"), std::string::npos) << said();
+  watched = found_shared = true;
+  found = validate::Finding::kRace;
+  found_at = 95;
+  EXPECT_SAYS(
+      "a race: one thread of a block writes shared memory, another one reads it, at line "
+      "95",
+      said());
+}
 
 // ---- Points that are left out
 
