@@ -148,7 +148,8 @@ check_error_in() {
   variant=$(words "$source" variant)
   code=$(words "$source" exit)
   mapfile -t env < <(words "$source" env)
-  env+=("${@:2}")
+  # Of several workers any may come first to where a block fails.
+  env=(LAB_CPU_WORKERS=1 "${env[@]}" "${@:2}")
   mapfile -t expected < <(words "$source" expect)
   ((${#expected[@]} > 0)) || fail "$name: its first lines expect nothing"
   case ${variant:=plain} in

@@ -1,4 +1,5 @@
 // variant: watched
+// env: LAB_CPU_WORKERS=2
 // expect: endless_kernel.cu:(@head|@body): still runs here, for [1-9] s \(kernel launched at line
 //         @launch, block \(1,0,0\), thread \(2,0,0\)\)$
 
