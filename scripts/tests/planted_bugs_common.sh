@@ -29,14 +29,13 @@ END
 # compile_on_cpu STEP CPP PROGRAM VARIANT: makes PROGRAM from what cuda_to_cpp made, for the CPU in place
 # of a GPU. VARIANT: "" or _watched, in which every access is looked at.
 compile_on_cpu() {
-  local step=$1 cpp=$2 program=$3 variant=$4 cxx=${LAB_TEST_CXX:-c++} branches=trace-pc
+  local step=$1 cpp=$2 program=$3 variant=$4 cxx=${LAB_TEST_CXX:-c++}
   # shellcheck disable=SC2154  # lib.sh sets them
   local library=$build_dir/lab/cpu/libcuda_on_cpu$variant.a
   local -a flags own=(-O1) link=() ranks=() mpi=()
   read -r -a flags <<<"${LAB_TEST_CXX_FLAGS:-}"
   if [[ $variant == _watched ]]; then
-    if "$cxx" --version | grep -q clang; then branches=trace-pc,bb; fi
-    own+=(-fsanitize=thread "-fsanitize-coverage=$branches" -DCUDA_ON_CPU_WATCHED)
+    read -r -a own <"$build_dir/lab/cpu/watched_flags.txt"
     link=("-Wl,--wrap=memcpy" "-Wl,--wrap=memmove" "-Wl,--wrap=memset") # as lab/cpu/CMakeLists.txt says
   fi
   # A job of several ranks.
