@@ -9,6 +9,7 @@
 
 #include <sys/mman.h>
 
+#include <cuda_on_cpu/atomic.h>
 #include <cuda_on_cpu/shared.h>
 
 #include "report.h"
@@ -449,6 +450,13 @@ void check_launch_bounds(long long most, Where where) {
       "kernel at %s allows %lld",
       text(Block::current()->kernel().config.where).c_str(), block.x, block.y, block.z,
       text(where).c_str(), most);
+}
+void refuse_own_variable(const void* p, Where where) {
+  const OutsideKernelCode outside;
+  const Block* block = Block::current();
+  if (!block || !block->fibre().holds(p)) return;
+  fail("%s: changes atomically a variable of the thread's own, which no other thread sees (%s)",
+       text(where).c_str(), block->describe_place_of_running_thread().c_str());
 }
 void thread_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 int lane() { return Block::current()->running_thread() & 31; }

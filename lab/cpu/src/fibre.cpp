@@ -153,6 +153,10 @@ void Fibre::arrived([[maybe_unused]] Fibre& first) {
 #endif
 }
 
+bool Fibre::holds(const void* address) const {
+  return stack_ && address >= stack_ && address < stack_ + stack_bytes_;
+}
+
 bool Fibre::overflowed_at(const void* address) const {
   return stack_ && address >= stack_ - guard_bytes() && address < stack_;
 }

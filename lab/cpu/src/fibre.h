@@ -23,6 +23,9 @@ class Fibre {
   /// that the switch has been made.
   static void arrived(Fibre& first);
 
+  /// Whether the address lies on the stack.
+  bool holds(const void* address) const;
+
   /// Whether the address lies in the space below the stack, which nothing may touch.
   bool overflowed_at(const void* address) const;
 
