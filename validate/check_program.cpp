@@ -341,6 +341,11 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
         Diagnosis pass = explain_pass(wrong, patient);
         if (forget_residuals(&pass)) return pass;
       }
+      // Nor does a field that is wrong then of a residual that is wrong while the field is right.
+      if (!wrong.field && other.field) {
+        const Diagnosis sum = diagnose_pass_residual(wrong, patient);
+        if (sum.known()) return sum;
+      }
       Diagnosis diagnosis = explain(other, patient);
       if (!diagnosis.known()) return diagnose_pass_residual(wrong, patient);
       // What is told of the run at hand may look otherwise.
@@ -377,19 +382,27 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
 /// one.
 constexpr double kSuspectSeconds = 20;
 
-/// The short run in which every access is looked at: on a grid large enough for what is wrong in
-/// `run`, as strips that overlap need more than one of them.
-Case watched_case(const Case& run) {
-  constexpr int kMostN = 250;
-  const int n = run.n > kWatchedN ? kMostN : kWatchedN;
-  return {lab::ProblemKind::kProbe, n, 3};
-}
+/// A short run in which every access is looked at, and how it went.
+struct Look {
+  Case run;
+  Run trial;
+};
 
-/// What a look at every access of a short run finds.
-Finding look_closely(const Case& run, const std::string& watched, const std::string& dir,
-                     double time_limit) {
-  return read_finding(
-      last_words(run_program(watched, watched_case(run), false, dir, time_limit).child));
+/// Looks at every access of a short run of `watched`: on a grid large enough for what is wrong in
+/// `run`, as strips that overlap need more than one of them; and where nothing is found on it, on
+/// one of the run's own n.
+Look look_at_every_access(const Case& run, const std::string& watched, const std::string& dir,
+                          double time_limit) {
+  constexpr int kMostN = 250;
+  auto look_at = [&](int n) {
+    const Case few_sweeps = {lab::ProblemKind::kProbe, n, 3};
+    return Look{few_sweeps, run_program(watched, few_sweeps, false, dir,
+                                        std::min(time_limit, kSuspectSeconds))};
+  };
+  Look look = look_at(run.n > kWatchedN ? kMostN : kWatchedN);
+  if (!look.trial.error.empty() || run.n == look.run.n || run.ranks > 1) return look;
+  Look own = look_at(run.n);
+  return own.trial.child.timed_out ? look : own;
 }
 
 void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
@@ -418,9 +431,26 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   return lines;
 }
 
+/// Whether what a single access does wrong says more than how field and residuals look.
+bool comes_first(const Finding& finding, const Wrong& what, const Diagnosis& by_looks) {
+  if (!by_looks.known() || by_looks.symptom) return true;
+  switch (finding.kind) {
+    case Finding::kNone:
+      return false;
+    case Finding::kRace:  // it may do no harm, or harm that looks like something else
+      return by_looks.draw;
+    case Finding::kUnwritten:  // of a tile, what is missing has a look of its own
+      return by_looks.draw || (finding.shared && !what.field);
+    case Finding::kOutOfBounds:  // bounds that are off by one have a look of their own
+      return by_looks.draw || !what.field;
+    default:  // what no program may do, and what follows from it is a matter of luck
+      return true;
+  }
+}
+
 /// The cause, by all that is at hand. Of a job of several ranks of which one `alone` is right, says
-/// that first, in `lines`.
-Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& alone,
+/// that first, in `lines`. `look_n`: the grid on which every access was looked at.
+Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& alone, int look_n,
                       std::vector<std::string>* lines) {
   const bool right_alone = what.run.ranks > 1 && right_with_one_rank(what.run, alone);
   Diagnosis diagnosis = explain(what, patient);
@@ -456,15 +486,8 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
     }
     if (borders.known() && of_a_warp) diagnosis = borders;
   }
-  // What a single access does wrong comes before how the field looks.
-  const bool by_looks = diagnosis.draw && patient.finding.kind == Finding::kRace;
-  const Finding::Kind kind = patient.finding.kind;
-  if (!diagnosis.known() || diagnosis.symptom || by_looks || kind == Finding::kRefused ||
-      (kind == Finding::kOutOfBounds && !what.field)) {
-    const Diagnosis found = diagnose_finding(patient.finding, watched_case(what.run).n, patient);
-    if (found.known()) diagnosis = found;
-  }
-  return diagnosis;
+  const Diagnosis found = diagnose_finding(patient.finding, look_n, patient);
+  return found.known() && comes_first(patient.finding, what, diagnosis) ? found : diagnosis;
 }
 
 /// Whether two more runs of the program give fields of different bits.
@@ -589,23 +612,22 @@ bool failed_without_a_place(const Run& trial) {
 }
 
 /// Looks at every access of a short run.
-Run look_at_failure(const Check& check, const Case& run) {
+Look look_for_cause(const Check& check, const Case& run) {
   check.progress("looking for the cause");
-  return run_program(check.at_hand.watched, watched_case(run), false, check.dir,
-                     std::min(check.time_limit, kSuspectSeconds));
+  return look_at_every_access(run, check.at_hand.watched, check.dir, check.time_limit);
 }
 
 /// The first run. Is it still going on after a time in which most programs have ended, a look at a
 /// much shorter one tells whether it ever will: then it is slow, and gets all the time there is.
 /// (Ranks that wait for one another say so themselves.)
-Run run_first(const Check& check, const Case& run, bool hashed, std::optional<Run>* look) {
+Run run_first(const Check& check, const Case& run, bool hashed, std::optional<Look>* look) {
   const bool may_look =
       !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspectSeconds;
   Run trial = run_program(check.program, run, hashed, check.dir,
                           may_look ? kSuspectSeconds : check.time_limit);
   if (!may_look || !trial.child.timed_out) return trial;
-  *look = look_at_failure(check, run);
-  if ((*look)->child.timed_out) return trial;
+  *look = look_for_cause(check, run);
+  if ((*look)->trial.child.timed_out) return trial;
   check.progress(describe(run));
   return run_program(check.program, run, hashed, check.dir, check.time_limit);
 }
@@ -613,18 +635,21 @@ Run run_first(const Check& check, const Case& run, bool hashed, std::optional<Ru
 /// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
 /// CPU, with every access looked at, does. `look`: if somebody has looked already.
 std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
-                                         std::optional<Run> look, Patient* patient) {
+                                         std::optional<Look> look, Patient* patient) {
   Diagnosis diagnosis = diagnose_failure(run, trial.record.iterations, trial.error, *patient);
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
-    if (!look) look = look_at_failure(check, run);
-    patient->finding = read_finding(last_words(look->child));
+    if (!look) look = look_for_cause(check, run);
+    const Run& looked_at = look->trial;
+    patient->finding = read_finding(last_words(looked_at.child));
     patient->watched = true;
-    const Case looked_at = watched_case(run);
-    Diagnosis found = diagnose_finding(patient->finding, looked_at.n, *patient);
-    if (!found.known() && !patient->finding.known() && look->child.signal != 0) {
-      found = diagnose_failure(looked_at, look->record.iterations, look->error, *patient);
+    Diagnosis found = diagnose_finding(patient->finding, look->run.n, *patient);
+    if (!found.known() && !patient->finding.known() && looked_at.child.signal != 0) {
+      found = diagnose_failure(look->run, looked_at.record.iterations, looked_at.error, *patient);
     }
-    if (found.known()) diagnosis = found;
+    // A GPU ends no program for a race, or for memory that nothing has written.
+    const Finding::Kind kind = patient->finding.kind;
+    const bool harmless = kind == Finding::kRace || kind == Finding::kUnwritten;
+    if (found.known() && (!diagnosis.known() || diagnosis.symptom || !harmless)) diagnosis = found;
   }
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(trial.error);
@@ -650,16 +675,20 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool
     check.progress("looking for the first wrong iteration");
     what.first_iteration = first_wrong_iteration(made, *patient, &compared->field);
   }
-  check.progress("looking for the cause");
-  if (!check.at_hand.watched.empty()) {
-    patient->finding = look_closely(run, check.at_hand.watched, check.dir, check.time_limit);
+  int look_n = 0;
+  if (check.at_hand.watched.empty()) {
+    check.progress("looking for the cause");
+  } else {
+    const Look look = look_for_cause(check, run);
+    look_n = look.run.n;
+    patient->finding = read_finding(last_words(look.trial.child));
     patient->watched = true;
   }
   Questions of_one(check.program, check.folder, check.time_limit);
   Case job;
   job.ranks = 1;
   const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
-  const Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
+  const Diagnosis diagnosis = explain_all(what, *patient, alone, look_n, &lines);
   auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
   };
@@ -818,7 +847,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     const Case run = all_cases[next];
     progress(describe(run));
     const bool hashed = run.n >= kHashedRecordN;
-    std::optional<Run> look;
+    std::optional<Look> look;
     Run trial = next == 0 ? run_first(check, run, hashed, &look)
                           : run_program(program, run, hashed, check.dir, time_limit_seconds);
     if (!trial.child.started) return ends(Verdict::kCannotRun, trial.error);

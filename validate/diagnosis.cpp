@@ -571,7 +571,14 @@ std::string copies_of_few_bytes(const std::string& source) {
 
 /// Global memory that is read, and that nothing has written, where a copy may have left it out.
 Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
-  if (said_of(finding).rfind("changes atomically", 0) == 0) {
+  const std::string said = said_of(finding);
+  if (said.rfind("changes atomically shared memory", 0) == 0) {
+    return {format("line %d adds to %s, and no thread has set it to 0", finding.line,
+                   finding.what.empty() ? "shared memory" : finding.what.c_str()),
+            {"shared memory begins with anything: one thread of the block sets the sum to 0, and "
+             "then comes a barrier, before the first thread adds to it"}};
+  }
+  if (said.rfind("changes atomically", 0) == 0) {
     return {format("line %d adds to memory that nothing has written", finding.line),
             {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel "
              "that adds to it, also where nobody reads that sum"}};
@@ -605,6 +612,14 @@ Diagnosis diagnose_fill(const Finding& finding) {
                   "still has it",
                   filled.c_str(), finding.line)}};
 }
+
+const char* const kOrderOfLaunch =
+    "the order between <<< and >>>: the launch grid first, then the block (exchanged, a small n "
+    "may "
+    "still come out right)";
+const char* const kSizesOfLaunch =
+    "their sizes: at least one block (in whole numbers n / 1024 may be 0: round up), and at most "
+    "1024 threads a block, all directions multiplied";
 
 /// What the CPU in the GPU's place says in words that name the mistake, and not yet its mending.
 Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) {
@@ -667,11 +682,33 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
     const bool known = !sizes.empty() && sizes.rfind("cuda", 0) != 0;
     return {format("the launch before line %d was refused: ", finding.line) +
                 (known ? sizes : "no GPU has such a block or launch grid"),
-            {"the order between <<< and >>>: the launch grid first, then the block (exchanged, a "
-             "small n may still come out right)",
-             "their sizes: at least one block (in whole numbers n / 1024 may be 0: round up), and "
-             "at most 1024 threads a block, all directions multiplied",
+            {kOrderOfLaunch, kSizesOfLaunch,
              "CUDA_CHECK(cudaGetLastError()) right behind each launch, which names it at once"}};
+  }
+  // A GPU says no more than that.
+  if (said.rfind("cudaGetLastError(): invalid argument (cudaErrorInvalidValue)", 0) == 0) {
+    return {format("the launch before line %d was refused, or a call before it failed that nobody "
+                   "checked",
+                   finding.line),
+            {kOrderOfLaunch, kSizesOfLaunch,
+             "each call before that line: the CUDA_CHECK around it, which tells of its error"}};
+  }
+  if (said.rfind("cudaMemset", 0) == 0 && says("(&") && says("cudaErrorInvalidValue")) {
+    return diagnose_fill(finding);
+  }
+  if (says("changes atomically a variable of the thread's own")) {
+    return {format("line %d adds to a variable that each thread has for itself: what the threads "
+                   "add comes nowhere else",
+                   finding.line),
+            {"how the sum gets there: by its address (double* sum), through every function on the "
+             "way. A parameter by value (double sum) is a copy, and so is double own = *sum"}};
+  }
+  if (says(" points to host memory, which no kernel can use")) {
+    return {
+        format("the launch at line %d gives the kernel an address of host memory: ", finding.line) +
+            said.substr(0, said.find(" of the launch")),
+        {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a "
+         "kernel can use; malloc, new, a vector and a variable of the host do not"}};
   }
   if (says("and the direction says")) {
     if (said.rfind("cudaGetLastError()", 0) == 0) {
@@ -1022,11 +1059,25 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
          "where a pointer is assigned to another one in main (f_old = f_new): "
          "then both are the same field; std::swap exchanges them"}};
   }
+  // A GPU names no line.
+  const std::string ask_the_cpu =
+      "make check with RACES=1: it needs no GPU, and names the line, the block and the thread";
+  Diagnosis by_gpu;
+  by_gpu.symptom = true;
   if (error.find("illegal memory access") != std::string::npos) {
-    return {"a kernel reads or writes outside of what was allocated",
-            {words.bounds(),
-             "make check with RACES=1: it needs no GPU, and names the line, the block and the "
-             "thread"}};
+    by_gpu.cause = "a kernel reads or writes outside of what was allocated";
+    by_gpu.look_at = {words.bounds(), ask_the_cpu};
+    return by_gpu;
+  }
+  if (error.find("cudaErrorMisalignedAddress") != std::string::npos) {
+    by_gpu.cause =
+        "a kernel accesses several floats at once, at an address that is no multiple of their "
+        "bytes";
+    by_gpu.look_at = {
+        "each access by float2 or float4, and each asynchronous copy: the index of its first "
+        "float is a multiple of 2, or 4, also where n is not",
+        ask_the_cpu};
+    return by_gpu;
   }
   if (error.rfind("it crashed", 0) != 0) return {};
   const Diagnosis crash = diagnose_crash(run, words, patient);

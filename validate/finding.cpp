@@ -96,6 +96,7 @@ Finding read_finding(const std::string& said_by_program) {
     }
   } else if (holds(said, "memory that nothing has written")) {
     finding.kind = Finding::kUnwritten;
+    finding.shared = holds(said, "shared memory that nothing has written");
     finding.what = between(said, "nothing has written: ", " (");
   } else if (holds(said, "the launch was refused (")) {
     finding.kind = Finding::kRefused;

@@ -29,7 +29,7 @@ struct Finding {
                             ///< of an endless loop: "kernel", "launches" or "host"
   int allocated_at = 0;     ///< the line that gave the memory
   bool both_write = false;  ///< of a race
-  bool shared = false;      ///< of a race: in shared memory
+  bool shared = false;      ///< in shared memory: a race, or what nothing has written
   int other_line = 0;       ///< of a race: where the other thread was; of an endless loop of the
                             ///< host: main's line, from which it was called; 0: not known
   int plain_line = 0;  ///< of a race: the line that writes what others change atomically; 0: none

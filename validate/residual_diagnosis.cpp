@@ -263,6 +263,7 @@ Diagnosis ask_whether_they_change(const Look& look) {
                                       : "") +
              "; what the host reads of it when the sweep has ended; and " + look.words.formula() +
              ": a whole number divided by a whole number loses what is behind the point"}};
+    diagnosis.symptom = true;  // an access that is found to be wrong says more
     if (look.words.has_check_kernel()) {
       diagnosis.cause += ". Or nothing was ever added to the sum";
       diagnosis.look_at.insert(
@@ -631,6 +632,11 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
   if (part.kind == Part::kTwice) {
     diagnosis.look_at = {"which points the threads (or loops) of " + look.words.sweep() +
                          " have: some are computed twice, by two threads or by one"};
+    if (look.words.has_block_sum()) {
+      diagnosis.look_at.push_back(
+          "which threads add the block's sum: the first alone (threadIdx.x == 0 && threadIdx.y == "
+          "0); others hold parts of it");
+    }
     return diagnosis;
   }
   if (!look.words.sweep_on_gpu()) {
@@ -952,13 +958,15 @@ Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations)
                 ": a race. Threads add to the same sum at the same time, and some of it is lost",
             {shared}};
   }
+  Diagnosis guess{differ_words + ": a race, or a variable that nobody set", {shared, unset}};
   if (patient.watched) {
-    return {
+    guess = {
         differ_words +
             ": a variable that nobody set, most likely, as a look at every access finds no race",
         {unset, shared}};
   }
-  return {differ_words + ": a race, or a variable that nobody set", {shared, unset}};
+  guess.symptom = true;
+  return guess;
 }
 
 /// Whether the first ones are right, and what comes later is not.
@@ -973,6 +981,7 @@ Diagnosis ask_about_the_last(const Look& look) {
                                ? std::string("a later one is not")
                                : format("that of iteration %zu is not", right + 1);
   Diagnosis diagnosis;
+  diagnosis.symptom = true;
   diagnosis.cause =
       format("the field is right, and so %s the first %s; %s", right == 1 ? "is" : "are",
              right == 1 ? "residual" : format("%zu residuals", right).c_str(), rest.c_str());
@@ -990,12 +999,13 @@ Diagnosis ask_about_the_last(const Look& look) {
 Diagnosis say_too_little_or_too_much(const Look& look) {
   const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
   if (!std::isfinite(part)) return {};
-  const std::string where = (look.ranks > 1 ? sum_over_ranks(look) + "; and " : "") +
-                            "the sum in " + look.words.sweep() +
-                            ": each point's change * change once" +
-                            (look.words.has_block_sum()  ? ", each block's sum added by one thread"
-                             : look.words.has_shuffles() ? ", each warp's sum added by one lane"
-                                                         : "");
+  const std::string where =
+      (look.ranks > 1 ? sum_over_ranks(look) + "; and " : "") + "the sum in " + look.words.sweep() +
+      ": each point's change * change once" +
+      (look.words.has_block_sum()  ? ", each block's sum added by the first of its "
+                                     "threads, which alone has it"
+       : look.words.has_shuffles() ? ", each warp's sum added by one lane"
+                                   : "");
   if (part < 1) {
     Diagnosis diagnosis{
         format("the field is right, and the sum of the squared changes too small (%.3g of it in "
@@ -1006,6 +1016,7 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
                       ? "; and whether all launches of a pass add to it, the ends' and the rest's"
                       : "")}};
     if (look.words.has_stored_parts()) diagnosis.look_at.push_back(kStoredParts);
+    diagnosis.symptom = true;
     return diagnosis;
   }
   const std::string own_rows =
@@ -1100,13 +1111,18 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen) return {};
   const int n = wrong.run.n;
-  const bool number = std::none_of(seen->residuals.begin(), seen->residuals.end(),
-                                   [](const auto& r) { return std::isnan(r.value); });
+  auto any = [seen](auto is) {
+    return std::any_of(seen->residuals.begin(), seen->residuals.end(),
+                       [is](const auto& r) { return is(r.value); });
+  };
+  // What nothing has written is not a number on the CPU, and 0 on most GPUs.
+  const bool no_number = any([](double value) { return std::isnan(value); });
   const Words words(interview->patient());
-  if (!number && words.reads_sum_late()) {
+  if (words.reads_sum_late() && (no_number || any([](double value) { return value == 0; }))) {
     return {
-        "the field is right, and the residual is not a number: the host reads a place that no "
-        "sum has come to",
+        format("the field is right, and the residual is %s: the host reads a place that no "
+               "sum has come to",
+               no_number ? "not a number" : "0"),
         {"for each pass where its sum is copied to on the host, by a graph too, and which "
          "place is read when that pass is over: the same one",
          "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that "

@@ -178,6 +178,19 @@ TEST_F(CheckProgramTest, what_is_wrong_only_with_several_sweeps_a_check_is_told_
   EXPECT_TRUE(says(verdict, "diagnosis: with --check-every 1 all is right"));
 }
 
+TEST_F(CheckProgramTest, a_wrong_residual_is_not_told_by_a_field_that_is_wrong_in_another_run) {
+  const Verdict verdict = check_script(
+      step_with_checks(
+          "if [ $every = 1 ]; then\n"
+          "  dd if=/dev/zero of=\"$dir/field.f32\" bs=400 count=1 conv=notrunc 2>/dev/null\n"
+          "else\n"
+          "  sed -i '2,$s/,.*/,0/' \"$dir/residuals.csv\"\n"
+          "fi\n"),
+      {{ProblemKind::kProbe, 100, 10}});
+  EXPECT_TRUE(says(verdict, "wrong: probe, n = 100, 10 iterations\n"));
+  EXPECT_TRUE(says(verdict, "the residual is 0: the host reads a place that no sum has come to"));
+}
+
 TEST_F(CheckProgramTest, a_program_that_is_not_there_cannot_run) {
   const Verdict verdict =
       check_program(temporary("nothing"), kProbe, 60, [](const std::string&) {});
@@ -424,6 +437,76 @@ TEST_F(CheckProgramTest, a_look_at_every_access_tells_why_a_run_failed) {
                          "cudaMalloc gave at line 35' >&2\nexit 3\n"),
                    "exit code 3: jacobi.cpp:41"));
   EXPECT_EQ(looks, 3);
+}
+
+// A GPU goes on where the CPU in its place ends the program: then the field, or the residual, looks
+// like something else.
+TEST_F(CheckProgramTest, what_no_program_may_do_comes_before_how_the_result_looks) {
+  const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
+  test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +
+                                  kReadOptions + kChangeResiduals + "change_residuals '$2 *= 2'\n");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  auto check = [&](const std::string& words) {
+    test::write_script(watched, "echo 'watched: jacobi.cu:" + words + "' >&2\nexit 3\n");
+    return check_program(
+        program, kProbe, 60, [](const std::string&) {}, at_hand);
+  };
+  EXPECT_TRUE(says(check("87: host code reads byte 0 of the 8 bytes that cudaMallocManaged gave at "
+                         "line 39, and the kernel launched at line 85 may not have ended: wait for "
+                         "it (cudaDeviceSynchronize)"),
+                   "diagnosis: at line 87 the host reads"));
+  EXPECT_TRUE(says(check("79: thread (1,1,0) waits here for the others of its mask, thread (0,1,0) "
+                         "has returned (kernel launched at line 91, block (0,0,0))"),
+                   "diagnosis: not all threads of the warp come to the shuffle at line 79"));
+  EXPECT_TRUE(says(check("90: changes atomically shared memory that nothing has written: block_sum "
+                         "(kernel launched at line 102, block (0,0,0), thread (0,0,0))"),
+                   "diagnosis: line 90 adds to block_sum, and no thread has set it to 0"));
+  // What may do no harm on a GPU does not.
+  EXPECT_FALSE(says(check("95: changes atomically global memory that nothing has written (kernel "
+                          "launched at line 105, block (0,0,0), thread (0,0,0))"),
+                    "diagnosis: line 95 adds to memory that nothing has written"));
+}
+
+TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looked_at) {
+  const std::string watched = temporary("watched.sh"), program = temporary("program.sh");
+  test::write_script(program,
+                     "echo 'x: jacobi.cu:90: cudaGetLastError(): invalid argument "
+                     "(cudaErrorInvalidValue)' >&2\nexit 3\n");
+  test::write_script(watched,
+                     "echo \"$2\" >>\"$0.seen\"\n"
+                     "[ \"$2\" = 1043 ] || exec '" +
+                         std::string(test::kSerialProgram) +
+                         "' \"$@\"\n"
+                         "echo 'x: jacobi.cu:90: cudaGetLastError(): invalid configuration "
+                         "argument (a block of 33 x 33 x 1 = 1089 threads, and 1024 are the most) "
+                         "(cudaErrorInvalidConfiguration)' >&2\nexit 3\n");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  const Verdict verdict = check_program(
+      program, {{ProblemKind::kProbe, 1043, 3}}, 60, [](const std::string&) {}, at_hand);
+  EXPECT_TRUE(
+      says(verdict, "diagnosis: the launch before line 90 was refused: a block of 33 x 33"));
+  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n1043\n");
+  // Where nobody can look, the GPU's words are all there is.
+  EXPECT_TRUE(says(check_program(program, kProbe, 60, [](const std::string&) {}),
+                   "diagnosis: the launch before line 90 was refused, or a call before it failed"));
+}
+
+TEST_F(CheckProgramTest, what_a_gpu_takes_without_a_word_is_not_why_a_call_failed) {
+  const std::string watched = temporary("watched.sh"), program = temporary("program.sh");
+  test::write_script(program,
+                     "echo 'x: jacobi.cu:126: cudaMemset(&sum, 0, sizeof(double)): invalid "
+                     "argument (cudaErrorInvalidValue)' >&2\nexit 3\n");
+  test::write_script(watched,
+                     "echo 'x: jacobi.cu:112: changes atomically global memory that nothing has "
+                     "written (kernel launched at line 121, block (0,0,0), thread (0,0,0))' >&2\n"
+                     "exit 3\n");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  EXPECT_TRUE(says(check_program(
+                       program, kProbe, 60, [](const std::string&) {}, at_hand),
+                   "diagnosis: at line 126 cudaMemset gets &sum, the address of a variable"));
 }
 
 // From n = 4096 on the record holds row hashes, and the field is written only where they differ.

@@ -897,6 +897,31 @@ TEST(DiagnosePassTest, sweeps_that_are_left_out_at_the_end) {
   EXPECT_SAYS("fewer sweeps than a pass has are counted, and not made", text);
 }
 
+TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
+  validate::Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 10};
+  wrong.made = 10;
+  wrong.residual = true;
+  validate::Patient patient;
+  patient.step = 11;
+  double found = 0;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = Solver().run(asked);
+    for (auto& residual : seen->residuals) residual.value = found;
+    return true;
+  };
+  patient.run_again = patient.run;
+  // Of memory that nothing has written a GPU reads 0.
+  EXPECT_SAYS("the residual is 0: the host reads a place that no sum has come to",
+              validate::diagnose_pass_residual(wrong, patient).cause);
+  found = std::nan("");
+  EXPECT_SAYS("the residual is not a number: the host reads a place that no sum has come to",
+              validate::diagnose_pass_residual(wrong, patient).cause);
+  found = 0.5;
+  EXPECT_EQ(validate::diagnose_pass_residual(wrong, patient).cause.find("no sum has come"),
+            std::string::npos);
+}
+
 TEST(DiagnoseFailureTest, memory_that_is_freed_twice) {
   const std::string error =
       "it ended with exit code 3: jacobi.cpp:42: cudaFree(f_old): invalid argument "
@@ -1044,6 +1069,21 @@ TEST(DiagnoseFailureTest, calls_that_are_refused) {
       said_of_error("x/jacobi.cu:211: cudaMemcpy2D(to, a, f, b, a, 1, c): invalid pitch "
                     "argument (rows of 400 bytes do not fit in pitches of 400 (to) and 384 "
                     "bytes (from)) (cudaErrorInvalidPitchValue)"));
+  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's",
+              said_of_error("x/jacobi.cu:85: cudaMemset(&sum, 0, 8): invalid argument "
+                            "(cudaErrorInvalidValue)"));
+  EXPECT_SAYS("the launch at line 91 gives the kernel an address of host memory: argument 1\n",
+              said_of_error("x/jacobi.cu:91: argument 1 of the launch points to host memory, which "
+                            "no kernel can use: take memory from cudaMalloc or cudaMallocManaged"));
+  EXPECT_SAYS("look at: how the sum gets there: by its address",
+              said_of_error("x/jacobi.cu:62: changes atomically a variable of the thread's own, "
+                            "which no other thread sees (kernel launched at line 91)"));
+  EXPECT_SAYS("line 90 adds to block_sum, and no thread has set it to 0",
+              said_of_error("x/jacobi.cu:90: changes atomically shared memory that nothing has "
+                            "written: block_sum (kernel launched at line 102)"));
+  EXPECT_SAYS("at an address that is no multiple of their bytes",
+              said_of_error("x/jacobi.cu:181: cudaMemcpy(a, b, 8, c): misaligned address "
+                            "(cudaErrorMisalignedAddress): `make sanitize` names the line"));
   const std::string late =
       said_of_error("x/jacobi.cu:3: cudaGetLastError(): " + direction,
                     "double* sum;\ncudaMemset(&sum, 0, 8);\nCUDA_CHECK(cudaGetLastError());\n");
