@@ -36,7 +36,6 @@ constexpr NotCovered kNotCovered[] = {
     {"surfCubemap*", kTextures},
     {"cudaCreateTextureObject*", kTextures},
     {"cudaCreateSurfaceObject*", kTextures},
-    {"cudaMallocPitch*", kPitched},
     {"cudaMalloc3D*", kPitched},
     {"cudaMallocArray*", kPitched},
     {"cudaMemcpy2DArray*", kPitched},
@@ -55,8 +54,6 @@ constexpr NotCovered kNotCovered[] = {
     {"cudaGraphExecKernelNode*", kGraphs},
     {"cudaGraphExecMem*", kGraphs},
     {"cudaGraphKernelNode*", kGraphs},
-    {"tiled_partition*",
-     "tiles of a thread block: use the __..._sync functions of a warp, or run this on a GPU"},
     {"cudaStreamAddCallback*", kHostFunctions},
     {"cudaLaunchHostFunc*", kHostFunctions},
 };

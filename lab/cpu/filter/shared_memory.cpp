@@ -46,12 +46,30 @@ class Declaration {
 
   std::vector<Edit> rewrite(const std::string& source) {
     std::vector<Edit> edits;
-    for (std::size_t begin = 0; begin < tokens_.size();) {
-      const std::size_t end = std::min(find(tokens_, ",", begin), tokens_.size() - 1);
+    // `text` in place of the tokens from `begin` to before `end`, with as many lines.
+    auto replace = [&](std::size_t begin, std::size_t end, const std::string& text) {
       const std::size_t offset = tokens_[begin].offset;
-      const std::size_t length = tokens_[end].end() - offset;
-      edits.push_back(
-          {offset, length, variable(begin, end) + line_ends(source.substr(offset, length))});
+      const std::size_t length = tokens_[end - 1].end() - offset;
+      edits.push_back({offset, length, text + line_ends(source.substr(offset, length))});
+    };
+    std::size_t begin = 0;
+    std::string before;
+    if (const std::size_t brace = find(tokens_, "{"); const std::size_t keyword = type_at(brace)) {
+      // A type that is defined on the way gets a name, and a statement of its own.
+      without_qualifiers(0, keyword);
+      const std::size_t close = match_forward(tokens_, brace);
+      if (close + 1 >= tokens_.size()) fail(0, kNotUnderstood);
+      base_type_ =
+          std::string(keyword + 1 < brace ? tokens_[brace - 1].text : tokens_[close + 1].text) +
+          (keyword + 1 < brace ? "" : "_type");
+      replace(0, brace, std::string(tokens_[keyword].text) + ' ' + base_type_);
+      begin = close + 1;
+      before = "; ";
+    }
+    while (begin < tokens_.size()) {
+      const std::size_t end = std::min(find(tokens_, ",", begin), tokens_.size() - 1);
+      replace(begin, end + 1, before + variable(begin, end));
+      before.clear();
       begin = end + 1;
     }
     return edits;
@@ -60,6 +78,17 @@ class Declaration {
  private:
   [[noreturn]] void fail(std::size_t k, const char* words) const {
     throw Error{tokens_[k].line, words};
+  }
+
+  /// Where the struct or union begins that the { at `brace` defines; 0: it defines none.
+  std::size_t type_at(std::size_t brace) const {
+    if (brace >= tokens_.size()) return 0;
+    auto defines = [&](std::size_t k) {
+      return is(tokens_, k, "struct") || is(tokens_, k, "union");
+    };
+    if (brace >= 1 && defines(brace - 1)) return brace - 1;
+    const bool named = brace >= 2 && tokens_[brace - 1].kind == Kind::kIdentifier;
+    return named && defines(brace - 2) ? brace - 2 : 0;
   }
 
   /// The declaration of the variable in [begin, end). The first one brings the type of them all.

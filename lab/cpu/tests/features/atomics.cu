@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <algorithm>
+#include <cuda/atomic>
 #include <vector>
 
 constexpr int kBlocks = 5, kThreads = 96, kCount = kBlocks * kThreads;
@@ -196,6 +197,35 @@ void scopes() {
   CHECK_EQUAL(largest[0], kThreads - 1);
 }
 
+// The same by a reference that makes each access to a place an atomic one.
+__global__ void reference_kernel(int* x, double* sum, int* slot) {
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  cuda::atomic_ref<double, cuda::thread_scope_device>(*sum).fetch_add(0.5);
+  const cuda::atomic_ref<int, cuda::thread_scope_device> most(x[0]), least(x[1]), count(x[2]);
+  most.fetch_max(k, cuda::memory_order_relaxed);
+  least.fetch_min(-k, cuda::std::memory_order_relaxed);
+  count += 2;
+  count.fetch_sub(1);
+  const cuda::atomic_ref<int> first(*slot);
+  int expected = -1;
+  const bool mine = first.compare_exchange_strong(expected, k);
+  if (!mine) CHECK(expected >= 0);
+  if (mine && first.load() != k) first.store(-2);
+}
+
+void references() {
+  Array<int> x(3), slot(1);
+  Array<double> sum(1);
+  slot[0] = -1;
+  reference_kernel<<<kBlocks, kThreads>>>(x.data(), sum.data(), slot.data());
+  FINISHED();
+  CHECK_EQUAL(sum[0], 0.5 * kCount);
+  CHECK_EQUAL(x[0], kCount - 1);
+  CHECK_EQUAL(x[1], 1 - kCount);
+  CHECK_EQUAL(x[2], kCount);
+  CHECK(slot[0] >= 0 && slot[0] < kCount);
+}
+
 int main() {
   add<int>(-2);
   add<unsigned>(3u);
@@ -220,6 +250,7 @@ int main() {
   swap<unsigned long long>();
   wrap();
   scopes();
+  references();
 
   Array<double> largest(1);
   Array<float> largest_float(1), sum(1);

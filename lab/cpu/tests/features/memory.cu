@@ -259,6 +259,28 @@ void beside_a_queued_copy() {
   CUDA(cudaStreamDestroy(stream));
 }
 
+__global__ void rows_kernel(float* x, std::size_t pitch, int width) {
+  float* row = reinterpret_cast<float*>(reinterpret_cast<char*>(x) + threadIdx.y * pitch);
+  if (static_cast<int>(threadIdx.x) < width) row[threadIdx.x] = 100.0f * threadIdx.y + threadIdx.x;
+}
+
+void pitched_memory() {
+  constexpr int kWidth = 30, kHeight = 5;
+  float* x = nullptr;
+  std::size_t pitch = 0;
+  CUDA(cudaMallocPitch(&x, &pitch, kWidth * sizeof(float), kHeight));
+  CHECK(pitch >= kWidth * sizeof(float) && pitch % 512 == 0);
+  rows_kernel<<<1, dim3(32, kHeight)>>>(x, pitch, kWidth);
+  FINISHED();
+  float back[kHeight][kWidth];
+  CUDA(cudaMemcpy2D(back, sizeof back[0], x, pitch, sizeof back[0], kHeight,
+                    cudaMemcpyDeviceToHost));
+  for (int j = 0; j < kHeight; ++j) {
+    for (int i = 0; i < kWidth; ++i) CHECK_EQUAL(back[j][i], 100.0f * j + i);
+  }
+  CUDA(cudaFree(x));
+}
+
 int main() {
   copies();
   managed();
@@ -268,6 +290,7 @@ int main() {
   in_stream_order();
   symbols();
   rows_with_a_pitch();
+  pitched_memory();
   amounts();
   return result();
 }

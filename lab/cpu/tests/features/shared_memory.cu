@@ -200,6 +200,35 @@ void dynamic_shared() {
   for (int k = 0; k < 32; ++k) CHECK_EQUAL(ints[k], 1000 + 3 * (31 - k));
 }
 
+// One place for two uses, as a barrier lies between them; and types that are defined on the way.
+__global__ void union_kernel(int* out) {
+  __shared__ union {
+    float tile[4][32];
+    int sums[128];
+  } shared;
+  __shared__ struct Pair { int first, second; } pair, pairs[2];
+  const int k = threadIdx.x;
+  shared.tile[k / 32][k % 32] = 0.5f * k;
+  if (k == 0) pair = {7, 8};
+  if (k < 2) pairs[k] = Pair{k, 10 * k};
+  __syncthreads();
+  const float mine = shared.tile[3 - k / 32][k % 32];
+  __syncthreads();
+  shared.sums[k] = static_cast<int>(2 * mine);
+  __syncthreads();
+  out[k] = shared.sums[127 - k] + pair.second - pair.first + pairs[1].second - pairs[0].second;
+}
+
+void types_on_the_way() {
+  Array<int> out(128);
+  union_kernel<<<1, 128>>>(out.data());
+  FINISHED();
+  for (int k = 0; k < 128; ++k) {
+    const int other = 127 - k;
+    CHECK_EQUAL(out[k], (3 - other / 32) * 32 + other % 32 + 1 + 10);
+  }
+}
+
 void blocks() {
   Array<int> out(50), in(50 * 256);
   own_kernel<<<50, 96>>>(out.data());
@@ -220,5 +249,6 @@ int main() {
   static_shared();
   dynamic_shared();
   blocks();
+  types_on_the_way();
   return result();
 }

@@ -1,0 +1,31 @@
+#pragma once
+// cooperative_groups::reduce over the threads of a tile: each of them gets the result. (The tree may
+// have another shape than a GPU's.)
+
+#include <cooperative_groups.h>
+
+namespace cooperative_groups {
+
+template <class T>
+struct plus {
+  T operator()(const T& a, const T& b) const { return a + b; }
+};
+template <class T>
+struct less {
+  T operator()(const T& a, const T& b) const { return b < a ? b : a; }
+};
+template <class T>
+struct greater {
+  T operator()(const T& a, const T& b) const { return a < b ? b : a; }
+};
+
+template <unsigned Size, class Parent, class T, class Operation>
+T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation,
+         cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  for (unsigned lanes = Size / 2; lanes > 0; lanes /= 2) {
+    value = operation(value, tile.shfl_xor(value, lanes, where));
+  }
+  return value;
+}
+
+}  // namespace cooperative_groups
