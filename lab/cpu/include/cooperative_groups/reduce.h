@@ -1,6 +1,6 @@
 #pragma once
-// cooperative_groups::reduce over the threads of a tile: each of them gets the result. (The tree may
-// have another shape than a GPU's.)
+// cooperative_groups::reduce over the threads of a tile: each of them gets the result. (The tree
+// may have another shape than a GPU's.)
 
 #include <cooperative_groups.h>
 

@@ -68,8 +68,8 @@ cudaError_t cudaMalloc(T** pointer, std::size_t bytes,
                        cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::device, where);
 }
-/// Rows of `width` bytes, each of which begins at a multiple of 512: `pitch` is the distance between
-/// two.
+/// Rows of `width` bytes, each of which begins at a multiple of 512: `pitch` is the distance
+/// between two.
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
