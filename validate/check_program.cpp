@@ -680,9 +680,12 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool
     check.progress("looking for the cause");
   } else {
     const Look look = look_for_cause(check, run);
-    look_n = look.run.n;
-    patient->finding = read_finding(last_words(look.trial.child));
-    patient->watched = true;
+    // One that takes too long says where it is: no endless loop, as the program has ended.
+    if (!look.trial.child.timed_out) {
+      look_n = look.run.n;
+      patient->finding = read_finding(last_words(look.trial.child));
+      patient->watched = true;
+    }
   }
   Questions of_one(check.program, check.folder, check.time_limit);
   Case job;

@@ -468,6 +468,23 @@ TEST_F(CheckProgramTest, what_no_program_may_do_comes_before_how_the_result_look
                     "diagnosis: line 95 adds to memory that nothing has written"));
 }
 
+TEST_F(CheckProgramTest, a_look_that_takes_too_long_tells_of_no_endless_loop) {
+  const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
+  test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +
+                                  kReadOptions + kChangeResiduals + "change_residuals '$2 *= 2'\n");
+  test::write_script(watched,
+                     "trap 'echo \"x: jacobi.cu:72: still runs here, for 1 s (kernel launched at "
+                     "line 91, block (0,0,0), thread (10,0,0))\" >&2; exit 3' USR1\n"
+                     "sleep 30 & wait\n");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  const Verdict verdict = check_program(
+      program, kProbe, 1, [](const std::string&) {}, at_hand);
+  EXPECT_TRUE(says(verdict, "the field is right"));
+  EXPECT_FALSE(says(verdict, "never ends"));
+  EXPECT_FALSE(says(verdict, "still runs here"));
+}
+
 TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looked_at) {
   const std::string watched = temporary("watched.sh"), program = temporary("program.sh");
   test::write_script(program,
