@@ -312,16 +312,6 @@ std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
       compared.different, compared.max_difference, compared.first_row, compared.last_row);
 }
 
-/// Of a field that is wrong in a pass of several sweeps: leaves out that each residual is right by
-/// itself. Returns whether the diagnosis says more than that the pass is wrong.
-bool forget_residuals(Diagnosis* diagnosis) {
-  const std::string all = "all is right: the sweeps are, and so is each residual";
-  const std::size_t at = diagnosis->cause.find(all);
-  if (at == std::string::npos) return false;
-  diagnosis->cause.replace(at, all.size(), "the field is right");
-  return diagnosis->cause.find("Wrong is how several sweeps make one pass") == std::string::npos;
-}
-
 /// Behind a cause that shows in another run than the one that is told of.
 const std::string kSeenIn = " (as seen in: ";
 
@@ -339,7 +329,8 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
       // A field that is right with each sweep by itself says nothing of the one at hand.
       if (wrong.field && !other.field) {
         Diagnosis pass = explain_pass(wrong, patient);
-        if (forget_residuals(&pass)) return pass;
+        pass.lead = "with --check-every 1 the field is right";
+        if (!pass.general) return pass;
       }
       // Nor does a field that is wrong then of a residual that is wrong while the field is right.
       if (!wrong.field && other.field) {
@@ -480,9 +471,9 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
     if (borders.known() && !of_a_warp && !diagnosis.symptom) {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
     }
-    const std::string one_by_one = "with --check-every 1 all is right";
-    if (borders.known() && diagnosis.cause.rfind(one_by_one, 0) == 0) {
-      borders.cause = one_by_one + ". In longer passes " + borders.cause;
+    if (borders.known() && !diagnosis.lead.empty()) {
+      borders.lead = "with --check-every 1 all is right";
+      borders.cause = "In longer passes " + borders.cause;
     }
     if (borders.known() && of_a_warp) diagnosis = borders;
   }

@@ -173,7 +173,7 @@ bool field_changes(Interview* interview, int k) {
 std::vector<std::string> Diagnosis::lines() const {
   std::vector<std::string> lines;
   if (!known()) return lines;
-  lines.push_back("diagnosis: " + cause);
+  lines.push_back("diagnosis: " + (lead.empty() ? "" : lead + ". ") + cause);
   for (const std::string& where : look_at) lines.push_back("look at: " + where);
   return lines;
 }
@@ -877,13 +877,17 @@ Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient) 
   if (wrong.field && wrong.first_iteration > 0) {
     diagnosis = diagnose_pass(wrong, &interview);
   }
+  diagnosis.lead = "with --check-every 1 all is right: the sweeps are, and so is each residual";
   if (diagnosis.known()) return diagnosis;
-  diagnosis.cause =
-      "with --check-every 1 all is right: the sweeps are, and so is each residual. Wrong is how "
-      "several sweeps make one pass";
+  diagnosis.general = true;
+  diagnosis.cause = "Wrong is how several sweeps make one pass";
   if (!wrong.field) {
-    Diagnosis sum = diagnose_sum_of_pass(wrong, &interview);
-    if (sum.known()) return {diagnosis.cause + ": " + sum.cause, sum.look_at};
+    const Diagnosis sum = diagnose_sum_of_pass(wrong, &interview);
+    if (sum.known()) {
+      diagnosis.cause += ": " + sum.cause;
+      diagnosis.look_at = sum.look_at;
+      return diagnosis;
+    }
   }
   if (words.has_graph() && wrong.field) {
     diagnosis.look_at.push_back(

@@ -38,6 +38,8 @@ struct Diagnosis {
   std::vector<std::string> look_at;  ///< what to look at in the learner's file
   bool draw = false;                 ///< a picture says where better than the words do
   bool symptom = false;              ///< it says how the field looks, and guesses why
+  bool general = false;              ///< it names no mistake, but where there must be one
+  std::string lead = {};             ///< what is right, told before the cause; may be empty
 
   bool known() const { return !cause.empty(); }
   /// The lines to print.

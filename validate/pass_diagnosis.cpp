@@ -12,9 +12,6 @@
 namespace validate {
 namespace {
 
-const std::string kRightByItself =
-    "with --check-every 1 all is right: the sweeps are, and so is each residual. ";
-
 constexpr int kMaxRememberedN = 300;
 
 /// Whether the last residual is that of sweep `sweep`.
@@ -38,27 +35,26 @@ Diagnosis ask_for_other_count(int n, int asked, const Words& words, Sweeps* swee
       // missing.
       if (graph && made == asked - 1) {
         return {
-            kRightByItself + format("After %d sweeps the field is that of %d: of the two fields "
-                                    "the other one is taken for the new one",
-                                    asked, made),
+            format("After %d sweeps the field is that of %d: of the two fields "
+                   "the other one is taken for the new one",
+                   asked, made),
             {"where main's pointers change roles: after an odd number of sweeps, and only then; "
              "a graph keeps the pointers that it was captured with"}};
       }
       if (graph && made < asked) return {};
       if (made < asked && ends_with_residual_of(seen, asked, sweeps)) {
-        return {kRightByItself + format("After %d sweeps the residual is right, and the field is "
-                                        "that of %d: a pass is made, and its result does not "
-                                        "become the old field",
-                                        asked, made),
+        return {format("After %d sweeps the residual is right, and the field is "
+                       "that of %d: a pass is made, and its result does not "
+                       "become the old field",
+                       asked, made),
                 {words.handover() + ": once after each pass, however many sweeps it has (twice is "
                                     "as good as never)"}};
       }
-      return {kRightByItself +
-                  format("Of %d sweeps, %d are made: a pass makes %s than it counts, or %s", asked,
-                         made, made < asked ? "fewer" : "more",
-                         made < asked ? "the sweeps that are left, fewer than a pass has, are not "
-                                        "all made"
-                                      : "a whole pass is made where fewer sweeps are left"),
+      return {format("Of %d sweeps, %d are made: a pass makes %s than it counts, or %s", asked,
+                     made, made < asked ? "fewer" : "more",
+                     made < asked ? "the sweeps that are left, fewer than a pass has, are not "
+                                    "all made"
+                                  : "a whole pass is made where fewer sweeps are left"),
               {"the loops over the sweeps of a pass, and over the passes: how many are made, how "
                "many are counted, and how many are left"}};
     }
@@ -80,15 +76,13 @@ Diagnosis ask_for_sweeps_of_a_graph(Interview* interview, Sweeps* right) {
   };
   for (int made = 1; made <= kMost; ++made) {
     if (made == first.iteration || !is_of(first, made) || !is_of(second, 2 * made)) continue;
-    return {
-        kRightByItself +
-            format("After %d sweeps that are counted the residual is that of sweep "
+    return {format("After %d sweeps that are counted the residual is that of sweep "
                    "%d, after %d that of sweep %d: a launch of a graph goes %d sweep%s "
                    "on",
                    first.iteration, made, second.iteration, 2 * made, made, made == 1 ? "" : "s"),
-        {"with how many sweeps the graphs are captured: as many as the loop in main counts for "
-         "a launch; that the fields change roles after each of them; and how often each is "
-         "launched"}};
+            {"with how many sweeps the graphs are captured: as many as the loop in main counts for "
+             "a launch; that the fields change roles after each of them; and how often each is "
+             "launched"}};
   }
   return {};
 }
@@ -104,17 +98,16 @@ Diagnosis ask_for_the_rest(Interview* interview, int sweeps, Sweeps* right) {
     computed &= ends_with_residual_of(*seen, sweeps, right);
   }
   if (computed) {
-    return {
-        kRightByItself + format("Where several sweeps are made one by one, each reads the field "
-                                "after sweep %d again: the new field does not become the old "
-                                "one between them",
-                                made),
-        {Words(interview->patient()).handover() +
-         ": after each sweep, also between those of a graph"}};
+    return {format("Where several sweeps are made one by one, each reads the field "
+                   "after sweep %d again: the new field does not become the old "
+                   "one between them",
+                   made),
+            {Words(interview->patient()).handover() +
+             ": after each sweep, also between those of a graph"}};
   }
-  return {kRightByItself + format("After %d sweeps, and after %d, the field is that of %d: fewer "
-                                  "sweeps than a pass has are counted, and not made",
-                                  sweeps, sweeps + 1, made),
+  return {format("After %d sweeps, and after %d, the field is that of %d: fewer "
+                 "sweeps than a pass has are counted, and not made",
+                 sweeps, sweeps + 1, made),
           {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured "
            "with, are made one by one"}};
 }
@@ -140,7 +133,7 @@ Diagnosis ask_about_boundary_in_between(const Cells& cells, int sweeps) {
   }
   if (sides.empty()) return {};
   const std::string where = sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides);
-  return {kRightByItself + "In a pass of several, only points beside " + where +
+  return {"In a pass of several, only points beside " + where +
               " are wrong: after one of the sweeps in between " + where +
               (sides.size() % 4 > 1 ? " no longer have their values" : " no longer has its values"),
           {"where the boundary's points keep their values: after every sweep of a pass, not only "
@@ -198,14 +191,14 @@ Diagnosis ask_about_ends(const Cells& cells, int sweeps) {
     if (in_row) rows.push_back(k);
   }
   if (columns.size() < rows.size() && distance_of_groups(columns, widest) > 0) {
-    return {kRightByItself + "In a pass of several, only " + group_words(columns, 'i') +
+    return {"In a pass of several, only " + group_words(columns, 'i') +
                 " wrong: they lie where two strips meet. With each sweep a warp knows one "
                 "column less at both ends of its strip, and these are stored all the same",
             {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and "
              "which columns a strip stores (kKept), from where on"}};
   }
   if (rows.size() < columns.size() && distance_of_groups(rows, widest) > 0) {
-    return {kRightByItself + "In a pass of several, only " + group_words(rows, 'j') +
+    return {"In a pass of several, only " + group_words(rows, 'j') +
                 " wrong: they lie where one warp's rows end and another's begin",
             {"the rows that a warp marches through: from as many below its first one as a pass has "
              "sweeps, to as many above its last one"}};
@@ -239,8 +232,8 @@ Diagnosis ask_about_tiles(const Cells& cells, int sweeps) {
       if (cells.has(i, j) && !is_line[0][i] && !is_line[1][j]) return {};
     }
   }
-  return {kRightByItself + "In a pass of several, only " + group_words(lines[0], 'i') +
-              " wrong, and " + group_words(lines[1], 'j') +
+  return {"In a pass of several, only " + group_words(lines[0], 'i') + " wrong, and " +
+              group_words(lines[1], 'j') +
               ": there tiles meet. With each sweep a block knows one point less on each side of "
               "its tile, and these are stored all the same",
           {"the halo of a tile: on each side at least as many points as a pass has sweeps; and "
@@ -316,13 +309,13 @@ Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
   if (diagnosis.known() || words.has_graph()) return diagnosis;
   if (field_changes(interview, sweeps)) {
     if (words.has_streams()) {
-      return {kRightByItself + "In a pass of several, two runs give different fields: a race",
+      return {"In a pass of several, two runs give different fields: a race",
               {"what each stream waits for before a pass: for all that the other one did in the "
                "pass before and that is read now (cudaStreamWaitEvent, for an event that was "
                "recorded behind it)",
                "whether a row's place in the ring is filled anew before the row was used"}};
     }
-    return {kRightByItself + "In a pass of several, two runs give different fields: a race",
+    return {"In a pass of several, two runs give different fields: a race",
             {words.has_ring()
                  ? "the ring: whether a row's place is filled anew before the row was used, and "
                    "whether a row is used before it has arrived (the number that "
