@@ -381,7 +381,7 @@ struct Look {
 
 /// Looks at every access of a short run of `watched`: on a grid large enough for what is wrong in
 /// `run`, as strips that overlap need more than one of them; and where nothing is found on it, on
-/// one of the run's own n.
+/// one of the run's own n, if that is small enough.
 Look look_at_every_access(const Case& run, const std::string& watched, const std::string& dir,
                           double time_limit) {
   constexpr int kMostN = 250;
@@ -391,7 +391,8 @@ Look look_at_every_access(const Case& run, const std::string& watched, const std
                                         std::min(time_limit, kSuspectSeconds))};
   };
   Look look = look_at(run.n > kWatchedN ? kMostN : kWatchedN);
-  if (!look.trial.error.empty() || run.n == look.run.n || run.ranks > 1) return look;
+  const bool may_show_more = run.n != look.run.n && run.n <= kLargestUsualN && run.ranks <= 1;
+  if (!look.trial.error.empty() || !may_show_more) return look;
   Look own = look_at(run.n);
   return own.trial.child.timed_out ? look : own;
 }
