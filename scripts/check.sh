@@ -15,6 +15,8 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/look.sh
+source "$(dirname "${BASH_SOURCE[0]}")/look.sh"
 
 read_step "${STEP-}"
 read_which
@@ -245,15 +247,10 @@ measure_goals() {
   exit "$status"
 }
 
-# Looking at every access takes time: fewer points and sweeps. A pass of several sweeps has to be among them, and
-# more columns than one warp of a block has, where warps share a block.
-few=(--iterations 3 "${one_number_of_ranks[@]}")
-few_points=33,100
-if ((10#$step_number == 12)); then few_points=33,600; fi
-if ((10#$step_number >= 13)); then few[1]=13; fi
-if ((10#$step_number == 13)); then few_points=250; fi
-if ((step_ranks)); then few_points=100; fi
-if [[ -z ${N:-} ]]; then few+=(--n "$few_points"); fi
+# Looking at every access takes time: fewer points and sweeps.
+read_look "$step_number" "$step_ranks"
+few=(--iterations "$look_sweeps" "${one_number_of_ranks[@]}")
+if [[ -z ${N:-} ]]; then few+=(--n "$look_points"); fi
 nothing_found="  No race, no access out of bounds, no read of memory that nothing wrote."
 
 if [[ $backend == gpu ]]; then

@@ -18,6 +18,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/tests/planted_bugs_common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/planted_bugs_common.sh"
+# shellcheck source=scripts/look.sh
+source "$source_dir/scripts/look.sh"
 need patch
 need_build
 
@@ -41,6 +43,9 @@ done
 read -r -a cxx_flags <<<"${LAB_TEST_CXX_FLAGS:-}"
 read -r -a cuda_flags <<<"${LAB_TEST_CUDA_FLAGS:-}"
 make_temp
+several=0
+if [[ $needs == ranks ]]; then several=1; fi
+read_look "${step%%_*}" "$several"
 
 # Where the variants run: place is gpu, or cpu in its place; a step without kernels runs on the CPU as it
 # is, and place is none.
@@ -145,10 +150,6 @@ judge_goals() {
   if ((status != expected)); then show "$name: goals: exit code $status, and $expected was expected"; fi
 }
 
-# So many are looked at: one pass of several sweeps, where there are such.
-few_sweeps=3
-if ((10#${step%%_*} >= 13)); then few_sweeps=13; fi
-
 # judge NAME PATCH: says what is not as it should be, or nothing.
 judge() {
   local name=$1 regex program=$temp/program
@@ -163,7 +164,7 @@ judge() {
     options+=(--watched "$temp/$name/watched/$name")
   elif [[ " ${watched[*]-} " == *" $name "* ]]; then
     program+=_watched
-    options+=(--n 100 --iterations 3)
+    if ((${#tried[@]} == 0)); then options+=(--n "$look_points" --iterations "$look_sweeps"); fi
   fi
   if [[ $place == cpu && $name != unpatched ]] && grep -qx '# on-cpu: reverse' "$2"; then
     export LAB_CPU_ORDER=reverse # of this subshell alone
@@ -174,7 +175,7 @@ judge() {
   if [[ $place == gpu && -f $temp/program_watched ]] && ((status == 0)); then
     # A race may do no harm today.
     local found=0 words
-    words=$("$build_dir/bin/validate" --quiet --n 100 --iterations "$few_sweeps" --source "$temp/$name/$source_file" \
+    words=$("$build_dir/bin/validate" --quiet --n "$look_points" --iterations "$look_sweeps" --source "$temp/$name/$source_file" \
       "$temp/$name/watched/$name" 2>&1) || found=$?
     if ((found != 0)); then status=$found said=$words; fi
   fi

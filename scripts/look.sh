@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# How large the runs are in which every access is looked at, which takes time: for check.sh, and for the tests
+# that judge as it does. Source it.
+
+# read_look NUMBER RANKS: the number of a step, and 1 if several ranks run it: sets look_points (points a side,
+# separated by commas) and look_sweeps.
+# shellcheck disable=SC2034  # whoever sources this reads them
+read_look() {
+  local number=$((10#$1)) ranks=$2
+  look_points=33,100 look_sweeps=3
+  # More columns than one warp of a block has, where warps share a block; and two rows more than a multiple of
+  # those that a warp marches through, of which it computes one.
+  if ((number == 12)); then look_points=33,602; fi
+  # A pass of several sweeps has to be among them.
+  if ((number >= 13)); then look_sweeps=13; fi
+  if ((number == 13)); then look_points=250; fi
+  if ((ranks)); then look_points=100; fi
+}
