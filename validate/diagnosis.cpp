@@ -569,7 +569,7 @@ std::string copies_of_few_bytes(const std::string& source) {
   return join(found);
 }
 
-/// Global memory that is read, and that nothing has written, where a copy may have left it out.
+/// Memory that nothing has written: of a sum, or global memory that a copy may have left out.
 Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
   const std::string said = said_of(finding);
   if (said.rfind("changes atomically shared memory", 0) == 0) {
@@ -615,8 +615,7 @@ Diagnosis diagnose_fill(const Finding& finding) {
 
 const char* const kOrderOfLaunch =
     "the order between <<< and >>>: the launch grid first, then the block (exchanged, a small n "
-    "may "
-    "still come out right)";
+    "may still come out right)";
 const char* const kSizesOfLaunch =
     "their sizes: at least one block (in whole numbers n / 1024 may be 0: round up), and at most "
     "1024 threads a block, all directions multiplied";

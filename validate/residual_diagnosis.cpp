@@ -1022,17 +1022,20 @@ Diagnosis say_too_little_or_too_much(const Look& look) {
   const std::string own_rows =
       look.ranks > 1 ? "; of a rank its own rows, and none of its halo, which are a neighbour's"
                      : "";
-  return {
+  Diagnosis diagnosis{
       format("the field is right, and the sum of the squared changes too large (%.4g times what "
              "it should be in iteration 1). Either some are added more than once, or something "
              "else is added up, or what follows is another formula",
              part),
-      look.words.has_strips()
-          ? std::vector<std::string>{where,
-                                     "the points that are in the sum: those alone that the "
-                                     "warp stores, and none of the rows' padding" +
-                                         own_rows}
-          : std::vector<std::string>{where}};
+      {where}};
+  if (look.words.has_strips()) {
+    diagnosis.look_at.push_back(
+        "the points that are in the sum: those alone that the warp stores, and none of the rows' "
+        "padding" +
+        own_rows);
+  }
+  diagnosis.symptom = true;
+  return diagnosis;
 }
 
 }  // namespace

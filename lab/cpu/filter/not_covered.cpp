@@ -11,8 +11,12 @@ struct NotCovered {
 
 constexpr const char* kTextures =
     "textures and surfaces: read the array itself, or run this on a GPU";
-constexpr const char* kPitched =
-    "pitched memory and arrays: use cudaMalloc and cudaMemcpy, or run this on a GPU";
+constexpr const char* kArrays =
+    "arrays and three-dimensional memory: use cudaMallocPitch and cudaMemcpy2D, or run this on a "
+    "GPU";
+constexpr const char* kRows =
+    "rows with a pitch: cudaMemcpy2D copies them, and cudaMemset fills them and what lies between "
+    "them; or run this on a GPU";
 constexpr const char* kAssembly = "inline assembly: write it in C++, or run this on a GPU";
 constexpr const char* kGraphs =
     "building a graph by hand: capture a stream instead, or run this on a GPU";
@@ -36,17 +40,19 @@ constexpr NotCovered kNotCovered[] = {
     {"surfCubemap*", kTextures},
     {"cudaCreateTextureObject*", kTextures},
     {"cudaCreateSurfaceObject*", kTextures},
-    {"cudaMalloc3D*", kPitched},
-    {"cudaMallocArray*", kPitched},
-    {"cudaMemcpy2DArray*", kPitched},
-    {"cudaMemcpy2DAsync*", kPitched},
-    {"cudaMemcpy2DFrom*", kPitched},
-    {"cudaMemcpy2DTo*", kPitched},
-    {"cudaMemcpy3D*", kPitched},
-    {"cudaMemset2D*", kPitched},
-    {"cudaMemset3D*", kPitched},
+    {"cudaMalloc3D*", kArrays},
+    {"cudaMallocArray*", kArrays},
+    {"cudaMemcpy2DArray*", kArrays},
+    {"cudaMemcpy2DAsync*", kRows},
+    {"cudaMemcpy2DFrom*", kArrays},
+    {"cudaMemcpy2DTo*", kArrays},
+    {"cudaMemcpy3D*", kArrays},
+    {"cudaMemset2D*", kRows},
+    {"cudaMemset3D*", kArrays},
     {"__cluster_dims__", "thread-block clusters: run this on a GPU"},
     {"cudaLaunchDevice*", "launches from a kernel: launch from the host, or run this on a GPU"},
+    {"coalesced_threads",
+     "a group of the threads that come by together: use tiled_partition, or run this on a GPU"},
     {"nvcuda", "tensor cores (wmma): multiply in plain C++, or run this on a GPU"},
     {"cudaIpc*", "memory shared between processes: run this on a GPU"},
     {"cudaGraphAdd*", kGraphs},

@@ -385,6 +385,8 @@ TEST(NotCoveredTest, knows_the_names) {
                                  "cudaMallocArray",
                                  "cudaMemcpy2DToArray",
                                  "cudaMemcpy2DAsync",
+                                 "cudaMemset2D",
+                                 "coalesced_threads",
                                  "cudaMemcpy3D",
                                  "cudaIpcGetMemHandle",
                                  "cudaGraphAddKernelNode",
