@@ -1,6 +1,7 @@
 # Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and
 # LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,N,TITLE}, and defines lab_add_step().
 
+set(LAB_CONTENT_STAMP ${CMAKE_CURRENT_LIST_DIR}/content_stamp.cmake)
 set(LAB_STEPS_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/steps.tsv)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LAB_STEPS_FILE})
 set(LAB_STEPS)
@@ -32,14 +33,22 @@ function(lab_add_step kind step)
   if(LAB_STEP_${step}_RANKS AND NOT LAB_HAVE_MPI)
     return()
   endif()
+  # What the file holds decides whether it is built, not its date.
+  cmake_path(GET source PARENT_PATH folder)
+  set(stamp ${CMAKE_BINARY_DIR}/content/${target})
+  add_custom_target(${target}_content
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${source} -DSTAMP=${stamp} -P ${LAB_CONTENT_STAMP}
+    BYPRODUCTS ${stamp} VERBATIM)
   if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
-    lab_add_step_on_cpu(${kind} ${step} ${source})
+    lab_add_step_on_cpu(${kind} ${step} ${source} ${folder} ${stamp})
     if(NOT LAB_HAVE_CUDA)
       return()
     endif()
   endif()
 
   add_executable(${target} ${source})
+  add_dependencies(${target} ${target}_content)
+  set_property(SOURCE ${source} APPEND PROPERTY OBJECT_DEPENDS ${stamp})
   target_compile_definitions(${target} PRIVATE LAB_STEP_NAME="${step}")
   target_link_libraries(${target} PRIVATE lab lab_warnings lab_nvtx)
   if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
@@ -62,17 +71,17 @@ endfunction()
 # The same step by a plain C++ compiler (lab/cpu): TARGET_cpu, and on demand TARGET_cpu_asan with
 # AddressSanitizer and TARGET_cpu_watched, which finds races and counts.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cpu)
-function(lab_add_step_on_cpu kind step source)
+function(lab_add_step_on_cpu kind step source folder stamp)
   set(target ${kind}_${step}_cpu)
   set(cpp ${CMAKE_BINARY_DIR}/cpu/${kind}_${step}.cpp)
-  cmake_path(GET source PARENT_PATH folder)
   add_custom_command(OUTPUT ${cpp}
     COMMAND cuda_to_cpp ${source} ${cpp}
-    DEPENDS ${source} cuda_to_cpp
+    DEPENDS ${source} ${stamp} cuda_to_cpp
     COMMENT "C++ of ${kind}s/${step}/${LAB_STEP_${step}_SOURCE}"
     VERBATIM)
   # The variants share the file: one target makes it.
   add_custom_target(${target}_source DEPENDS ${cpp})
+  add_dependencies(${target}_source ${kind}_${step}_content)
   foreach(variant "" _asan _watched)
     add_executable(${target}${variant} EXCLUDE_FROM_ALL ${cpp})
     add_dependencies(${target}${variant} ${target}_source)
