@@ -1,35 +1,29 @@
 #include "check_program.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include <lab/problem.h>
-#include <lab/run.h>
 
 #include "compare.h"
 #include "diagnosis.h"
 #include "record.h"
 #include "reference.h"
 #include "source_code.h"
+#include "temporary_folder.h"
 #include "text.h"
+#include "trials.h"
 
 namespace validate {
 namespace {
-
-/// From here on a record holds row hashes, which are written and read faster than the field; where
-/// they differ, the field is looked at after all.
-constexpr int kHashedRecordN = 4096;
 
 void describe_residual(const ResidualComparison& residual, std::vector<std::string>* lines) {
   if (std::isnan(residual.found)) {
@@ -71,40 +65,6 @@ void describe_field(const FieldComparison& field, const Case& run, int first_ite
   }
 }
 
-/// Both comparisons of one run with the reference, which makes its sweeps meanwhile.
-struct Comparison {
-  ResidualComparison residuals;
-  FieldComparison field;
-  std::string error;  // not empty: the field could not be read
-};
-
-Comparison compare_run(const Case& run, const Record& record, const std::string& dir,
-                       Reference* reference, const std::vector<double>& expected) {
-  Comparison result;
-  result.residuals = compare_residuals(expected, record.residuals, run.n);
-  FieldReader reader;
-  if (!reader.open(dir, run.n, &result.error)) return result;
-  std::vector<float> nan_row(run.n, NAN);
-  result.field = compare_field(*reference, run.iterations, [&]() {
-    const float* row = reader.next_row();
-    return row ? row : nan_row.data();
-  });
-  return result;
-}
-
-std::vector<double> sweep_reference(Reference* reference, int iterations) {
-  std::vector<double> residuals;
-  for (int k = 0; k < iterations; ++k) residuals.push_back(reference->sweep());
-  return residuals;
-}
-
-bool hashes_agree(const Reference& reference, const std::vector<std::uint64_t>& hashes) {
-  for (int j = 0; j < reference.n(); ++j) {
-    if (lab::row_hash(reference.row(j), reference.n()) != hashes[j]) return false;
-  }
-  return true;
-}
-
 constexpr const char* kRace =
     "two runs of it give different fields: a race (is a barrier missing, or misplaced?)";
 
@@ -121,8 +81,7 @@ class Questions {
 
   /// `step`: the name that a record of the program says. It is asked as the same job as `job`.
   Patient patient(const std::string& step, const std::string& source, const Case& job) {
-    ranks_ = job.ranks;
-    halos_ = job.halos;
+    job_ = job;
     Patient patient;
     patient.source = source;
     patient.names = names_in(source);
@@ -130,26 +89,22 @@ class Questions {
     patient.step = step.empty() ? step_in(source) : number_of(step);
     patient.run = [this](const Case& run, Observation* seen) { return ask_once(run, seen); };
     patient.run_again = [this](const Case& run, Observation* seen) {
-      // Of a GPU nobody can ask that; where the CPU runs the kernels in its place, it does as told.
-      const char* order = std::getenv(kOrder);
-      const bool reverse = order && std::strcmp(order, "reverse") == 0;
-      const std::string before = order ? order : "";
-      setenv(kOrder, reverse ? "forward" : "reverse", 1);
-      const bool known = ask(run, seen);
-      order ? setenv(kOrder, before.c_str(), 1) : unsetenv(kOrder);
-      return known;
+      // A GPU decides itself; if the CPU runs the kernels in its place, it does as told.
+      Case other = run;
+      const char* order = job_.order ? job_.order : std::getenv("LAB_CPU_ORDER");
+      other.order = order && std::strcmp(order, "reverse") == 0 ? "forward" : "reverse";
+      return ask(other, seen);
     };
     return patient;
   }
 
  private:
-  static constexpr const char* kOrder = "LAB_CPU_ORDER";
-
   /// What was asked before is not asked again: on a GPU each run takes half a second to begin.
   bool ask_once(const Case& run, Observation* seen) {
     if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
-    const auto key = std::make_tuple(static_cast<int>(run.problem), run.n, run.iterations,
-                                     run.check_every, ranks_, std::string(halos_ ? halos_ : ""));
+    const auto key = std::make_tuple(
+        static_cast<int>(run.problem), run.n, run.iterations, run.check_every, job_.ranks,
+        std::string(job_.halos ? job_.halos : ""), std::string(job_.order ? job_.order : ""));
     const auto [at, is_new] = answers_.try_emplace(key);
     if (is_new) at->second.first = ask(run, &at->second.second);
     *seen = at->second.second;
@@ -157,8 +112,9 @@ class Questions {
   }
 
   bool ask(Case run, Observation* seen) const {
-    run.ranks = ranks_;
-    run.halos = halos_;
+    run.ranks = job_.ranks;
+    run.halos = job_.halos;
+    if (!run.order) run.order = job_.order;
     const Run trial = run_program(program_, run, false, dir_, time_limit_);
     if (!trial.error.empty()) return false;
     seen->iterations = trial.record.iterations;
@@ -169,9 +125,10 @@ class Questions {
 
   const std::string program_, dir_;
   const double time_limit_;
-  int ranks_ = 0;
-  const char* halos_ = nullptr;
-  std::map<std::tuple<int, int, int, int, int, std::string>, std::pair<bool, Observation>> answers_;
+  Case job_{};
+  std::map<std::tuple<int, int, int, int, int, std::string, std::string>,
+           std::pair<bool, Observation>>
+      answers_;
 };
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
@@ -206,8 +163,17 @@ int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparis
 constexpr int kWatchedN = 100;
 /// The first step that computes a residual every so many sweeps only.
 constexpr int kFirstSparseStep = 11;
-/// The largest grid that every step is tried on.
+/// The largest grid of no special size that every step is tried on.
 constexpr int kLargestUsualN = 1043;
+/// Multiples of every block's shape in use, on which a last block that is not full has nothing to do.
+constexpr int kMultipleN = 256, kLargeMultipleN = 1024;
+/// Beyond 2048, where 4096 blocks of 32 x 32 no longer suffice; a multiple of 1024, too.
+constexpr int kBeyondN = 3072;
+/// The first step whose sweeps are fast enough for that size on the CPU.
+constexpr int kFirstFastStep = 8;
+/// The first step whose passes have several sweeps, or whose rows of a warp have their own rhythm.
+constexpr int kFirstPassStep = 12;
+constexpr int kPassIterations = 13;
 /// Enough for sizes that are tried for their own sake.
 constexpr int kFewIterations = 4;
 /// Between a halo and two of steps 14 and 15, whose passes have 12 sweeps.
@@ -361,12 +327,20 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     return diagnosis.known() ? diagnosis : diagnose_pass_residual(wrong, patient);
   }
   Wrong other;
-  if (find_wrong(better, patient, &other)) {
+  std::vector<int> smaller = {better.n};
+  // What a last block takes may be nothing at all for a multiple of its shape.
+  if (run.n > kMaxDiagnosedN) smaller.insert(smaller.end(), {kMultipleN, kLargeMultipleN});
+  for (const int n : smaller) {
+    better.n = n;
+    if (!find_wrong(better, patient, &other)) continue;
     Diagnosis diagnosis = diagnose(other, patient);
     if (diagnosis.known()) diagnosis.cause += kSeenIn + describe(better) + ")";
     return diagnosis;
   }
-  return run.n > kMaxDiagnosedN ? Diagnosis() : diagnose(wrong, patient);
+  if (run.n <= kMaxDiagnosedN) return diagnose(wrong, patient);
+  return {format("up to n = %d it is right, and wrong at n = %d", smaller.back(), run.n),
+          {"what has a fixed size, or one that does not grow with n as it should: a buffer of "
+           "partial sums, the number of blocks, a number of points kept in an int"}};
 }
 
 /// After so many seconds a run is suspected never to end; on the CPU the first one takes less than
@@ -565,33 +539,6 @@ struct Check {
   const std::string dir = folder + "/record";
 };
 
-/// A run that has ended, against the reference. A record of hashes that differ is made anew, as a
-/// whole field: then *trial is that run.
-Comparison compare_trial(const Check& check, const Case& run, bool hashed, Run* trial) {
-  Reference reference(lab::Problem(run.problem, run.n, 1));
-  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
-  Comparison compared;
-  compared.residuals = compare_residuals(expected, trial->record.residuals, run.n);
-  const int made = trial->record.iterations;
-  if (made < run.iterations) {
-    if (hashed || made == 0) return compared;
-    Case shorter = run;
-    shorter.iterations = made;
-    Reference until_then(lab::Problem(run.problem, run.n, 1));
-    sweep_reference(&until_then, made);
-    return compare_run(shorter, trial->record, check.dir, &until_then, expected);
-  }
-  if (hashed) {
-    std::vector<std::uint64_t> hashes;
-    if (!read_row_hashes(check.dir, run.n, &hashes, &compared.error)) return compared;
-    if (hashes_agree(reference, hashes)) return compared;
-    *trial = run_program(check.program, run, false, check.dir, check.time_limit);
-    compared.error = trial->error;
-    if (!compared.error.empty()) return compared;
-  }
-  return compare_run(run, trial->record, check.dir, &reference, expected);
-}
-
 /// Whether it crashed, hung, or a CUDA call failed: then it names no line that is to blame, or that
 /// of the call alone.
 bool failed_without_a_place(const Run& trial) {
@@ -609,19 +556,19 @@ Look look_for_cause(const Check& check, const Case& run) {
   return look_at_every_access(run, check.at_hand.watched, check.dir, check.time_limit);
 }
 
-/// The first run. Is it still going on after a time in which most programs have ended, a look at a
-/// much shorter one tells whether it ever will: then it is slow, and gets all the time there is.
+/// The first run. If it is still going on after a time in which most programs have ended, a look at
+/// a much shorter one tells whether it ever will: then it is slow, and gets all the time there is.
 /// (Ranks that wait for one another say so themselves.)
-Run run_first(const Check& check, const Case& run, bool hashed, std::optional<Look>* look) {
+Trial try_first(const Check& check, const Case& run, std::optional<Look>* look) {
   const bool may_look =
       !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspectSeconds;
-  Run trial = run_program(check.program, run, hashed, check.dir,
-                          may_look ? kSuspectSeconds : check.time_limit);
-  if (!may_look || !trial.child.timed_out) return trial;
+  const Trial trial =
+      try_case(check.program, run, check.dir, may_look ? kSuspectSeconds : check.time_limit);
+  if (!may_look || !trial.run.child.timed_out) return trial;
   *look = look_for_cause(check, run);
   if ((*look)->trial.child.timed_out) return trial;
   check.progress(describe(run));
-  return run_program(check.program, run, hashed, check.dir, check.time_limit);
+  return try_case(check.program, run, check.dir, check.time_limit);
 }
 
 /// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
@@ -651,10 +598,11 @@ std::vector<std::string> explain_failure(const Check& check, const Case& run, co
 
 /// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can
 /// be found, and what is wrong.
-std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool hashed,
-                                       const Record& record, Comparison* compared,
+std::vector<std::string> explain_wrong(const Check& check, const Case& run, Trial* trial,
                                        Patient* patient) {
   std::vector<std::string> lines;
+  Comparison* compared = &trial->compared;
+  const Record& record = trial->run.record;
   Case made = run;
   made.iterations = record.iterations;
   const bool stopped_early = made.iterations < run.iterations;
@@ -695,7 +643,7 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, bool
   if (what.field) {
     describe_field(compared->field, made, what.first_iteration, &lines);
     if (!diagnosis.known() || diagnosis.draw) add(draw(what, *patient));
-  } else if (!stopped_early || !hashed) {
+  } else if (!stopped_early || run.n < kHashedRecordN) {
     lines.push_back("the field is right");
   }
   if (what.residual) {
@@ -728,21 +676,51 @@ Case run_to_tolerance(const std::vector<Case>& cases) {
   return none;
 }
 
-}  // namespace
+int most_ranks(const std::vector<Case>& cases) {
+  int most = 0;
+  for (const Case& run : cases) most = std::max(most, run.ranks);
+  return most;
+}
 
-TemporaryFolder::TemporaryFolder() {
-  const char* base = std::getenv("TMPDIR");
-  path_ = std::string(base && *base ? base : "/tmp") + "/jacobi-validate-XXXXXX";
-  if (!mkdtemp(&path_[0])) {
-    throw std::runtime_error(path_ + ": " + std::strerror(errno) +
-                             " (set TMPDIR to a folder that can be written)");
+/// The probe shows what depends on the order of threads, whatever the number of ranks is.
+void add_orders(std::vector<Case>* cases) {
+  const std::vector<Case> forward = *cases;
+  const int ranks = std::min(3, most_ranks(forward));
+  for (const char* order : {"reverse", "shuffled"}) {
+    for (Case run : forward) {
+      if (run.problem != lab::ProblemKind::kProbe || run.halos || run.ranks != ranks) continue;
+      run.order = order;
+      cases->push_back(run);
+    }
   }
 }
 
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+/// Sizes that are multiples of every block's shape in use, one that has more blocks than most fixed
+/// sizes allow for, and the step's own; each with few sweeps. Of a job, as many ranks as any has.
+void add_sizes(int step, const Extent& extent, std::vector<Case>* cases) {
+  const int sweeps = step >= kFirstPassStep ? kPassIterations : 3;
+  const int ranks = most_ranks(*cases);
+  std::vector<Case> more = {{lab::ProblemKind::kProbe, kMultipleN, kFewIterations},
+                            {lab::ProblemKind::kProbe, kLargeMultipleN, sweeps}};
+  if (step >= kFirstFastStep) more.push_back({lab::ProblemKind::kProbe, kBeyondN, 1});
+  if (extent.own_n > 0) more.push_back({lab::ProblemKind::kProbe, extent.own_n, sweeps});
+  for (Case& run : more) {
+    run.ranks = extent.own_ranks > 0 && run.n == extent.own_n ? extent.own_ranks : ranks;
+    cases->push_back(run);
+  }
 }
+
+/// What the order of threads, in which alone this was found, says of it. `lines`: what was found.
+std::string in_other_order(const Case& run, const std::vector<std::string>& lines) {
+  // An access behind an allocation does harm or not, by what lies there.
+  const bool access = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find(" bytes that cuda") != std::string::npos;
+  });
+  return format("That is with the threads run in %s order; ", run.order) +
+         (access ? "forward it does not show." : "forward it is right: a race?");
+}
+
+}  // namespace
 
 int usual_iterations(lab::ProblemKind problem, int n) {
   if (n > 1000) return 3;
@@ -758,7 +736,7 @@ int usual_iterations(lab::ProblemKind problem, int n) {
   return 20;
 }
 
-std::vector<Case> usual_cases(const std::vector<int>& further_sizes) {
+std::vector<Case> usual_cases() {
   using lab::ProblemKind;
   std::vector<Case> cases;
   // The probe first: it shows nearly every mistake, and shows it at once.
@@ -775,11 +753,6 @@ std::vector<Case> usual_cases(const std::vector<int>& further_sizes) {
   // points loses a row of few.
   for (int n : {33, 129, 130}) cases.push_back({ProblemKind::kProbe, n, kFewIterations});
   cases.push_back({ProblemKind::kProbe, kLargestUsualN, 10});
-  for (int n : further_sizes) {
-    for (ProblemKind problem : {ProblemKind::kProbe, ProblemKind::kLaplace}) {
-      cases.push_back({problem, n, usual_iterations(problem, n)});
-    }
-  }
   return cases;
 }
 
@@ -817,7 +790,8 @@ std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<i
 }
 
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
-                      double time_limit_seconds, const Progress& progress, const AtHand& at_hand) {
+                      double time_limit_seconds, const Progress& progress, const AtHand& at_hand,
+                      const Extent& extent) {
   Verdict verdict;
   const TemporaryFolder folder;
   const Check check{program, folder.path(), time_limit_seconds, progress, at_hand};
@@ -827,7 +801,8 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     verdict.summary = summary;
     return verdict;
   };
-  auto wrong = [&](const Case& run, const std::vector<std::string>& lines) {
+  auto wrong = [&](const Case& run, std::vector<std::string> lines) {
+    if (run.order) lines.push_back(in_other_order(run, lines));
     verdict.details.insert(verdict.details.end(), lines.begin(), lines.end());
     return ends(Verdict::kWrong, "wrong: " + describe(run));
   };
@@ -838,60 +813,74 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
   std::set<int> sizes;
 
   std::vector<Case> all_cases = cases;
+  std::optional<Trials> trials;  // of all cases but the first
   for (std::size_t next = 0; next < all_cases.size(); ++next) {
     const Case run = all_cases[next];
     progress(describe(run));
-    const bool hashed = run.n >= kHashedRecordN;
     std::optional<Look> look;
-    Run trial = next == 0 ? run_first(check, run, hashed, &look)
-                          : run_program(program, run, hashed, check.dir, time_limit_seconds);
-    if (!trial.child.started) return ends(Verdict::kCannotRun, trial.error);
-    if (trial.child.exit_code == lab::kExitNoGpu) {
-      return ends(Verdict::kNoGpu, last_words(trial.child));
-    }
+    Trial trial = next == 0 ? try_first(check, run, &look) : trials->get(next - 1);
+    const ChildResult& child = trial.run.child;
+    if (!child.started) return ends(Verdict::kNoProgram, trial.run.error);
+    if (child.exit_code == lab::kExitNoGpu) return ends(Verdict::kNoGpu, last_words(child));
     // Whose passes have more sweeps than the solution's needs more rows a rank, and says so.
-    if (next > 0 && run.n == kFewRowsARank * run.ranks &&
-        trial.child.exit_code == lab::kExitBadUsage) {
+    if (next > 0 && run.n == kFewRowsARank * run.ranks && child.exit_code == lab::kExitBadUsage) {
       continue;
     }
-    Patient patient = questions.patient(trial.record.step, at_hand.source, run);
-    if (next == 0 && patient.step >= kFirstSparseStep) {
-      // An exercise that is not done yet computes every residual, as the step before did.
-      const auto found = static_cast<int>(trial.record.residuals.size());
-      sparse = found < trial.record.iterations;
-      if (sparse) {
-        const std::vector<Case> more = cases_of_checks(cases);
-        all_cases.insert(all_cases.end(), more.begin(), more.end());
-      } else if (trial.error.empty() && run.iterations > 1) {
-        verdict.remarks.push_back(
-            "it computes the residual in every iteration; --check-every was not tried");
+    if (child.exit_code == lab::kExitDoesNotFit && run.n == extent.own_n) {
+      verdict.remarks.push_back(format("n = %d, its own, was not tried: ", run.n) +
+                                last_words(child));
+      continue;
+    }
+    if (!trial.run.machine.empty()) return ends(Verdict::kCannotRunHere, trial.run.machine);
+    if (!trial.run.error.empty() && run.ranks > 0 && next == 0) {
+      const std::string why_not = why_no_jobs(time_limit_seconds);
+      if (!why_not.empty()) return ends(Verdict::kCannotRunHere, why_not);
+    }
+    Patient patient = questions.patient(trial.run.record.step, at_hand.source, run);
+    if (next == 0) {
+      if (patient.step >= kFirstSparseStep) {
+        // An exercise that is not done yet computes every residual, as the step before did.
+        const auto found = static_cast<int>(trial.run.record.residuals.size());
+        sparse = found < trial.run.record.iterations;
+        if (sparse) {
+          const std::vector<Case> more = cases_of_checks(cases);
+          all_cases.insert(all_cases.end(), more.begin(), more.end());
+        } else if (trial.run.error.empty() && run.iterations > 1) {
+          verdict.remarks.push_back(
+              "it computes the residual in every iteration; --check-every was not tried");
+        }
       }
+      if (extent.every_order) add_orders(&all_cases);
+      if (extent.sizes) add_sizes(patient.step, extent, &all_cases);
+      trials.emplace(program, std::vector<Case>(all_cases.begin() + 1, all_cases.end()),
+                     check.folder, time_limit_seconds, trials_at_a_time(most_ranks(all_cases)));
     }
-    if (!trial.error.empty()) {
-      return wrong(run, explain_failure(check, run, trial, look, &patient));
+    const bool is_right = trial.run.error.empty() && trial.compared.error.empty() &&
+                          trial.compared.residuals.kind != ResidualComparison::kWrong &&
+                          trial.compared.field.kind != FieldComparison::kWrong &&
+                          trial.run.record.iterations == run.iterations;
+    if (!is_right) trials->stop();
+    if (!trial.run.error.empty()) {
+      return wrong(run, explain_failure(check, run, trial.run, look, &patient));
     }
-
-    Comparison compared = compare_trial(check, run, hashed, &trial);
-    if (!compared.error.empty()) return wrong(run, {compared.error});
-    if (compared.residuals.kind == ResidualComparison::kWrong ||
-        compared.field.kind == FieldComparison::kWrong ||
-        trial.record.iterations <
-            run.iterations) {  // a residual that is no number, or a wrong loop
-      return wrong(run, explain_wrong(check, run, hashed, trial.record, &compared, &patient));
-    }
+    if (!trial.compared.error.empty()) return wrong(run, {trial.compared.error});
+    if (!is_right) return wrong(run, explain_wrong(check, run, &trial, &patient));
     // Another order of additions gives the same bits every time. A race that lost little does not.
-    if (compared.field.kind == FieldComparison::kDifferentRounding &&
-        two_runs_differ(run, patient)) {
+    const bool rounding = trial.compared.field.kind == FieldComparison::kDifferentRounding;
+    if (rounding && two_runs_differ(run, patient)) {
       return wrong(run, {kRace});
     }
-    if (compared.field.kind == FieldComparison::kDifferentRounding && sparse &&
-        run.check_every != 1 && few.empty()) {
-      few = too_few_to_be_rounding(run, compared.field, patient);
+    if (rounding && sparse && run.check_every != 1 && few.empty()) {
+      few = too_few_to_be_rounding(run, trial.compared.field, patient);
       if (!few.empty()) few_in = run;
     }
-    different_rounding |= compared.field.kind == FieldComparison::kDifferentRounding;
-    single_precision |= compared.residuals.kind == ResidualComparison::kSinglePrecision;
+    different_rounding |= rounding;
+    single_precision |= trial.compared.residuals.kind == ResidualComparison::kSinglePrecision;
     sizes.insert(run.n);
+    if (run.n == extent.own_n && run.n >= kHashedRecordN) {
+      verdict.remarks.push_back(format("at n = %d, its own: %d sweeps, compared by a hash per row",
+                                       run.n, run.iterations));
+    }
   }
 
   // Another case may have shown more of it.
@@ -929,6 +918,9 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     verdict.remarks.push_back(
         "single precision: the residual is within 1e-6, as where its sum, or what is added to it, "
         "is of floats in part. Right.");
+  }
+  if (extent.every_order) {
+    verdict.remarks.push_back("The same with blocks and threads in reverse and in shuffled order.");
   }
   return verdict;
 }

@@ -11,9 +11,8 @@
 namespace validate {
 
 /// The runs that a step is judged by: the three problems at n = 100 and n = 250, which are
-/// multiples of no block's shape, the probe at n = 1043, where a race shows more often, and at each
-/// further size laplace and probe for a few iterations.
-std::vector<Case> usual_cases(const std::vector<int>& further_sizes = {});
+/// multiples of no block's shape, and the probe at n = 1043, where a race shows more often.
+std::vector<Case> usual_cases();
 
 /// The cases as jobs of ranks. The probe shows most: it is run with each number of them, and the
 /// other problems with one after the other. No numbers: the cases as they are.
@@ -26,8 +25,9 @@ struct Verdict {
   enum Kind {
     kRight,
     kWrong,
-    kNoGpu,      ///< the program found no usable GPU
-    kCannotRun,  ///< the program is not there, or a record folder could not be made
+    kNoGpu,          ///< the program found no usable GPU
+    kCannotRunHere,  ///< a limit, no space, no launcher: the machine's trouble, not the program's
+    kNoProgram,      ///< the program is not there
   };
   Kind kind = kRight;
   std::string summary;               ///< one line
@@ -41,27 +41,23 @@ struct AtHand {
   std::string watched;  ///< the same program on the CPU, with every access looked at (lab/cpu)
 };
 
+/// What is tried beside the cases.
+struct Extent {
+  bool sizes = false;        ///< multiples of every block's shape in use, and a grid beyond 2048
+  int own_n = 0;             ///< with `sizes`: the step's own n; 0: it is not tried
+  int own_ranks = 0;         ///< of a job at that n; 0: as many as any case has
+  bool every_order = false;  ///< the probe also with threads in reverse and in shuffled order, as
+                             ///< CUDA on the CPU can run them
+};
+
 /// Told before each run, with a short description of it.
 using Progress = std::function<void(const std::string&)>;
 
-/// Runs `program` for each case and holds field and residuals against the reference. Stops at the
-/// first case that is wrong, and there finds the first iteration that is, and the likely cause.
+/// Runs `program` for each case, several at a time, and compares field and residuals with the
+/// reference. Stops at the first case that is wrong, and there finds the first iteration that is,
+/// and the likely cause.
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
                       double time_limit_seconds, const Progress& progress,
-                      const AtHand& at_hand = {});
-
-/// A temporary folder that is gone, with all that is in it, when this object is.
-class TemporaryFolder {
- public:
-  /// Below $TMPDIR, or /tmp. Throws std::runtime_error where it cannot be made.
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+                      const AtHand& at_hand = {}, const Extent& extent = {});
 
 }  // namespace validate

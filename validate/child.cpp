@@ -1,14 +1,18 @@
 #include "child.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <set>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,14 +43,23 @@ bool drain(int pipe, std::string* output) {
   }
 }
 
-/// Ends what the child left behind outside its process group, a daemon say: since this process is
-/// their reaper (see run_child), they are its own children once the child is gone.
+/// The children that run now, each in a process group of its own. Several threads may run one each.
+std::mutex running_mutex;
+std::set<pid_t> running;
+
+/// Ends what a child left behind outside its process group, a daemon say: since this process is
+/// their reaper (see run_child), they are its own children once the child is gone. What belongs to
+/// another child that still runs stays.
 void end_left_behind() {
-  const std::string path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+  const std::lock_guard<std::mutex> lock(running_mutex);
+  const std::string own = "/proc/self/task/";
   for (int round = 0; round < 100; ++round) {
-    std::ifstream children(path);
     bool any = false;
+    // A process lists its children by the thread that started them, and what it was left by its
+    // first one.
+    std::ifstream children(own + std::to_string(getpid()) + "/children");
     for (pid_t left; children >> left;) {
+      if (running.count(left) > 0 || running.count(getpgid(left)) > 0) continue;
       any = true;
       kill(left, SIGKILL);
       while (waitpid(left, nullptr, 0) < 0 && errno == EINTR) {
@@ -55,6 +68,14 @@ void end_left_behind() {
     // Who was killed may have had children of its own.
     if (!any) return;
   }
+}
+
+/// Bytes that would do something to a terminal, as '?'.
+std::string harmless(std::string line) {
+  for (char& c : line) {
+    if (c != '\t' && (static_cast<unsigned char>(c) < 32 || c == 127)) c = '?';
+  }
+  return line;
 }
 
 }  // namespace
@@ -84,14 +105,15 @@ std::string ChildResult::last_line() const {
     const std::size_t carriage = line.rfind('\r');
     if (carriage != std::string::npos) line.erase(0, carriage + 1);
     if (line.rfind("\033[K", 0) == 0) line.erase(0, 3);
-    if (line.find_first_not_of(" \t") != std::string::npos) return line.substr(0, 500);
+    if (line.find_first_not_of(" \t") != std::string::npos) return harmless(line.substr(0, 500));
     if (begin == 0) break;
     end = begin - 1;
   }
   return "";
 }
 
-ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds) {
+ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
+                      const std::atomic<bool>* unwanted) {
   ChildResult result;
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -105,12 +127,17 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
   // Processes whose parent ends become children of this one, and not of the system's first.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Clock::time_point start = Clock::now();
+  const pid_t parent = getpid();
+  std::unique_lock<std::mutex> starting(running_mutex);
   const pid_t child = fork();
   if (child < 0) {
     throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
   }
   if (child == 0) {
     setpgid(0, 0);
+    // It does not outlive this process, whatever ends that.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     dup2(null, STDIN_FILENO);
     dup2(output[1], STDOUT_FILENO);
@@ -122,6 +149,8 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     _exit(127);
   }
   setpgid(child, child);  // in both processes, so that it holds whichever comes first
+  running.insert(child);
+  starting.unlock();
   close(output[1]);
   close(exec_error[1]);
   fcntl(output[0], F_SETFL, O_NONBLOCK);
@@ -135,10 +164,11 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
   result.started = got == 0;
 
   int status = 0;
+  rusage used{};
   bool open = true, ended = false;
   while (!ended) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    if (caught_signal != 0) break;
+    if (caught_signal != 0 || (unwanted && *unwanted)) break;
     if (elapsed > time_limit_seconds && !result.timed_out) {
       result.timed_out = true;
       kill(-child, SIGUSR1);
@@ -148,12 +178,17 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     pollfd wait{output[0], POLLIN, 0};
     poll(&wait, open ? 1 : 0, open ? 50 : 1);
     if (open) open = drain(output[0], &result.output);
-    ended = waitpid(child, &status, WNOHANG) == child;
+    // What the child has left in its group is ended while its number is still its own.
+    siginfo_t exited{};
+    ended = waitid(P_PID, static_cast<id_t>(child), &exited, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            exited.si_pid == child;
   }
   kill(-child, SIGKILL);
-  if (!ended) {
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+  while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
+  }
+  {
+    const std::lock_guard<std::mutex> lock(running_mutex);
+    running.erase(child);
   }
   end_left_behind();
   drain(output[0], &result.output);
@@ -162,6 +197,9 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     result.output.erase(0, result.output.size() - kMaxOutput);
   }
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  auto seconds = [](const timeval& t) { return t.tv_sec + 1e-6 * t.tv_usec; };
+  result.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
+  result.max_bytes = 1024.0 * used.ru_maxrss;
   if (caught_signal != 0) throw Interrupted(caught_signal);
 
   if (!result.started) {
@@ -187,7 +225,11 @@ std::string describe_signal(int signal) {
     case SIGILL:
       return "SIGILL, an instruction that this CPU does not have";
     case SIGKILL:
-      return "SIGKILL, somebody else ended it: often the system, out of memory";
+      return "SIGKILL, it was ended from outside: often by the system, out of memory";
+    case SIGXCPU:
+      return "SIGXCPU, it used up the CPU time that it may take";
+    case SIGXFSZ:
+      return "SIGXFSZ, a file grew larger than files may";
     default:
       return std::string("signal ") + std::to_string(signal) + ", " + strsignal(signal);
   }

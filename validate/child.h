@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,9 +14,12 @@ struct ChildResult {
   int exit_code = -1;      ///< if it exited by itself
   int signal = 0;          ///< if a signal ended it
   double seconds = 0;      ///< from start to end
+  double cpu_seconds = 0;  ///< of all its threads, and of the processes that it waited for
+  double max_bytes = 0;    ///< the most memory that it had at a time
   std::string output;      ///< stdout and stderr together, the last 64 KiB of them
 
-  /// The last line that it printed and that is not blank: mostly its error message.
+  /// The last line that it printed and that is not blank: mostly its error message. What would do
+  /// something to a terminal is a '?' in it.
   std::string last_line() const;
 };
 
@@ -28,11 +32,13 @@ struct Interrupted : std::runtime_error {
 /// Runs a program, with no input, as a process group of its own, and waits for its end. At the time
 /// limit it gets SIGUSR1, which CUDA on the CPU (lab/cpu) answers with where it is, and a moment to
 /// do so. Then, and at its end too, every process left in the group is killed, and every other that
-/// it has left behind: nothing outlives it. The caller has no other children.
-/// Throws Interrupted; everything else is in the result.
-ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds);
+/// it has left behind: nothing outlives it, nor this process. Several threads may run a child each;
+/// the caller has no other children. A run that becomes `unwanted` is ended early; its result means
+/// nothing then. Throws Interrupted; everything else is in the result.
+ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
+                      const std::atomic<bool>* unwanted = nullptr);
 
-/// From here on Ctrl-C makes run_child throw Interrupted, in place of ending this program at once.
+/// From here on Ctrl-C makes run_child throw Interrupted, instead of ending this program at once.
 void catch_interrupts();
 
 /// What a signal's number means to the person whose program it ended, for example

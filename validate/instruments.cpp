@@ -120,11 +120,9 @@ std::vector<std::string> Bench::command(const std::string& program, int n, int i
 
 int Bench::default_n(const std::string& program) {
   return static_cast<int>(remembered("n " + program, [&]() -> double {
-    const std::string help = run({program, "--help"}).output;
-    const std::size_t option = help.find("--n N");
-    const std::size_t at = option == std::string::npos ? option : help.find("(default ", option);
-    if (at == std::string::npos) throw NotMeasurable("its --help does not tell the default n");
-    return std::atoi(help.c_str() + at + 9);
+    const int n = validate::default_n(program);
+    if (n == 0) throw NotMeasurable("its --help does not tell the default n");
+    return n;
   }));
 }
 

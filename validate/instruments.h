@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "check_program.h"
+#include "child.h"
+#include "temporary_folder.h"
 
 namespace validate {
 

@@ -31,6 +31,7 @@
 #include "program_run.h"
 #include "reference.h"
 #include "steps.h"
+#include "temporary_folder.h"
 
 namespace {
 
@@ -512,28 +513,29 @@ class Climb {
     show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations);
     return time_program(program_of(step), n, iterations, ranks_of(step), arguments_.time_limit);
   }
-  validate::Verdict check(const validate::Step& step, const std::vector<int>& further_sizes) const;
+  /// `own_n`: at the step's own n, too.
+  validate::Verdict check(const validate::Step& step, bool own_n) const;
   Timing time_before(const validate::Step& step, const validate::Step& previous) const;
 
   const Arguments& arguments_;
   Found& found_;
 };
 
-validate::Verdict Climb::check(const validate::Step& step,
-                               const std::vector<int>& further_sizes) const {
+validate::Verdict Climb::check(const validate::Step& step, bool own_n) const {
   // A step for several GPUs has to be right with two ranks, and at the n that is timed with as many
   // as it is timed with. `make check` and the tests try more.
   std::vector<validate::Case> cases = validate::usual_cases();
   if (step.needs_ranks) cases = validate::with_ranks(cases, {kCheckedRanks});
-  for (validate::Case run : validate::usual_cases(further_sizes)) {
-    if (std::count(further_sizes.begin(), further_sizes.end(), run.n) == 0) continue;
-    run.ranks = ranks_of(step);
-    cases.push_back(run);
-  }
+  validate::Extent extent;
+  extent.sizes = true;
+  extent.own_n = own_n ? step.n : 0;
+  extent.own_ranks = ranks_of(step);
   return validate::check_program(
-      program_of(step), cases, arguments_.time_limit, [&](const std::string& what) {
+      program_of(step), cases, arguments_.time_limit,
+      [&](const std::string& what) {
         show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
-      });
+      },
+      {}, extent);
 }
 
 /// The step before, at this step's n, as it is timed itself; nothing where it is not right.
@@ -542,7 +544,7 @@ Timing Climb::time_before(const validate::Step& step, const validate::Step& prev
   if (looked_at) {
     const Timing& last = found_.rows.back().time;
     if (!last.measured() || previous.n == step.n) return last;
-  } else if (check(previous, {}).kind != validate::Verdict::kRight) {  // with --steps
+  } else if (check(previous, false).kind != validate::Verdict::kRight) {  // with --steps
     return {};
   }
   return time(previous, step.n, step.iterations);
@@ -558,7 +560,7 @@ bool Climb::measure(const validate::Step& step, const validate::Step* previous) 
   } else {
     // Correct first: what is not right gets no time.
     const bool timed = !in_place_of_gpu(step);
-    const validate::Verdict verdict = check(step, timed ? std::vector{step.n} : std::vector<int>());
+    const validate::Verdict verdict = check(step, timed);
     if (verdict.kind == validate::Verdict::kRight) {
       row.verdict = "right";
       if (timed) row.time = time(step, step.n, step.iterations);

@@ -1,15 +1,82 @@
 #include "program_run.h"
 
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
+
+#include <sys/resource.h>
 
 #include <lab/options.h>
 
 #include "text.h"
 
 namespace validate {
+namespace {
+
+/// A limit of this process, which its children inherit; 0: there is none.
+double limit_of(__rlimit_resource resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+  return static_cast<double>(limit.rlim_cur);
+}
+
+/// "60 MB"
+std::string size_in_words(double bytes) {
+  if (bytes >= 1e9) return format("%.3g GB", 1e-9 * bytes);
+  return bytes >= 1e6 ? format("%.3g MB", 1e-6 * bytes) : format("%.3g KB", 1e-3 * bytes);
+}
+
+bool says(const std::string& text, const char* words) {
+  return text.find(words) != std::string::npos;
+}
+
+/// Why a run left no record, if that is the machine's trouble and not the program's: a limit, or no
+/// space. Else "".
+std::string trouble_of_machine(const Case& run, const ChildResult& child, const std::string& dir) {
+  const std::string said = last_words(child);
+  const double cpu_limit = limit_of(RLIMIT_CPU), memory_limit = limit_of(RLIMIT_AS);
+  const std::string cpu =
+      format("a program may use %.0f s of CPU time here (ulimit -t)", cpu_limit);
+  switch (child.signal) {
+    case SIGXCPU:
+      return cpu;
+    case SIGXFSZ:
+      return "a file may have " + size_in_words(limit_of(RLIMIT_FSIZE)) + " here (ulimit -f)";
+    case SIGKILL: {
+      if (cpu_limit > 0 && child.cpu_seconds > cpu_limit - 1) return cpu;
+      // A program that takes far more memory than its fields need is to blame for that itself.
+      const double needed = 1e9 + 40.0 * run.n * run.n;
+      if (child.max_bytes > needed) return "";
+      return "the program was ended from outside (SIGKILL), often by the system, out of memory";
+    }
+    default:
+      break;
+  }
+  if (child.exit_code == lab::kExitCannotWrite) return said;
+  // The lab's own words before anything is allocated; a cudaMalloc that fails is another matter.
+  if (child.exit_code == lab::kExitDoesNotFit && says(said, "the largest n that fits is")) {
+    return said;
+  }
+  if (memory_limit > 0 &&
+      (child.exit_code == lab::kExitDoesNotFit || says(child.output, "std::bad_alloc") ||
+       says(child.output, "annot allocate memory"))) {
+    return "a program may have " + size_in_words(memory_limit) + " of memory here (ulimit -v)";
+  }
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(dir).parent_path();
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  if (!error && static_cast<double>(space.available) < 1e5) {
+    return "no space is left in " + folder.parent_path().string() +
+           " (TMPDIR names another folder)";
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string launcher() {
   std::error_code ignored;
@@ -28,7 +95,8 @@ std::string describe(const Case& run) {
   }
   return format("%s, n = %d, %d iteration%s", lab::problem_name(run.problem), run.n, run.iterations,
                 run.iterations == 1 ? "" : "s") +
-         (run.check_every > 0 ? format(", --check-every %d", run.check_every) : "") + ranks;
+         (run.check_every > 0 ? format(", --check-every %d", run.check_every) : "") + ranks +
+         (run.order ? format(", threads in %s order", run.order) : "");
 }
 
 std::string last_words(const ChildResult& child) {
@@ -38,14 +106,18 @@ std::string last_words(const ChildResult& child) {
 }
 
 Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
-                double time_limit) {
+                double time_limit, const std::atomic<bool>* unwanted) {
   Run result;
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
   std::vector<std::string> command;
+  if (run.halos || run.order || run.ranks > 0) command.push_back("env");
+  if (run.halos) command.push_back(std::string("LAB_HALOS=") + run.halos);
+  if (run.order) command.push_back(std::string("LAB_CPU_ORDER=") + run.order);
   if (run.ranks > 0) {
-    command = {launcher(), std::to_string(run.ranks)};
-    if (run.halos) command.insert(command.begin(), {"env", std::string("LAB_HALOS=") + run.halos});
+    // What a launcher leaves behind when it is ended goes with the folder.
+    const std::string folder = std::filesystem::path(dir).parent_path().string();
+    command.insert(command.end(), {"TMPDIR=" + folder, launcher(), std::to_string(run.ranks)});
   }
   command.push_back(program);
   auto add = [&](const char* option, const std::string& value) {
@@ -63,7 +135,7 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   add("--record-field", hashed ? "rows" : "full");
   if (run.check_every > 0) add("--check-every", std::to_string(run.check_every));
   command.push_back("--quiet");
-  result.child = run_child(command, time_limit);
+  result.child = run_child(command, time_limit, unwanted);
   ChildResult& child = result.child;
   if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
     // What ended one rank, as a launcher tells it.
@@ -73,13 +145,20 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   if (!child.started) {
     result.error = program + ": " + child.output;
   } else if (child.timed_out) {
-    result.error = format("it did not end within %.0f s: an endless loop, a deadlock, or very slow",
-                          time_limit);
+    const bool idle = run.ranks == 0 && child.cpu_seconds < 0.05 * time_limit;
+    result.error =
+        format("it did not end within %.0f s", time_limit) +
+        (idle ? ", and used almost no CPU time: it waits (for the GPU or for input), or was stopped"
+              : ": an endless loop, a deadlock, or very slow");
   } else if (child.signal != 0) {
     result.error = "it crashed: " + describe_signal(child.signal);
   } else if (child.exit_code > lab::kExitNotConverged) {
     result.error = format("it ended with exit code %d", child.exit_code) +
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
+  } else if (!std::filesystem::exists(dir + "/run.json", ignored)) {
+    result.error = format(
+        "it ended with exit code %d before it wrote its record: does main get to run.finish?",
+        child.exit_code);
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
   } else if (run.ranks > 0 && result.record.ranks != run.ranks) {
@@ -93,7 +172,26 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
     result.error = format("it made all %d iterations, and still ended with exit code %d",
                           run.iterations, child.exit_code);
   }
+  if (!result.error.empty() && child.started && !child.timed_out) {
+    result.machine = trouble_of_machine(run, child, dir);
+  }
   return result;
+}
+
+int default_n(const std::string& program) {
+  const std::string help = run_child({program, "--help"}, 60).output;
+  const std::size_t option = help.find("--n N");
+  const std::size_t at = option == std::string::npos ? option : help.find("(default ", option);
+  return at == std::string::npos ? 0 : std::atoi(help.c_str() + at + 9);
+}
+
+std::string why_no_jobs(double time_limit) {
+  const ChildResult child = run_child({launcher(), "2", "true"}, std::min(time_limit, 60.0));
+  if (child.started && child.exit_code == 0) return "";
+  const std::string said = child.started ? last_words(child) : child.output;
+  return "MPI starts no job here: " +
+         (said.empty() ? format("%s ends with exit code %d", launcher().c_str(), child.exit_code)
+                       : said);
 }
 
 std::vector<float> read_field(const std::string& dir, int n) {

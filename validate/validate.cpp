@@ -1,5 +1,6 @@
 // Compares a step's program with the CPU reference, and tells a learner how their exercise stands.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -10,10 +11,12 @@
 
 #include <lab/exit_codes.h>
 #include <lab/options.h>
+#include <lab/run.h>
 
 #include "check_program.h"
 #include "child.h"
 #include "command_line.h"
+#include "program_run.h"
 #include "source_code.h"
 #include "steps.h"
 #include "text.h"
@@ -36,23 +39,29 @@ constexpr const char* kHelp =
     "                       which has none, the exercise as it was handed out\n"
     "  --source FILE        the program's source, whose names the diagnosis then uses\n"
     "                       (of a learner's program, that of --exercise)\n"
-    "  --watched PROGRAM    the same program on the CPU with every access looked at; where the\n"
-    "                       program is wrong, the diagnosis makes use of what that finds\n"
+    "  --watched PROGRAM    the same program on the CPU with every access looked at: if the\n"
+    "                       program is wrong, the diagnosis uses what that finds\n"
+    "  --look-at N,N,...    if the program is right, --watched runs at these sizes, too\n"
+    "  --look-sweeps K      iterations of each such run (default 3)\n"
+    "  --gpu                the program runs on a GPU: it is also tried at its own n\n"
+    "  --every-order        also with threads in reverse and in shuffled order, as CUDA on the\n"
+    "                       CPU runs them\n"
     "  --quiet              print the verdict alone\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
-    "            5 the reference does not fit in memory, 77 no usable GPU\n";
+    "            5 the reference does not fit in memory, 77 cannot run here (no usable GPU, no\n"
+    "            space left, a limit)\n";
 
 constexpr int kExitRight = 0;
 constexpr int kExitWrong = 1;
 
 struct Arguments {
   std::string program, name, exercise, before, source, watched;
-  std::vector<int> sizes, ranks;
+  std::vector<int> sizes, ranks, look_at;
   std::vector<lab::ProblemKind> problems;
   int iterations = 0;
-  int time_limit = 300;
-  bool quiet = false;
+  int time_limit = 300, look_sweeps = 3;
+  bool quiet = false, gpu = false, every_order = false;
 };
 
 Arguments read_arguments(int argc, char** argv) {
@@ -76,18 +85,28 @@ Arguments read_arguments(int argc, char** argv) {
   line.text("--source", &arguments.source);
   line.text("--before", &arguments.before);
   line.text("--watched", &arguments.watched);
+  line.integers("--look-at", lab::kMinN, lab::kMaxN, "size", &arguments.look_at);
+  line.integer("--look-sweeps", 1, 1000, &arguments.look_sweeps);
+  line.flag("--gpu", &arguments.gpu);
+  line.flag("--every-order", &arguments.every_order);
   line.flag("--quiet", &arguments.quiet);
   line.read(argc, argv, &arguments.program);
+  if (!arguments.look_at.empty() && arguments.watched.empty()) {
+    lab::fail(lab::kExitBadUsage, "--look-at needs --watched");
+  }
   if (arguments.name.empty()) {
     arguments.name = arguments.program.substr(arguments.program.rfind('/') + 1);
   }
   return arguments;
 }
 
+/// Whether it is for the validator to say what is tried.
+bool as_usual(const Arguments& arguments) {
+  return arguments.sizes.empty() && arguments.problems.empty() && arguments.iterations == 0;
+}
+
 std::vector<validate::Case> choose_cases(const Arguments& arguments) {
-  if (arguments.sizes.empty() && arguments.problems.empty() && arguments.iterations == 0) {
-    return validate::usual_cases();
-  }
+  if (as_usual(arguments)) return validate::usual_cases();
   std::vector<int> sizes = arguments.sizes;
   if (sizes.empty()) sizes = {100, 250};
   std::vector<lab::ProblemKind> problems = arguments.problems;
@@ -182,6 +201,82 @@ void print_thoughts(const Arguments& arguments) {
   }
 }
 
+/// What is tried beside the cases. Says in *not_tried if the step's own n cannot be.
+validate::Extent extent_of(const Arguments& arguments, std::string* not_tried) {
+  validate::Extent extent;
+  extent.sizes = as_usual(arguments);
+  extent.every_order = arguments.every_order;
+  if (!arguments.gpu || !extent.sizes) return extent;
+  const int n = validate::default_n(arguments.program);
+  // The reference has two fields, and the program may need as much on the host.
+  const double bytes = 16.0 * n * n;
+  if (bytes > static_cast<double>(lab::available_host_memory())) {
+    *not_tried = validate::format(
+        "n = %d, its own, was not tried: the reference needs %.1f GB of memory", n, 1e-9 * bytes);
+  } else {
+    extent.own_n = n;
+  }
+  return extent;
+}
+
+/// Short runs of a right program in which every access is looked at. What they find is the verdict;
+/// if they cannot be made, nothing is said of them.
+void look(const Arguments& arguments, const validate::Progress& progress,
+          validate::Verdict* verdict) {
+  std::vector<validate::Case> cases;
+  for (const int n : arguments.look_at) {
+    cases.push_back({lab::ProblemKind::kProbe, n, arguments.look_sweeps});
+  }
+  // One number of ranks will do.
+  std::vector<int> ranks;
+  if (!arguments.ranks.empty()) {
+    ranks = {std::min(3, *std::max_element(arguments.ranks.begin(), arguments.ranks.end()))};
+  }
+  validate::AtHand source = at_hand(arguments);
+  source.watched.clear();
+  validate::Verdict found =
+      validate::check_program(arguments.watched, validate::with_ranks(cases, ranks),
+                              arguments.time_limit, progress, source);
+  if (found.kind == validate::Verdict::kWrong) {
+    if (arguments.gpu) {
+      found.details.push_back(
+          "The GPU was right by luck: the CPU, which looks at every access, finds this.");
+    }
+    *verdict = found;
+  } else if (found.kind == validate::Verdict::kRight) {
+    verdict->remarks.push_back(
+        "No race, no access out of bounds, no read of memory that nothing wrote.");
+  }
+}
+
+int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) {
+  const char* name = arguments.name.c_str();
+  const bool learner = !arguments.exercise.empty();
+  switch (verdict.kind) {
+    case validate::Verdict::kRight:
+      std::printf("%s: %s\n", name, verdict.summary.c_str());
+      for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
+      print_thoughts(arguments);
+      if (learner) print_next(arguments, arguments.name.substr(0, 2));
+      return kExitRight;
+    case validate::Verdict::kWrong:
+      std::printf("%s: %s\n", name, verdict.summary.c_str());
+      for (const std::string& line : verdict.details) std::printf("  %s\n", line.c_str());
+      return kExitWrong;
+    case validate::Verdict::kNoGpu:
+      std::printf("%s: compiles, but cannot run here\n  %s\n", name, verdict.summary.c_str());
+      if (learner) std::printf("  Check it again on a machine with an NVIDIA GPU.\n");
+      return lab::kExitNoGpu;
+    case validate::Verdict::kCannotRunHere:
+      std::printf("%s: cannot run here\n  %s\n", name, verdict.summary.c_str());
+      return lab::kExitNoGpu;
+    case validate::Verdict::kNoProgram:
+      break;
+  }
+  std::fprintf(stderr, "validate: %s\n", verdict.summary.c_str());
+  return lab::kExitBadUsage;
+}
+
 int run(const Arguments& arguments) {
   const bool learner = !arguments.exercise.empty();
   const std::string number = arguments.name.substr(0, 2);
@@ -192,39 +287,20 @@ int run(const Arguments& arguments) {
     return kExitWrong;
   }
 
-  const std::vector<validate::Case> cases =
-      validate::with_ranks(choose_cases(arguments), arguments.ranks);
   const bool terminal = isatty(STDERR_FILENO) && !arguments.quiet;
-  const validate::Verdict verdict = validate::check_program(
-      arguments.program, cases, arguments.time_limit,
-      [&](const std::string& what) {
-        if (!terminal) return;
-        std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
-      },
-      at_hand(arguments));
-  if (terminal) std::fputs("\r\033[K", stderr);
-
-  switch (verdict.kind) {
-    case validate::Verdict::kRight:
-      std::printf("%s: %s\n", arguments.name.c_str(), verdict.summary.c_str());
-      for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
-      print_thoughts(arguments);
-      if (learner) print_next(arguments, number);
-      return kExitRight;
-    case validate::Verdict::kWrong:
-      std::printf("%s: %s\n", arguments.name.c_str(), verdict.summary.c_str());
-      for (const std::string& line : verdict.details) std::printf("  %s\n", line.c_str());
-      return kExitWrong;
-    case validate::Verdict::kNoGpu:
-      std::printf("%s: compiles, but cannot run here\n  %s\n", arguments.name.c_str(),
-                  verdict.summary.c_str());
-      if (learner) std::printf("  Check it again on a machine with an NVIDIA GPU.\n");
-      return lab::kExitNoGpu;
-    case validate::Verdict::kCannotRun:
-      break;
+  auto progress = [&](const std::string& what) {
+    if (terminal) std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
+  };
+  std::string not_tried;
+  validate::Verdict verdict = validate::check_program(
+      arguments.program, validate::with_ranks(choose_cases(arguments), arguments.ranks),
+      arguments.time_limit, progress, at_hand(arguments), extent_of(arguments, &not_tried));
+  if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
+  if (verdict.kind == validate::Verdict::kRight && !arguments.look_at.empty()) {
+    look(arguments, progress, &verdict);
   }
-  std::fprintf(stderr, "validate: %s\n", verdict.summary.c_str());
-  return lab::kExitBadUsage;
+  if (terminal) std::fputs("\r\033[K", stderr);
+  return print_verdict(arguments, verdict);
 }
 
 }  // namespace

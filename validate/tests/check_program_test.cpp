@@ -4,6 +4,7 @@
 #include "check_program.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -194,7 +195,7 @@ TEST_F(CheckProgramTest, a_wrong_residual_is_not_told_by_a_field_that_is_wrong_i
 TEST_F(CheckProgramTest, a_program_that_is_not_there_cannot_run) {
   const Verdict verdict =
       check_program(temporary("nothing"), kProbe, 60, [](const std::string&) {});
-  EXPECT_EQ(verdict.kind, Verdict::kCannotRun);
+  EXPECT_EQ(verdict.kind, Verdict::kNoProgram);
   EXPECT_TRUE(says(verdict, "nothing: No such file or directory"));
 }
 
@@ -204,11 +205,122 @@ TEST_F(CheckProgramTest, exit_code_77_is_no_gpu) {
   EXPECT_EQ(verdict.summary, "no usable GPU: none");
 }
 
+TEST_F(CheckProgramTest, what_the_machine_lacks_is_not_the_programs_mistake) {
+  const auto cannot_run = [&](const std::string& body, const std::string& words) {
+    const Verdict verdict = check_script(body);
+    EXPECT_EQ(verdict.kind, Verdict::kCannotRunHere) << text_of(verdict);
+    EXPECT_TRUE(says(verdict, words));
+    EXPECT_TRUE(verdict.details.empty());
+  };
+  cannot_run("echo 'x: field.f32: No space left on device' >&2; exit 4\n",
+             "field.f32: No space left on device");
+  cannot_run("echo 'x: n = 34 needs 9 GB: the largest n that fits is 7' >&2; exit 5\n",
+             "the largest n that fits is 7");
+  cannot_run("kill -XCPU $$\n", "CPU time");
+  cannot_run("kill -XFSZ $$\n", "ulimit -f");
+  cannot_run("kill -KILL $$\n", "ended from outside (SIGKILL)");
+}
+
+TEST_F(CheckProgramTest, an_allocation_that_fails_is_the_programs_mistake) {
+  const Verdict verdict = check_script(
+      "echo 'x: jacobi.cu:9: cudaMalloc(&f, bytes): out of memory: take a smaller --n' >&2; "
+      "exit 5\n");
+  EXPECT_EQ(verdict.kind, Verdict::kWrong);
+  EXPECT_TRUE(says(verdict, "exit code 5: jacobi.cu:9"));
+}
+
+/// The verdict on the serial step as step NUMBER, spoiled, with all that `extent` adds to the probe.
+class ExtentTest : public CheckProgramTest {
+ protected:
+  Verdict check_as(const std::string& step, const validate::Extent& extent,
+                   const std::string& spoil) const {
+    const std::string program = temporary("program.sh");
+    test::write_script(program, "'" + test::kSerialProgram + "' \"$@\" || exit\n" + kReadOptions +
+                                    kPutValue + "sed -i 's/00_serial/" + step +
+                                    "/' \"$dir/run.json\"\n" + spoil);
+    return check_program(
+        program, kProbe, 60, [](const std::string&) {}, {}, extent);
+  }
+  static validate::Extent sizes(int own_n = 0) {
+    validate::Extent extent;
+    extent.sizes = true;
+    extent.own_n = own_n;
+    return extent;
+  }
+};
+
+TEST_F(ExtentTest, a_mistake_at_multiples_of_a_block_is_found) {
+  const std::string spoil = "[ $((n % 128)) -ne 0 ] || put_value 5 5 \"$one\"\n";
+  EXPECT_EQ(check_as("04_jacobi_kernel", {}, spoil).kind, Verdict::kRight);
+  EXPECT_TRUE(says(check_as("04_jacobi_kernel", sizes(), spoil), "wrong: probe, n = 256, "));
+}
+
+TEST_F(ExtentTest, a_mistake_beyond_2048_is_found_and_told_as_one_of_size) {
+  const std::string spoil = "[ $n -le 2048 ] || put_value 5 5 \"$one\"\n";
+  EXPECT_EQ(check_as("07_beyond_l2", sizes(), spoil).kind, Verdict::kRight);
+  const Verdict verdict = check_as("08_cub_reduction", sizes(), spoil);
+  EXPECT_TRUE(says(verdict, "wrong: probe, n = 3072, 1 iteration"));
+  EXPECT_TRUE(says(verdict, "up to n = 1024 it is right, and wrong at n = 3072"));
+}
+
+TEST_F(ExtentTest, a_mistake_at_its_own_n_is_found_by_hashes) {
+  const std::string spoil =
+      "[ $n -ne 4096 ] || if [ $field = rows ]; then sed -i '$s/,.*/,0000000000000000/' "
+      "\"$dir/rows.csv\"; else put_value 5 5 \"$one\"; fi\n";
+  EXPECT_TRUE(says(check_as("04_jacobi_kernel", sizes(4096), spoil),
+                   "wrong: probe, n = 4096, 3 iterations"));
+  EXPECT_TRUE(says(check_as("04_jacobi_kernel", sizes(4096), ":\n"),
+                   "at n = 4096, its own: 3 sweeps, compared by a hash per row"));
+}
+
+TEST_F(ExtentTest, a_grid_of_its_own_n_that_does_not_fit_is_a_remark) {
+  const std::string program = temporary("program.sh");
+  test::write_script(program,
+                     "case \"$*\" in *'--n 5000 '*) echo 'x: too large' >&2; exit 5; esac\n'" +
+                         test::kSerialProgram + "' \"$@\"\n");
+  const Verdict verdict = check_program(
+      program, kProbe, 60, [](const std::string&) {}, {}, sizes(5000));
+  EXPECT_EQ(verdict.kind, Verdict::kRight);
+  EXPECT_TRUE(says(verdict, "n = 5000, its own, was not tried: too large"));
+}
+
+TEST_F(ExtentTest, every_order_of_threads_is_tried) {
+  validate::Extent extent;
+  extent.every_order = true;
+  for (const std::string order : {"reverse", "shuffled"}) {
+    const std::string spoil = "[ \"$LAB_CPU_ORDER\" != " + order + " ] || put_value 5 5 \"$one\"\n";
+    EXPECT_EQ(check_as("04_jacobi_kernel", {}, spoil).kind, Verdict::kRight);
+    const Verdict verdict = check_as("04_jacobi_kernel", extent, spoil);
+    EXPECT_TRUE(
+        says(verdict, "wrong: probe, n = 34, 6 iterations, threads in " + order + " order"));
+    EXPECT_TRUE(says(verdict, "That is with the threads run in " + order +
+                                  " order; forward it is right: a race?"));
+  }
+  EXPECT_TRUE(says(check_as("04_jacobi_kernel", extent, ":\n"),
+                   "The same with blocks and threads in reverse and in shuffled order."));
+}
+
+TEST_F(CheckProgramTest, runs_that_a_wrong_one_makes_unwanted_are_ended) {
+  const std::string program = temporary("program.sh");
+  test::write_script(program,
+                     "case \"$*\" in\n"
+                     "*'--n 35 '*) exit 9;;\n"
+                     "*'--n 36 '*) sleep 1000;;\n"
+                     "esac\n'" +
+                         test::kSerialProgram + "' \"$@\"\n");
+  const auto start = std::chrono::steady_clock::now();
+  const Verdict verdict = check_program(
+      program,
+      {{ProblemKind::kProbe, 34, 6}, {ProblemKind::kProbe, 35, 6}, {ProblemKind::kProbe, 36, 6}},
+      500, [](const std::string&) {});
+  EXPECT_TRUE(says(verdict, "wrong: probe, n = 35"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(100));
+}
+
 TEST_F(CheckProgramTest, success_without_a_record_is_wrong) {
   const Verdict verdict = check_script("echo Success!; exit 0\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
-  EXPECT_TRUE(says(verdict, "its record is no use"));
-  EXPECT_TRUE(says(verdict, "run.json: No such file"));
+  EXPECT_TRUE(says(verdict, "it ended with exit code 0 before it wrote its record"));
 }
 
 TEST_F(CheckProgramTest, an_error_exit_is_wrong_and_its_message_is_told) {
@@ -581,6 +693,21 @@ TEST_F(TemporaryFolderTest, is_gone_after_a_check_right_or_wrong) {
   EXPECT_TRUE(test::names_in(temporary("tmp")).empty());
 }
 
+TEST_F(TemporaryFolderTest, one_that_was_left_behind_is_removed_and_one_in_use_is_not) {
+  const validate::TemporaryFolder in_use;
+  const std::string left = temporary("tmp/jacobi-validate-abcdef"), other = temporary("tmp/other");
+  std::filesystem::create_directories(left + "/record");
+  std::filesystem::create_directory(other);
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const std::string& path : {left, other, in_use.path()}) {
+    std::filesystem::last_write_time(path, old);
+  }
+  const validate::TemporaryFolder next;
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_TRUE(std::filesystem::exists(in_use.path()));
+}
+
 TEST_F(TemporaryFolderTest, that_cannot_be_made_is_an_error_that_says_what_to_do) {
   setenv("TMPDIR", "/nowhere", 1);
   try {
@@ -607,15 +734,6 @@ TEST(UsualCasesTest, are_the_three_problems_at_sizes_that_no_block_divides) {
   EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [](const Case& run) {
     return run.problem == ProblemKind::kProbe && run.iterations % 2 == 1;
   })) << "of two fields the wrong one may be right after an even number of sweeps";
-}
-
-TEST(UsualCasesTest, further_sizes_are_for_probe_and_laplace) {
-  const std::vector<Case> cases = validate::usual_cases({8192});
-  const auto large = std::count_if(cases.begin(), cases.end(), [](const Case& run) {
-    return run.n == 8192 && run.problem != ProblemKind::kHarmonic;
-  });
-  EXPECT_EQ(large, 2);
-  EXPECT_EQ(cases.size(), 12u);
 }
 
 /// The program `validate`: what the verdicts are to a shell.

@@ -1,5 +1,6 @@
 #include "child.h"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -70,6 +72,63 @@ TEST(ChildTest, tells_the_signal) {
   EXPECT_FALSE(result.timed_out);
   EXPECT_EQ(result.signal, SIGSEGV);
   EXPECT_EQ(result.exit_code, -1);
+}
+
+TEST(ChildTest, the_last_line_does_nothing_to_a_terminal) {
+  EXPECT_EQ(run_shell("printf 'a\\033]0;owned\\007b\\tc\\177\\n'").last_line(), "a?]0;owned?b\tc?");
+}
+
+TEST(ChildTest, tells_the_cpu_time) {
+  EXPECT_LT(run_shell("sleep 1").cpu_seconds, 0.5);
+  const ChildResult busy = run_shell("while :; do :; done", 1);
+  EXPECT_TRUE(busy.timed_out);
+  EXPECT_GT(busy.cpu_seconds, 0.1);
+}
+
+TEST(ChildTest, one_that_is_unwanted_is_ended_early) {
+  std::atomic<bool> unwanted{false};
+  std::thread soon([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    unwanted = true;
+  });
+  const ChildResult result = run_child({"sleep", "1000"}, 500, &unwanted);
+  soon.join();
+  EXPECT_LT(result.seconds, kPromptly);
+}
+
+TEST(ChildTest, several_threads_run_one_each_and_end_only_what_is_theirs) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int k = 0; k < 8; ++k) {
+    threads.emplace_back([&right, k] {
+      // Some leave a process of another session behind, while others still run.
+      const std::string script = k % 2 == 0 ? "setsid sleep 1000 & exit 7" : "sleep 1; exit 7";
+      if (run_shell(script).exit_code == 7) ++right;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 8);
+}
+
+TEST(ChildTest, does_not_outlive_a_caller_that_is_killed) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/pid";
+  const pid_t caller = fork();
+  if (caller == 0) {
+    run_child({"sh", "-c",
+               "echo $$ >" + file + ".new; mv " + file + ".new " + file + "; exec sleep 1000"},
+              500);
+    _exit(0);
+  }
+  for (int k = 0; k < 500 && !std::filesystem::exists(file); ++k) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  kill(caller, SIGKILL);
+  waitpid(caller, nullptr, 0);
+  pid_t child = 0;
+  std::ifstream(file) >> child;
+  ASSERT_GT(child, 0);
+  EXPECT_TRUE(has_ended_soon(child));
 }
 
 TEST(ChildTest, a_program_that_is_not_there_did_not_start) {

@@ -16,6 +16,7 @@
 #include "check_program.h"
 #include "child.h"
 #include "reference.h"
+#include "temporary_folder.h"
 
 /// What several test files need: temporary files, small programs, fields as vectors.
 namespace test {
