@@ -40,7 +40,7 @@ fi
 # What `make progress` shows. A short look (N, RACES, ASAN) that finds nothing wrong leaves no verdict.
 built=0 said="" goal=""
 note_verdict() {
-  local status=$? verdict=wrong where=$backend
+  local status=$1 verdict=wrong where=$backend
   if [[ $goal == missed ]]; then
     verdict="goal missed"
   elif ((status == 0)); then
@@ -67,13 +67,19 @@ note_verdict() {
 
 configure >/dev/null
 target=${which}_$step
-backend=gpu watched=""
+backend=gpu watched="" # the same program on the CPU, every access looked at
 if [[ $step_needs == cuda ]]; then
   choose_backend
   if [[ $backend == cpu ]]; then target+=_cpu; fi
-  if [[ $backend == cpu && $step_source == *.cu ]] && ((races + asan == 0)); then watched=${target}_watched; fi
-  if ((asan)); then target+=_asan; fi
-  if ((races)); then target+=_watched; fi
+  if ((asan)); then
+    target+=_asan
+  elif ((races)); then
+    target+=_watched
+  elif [[ $backend == gpu ]]; then
+    watched=${target}_cpu_watched
+  elif [[ $step_source == *.cu ]]; then
+    watched=${target}_watched
+  fi
 fi
 if ! have_target "$target"; then
   say "$step: cannot be built here for a GPU: no nvcc was found"
@@ -81,85 +87,129 @@ if ! have_target "$target"; then
   exit $exit_no_gpu
 fi
 if ! build_program validate goals; then die 1 "the validator does not build"; fi
+scratch=$build_dir/check_$target.$$ # two checks may run at a time
+log=$build_dir/check_$target.log
+nvcc_job=""
+on_exit() {
+  local status=$?
+  if [[ -n $nvcc_job ]]; then kill "$nvcc_job" 2>/dev/null || true; fi
+  rm -rf "$scratch"
+  if [[ $which == exercise ]]; then note_verdict "$status"; fi
+}
 if [[ $which == exercise ]]; then
   sum=$(sha256sum <"$lab_root/$source_file")
   sum=${sum%% *}
-  trap note_verdict EXIT
 fi
-log=$build_dir/check_$target.log # two checks may run at a time
+trap on_exit EXIT
+mkdir -p "$scratch"
+cd "$lab_root" # so that files are named as the learner knows them
+
+# cannot_run_here REASON: the machine's trouble, and not the learner's.
+cannot_run_here() {
+  say "$step: cannot run here"
+  say_wrapped "  $1"
+  exit $exit_no_gpu
+}
 
 # nvcc_of_build: the CUDA compiler that CMake found, or nothing.
 nvcc_of_build() {
+  if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then return; fi
   sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
     head -n 1 || true
 }
 
-# nvcc_takes NVCC PTX: whether it compiles the learner's file. The build's own include folders are the step's.
+# nvcc_takes FILE: whether nvcc compiles it. Names without the lab's own folder: nvcc mistakes some characters.
 nvcc_takes() {
-  "$1" -std=c++17 -ptx "-I$lab_root/lab/include" "-DLAB_STEP_NAME=\"$step\"" "$lab_root/$source_file" -o "$2"
+  "$nvcc" -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
 }
-nvcc_takes_it=0
-doing building
-if ! locked cmake --build "$build_dir" --parallel "$(nproc)" \
-  --target "$target" ${watched:+"$watched"} >"$log" 2>&1; then
-  # Where nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's.
-  nvcc=$(nvcc_of_build)
-  if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && nvcc_takes "$nvcc" "$build_dir/$target.ptx" >"$log.nvcc" 2>&1; then
-    nvcc_takes_it=1
+
+# known_good: a file that nvcc compiles if it works at all: what the exercise began with.
+known_good() {
+  if [[ -f .start/$step/$step_source ]]; then
+    echo ".start/$step/$step_source"
+  else
+    echo "solutions/$step_before/$step_before_source"
   fi
-  # One program's log: of two that are built of the same file, each would tell the same.
-  if [[ -n $watched ]] && ! locked cmake --build "$build_dir" --target "$target" >"$log.1" 2>&1; then
-    mv "$log.1" "$log"
-  fi
-  doing
+}
+
+# why_not_built: says why the program is not there, by the log of its build, and ends the check.
+why_not_built() {
+  local trouble
+  trouble=$(grep -m 1 -oiE "$troubles" "$log" || true)
+  if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
   compiler_words "$log"
-  if ((nvcc_takes_it)); then
-    say "$step: nvcc compiles it; the CPU in place of a GPU lacks what the first"
-    say "  error above names (lab/cpu/README.md). On a GPU: make check STEP=$step_number."
-    exit $exit_no_gpu
+  if grep -q 'CUDA on the CPU does not cover' "$log"; then
+    cannot_run_here "The program may well be right: the line above says what CUDA on the CPU does not
+  cover (lab/cpu/README.md). On a GPU: make check STEP=$step_number."
+  fi
+  if grep -qE 'undefined reference|undefined symbol|ld returned' "$log"; then
+    say "$step: does not link: what is named above is declared or called, and defined nowhere"
+    exit 1
+  fi
+  # If nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's.
+  nvcc=$(nvcc_of_build)
+  if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
+    cannot_run_here "nvcc compiles it; CUDA on the CPU lacks what the first error above
+  names (lab/cpu/README.md). On a GPU: make check STEP=$step_number."
   fi
   say "$step: does not compile; begin with the first error above"
   exit 1
+}
+troubles='[^:]*No space left on device|Disk quota exceeded|File size limit exceeded|CPU time limit exceeded'
+troubles+='|virtual memory exhausted|out of memory allocating.*|Killed signal terminated.*|unsupported GNU version.*'
+
+# What the check needs, side by side. Each of them may fail without the others.
+wanted=("$target" ${watched:+"$watched"})
+before=solution_$step_before
+have_target "$before" || before=exercise_$step_before
+tracer="" # for a program that CUDA's own tools see
+if [[ $backend == gpu ]] && grep -q "^-- CUDA " "$build_dir/configure.log"; then
+  tracer=$build_dir/lib/liblab_trace.so
+  wanted+=(lab_trace)
+fi
+if [[ $backend == gpu && $step_needs == cuda ]]; then
+  wanted+=(bandwidth)
+  if have_target "$before"; then wanted+=("$before"); fi
+fi
+keep_going=-k
+if [[ -f $build_dir/build.ninja ]]; then keep_going=-k0; fi
+# is_built TARGET: whether it is, without a word.
+is_built() { locked cmake --build "$build_dir" --target "$1" >"$scratch/log" 2>&1; }
+doing building
+if ! locked cmake --build "$build_dir" --parallel "$(nproc)" --target "${wanted[@]}" -- "$keep_going" >"$log" 2>&1; then
+  if ! is_built "$target"; then
+    mv "$scratch/log" "$log"
+    doing
+    why_not_built
+  fi
+  # A program that the CPU cannot run is no mistake.
+  if [[ -n $watched ]] && ! is_built "$watched"; then watched=""; fi
 fi
 built=1
 doing
 # Warnings are worth reading, too.
-grep -E 'warning' "$log" | sed "s#$lab_root/##g" | awk '!seen[$0]++' || true
+grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
+  awk -v log_file="${log#"$lab_root"/}" '
+    !seen[$0]++ && ++count <= 20
+    END { if (count > 20) print count - 20 " more warnings: " log_file }' || true
 
-# A GPU does not say which line is to blame, and a race may do no harm there: the CPU looks, too. A program that
-# it cannot run is no mistake.
-looks=""
-if [[ $backend == gpu && $step_needs == cuda ]]; then
-  looks=${build_dir#"$lab_root"/}/bin/${target}_cpu_watched
-  if ! build_targets "${target}_cpu_watched" >"$build_dir/looks_$target.log" 2>&1 ||
-    [[ ! -x $build_dir/bin/${looks##*/} ]]; then
-    looks=""
-  fi
-fi
-
-cd "$lab_root" # so that files are named as the learner knows them
 program=${build_dir#"$lab_root"/}/bin/$target
-arguments=(--name "$step")
+arguments=(--name "$step" --source "$source_file")
 if [[ $which == exercise ]]; then
   arguments+=(--exercise "$source_file")
   # The first step has no task: there is nothing that it could be unchanged from.
-  if [[ -n $step_before ]]; then
-    before=solutions/$step_before/$step_before_source
-    # A handout has no solutions, but the exercises as they were handed out.
-    if [[ -f .start/$step/$step_source ]]; then before=.start/$step/$step_source; fi
-    arguments+=(--before "$before")
-  fi
+  if [[ -n $step_before ]]; then arguments+=(--before "$(known_good)"); fi
 fi
 if [[ -n ${N:-} ]]; then arguments+=(--n "$N"); fi
 if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
 # Once with each number of ranks; then one number will do.
-ranks=() one_number_of_ranks=()
 one_process="" # of a step for several GPUs that has no ranks yet
-if ((step_ranks)) && ! has_ranks "$lab_root/$source_file"; then
+if ((step_ranks)) && ! has_ranks "$source_file"; then
   one_process="It is a program of one process so far: lab::Ranks makes it one of several."
 elif ((step_ranks)); then
-  ranks=(--ranks "${RANKS:-1,2,3,4}")
-  one_number_of_ranks=(--ranks "${RANKS:-3}")
+  ranks=${RANKS:-1,2,3,4}
+  if ((races)); then ranks=${RANKS:-3}; fi
+  arguments+=(--ranks "$ranks")
 fi
 
 # Ranks that wait for each other for ever are to say so before the check takes them for slow. And kernels whose loops
@@ -168,14 +218,6 @@ if [[ $backend == cpu ]]; then
   export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}
   if [[ -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--time-limit 120); fi
 fi
-
-# judge PROGRAM [OPTION...]: sets said and status: what the validator says.
-judge() {
-  local program=$1
-  shift
-  status=0
-  said=$("$build_dir/bin/validate" "${arguments[@]}" "$@" "$program") || status=$?
-}
 
 # short_look SETTING: what was not asked, and how to ask it.
 short_look() {
@@ -197,24 +239,15 @@ measure_goals() {
     exit 0
   fi
   local -a options=(--name "$step" --time-limit "${TIME_LIMIT:-300}")
-  local before=solution_$step_before found log=$build_dir/goals_$target.log
-  if ! have_target "$before"; then before=exercise_$step_before; fi
+  local found
   # To count needs no GPU, either.
-  if [[ -n $looks ]]; then
-    options+=(--watched "$looks")
-  elif [[ $step_source == *.cu ]] && build_targets "${which}_${step}_cpu_watched" >"$log" 2>&1; then
-    options+=(--watched "${build_dir#"$lab_root"/}/bin/${which}_${step}_cpu_watched")
-  fi
-  if grep -q "^-- CUDA " "$build_dir/configure.log" && build_targets lab_trace >"$log" 2>&1; then
-    options+=(--tracer "$build_dir/lib/liblab_trace.so")
-  fi
+  if [[ -n $watched ]]; then options+=(--watched "${build_dir#"$lab_root"/}/bin/$watched"); fi
+  if [[ -n $tracer ]] && is_built lab_trace; then options+=(--tracer "$tracer"); fi
   if ((step_ranks)); then options+=(--ranks "${RANKS:-1,2,3,4}"); fi
   if [[ $backend == gpu && $step_needs == cuda ]]; then
     options+=(--gpu)
-    if build_targets bandwidth >"$log" 2>&1; then options+=(--bandwidth "$build_dir/bin/bandwidth"); fi
-    if have_target "$before" && build_targets "$before" >"$log" 2>&1; then
-      options+=(--before "$build_dir/bin/$before")
-    fi
+    if is_built bandwidth; then options+=(--bandwidth "$build_dir/bin/bandwidth"); fi
+    if have_target "$before" && is_built "$before"; then options+=(--before "$build_dir/bin/$before"); fi
     if found=$(command -v ncu); then options+=(--ncu "$found"); fi
   fi
   local left="" # TODOs: `make progress` counts no such step as done
@@ -249,81 +282,47 @@ measure_goals() {
 
 # Looking at every access takes time: fewer points and sweeps.
 read_look "$step_number" "$step_ranks"
-few=(--iterations "$look_sweeps" "${one_number_of_ranks[@]}")
-if [[ -z ${N:-} ]]; then few+=(--n "$look_points"); fi
-nothing_found="  No race, no access out of bounds, no read of memory that nothing wrote."
-
-if [[ $backend == gpu ]]; then
-  judge "$program" "${ranks[@]}" ${looks:+--watched "$looks"}
-  verdict=$said
-  if ((status == 0)) && [[ -n $looks ]]; then
-    judge "$looks" "${few[@]}" --quiet
-    case $status in
-      0) if [[ $step_source == *.cu ]]; then verdict+=$'\n'$nothing_found; fi ;;
-      1) verdict=$said$'\n'"  The GPU was right by luck: the CPU, which looks at every access, finds this." ;;
-      *) status=0 said=$verdict ;; # it could not look
-    esac
-  fi
-  if [[ -n $verdict ]]; then say_wrapped "$verdict"; fi
-  if ((status == 0)); then measure_goals; fi
-  exit "$status"
-fi
-
-# Where it is wrong, a look at every access may tell why.
-if [[ -n $watched ]]; then arguments+=(--watched "${program}_watched"); fi
-
 if ((races)); then
-  judge "$program" "${few[@]}"
-  say_wrapped "$said"
-  if ((status == 0)); then
-    say "$nothing_found"
-    short_look RACES=1
-  fi
-  exit "$status"
+  arguments+=(--iterations "$look_sweeps")
+  if [[ -z ${N:-} ]]; then arguments+=(--n "$look_points"); fi
+elif [[ $backend == gpu ]]; then
+  if [[ $step_needs == cuda ]]; then arguments+=(--gpu); fi
+elif [[ $step_source == *.cu ]]; then
+  arguments+=(--every-order)
 fi
-
-judge "$program" "${ranks[@]}"
-if ((status != 0)) || [[ $step_source != *.cu ]]; then
-  say_wrapped "$said"
-  if ((status == 0)) && ((asan == 0)); then measure_goals; fi
-  if ((status == 1)) && ((asan)); then
-    # AddressSanitizer's own words say where.
-    "$program" --n 100 --iterations 3 --problem probe --quiet 2>&1 |
-      sed -n "s#$lab_root/##g; /ERROR: AddressSanitizer/,/^\$/p" | head -n 25 || true
-  fi
-  exit "$status"
-fi
-verdict=$said
-
-# Right so far. Threads may run in any order, and a race may do no harm today.
-for order in reverse shuffled; do
-  export LAB_CPU_ORDER=$order
-  judge "$program" "${one_number_of_ranks[@]}" --quiet
-  if ((status != 0)); then
-    say_wrapped "$said"
-    why="forward it is right: a race?"
-    if [[ $said == *" bytes that cuda"* ]]; then why="forward it does not show."; fi
-    say "  That is with the threads run in $order order; $why"
-    exit "$status"
-  fi
-done
-unset LAB_CPU_ORDER
 if [[ -n $watched ]]; then
-  judge "${program}_watched" "${few[@]}" --quiet
-  if ((status != 0)); then
-    say_wrapped "$said"
-    exit "$status"
-  fi
-fi
-# What g++ takes nvcc may refuse: a function of the host's called from a kernel. Where nvcc is here, it is asked.
-nvcc=$(nvcc_of_build)
-if [[ -x $nvcc ]] && ! nvcc_takes "$nvcc" "$build_dir/$target.ptx" >"$log" 2>&1; then
-  sed "s#$lab_root/##g" "$log" | head -n 20
-  say_wrapped "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
-  exit 1
+  arguments+=(--watched "${build_dir#"$lab_root"/}/bin/$watched" --look-at "${N:-$look_points}" --look-sweeps "$look_sweeps")
 fi
 
-say_wrapped "$verdict"
-say "  The same with blocks and threads run in reverse, and in shuffled order."
-if [[ -n $watched ]]; then say "$nothing_found"; fi
-if ((asan == 0)); then measure_goals; fi
+# What g++ takes nvcc may refuse: a function of the host's called from a kernel. If it is here, it is asked meanwhile.
+nvcc=""
+if [[ $backend == cpu && $step_source == *.cu ]] && ((races + asan == 0)); then nvcc=$(nvcc_of_build); fi
+if [[ -x $nvcc ]]; then
+  nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1 &
+  nvcc_job=$!
+fi
+status=0
+said=$("$build_dir/bin/validate" "${arguments[@]}" "$program") || status=$?
+if ((status == 0)) && [[ -n $nvcc_job ]]; then
+  doing "asking nvcc"
+  wait "$nvcc_job" || status=1
+  nvcc_job=""
+  doing
+  if ((status)) && nvcc_takes "$(known_good)" >/dev/null 2>&1; then
+    sed "s#$lab_root/##g" "$scratch/nvcc" | head -n 20
+    say_wrapped "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
+    exit 1
+  elif ((status)); then
+    said+=$'\n'"  nvcc does not work here, so it was not asked: $(head -n 1 "$scratch/nvcc")"
+    status=0
+  fi
+fi
+if [[ -n $said ]]; then say_wrapped "$said"; fi
+if ((status == 1 && asan)); then
+  # AddressSanitizer's own words say where.
+  "$program" --n 100 --iterations 3 --problem probe --quiet 2>&1 |
+    sed -n "s#$lab_root/##g; /ERROR: AddressSanitizer/,/^\$/p" | head -n 25 || true
+fi
+if ((status)); then exit "$status"; fi
+if ((races)); then short_look RACES=1; fi
+if ((races + asan == 0)); then measure_goals; fi
