@@ -662,15 +662,15 @@ const std::vector<Goal>& goals() {
 
 }  // namespace
 
-std::vector<Finding> measure_goals(int number, Bench* bench) {
-  std::vector<Finding> findings;
+std::vector<GoalResult> measure_goals(int number, Bench* bench) {
+  std::vector<GoalResult> findings;
   for (const Goal& goal : goals()) {
     if (goal.step != number) continue;
-    Finding finding;
+    GoalResult finding;
     finding.goal = goal.goal;
     try {
       const Measured result = goal.measure(bench);
-      finding.kind = result.reached ? Finding::kReached : Finding::kMissed;
+      finding.kind = result.reached ? GoalResult::kReached : GoalResult::kMissed;
       finding.found = result.found;
       finding.advice = result.advice.empty() ? goal.advice : result.advice;
     } catch (const NotMeasurable& reason) {

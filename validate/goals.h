@@ -8,7 +8,7 @@
 namespace validate {
 
 /// Whether one of a step's goals is reached.
-struct Finding {
+struct GoalResult {
   enum Kind { kReached, kMissed, kNotMeasurable };
   Kind kind = kNotMeasurable;
   std::string goal;    ///< what was to be reached: "one atomic addition a block at most"
@@ -17,6 +17,6 @@ struct Finding {
 };
 
 /// Measures the goals of step `number`, in the order of the table in goals.cpp. Empty: it has none.
-std::vector<Finding> measure_goals(int number, Bench* bench);
+std::vector<GoalResult> measure_goals(int number, Bench* bench);
 
 }  // namespace validate

@@ -61,23 +61,23 @@ Arguments read_arguments(int argc, char** argv) {
 }
 
 int run(const Arguments& arguments) {
-  using validate::Finding;
+  using validate::GoalResult;
   validate::Bench bench(arguments.instruments);
   const char* name = arguments.name.c_str();
   int count[3] = {};
-  for (const Finding& finding : validate::measure_goals(std::atoi(name), &bench)) {
+  for (const GoalResult& finding : validate::measure_goals(std::atoi(name), &bench)) {
     constexpr const char* kWords[] = {"reached", "MISSED", "not measurable here"};
     std::printf("  Goal %s: %s\n    %s\n", kWords[finding.kind], finding.goal.c_str(),
                 finding.found.c_str());
-    if (finding.kind == Finding::kMissed) std::printf("    %s\n", finding.advice.c_str());
+    if (finding.kind == GoalResult::kMissed) std::printf("    %s\n", finding.advice.c_str());
     ++count[finding.kind];
   }
-  const int reached = count[Finding::kReached], missed = count[Finding::kMissed];
+  const int reached = count[GoalResult::kReached], missed = count[GoalResult::kMissed];
   if (missed > 0) {
     std::printf("%s: right, but the step's goal is not reached\n", name);
     return kExitMissed;
   }
-  if (count[Finding::kNotMeasurable] == 0) {
+  if (count[GoalResult::kNotMeasurable] == 0) {
     std::printf("%s: done\n", name);
   } else if (reached > 0) {
     std::printf("%s: right; of its goals, what can be measured here is reached\n", name);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "child.h"
@@ -87,6 +88,32 @@ void read_trace(const std::string& path, Trace* trace) {
   }
 }
 
+std::map<int, KernelCount> read_counts(const std::string& path) {
+  std::map<int, KernelCount> kernels;
+  for (const auto& fields : read_rows(path, "file", 14)) {
+    KernelCount& kernel = kernels[std::atoi(fields[2].c_str())];
+    kernel.launches = number(fields[3]);
+    if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
+    if (fields[4] == "shared") {
+      if (fields[5] == "store" || fields[5] == "copy") {
+        kernel.shared_values +=
+            number(fields[8]) * std::max(1.0, number(fields[6]) / sizeof(float));
+      }
+      continue;
+    }
+    if (fields[5] == "atomic") {
+      kernel.atomics += number(fields[8]);
+      continue;
+    }
+    KernelCount::Accesses& all = fields[5] == "load" ? kernel.loads : kernel.stores;
+    all.requests += number(fields[7]);
+    all.threads += number(fields[8]);
+    all.sectors += number(fields[9]);
+    all.bytes += number(fields[6]) * number(fields[8]);
+  }
+  return kernels;
+}
+
 }  // namespace
 
 const std::vector<TraceRow>& Trace::table(const std::string& name) const {
@@ -130,18 +157,23 @@ const Trace& Bench::trace(const std::string& program, int n, int iterations) {
   const auto found = traces_.find(key(program, n, iterations));
   if (found != traces_.end()) return found->second;
 
-  const std::string path = folder_.path() + "/trace.tsv";
+  const std::string path = folder_.path() + "/trace.tsv", counts = folder_.path() + "/counts.tsv";
   std::remove(path.c_str());
+  std::remove(counts.c_str());
   // Two names for one file: CUDA loads the library for kernels, NVTX for ranges. A program on the
   // CPU, and one that was built with the lab's own NVTX, write the same table by themselves.
   const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
   const Setting cuda("CUDA_INJECTION64_PATH", have.on_gpu ? have.tracer : "");
   const Setting nvtx("NVTX_INJECTION64_PATH", have.tracer);
+  // One run of the watched program tells both.
+  std::optional<Setting> counted;
+  if (program == have.watched) counted.emplace("LAB_CPU_COUNTS", counts);
   Trace trace;
   trace.n = n > 0 ? n : default_n(program);
   trace.iterations = iterations;
   trace.seconds = run(command(program, n, iterations)).seconds;
   read_trace(path, &trace);
+  if (program == have.watched) counts_[key("", n, iterations)] = read_counts(counts);
   return traces_[key(program, n, iterations)] = trace;
 }
 
@@ -167,38 +199,11 @@ const Trace& Bench::trace_job(int n, int iterations, int check_every) {
 }
 
 const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
-  const auto found = counts_.find(key("", n, iterations));
-  if (found != counts_.end()) return found->second;
   if (have.watched.empty()) {
     throw NotMeasurable("needs make count, and that does not compile this program");
   }
-  const std::string path = folder_.path() + "/counts.tsv";
-  std::remove(path.c_str());
-  const Setting table("LAB_CPU_COUNTS", path);
-  run(command(have.watched, n, iterations));
-  std::map<int, KernelCount> kernels;
-  for (const auto& fields : read_rows(path, "file", 14)) {
-    KernelCount& kernel = kernels[std::atoi(fields[2].c_str())];
-    kernel.launches = number(fields[3]);
-    if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
-    if (fields[4] == "shared") {
-      if (fields[5] == "store" || fields[5] == "copy") {
-        kernel.shared_values +=
-            number(fields[8]) * std::max(1.0, number(fields[6]) / sizeof(float));
-      }
-      continue;
-    }
-    if (fields[5] == "atomic") {
-      kernel.atomics += number(fields[8]);
-      continue;
-    }
-    KernelCount::Accesses& all = fields[5] == "load" ? kernel.loads : kernel.stores;
-    all.requests += number(fields[7]);
-    all.threads += number(fields[8]);
-    all.sectors += number(fields[9]);
-    all.bytes += number(fields[6]) * number(fields[8]);
-  }
-  return counts_[key("", n, iterations)] = kernels;
+  trace(have.watched, n, iterations);
+  return counts_[key("", n, iterations)];
 }
 
 std::map<std::string, double> Bench::host_accesses(int n) {

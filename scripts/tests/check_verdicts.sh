@@ -105,7 +105,7 @@ test_verdicts() {
   given_bug 's/^int main/void not_there();\n&/; s/^  const int n = options.n;/&\n  not_there();/'
   check 1 "a function that is not there" STEP=01
   expect "undefined reference to .not_there" "a function that is not there"
-  expect "^$step: does not compile" "a function that is not there"
+  expect "^$step: does not link: what is named above is declared or called," "a function that is not there"
 
   given_bug 's/^  const int n = options.n;/&\n  int forgotten;/'
   check 0 "a warning" STEP=01
@@ -123,6 +123,24 @@ test_verdicts() {
   expect "^$step: wrong: probe, n = 100" "a wrong coefficient"
   expect '^  the field is wrong from iteration 1 on' "a wrong coefficient"
   expect '^  the residual is wrong from iteration 1 on' "a wrong coefficient"
+
+  # What stands in the file is judged, whatever its date.
+  given "$lab/$solution"
+  check 0 "before a file of an older date" STEP=01 N=33
+  given_bug 's/0\.25f/0.24f/'
+  touch -d 2020-01-01 "$lab/$exercise"
+  check 1 "a file of an older date" STEP=01 N=33
+  expect "^$step: wrong: " "a file of an older date"
+  given "$lab/$solution"
+  touch -d 2019-01-01 "$lab/$exercise"
+  check 0 "a file that is still older" STEP=01 N=33
+
+  # The machine's limits are no mistake of the learner's.
+  run eval 'ulimit -f 1000 && make_lab check STEP=01'
+  expect_status 2 "a limit on the size of files"
+  expect "^$step: cannot run here$" "a limit on the size of files"
+  expect '^  a file may have 1.02 MB here \(ulimit -f\)$' "a limit on the size of files"
+  expect_no 'diagnosis' "a limit on the size of files"
 
   given_bug 's/^  while (.*/  for (;;) {/'
   SECONDS=0
@@ -142,7 +160,7 @@ test_verdicts() {
 
   given_bug 's/^  const int exit_code = .*/  const int exit_code = 0;/'
   check 1 "no record" STEP=01
-  expect 'its record is no use: ' "no record"
+  expect 'it ended with exit code 0 before it wrote its record: ' "no record"
 
   rm "$lab/$exercise"
   check 2 "no exercise" STEP=01
