@@ -67,7 +67,8 @@ note_verdict() {
 
 configure >/dev/null
 target=${which}_$step
-backend=gpu watched="" # the same program on the CPU, every access looked at
+backend=gpu
+on_cpu="" watched="" # the same program on the CPU, and with every access looked at
 if [[ $step_needs == cuda ]]; then
   choose_backend
   if [[ $backend == cpu ]]; then target+=_cpu; fi
@@ -76,7 +77,7 @@ if [[ $step_needs == cuda ]]; then
   elif ((races)); then
     target+=_watched
   elif [[ $backend == gpu ]]; then
-    watched=${target}_cpu_watched
+    on_cpu=${target}_cpu watched=${target}_cpu_watched
   elif [[ $step_source == *.cu ]]; then
     watched=${target}_watched
   fi
@@ -159,7 +160,7 @@ troubles='[^:]*No space left on device|Disk quota exceeded|File size limit excee
 troubles+='|virtual memory exhausted|out of memory allocating.*|Killed signal terminated.*|unsupported GNU version.*'
 
 # What the check needs, side by side. Each of them may fail without the others.
-wanted=("$target" ${watched:+"$watched"})
+wanted=("$target" ${on_cpu:+"$on_cpu"} ${watched:+"$watched"})
 before=solution_$step_before
 have_target "$before" || before=exercise_$step_before
 tracer="" # for a program that CUDA's own tools see
@@ -184,6 +185,7 @@ if ! locked cmake --build "$build_dir" --parallel "$(nproc)" --target "${wanted[
   fi
   # A program that the CPU cannot run is no mistake.
   if [[ -n $watched ]] && ! is_built "$watched"; then watched=""; fi
+  if [[ -n $on_cpu ]] && ! is_built "$on_cpu"; then on_cpu=""; fi
 fi
 built=1
 doing
@@ -214,10 +216,8 @@ fi
 
 # Ranks that wait for each other for ever are to say so before the check takes them for slow. And kernels whose loops
 # never end are mostly tried here: the usual grids are small.
-if [[ $backend == cpu ]]; then
-  export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}
-  if [[ -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--time-limit 120); fi
-fi
+export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}
+if [[ $backend == cpu && -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--time-limit 120); fi
 
 # short_look SETTING: what was not asked, and how to ask it.
 short_look() {
@@ -242,6 +242,7 @@ measure_goals() {
   local found
   # To count needs no GPU, either.
   if [[ -n $watched ]]; then options+=(--watched "${build_dir#"$lab_root"/}/bin/$watched"); fi
+  if [[ -n $on_cpu ]]; then options+=(--on-cpu "${build_dir#"$lab_root"/}/bin/$on_cpu"); fi
   if [[ -n $tracer ]] && is_built lab_trace; then options+=(--tracer "$tracer"); fi
   if ((step_ranks)); then options+=(--ranks "${RANKS:-1,2,3,4}"); fi
   if [[ $backend == gpu && $step_needs == cuda ]]; then
@@ -287,6 +288,7 @@ if ((races)); then
   if [[ -z ${N:-} ]]; then arguments+=(--n "$look_points"); fi
 elif [[ $backend == gpu ]]; then
   if [[ $step_needs == cuda ]]; then arguments+=(--gpu); fi
+  if [[ -n $on_cpu ]]; then arguments+=(--on-cpu "${build_dir#"$lab_root"/}/bin/$on_cpu"); fi
 elif [[ $step_source == *.cu ]]; then
   arguments+=(--every-order)
 fi

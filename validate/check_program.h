@@ -18,6 +18,10 @@ std::vector<Case> usual_cases();
 /// other problems with one after the other. No numbers: the cases as they are.
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks);
 
+/// The few of them that a GPU is asked if CUDA on the CPU runs them all: a run on a GPU takes half a
+/// second to begin, and what depends on sizes alone is the same there.
+std::vector<Case> cases_for_gpu();
+
 /// How many iterations of `problem` at `n` tell right from wrong.
 int usual_iterations(lab::ProblemKind problem, int n);
 
@@ -31,6 +35,7 @@ struct Verdict {
   };
   Kind kind = kRight;
   std::string summary;               ///< one line
+  Case run = {};                     ///< if wrong: the first run that is
   std::vector<std::string> details;  ///< what is wrong and where, for people; empty where right
   std::vector<std::string> remarks;  ///< right, and still worth saying
 };
@@ -41,13 +46,15 @@ struct AtHand {
   std::string watched;  ///< the same program on the CPU, with every access looked at (lab/cpu)
 };
 
-/// What is tried beside the cases.
+/// What is tried besides the cases, and what is said of it.
 struct Extent {
   bool sizes = false;        ///< multiples of every block's shape in use, and a grid beyond 2048
   int own_n = 0;             ///< with `sizes`: the step's own n; 0: it is not tried
   int own_ranks = 0;         ///< of a job at that n; 0: as many as any case has
   bool every_order = false;  ///< the probe also with threads in reverse and in shuffled order, as
                              ///< CUDA on the CPU can run them
+  bool few_checks = false;   ///< other distances of residuals (--check-every) for one size only
+  bool explain = true;       ///< false: a wrong program's verdict is its first wrong run alone
 };
 
 /// Told before each run, with a short description of it.

@@ -437,7 +437,7 @@ double difference(const std::function<const Trace&(int)>& trace_of, const char* 
 constexpr int kCountedSweeps = 240;
 
 double on_the_cpu(Bench* bench, const char* table, const std::string& name) {
-  const std::string& program = bench->have.on_gpu ? bench->have.watched : bench->have.program;
+  const std::string& program = bench->have.on_cpu;
   if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
   return difference(
       [&](int times) -> const Trace& { return bench->trace(program, 64, times * kCountedSweeps); },

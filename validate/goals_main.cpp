@@ -20,6 +20,7 @@ constexpr const char* kHelp =
     "  --gpu              PROGRAM runs on a GPU\n"
     "  --ranks R,R,...    PROGRAM is a job of ranks; tried with so many, where each has a GPU\n"
     "  --watched FILE     the same program on the CPU, its accesses counted\n"
+    "  --on-cpu FILE      with --gpu: the same program on the CPU\n"
     "  --before FILE      the program of the step before\n"
     "  --tracer FILE      the lab's tracer, a library\n"
     "  --ncu FILE         Nsight Compute's program\n"
@@ -44,6 +45,7 @@ Arguments read_arguments(int argc, char** argv) {
   line.flag("--gpu", &have.on_gpu);
   line.integers("--ranks", 1, 100000, "number of ranks", &have.ranks);
   line.text("--watched", &have.watched);
+  line.text("--on-cpu", &have.on_cpu);
   line.text("--before", &have.before);
   line.text("--tracer", &have.tracer);
   line.text("--ncu", &have.ncu);
@@ -52,6 +54,7 @@ Arguments read_arguments(int argc, char** argv) {
   line.text("--next", &arguments.next);
   line.seconds("--time-limit", &have.time_limit);
   line.read(argc, argv, &have.program);
+  if (have.on_cpu.empty()) have.on_cpu = have.on_gpu ? have.watched : have.program;
   const std::string& name = arguments.name;
   if (name.size() < 3 || !std::isdigit(static_cast<unsigned char>(name[0])) ||
       !std::isdigit(static_cast<unsigned char>(name[1])) || name[2] != '_') {

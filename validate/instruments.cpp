@@ -182,7 +182,7 @@ const Trace& Bench::trace_job(int n, int iterations, int check_every) {
   const std::string name = format("job %d %d %d", n, iterations, check_every);
   const auto found = traces_.find(name);
   if (found != traces_.end()) return found->second;
-  const std::string& program = have.on_gpu ? have.watched : have.program;
+  const std::string& program = have.on_cpu;
   if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
   const std::string path = folder_.path() + "/trace.tsv";
   std::remove(path.c_str());

@@ -14,6 +14,7 @@ namespace validate {
 struct Instruments {
   std::string program;      ///< the step's, as it is run
   std::string watched;      ///< the same on the CPU, every access counted (lab/cpu)
+  std::string on_cpu;       ///< the same on the CPU, as it is: `program`, unless that needs a GPU
   std::string before;       ///< the program of the step before
   std::string tracer;       ///< lab/trace's library
   std::string ncu;          ///< Nsight Compute

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <future>
 #include <new>
 #include <string>
 #include <vector>
@@ -44,6 +45,8 @@ constexpr const char* kHelp =
     "  --look-at N,N,...    if the program is right, --watched runs at these sizes, too\n"
     "  --look-sweeps K      iterations of each such run (default 3)\n"
     "  --gpu                the program runs on a GPU: it is also tried at its own n\n"
+    "  --on-cpu PROGRAM     the same program on the CPU: it answers most questions, and the GPU "
+    "few\n"
     "  --every-order        also with threads in reverse and in shuffled order, as CUDA on the\n"
     "                       CPU runs them\n"
     "  --quiet              print the verdict alone\n"
@@ -56,7 +59,7 @@ constexpr int kExitRight = 0;
 constexpr int kExitWrong = 1;
 
 struct Arguments {
-  std::string program, name, exercise, before, source, watched;
+  std::string program, name, exercise, before, source, watched, on_cpu;
   std::vector<int> sizes, ranks, look_at;
   std::vector<lab::ProblemKind> problems;
   int iterations = 0;
@@ -88,6 +91,7 @@ Arguments read_arguments(int argc, char** argv) {
   line.integers("--look-at", lab::kMinN, lab::kMaxN, "size", &arguments.look_at);
   line.integer("--look-sweeps", 1, 1000, &arguments.look_sweeps);
   line.flag("--gpu", &arguments.gpu);
+  line.text("--on-cpu", &arguments.on_cpu);
   line.flag("--every-order", &arguments.every_order);
   line.flag("--quiet", &arguments.quiet);
   line.read(argc, argv, &arguments.program);
@@ -219,6 +223,53 @@ validate::Extent extent_of(const Arguments& arguments, std::string* not_tried) {
   return extent;
 }
 
+constexpr const char* kByLuck =
+    "The GPU was right by luck: the CPU, which looks at every access, finds this.";
+
+/// The verdict of a GPU on few runs, and of the CPU in its place on all of them. What is wrong on
+/// both is explained by the CPU, which is faster and knows more.
+validate::Verdict check_on_both(const Arguments& arguments, const validate::Extent& extent,
+                                const validate::Progress& progress) {
+  const validate::Progress quietly = [](const std::string&) {};
+  validate::Extent all = extent, few = extent;
+  all.own_n = 0;
+  all.every_order = true;
+  few.explain = false;
+  few.few_checks = true;
+  std::vector<int> ranks = arguments.ranks;
+  if (ranks.size() > 2) ranks = {2, *std::max_element(ranks.begin(), ranks.end())};
+  const validate::AtHand hand = at_hand(arguments);
+
+  std::future<validate::Verdict> on_cpu = std::async(std::launch::async, [&] {
+    return validate::check_program(arguments.on_cpu,
+                                   validate::with_ranks(validate::usual_cases(), arguments.ranks),
+                                   arguments.time_limit, quietly, hand, all);
+  });
+  validate::Verdict gpu = validate::check_program(
+      arguments.program, validate::with_ranks(validate::cases_for_gpu(), ranks),
+      arguments.time_limit, progress, {}, few);
+  progress("on the CPU, in place of the GPU");
+  validate::Verdict cpu = on_cpu.get();
+  using Kind = validate::Verdict::Kind;
+  if (gpu.kind != Kind::kRight && gpu.kind != Kind::kWrong) return gpu;
+  if (cpu.kind == Kind::kWrong) {
+    if (gpu.kind == Kind::kRight) cpu.details.push_back(kByLuck);
+    return cpu;
+  }
+  if (cpu.kind == Kind::kRight && gpu.kind == Kind::kRight) {
+    gpu.remarks.insert(gpu.remarks.end(), cpu.remarks.begin(), cpu.remarks.end());
+    gpu.remarks.push_back("on the CPU " + cpu.summary);
+    return gpu;
+  }
+  // The CPU does not say: the GPU has to.
+  const bool known = gpu.kind == Kind::kWrong;
+  return validate::check_program(
+      arguments.program,
+      known ? std::vector<validate::Case>{gpu.run}
+            : validate::with_ranks(validate::usual_cases(), arguments.ranks),
+      arguments.time_limit, progress, hand, known ? validate::Extent() : extent);
+}
+
 /// Short runs of a right program in which every access is looked at. What they find is the verdict;
 /// if they cannot be made, nothing is said of them.
 void look(const Arguments& arguments, const validate::Progress& progress,
@@ -239,8 +290,7 @@ void look(const Arguments& arguments, const validate::Progress& progress,
                               arguments.time_limit, progress, source);
   if (found.kind == validate::Verdict::kWrong) {
     if (arguments.gpu) {
-      found.details.push_back(
-          "The GPU was right by luck: the CPU, which looks at every access, finds this.");
+      found.details.push_back(kByLuck);
     }
     *verdict = found;
   } else if (found.kind == validate::Verdict::kRight) {
@@ -292,9 +342,13 @@ int run(const Arguments& arguments) {
     if (terminal) std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
   };
   std::string not_tried;
-  validate::Verdict verdict = validate::check_program(
-      arguments.program, validate::with_ranks(choose_cases(arguments), arguments.ranks),
-      arguments.time_limit, progress, at_hand(arguments), extent_of(arguments, &not_tried));
+  const validate::Extent extent = extent_of(arguments, &not_tried);
+  validate::Verdict verdict =
+      arguments.on_cpu.empty() || !as_usual(arguments)
+          ? validate::check_program(arguments.program,
+                                    validate::with_ranks(choose_cases(arguments), arguments.ranks),
+                                    arguments.time_limit, progress, at_hand(arguments), extent)
+          : check_on_both(arguments, extent, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
   if (verdict.kind == validate::Verdict::kRight && !arguments.look_at.empty()) {
     look(arguments, progress, &verdict);

@@ -749,6 +749,56 @@ class ValidateTest : public test::SerialProgramTest {
   }
 };
 
+/// With --gpu and --on-cpu: scripts around the serial step stand for both programs.
+class OnBothTest : public ValidateTest {
+ protected:
+  test::Ended check(const std::string& gpu_does, const std::string& cpu_does) const {
+    const auto write = [&](const char* name, const std::string& what) {
+      test::write_script(temporary(name), what + "\n'" + test::kSerialProgram + "' \"$@\"\n");
+      return temporary(name);
+    };
+    const std::string gpu = write("gpu.sh", gpu_does), cpu = write("cpu.sh", cpu_does);
+    return validate({"--name", "mine", "--gpu", "--on-cpu", cpu, gpu});
+  }
+};
+
+TEST_F(OnBothTest, right_on_both_is_right_and_the_gpu_is_asked_less) {
+  const test::Ended ended = check(":", ":");
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out.rfind("mine: right: 7 runs, n = 64, 100, 250, 256, 1024, 1043; ", 0), 0u)
+      << ended.out;
+  EXPECT_NE(ended.out.find("\n  on the CPU right: 25 runs, n = 33, 100, 129, "), std::string::npos)
+      << ended.out;
+}
+
+TEST_F(OnBothTest, wrong_on_the_cpu_alone_is_luck) {
+  const test::Ended ended = check(":", "exit 9");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.out.find("exit code 9"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("The GPU was right by luck"), std::string::npos) << ended.out;
+}
+
+TEST_F(OnBothTest, wrong_on_the_gpu_alone_is_told_as_the_gpu_has_it) {
+  const test::Ended ended = check("case \"$*\" in *'--n 1043 '*) exit 8;; esac", ":");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.out.rfind("mine: wrong: probe, n = 1043, 10 iterations\n", 0), 0u) << ended.out;
+  EXPECT_NE(ended.out.find("exit code 8"), std::string::npos) << ended.out;
+}
+
+TEST_F(OnBothTest, wrong_on_both_is_explained_by_the_cpu) {
+  const test::Ended ended = check("exit 8", "exit 9");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.out.find("exit code 9"), std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find("luck"), std::string::npos) << ended.out;
+}
+
+TEST_F(OnBothTest, what_the_cpu_cannot_run_the_gpu_is_asked_in_full) {
+  const test::Ended ended = check(":", "exit 77");
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out.rfind("mine: right: 14 runs, n = 33, 64, 100, 129, ", 0), 0u) << ended.out;
+  EXPECT_EQ(check("exit 77", ":").exit_code, 77);
+}
+
 TEST_F(ValidateTest, right_is_exit_code_0) {
   const test::Ended ended = validate({"--n", "34,63", "--name", "mine", test::kSerialProgram});
   EXPECT_EQ(ended.exit_code, 0);
