@@ -7,7 +7,7 @@
 make_stubs() {
   local tool
   mkdir -p "$temp/tools" "$temp/stubs" "$temp/root" "$temp/build"
-  for tool in awk basename bash cat chmod cp cut date df dirname env expand find grep head id kill ln make mkdir mktemp mv \
+  for tool in awk basename bash cat chmod cmp cp cut date df diff dirname env expand find grep head id kill ln make mkdir mktemp mv \
     nproc printf ps readlink rm sed sha256sum sh sleep sort stat tail tee timeout touch tr uname wc; do
     ln -s "$(type -P "$tool")" "$temp/tools/$tool"
   done
