@@ -24,8 +24,10 @@ stub() {
   chmod +x "$temp/stubs/$1"
 }
 
-# stub_build: a cmake that builds nothing, and says that every program can be built.
+# stub_build: a cmake that builds nothing, and says that every program can be built, and was.
 stub_build() {
+  mkdir -p "$temp/build/lab"
+  touch "$temp/build/lab/liblab.a"
   stub cmake <<END
 case \$1 in
   --version) echo "cmake version 3.30.0" ;;
