@@ -1,6 +1,7 @@
 # The lab's verbs. Each is a script in scripts/; this file only names them.
 
 .DEFAULT_GOAL := help
+needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
 export HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
@@ -10,7 +11,7 @@ export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: make run"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 17
+	@sed -n 's/^\([a-z]*\):.*## /  make \1          &/; s/^\(  make .\{9\}\) .*## /\1 /p' Makefile
 	@echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
 run:  ## all solutions, validated and timed; STEP=14 one [RANKS=4]
@@ -59,6 +60,7 @@ roofline:  ## every step's kernels against those ceilings [RESULTS=DIR]
 	@scripts/roofline.sh
 
 report:  ## one page of all that was measured [RESULTS=DIR] [OUT=FILE]
+	@$(needs_python)
 	@scripts/report.py
 
 setup:  ## install what is missing (with apt; uses sudo)
@@ -68,6 +70,7 @@ handout:  ## UPTO=04: a folder and a .tar.gz for learners [OUT=DIR]
 	@scripts/handout.sh
 
 tables:  ## write the measured numbers into README.md, the guides
+	@$(needs_python)
 	@scripts/tables.py --write
 
 clean:  ## remove what was built

@@ -16,7 +16,8 @@ case ${1:-} in
   *) die $exit_bad_usage "$1: no such option (see --help)" ;;
 esac
 
-results=${RESULTS:-$lab_root/results/local}
+gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
+read_results
 configure >/dev/null
 grep -q '^-- CUDA ' "$build_dir/configure.log" ||
   die $exit_no_gpu "no nvcc was found: the bandwidth of a GPU needs the CUDA Toolkit, and a GPU"

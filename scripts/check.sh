@@ -21,6 +21,16 @@ source "$(dirname "${BASH_SOURCE[0]}")/look.sh"
 read_step "${STEP-}"
 read_which
 read_ranks
+read_backend
+IFS=, read -r -a sizes <<<"${N:-100}"
+for size in "${sizes[@]}"; do
+  if ! [[ $size =~ ^[0-9]{1,7}$ ]] || ((10#$size < 3 || 10#$size > 1048576)); then
+    die $exit_bad_usage "N=$N: must be a whole number from 3 to 1048576, or several with commas"
+  fi
+done
+if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
+  die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
+fi
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
 for switch in RACES ASAN; do

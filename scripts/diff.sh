@@ -8,6 +8,8 @@
 #     solution        the solution
 #     before          the solution of the step before
 #   SIDE=1          side by side, as wide as the terminal (or COLUMNS)
+#
+# Lines of code are shown whole, and have up to 100 columns: one that is cut or broken could not be copied.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -69,6 +71,10 @@ if ((${SIDE:-0})); then
   right=$(((width + 4) / 2))
   printf '%-*.*s%.*s\n' "$right" $((right - 3)) "$from_label" $((width - right)) "$to_label"
   compare --side-by-side --expand-tabs --width="$width"
+  longest=$(expand "$from" "$to" | awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }')
+  if (((width - 4) / 2 < longest)); then
+    say "Cut at $width columns; $((2 * longest + 4)) show all of it, and so does make diff without SIDE=1."
+  fi
   exit
 fi
 

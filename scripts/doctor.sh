@@ -48,7 +48,7 @@ make_scratch
 
 # What builds.
 read -r -a compiler <<<"${CXX:-c++}"
-new_enough="gcc (g++ 12, clang++ 14 or newer)"
+new_enough="gcc (g++ 11, clang++ 14 or newer)"
 install="make setup (with apt and sudo), or your site's module, such as: module load"
 if ! have "${compiler[0]}"; then
   line missing "C++ compiler" "${compiler[0]} is not on the PATH" "$install gcc"

@@ -18,7 +18,7 @@ wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json
   exercises lab results scripts validate)
 # ... without what is an author's, and without tests: planted bugs are solutions with one mistake, and counts
 # name their lines.
-not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -not -name profile_tables.py -o -path ./scripts/handout.sh
+not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -not -name profile_tables.py -not -name rank_ranges.py -o -path ./scripts/handout.sh
   -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -path ./results/local
   -o -name '*.kept-*' -o -name __pycache__)
 
@@ -27,13 +27,16 @@ case ${YES:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "YES=$YES: must be 1 or 0" ;;
 esac
-line=$(step_line "${UPTO-}" 2>&1) || {
-  line=${line#*: }
-  die $exit_bad_usage "${line/STEP=/UPTO=}"
-}
+need_commands gzip tar xargs
+line=$(step_line "${UPTO-}" UPTO) || exit $?
 last=${line%%_*}
 out=${OUT:-$build_dir}
 name=jacobi-porting-lab-upto-$last
+for folder in exercises lab results scripts solutions validate; do
+  if [[ $(readlink -m "$out")/ == "$(readlink -m "$lab_root")/$folder/"* ]]; then
+    die $exit_bad_usage "OUT=$out: this folder is the lab's own; name one outside, or none"
+  fi
+done
 mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be made"
 out=$(cd "$out" && pwd)
 for place in "$out/$name" "$out/$name.tar.gz"; do

@@ -12,7 +12,8 @@ read_step "${STEP-}"
 wanted=${HINT:-next}
 [[ $wanted =~ ^(next|all|[0-9]{1,3})$ ]] || die $exit_bad_usage "HINT=$wanted: must be a number, or all"
 guide=exercises/$step/README.md
-[[ -f $lab_root/$guide ]] || die $exit_bad_usage "$guide is not there"
+[[ -f $lab_root/$guide ]] ||
+  die $exit_bad_usage "$guide is not there (git checkout ${guide%/*} brings it back)"
 
 # hints WANT: hints.awk on the guide.
 hints() { awk -f "$lab_root/scripts/hints.awk" -v name="$guide" -v want="$1" "$lab_root/$guide"; }

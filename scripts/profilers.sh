@@ -246,7 +246,7 @@ read_baseline() {
     [0-9]*) ;;
     *) die $exit_bad_usage "BASELINE=$wanted: must be previous, or the number of a step" ;;
   esac
-  wanted=$(step_line "$wanted") || exit $?
+  wanted=$(step_line "$wanted" BASELINE) || exit $?
   IFS=$'\t' read -r baseline source _ <<<"$wanted"
   if [[ -n ${REPORT:-} ]]; then return; fi
   if [[ $1 == ncu && $source != *.cu ]]; then

@@ -141,7 +141,8 @@ while read -r name; do
       next=$step
     fi
   fi
-  printf '%s\t%s\t%s\t%s\t%s\n' "$step" "$state" "$checked" "${ms:--}" "${theirs:--}"
+  printf '%s\t%s\t%s\t%s\t%s\n' "$step" "$state" "$checked" "${ms:--}" "${theirs:--}" 2>/dev/null ||
+    die $exit_cannot_write "$temp: cannot be written: is there space left?"
 done < <(read_steps) >"$temp/table"
 
 gpu=$(awk -F '\t' '$1 == "# gpu" { print $2 }' "$published")

@@ -25,6 +25,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -825,8 +826,11 @@ def main():
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"{out.parent}: {error.strerror}")
-    if not os.access(out.parent, os.W_OK | os.X_OK):
-        fail(f"{out.parent}: cannot be written")
+    # Tried, as root is told that it may write even where nothing can be made.
+    try:
+        tempfile.TemporaryFile(dir=out.parent).close()
+    except OSError as error:
+        fail(f"{out.parent}: cannot be written: {error.strerror}")
 
     steps = lab_files.steps()
     titles = {step: title for step, *_, title in steps}

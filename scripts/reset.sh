@@ -14,9 +14,9 @@ case ${YES:-0} in
 esac
 exercise=exercises/$step/$step_source
 cd "$lab_root"
-mkdir -p "${exercise%/*}"
 # Beside the file: what is moved into its place is there whole, or not at all.
-start=$(mktemp "$exercise.kept-new-XXXXXX")
+{ mkdir -p "${exercise%/*}" && start=$(mktemp "$exercise.kept-new-XXXXXX"); } 2>/dev/null ||
+  die $exit_cannot_write "${exercise%/*}: cannot be written"
 trap 'rm -f "$start"' EXIT
 scripts/start.sh "$step" >"$start" || exit
 

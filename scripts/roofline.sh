@@ -19,15 +19,12 @@ esac
 [[ -d $lab_root/solutions ]] ||
   die $exit_bad_usage "a handout has no solutions to count; make ncu STEP=NN counts your exercise"
 command -v python3 >/dev/null || die $exit_no_gpu "python3 is missing"
-if [[ -n ${STEPS:-} ]]; then
-  for wanted in ${STEPS//,/ }; do step_line "$wanted" >/dev/null; done
-fi
+read_step_list
 
-results=${RESULTS:-$lab_root/results/local}
 gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
+read_results
 configure >/dev/null
 grep -q '^-- CUDA ' "$build_dir/configure.log" || die $exit_no_gpu "no nvcc was found: the steps cannot be built for a GPU"
-[[ -t 1 ]] || say "building ..."
 build_targets solutions bandwidth lab_trace || die 1 "the build failed; the compiler's words stand above"
 if [[ ! -f $results/bandwidth.tsv ]]; then "$build_dir/bin/bandwidth" --ceilings --results "$results"; fi
 "$lab_root/scripts/roofline.py" --write "$results" --build "$build_dir" --steps "${STEPS:-}"

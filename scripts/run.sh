@@ -21,6 +21,8 @@ run_one() {
   if [[ -z ${WHICH:-} && -d $lab_root/solutions ]]; then WHICH=solution; fi
   read_which
   read_ranks
+  read_backend
+  backend=gpu
   source_file=${which}s/$step/$step_source
   [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
   ranks_of_run "$source_file" # RANKS that cannot be is told now, not after the build
@@ -49,27 +51,22 @@ done
 [[ -d $lab_root/solutions ]] ||
   die $exit_bad_usage "a handout has no solutions to time; make progress TIME=1 times your exercises"
 
-# In place of results/local, which git ignores; results/h200 and its like are what was published.
-results=${RESULTS:-$lab_root/results/local}
-arguments=(--results "$results")
+arguments=()
 if [[ -n ${RANKS:-} ]]; then
   [[ $RANKS =~ ^([1-9]|[1-5][0-9]|6[0-4])$ ]] ||
     die $exit_bad_usage "RANKS=$RANKS: must be a number of ranks, from 1 to 64"
   arguments+=(--ranks "$RANKS")
 fi
-if [[ -n ${STEPS:-} ]]; then
-  numbers=() # as the ladder takes them: 04 of 4 and of 04_jacobi_kernel
-  for wanted in ${STEPS//,/ }; do
-    line=$(step_line "$wanted") || exit $?
-    numbers+=("${line:0:2}")
-  done
-  ((${#numbers[@]})) || die $exit_bad_usage "STEPS=$STEPS: names no step"
-  arguments+=(--steps "$(IFS=,; printf '%s' "${numbers[*]}")")
-fi
+read_step_list
+if ((${#step_list[@]})); then arguments+=(--steps "$(IFS=,; printf '%s' "${step_list[*]}")"); fi
+read_backend
+# results/local is what git ignores; results/h200 and its like are what was published.
+read_results
+arguments+=(--results "$results")
 
+all_steps=1
 configure
 choose_backend >/dev/null # the ladder says which
-[[ -t 1 ]] || say "building ..."
 targets=(validate ladder)
 if [[ $backend == gpu ]]; then
   targets+=(solutions bandwidth)

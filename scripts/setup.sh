@@ -3,15 +3,16 @@
 # with apt; otherwise it names the command that does (make setup), or the modules to load.
 #
 #   setup.sh            install what `make run` and `make test` need, with sudo where not root
-#   setup.sh --needed   what `make run` needs: nothing is said or done where it is all there
-#   setup.sh --tests    the same for `make test`
+#   setup.sh --needed   what every build needs: nothing is said or done if it is all there
+#   setup.sh --ranks    the same and, if it can be had, MPI: for `make run`
+#   setup.sh --tests    the same and, if they can be had, MPI and GoogleTest: for `make test`
 set -euo pipefail
 
 mode=${1:-}
 case $mode in
-  "" | --needed | --tests) ;;
+  "" | --needed | --ranks | --tests) ;;
   --help)
-    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   *)
@@ -44,13 +45,15 @@ look() {
   fi
   need cmake cmake
   need make make
-  if [[ $mode != --needed ]]; then
-    # The unit tests' framework. Where it cannot be had, they are reported as skipped.
+  # The unit tests' framework. If it cannot be had, they are reported as skipped.
+  if [[ -z $mode || $mode == --tests ]]; then
     if ! [[ -e /usr/include/gtest/gtest.h || -n ${GTest_DIR:-}${GTest_ROOT:-} ]]; then
       missing+=(GoogleTest)
       packages+=(libgtest-dev)
     fi
-    # For the steps on several GPUs. Where it cannot be had, they are skipped.
+  fi
+  # For the steps on several GPUs. If it cannot be had, they are skipped.
+  if [[ $mode != --needed ]]; then
     if ! command -v mpicxx >/dev/null && ! command -v mpic++ >/dev/null; then
       missing+=(MPI)
       packages+=(libopenmpi-dev openmpi-bin)
@@ -74,7 +77,7 @@ if ((${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
 fi
 
 # These are no reason to stop: all but the unit tests works without GoogleTest, all but some steps without MPI.
-if [[ $mode == --tests && ${missing[*]-} =~ ^(GoogleTest)?\ ?(MPI)?$ ]]; then missing=(); fi
+if [[ $mode == --[tr]* && ${missing[*]-} =~ ^(GoogleTest)?\ ?(MPI)?$ ]]; then missing=(); fi
 if ((${#missing[@]} > 0)); then
   list=$(printf '%s, ' "${missing[@]}")
   printf '%s\n' "setup.sh: missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your" \

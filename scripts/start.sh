@@ -3,35 +3,40 @@
 # ask it.
 #
 #   start.sh NN          the text
-#   start.sh --from NN   where it was found, in place of the text: .start, a commit's id, or "file"
+#   start.sh --from NN   where it was found, instead of the text: .start, a commit's id, or "file"
+#   start.sh --keep      where git does not know the lab: keeps a copy in .start/ of each that is as handed out
 #
-# A handout keeps a copy of every exercise in .start/. In a clone git has it: the newest commit counts in which
-# the exercise is the solution before it, a banner and TODO blocks apart (what scripts/exercises.py holds), so
-# that what a learner commits does not count. Where there is neither, the file itself will do if it is still so.
+# A handout has a copy of every exercise in .start/, with their checksums. In a clone git has it: the newest commit
+# counts in which the exercise is the solution before it, a banner and TODO blocks apart (what scripts/exercises.py
+# holds), so that what a learner commits does not count. In the whole lab without git, such as a downloaded archive,
+# a copy that was kept counts, or the file itself, if it is still so.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 what=text
-if [[ ${1-} == --from ]]; then
-  what=from
+if [[ ${1-} == --from || ${1-} == --keep ]]; then
+  what=${1#--}
   shift
 fi
-read_step "${1-}"
-exercise=exercises/$step/$step_source
+
+# read_exercise STEP
+read_exercise() {
+  read_step "$1"
+  exercise=exercises/$step/$step_source
+  copy=.start/$step/$step_source
+}
 
 # answer FROM COMMAND...: prints what was asked for, and ends.
 answer() {
-  if [[ $what == from ]]; then say "$1"; else "${@:2}"; fi
+  if [[ $what == from ]]; then
+    say "$1"
+  else
+    "${@:2}" 2>/dev/null ||
+      die $exit_cannot_write "$(readlink /proc/$$/fd/1 || printf 'standard output'): cannot be written: is there space left?"
+  fi
   exit
 }
-
-copy=.start/$step/$step_source
-if [[ -d $lab_root/.start ]]; then
-  (cd "$lab_root" && grep -sF "  $copy" .start/SHA256SUMS | sha256sum --check --status 2>/dev/null) ||
-    die 1 "$copy is missing, or was changed since the handout was made: unpack the handout anew"
-  answer .start cat "$lab_root/$copy"
-fi
 
 # bare NUMBER: stdin without the comment lines at its top and without its TODO(NUMBER) blocks.
 bare() {
@@ -49,6 +54,8 @@ bare() {
 from_commit() { git -C "$lab_root" cat-file blob "$commit:./$1" 2>/dev/null; }
 # shellcheck disable=SC2317
 from_tree() { cat "$lab_root/$1" 2>/dev/null; }
+# shellcheck disable=SC2317
+from_copy() { from_tree "${1/#exercises/.start}"; }
 
 # handed_out READER: whether that reader's exercise is as one is handed out.
 handed_out() {
@@ -63,10 +70,42 @@ handed_out() {
   fi
 }
 
-# The solution's path, too: a change in two commits is whole with the later one.
-solution=solutions/${step_before:-$step}/${step_before_source:-$step_source}
-while read -r commit; do
-  if handed_out from_commit; then answer "$commit" from_commit "$exercise"; fi
-done < <(git -C "$lab_root" rev-list HEAD -- "./$exercise" "./$solution" 2>/dev/null)
+# in_git: whether git knows the lab's files; else git_said is why not.
+in_git() {
+  git_said="git is not installed"
+  command -v git >/dev/null && git_said=$(cd "$lab_root" && git ls-files --error-unmatch lab/steps.tsv 2>&1 >/dev/null)
+}
+
+if [[ $what == keep ]]; then
+  if in_git || [[ -e $lab_root/.git || ! -d $lab_root/solutions ]]; then exit; fi
+  while IFS=$'\t' read -r name _; do
+    read_exercise "$name"
+    if handed_out from_tree; then
+      { mkdir -p "$lab_root/.start/$step" && cp "$lab_root/$exercise" "$lab_root/$copy"; } 2>/dev/null || break
+    fi
+  done < <(grep '^[0-9]' "$steps_file")
+  exit
+fi
+
+read_exercise "${1-}"
+if [[ -f $lab_root/.start/SHA256SUMS ]] || [[ -d $lab_root/.start && ! -d $lab_root/solutions ]]; then
+  (cd "$lab_root" && grep -sF "  $copy" .start/SHA256SUMS | sha256sum --check --status 2>/dev/null) ||
+    die 1 "$copy is missing, or was changed since the handout was made: unpack the handout anew"
+  answer .start cat "$lab_root/$copy"
+fi
+
+if in_git; then
+  # The solution's path, too: a change in two commits is whole with the later one.
+  solution=solutions/${step_before:-$step}/${step_before_source:-$step_source}
+  while read -r commit; do
+    if handed_out from_commit; then answer "$commit" from_commit "$exercise"; fi
+  done < <(git -C "$lab_root" rev-list HEAD -- "./$exercise" "./$solution" 2>/dev/null)
+fi
 if handed_out from_tree; then answer file from_tree "$exercise"; fi
-die 1 "$exercise: nothing here says how it was handed out: no git history of the lab, and no handout's .start"
+if handed_out from_copy; then answer .start from_tree "$copy"; fi
+if [[ -e $lab_root/.git && -n $git_said ]]; then
+  way_out=""
+  if [[ $git_said == *safe.directory* ]]; then way_out=" (git config --global --add safe.directory '$lab_root')"; fi
+  die 1 "$exercise: only git knows how it was handed out, and it says: ${git_said%%$'\n'*}$way_out"
+fi
+die 1 "$exercise: nothing here says how it was handed out: no git history of the lab, and no copy in .start"

@@ -9,6 +9,8 @@
 #   RANKS=R                    of a step for several GPUs: how many ranks (default: as make run has it); a table each
 #   BACKEND=gpu|cpu            where the kernels run; on the CPU NVTX ranges have times, and kernels, copies
 #                              and allocations are counted
+#
+# What runs without a GPU is shown in 80 columns, what runs on one with all that nsys shows.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -16,6 +18,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 read_step "${STEP-}"
 read_which
 read_ranks
+read_backend
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
 IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"
@@ -63,6 +66,8 @@ gather() {
     done
   fi
 }
+quiet=0
+if [[ $step_needs == cpu ]]; then quiet=1; fi # the tracer's own table is as wide as that of nsys
 if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   build_targets lab_trace || die 1 "the tracer does not build; the compiler's words stand above"
   library=$build_dir/lib/liblab_trace.so
@@ -70,7 +75,7 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   [[ -f $library ]] || die 1 "$library is not there"
   say "$target, n = $what, $iterations iterations, traced:"
   "${command[@]}" CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library" LAB_TRACE_TSV="$table" \
-    "${program[@]}" 2>"$log" || status=$?
+    LAB_TRACE_QUIET=$quiet "${program[@]}" 2>"$log" || status=$?
   gather
   if ((status <= 1)) && [[ ! -f ${tables[0]} ]]; then
     cat "$log" >&2
@@ -80,19 +85,26 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   fi
 else
   # The lab's own NVTX, where there is no toolkit or no GPU. What the program asked of its GPU is appended.
-  say "$target, n = $what, $iterations iterations: NVTX ranges"
+  say "$target, n = $what, $iterations iterations:"
   {
     printf '%s\t' table name count total_ns mean_ns median_ns min_ns max_ns deviation_ns bytes grid block registers \
       static_shared dynamic_shared
     printf 'local\n'
   } | tee "${tables[@]}" >/dev/null
-  "${command[@]}" LAB_NVTX=1 LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
+  "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
   gather
-  if ((status <= 1)) && [[ ! -s $log ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+  if ((status <= 1)) && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
-cat "$log"
-if [[ $backend == cpu ]] && ((status <= 1)); then
-  awk -f "$lab_root/scripts/trace_on_cpu.awk" -v path="$lab_root/$source_file" "${tables[0]}"
+on_cpu=0
+if [[ $backend == cpu || $step_needs == cpu ]] && ((status <= 1)); then on_cpu=1; fi
+if ((on_cpu)); then
+  asked=0
+  if [[ $step_needs == cuda ]]; then asked=1; fi
+  awk -f "$lab_root/scripts/trace_on_cpu.awk" -v path="$lab_root/$source_file" -v asked=$asked "${tables[0]}"
+  # The table says it.
+  grep -vE '^(trace: [0-9]+ NVTX ranges? (was|were) never closed)?$' "$log" || true
+else
+  cat "$log"
 fi
 ((status <= 1)) || exit "$status"
 if ((${ranks:-1} > 1)); then

@@ -1,9 +1,10 @@
-# What a step asked of its GPU, where the CPU stands in for it: kernels, copies and memory by number, without
-# times, which would mean nothing. scripts/trace.sh calls it:
+# A run without a GPU in 80 columns: the times of its NVTX ranges and, of a step with kernels that the CPU runs in
+# a GPU's place, kernels, copies and memory by number, without times, which would mean nothing. scripts/trace.sh calls
+# it:
 #
-#   awk -f trace_on_cpu.awk -v path=PATH TRACE.tsv
+#   awk -f trace_on_cpu.awk -v path=PATH -v asked=1 TRACE.tsv
 #
-# PATH is the step's source file; lab/cpu/src/activity.cpp writes the table.
+# PATH is the step's source file; asked=1 if it asks a GPU for something. The lab's tracer and lab/cpu write the table.
 
 BEGIN {
   FS = "\t"
@@ -28,6 +29,18 @@ function launched(where,    line, name, k) {
   return name ", launched at line " line
 }
 
+# By cost: each is put before those that took less time.
+$1 == "nvtx" {
+  all += $4
+  for (k = ++n_ranges; k > 1 && total[k - 1] < $4; --k) {
+    total[k] = total[k - 1]
+    ranges[k] = ranges[k - 1]
+  }
+  total[k] = $4
+  ranges[k] = sprintf("%14.3f %9d %12.5f %12.5f  %s", $4 / 1e6, $3, $6 / 1e6, $8 / 1e6, $2)
+  if ($6 != $5) has_medians = 1
+}
+$1 == "open" { never_closed += $3 }
 $1 == "kernels" {
   kernels[++n_kernels] = sprintf("%8d  %-12s %-10s  %s", $3, $11, $12, launched($2))
 }
@@ -47,6 +60,14 @@ function show(title, columns, rows, n,    k) {
 }
 
 END {
+  for (k = 1; k <= n_ranges; ++k) ranges[k] = sprintf("%6.1f", all ? 100 * total[k] / all : 0) ranges[k]
+  show("NVTX ranges", "     %      total ms     count    " (has_medians ? "median" : "  mean") " ms       max ms  range",
+       ranges, n_ranges)
+  if (never_closed) {
+    print ""
+    print never_closed (never_closed == 1 ? " NVTX range was" : " NVTX ranges were") " never closed"
+  }
+  if (!asked) exit
   show("Kernels (the CPU runs them in the GPU's place: no times)", "   count  grid         block       kernel",
        kernels, n_kernels)
   show("Copies and fills", "   count       total MB  what", copies, n_copies)

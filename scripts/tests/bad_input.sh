@@ -67,13 +67,26 @@ bad_verb 'N=1e3: must be a whole number' sanitize STEP=04 N=1e3
 bad_verb 'N=100 200: must be a whole number' sanitize STEP=04 N='100 200'
 
 check_zero=(check STEP=00 WHICH=solution)
-bad_verb '--n abc: must be a whole number from 3 to' "${check_zero[@]}" N=abc
-bad_verb '--n 2: must be a whole number from 3 to' "${check_zero[@]}" N=2
-bad_verb '--n : must be a whole number from 3 to' "${check_zero[@]}" N=,
-bad_verb '--n 100 250: must be a whole number' "${check_zero[@]}" N='100 250'
-bad_verb '--n -4: must be a whole number' "${check_zero[@]}" N=-4
-bad_verb '--time-limit x: must be a whole number' "${check_zero[@]}" TIME_LIMIT=x
-bad_verb 'STEP=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
+# Found before anything is configured or built: there is no build folder yet.
+export LAB_BUILD_DIR=$temp/new_build
+for n in abc 2 ',' '100 250' -4 1048577 99999999999999999999 '100,2'; do
+  bad_verb "N=$n: must be a whole number from 3 to 1048576" "${check_zero[@]}" N="$n"
+done
+for limit in x 0 -1 86401 99999999999999999999; do
+  bad_verb "TIME_LIMIT=$limit: must be a whole number of seconds, from 1 to 86400" "${check_zero[@]}" TIME_LIMIT="$limit"
+done
+for verb in check run trace; do
+  bad_verb 'BACKEND=tpu: must be gpu or cpu' $verb STEP=04 BACKEND=tpu WHICH=solution
+done
+bad_verb 'BACKEND=tpu: must be gpu or cpu' run BACKEND=tpu
+for ranks in 65 99999 2,65; do
+  bad_verb "RANKS=$ranks: at most 64 on one machine; LAB_MPIRUN says" check STEP=14 WHICH=solution RANKS="$ranks"
+done
+bad_verb "RESULTS=$temp/file/results: cannot be written" run RESULTS="$temp/file/results"
+bad_verb 'STEPS=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
+bad_verb 'STEPS=[*]: there is no such step' run STEPS='*' RESULTS="$temp/results"
+bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned" RESULTS="$temp/results"
+bad_verb 'BASELINE=99: there is no such step' nsys STEP=05 BASELINE=99
 bad_verb 'STEPS=,: names no step' run STEPS=, RESULTS="$temp/results"
 bad_verb 'WHICH=exercise: which step[?] Say STEP=NN, too' run WHICH=exercise RESULTS="$temp/results"
 if [[ -d $source_dir/solutions ]]; then
@@ -86,6 +99,30 @@ fourteenth=$source_dir/exercises/14_multi_gpu/jacobi.cu
 if [[ -f $fourteenth ]] && ! grep -q '^[^/]*lab::Ranks ' "$fourteenth"; then
   bad_verb 'RANKS=2: exercises/14_.* is a program of one process so far' run STEP=14 WHICH=exercise RANKS=2
 fi
+
+[[ ! -e $LAB_BUILD_DIR ]] || fail "bad input was found after the build folder was made"
+export LAB_BUILD_DIR=$build_dir
+
+# A list of steps that is gone or damaged.
+mkdir -p "$temp/lab/lab"
+cp -r "$source_dir/scripts" "$source_dir/Makefile" "$temp/lab/"
+steps=$temp/lab/lab/steps.tsv
+way_back='git checkout lab/steps.tsv brings it back'
+damaged() { # damaged REGEX
+  local verb
+  for verb in progress "hint STEP=04" "check STEP=04"; do
+    # shellcheck disable=SC2086  # a verb and its variable
+    bad 2 "lab/steps.tsv$1 .$way_back" make --no-print-directory -C "$temp/lab" $verb
+  done
+}
+damaged ': cannot be read'
+: >"$steps"
+damaged ': lists no step'
+sed '/^04/s/\t/ /' "$source_dir/lab/steps.tsv" >"$steps"
+line=$(grep -n '^04' "$steps")
+damaged ":${line%%:*}: not a step in six fields with tabs between them"
+sed '/^04/s/2048/abc/' "$source_dir/lab/steps.tsv" >"$steps"
+damaged ":${line%%:*}: not a step in six fields with tabs between them"
 
 bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/setup.sh" --nope
 

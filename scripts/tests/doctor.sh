@@ -8,6 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need python3 timeout
 make_temp
+make=$(type -P make)
 make_stubs
 unset CXX CUDACXX SLURM_JOB_ID NCCL_HOME EBROOTNCCL
 doctor() {
@@ -28,6 +29,45 @@ for what in 'C\+\+ compiler' CMake make 'CUDA Toolkit' driver nsys ncu MPI NCCL 
 done
 expect '^ +fix: make setup ' "nothing installed"
 expect '^The lab cannot be built here yet. First: a C\+\+ compiler, CMake, make\.$' "nothing installed"
+
+# The commands that every verb calls. (The doctor cannot look without them, either.)
+for verb in doctor progress handout; do
+  for tool in awk cmp sort; do
+    mv "$temp/tools/$tool" "$temp/"
+    UPTO=04 run "$source_dir/scripts/$verb.sh"
+    expect_status 1 "$verb without $tool"
+    [[ -z $out && $err == "$verb.sh: missing: $tool (on Debian and Ubuntu in the packages "* ]] ||
+      show "$verb without $tool: one line"
+    mv "$temp/$tool" "$temp/tools/"
+  done
+done
+# Python.
+for verb in report tables; do
+  run "$make" --no-print-directory -C "$source_dir" $verb
+  expect_status 2 "$verb without Python"
+  expect "^make $verb: python3 is missing: package python3\$" "$verb without Python"
+  expect 'Error 77$' "$verb without Python"
+done
+# A GPU: told before anything is built.
+run "$source_dir/scripts/bandwidth.sh"
+expect_status 77 "bandwidth without a GPU"
+[[ -z $out && $err == "bandwidth.sh: there is no NVIDIA GPU here "* ]] || show "bandwidth without a GPU: one line"
+
+# What root is installed with apt: MPI where all steps are wanted, and no failure if it cannot be had.
+if ((EUID == 0)); then
+  stub make <<<'echo "GNU Make 4.3"'
+  stub_build
+  # shellcheck disable=SC2016
+  stub apt-get <<<'echo "$*" >>"$0.log"; [[ $1 == update ]]'
+  run "$source_dir/scripts/setup.sh" --needed
+  expect_status 0 "setup.sh --needed"
+  [[ -z $out$err && ! -e $temp/stubs/apt-get.log ]] || show "setup.sh --needed: all is there but MPI, which it does not want"
+  run "$source_dir/scripts/setup.sh" --ranks
+  expect_status 0 "setup.sh --ranks"
+  expect '^installing libopenmpi-dev openmpi-bin with apt' "setup.sh --ranks"
+  grep -q 'install .* libopenmpi-dev openmpi-bin$' "$temp/stubs/apt-get.log" || fail "setup.sh --ranks: apt was not asked for MPI"
+  rm "$temp/stubs/apt-get" "$temp/stubs/make"
+fi
 
 # A laptop without a GPU.
 stub_build

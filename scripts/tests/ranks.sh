@@ -7,8 +7,34 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_build
 need pgrep
-unset LAB_MPIRUN LAB_HALOS LAB_EXCHANGE_SECONDS LAB_CPU_ORDER RANKS
+unset LAB_MPIRUN LAB_HALOS LAB_EXCHANGE_SECONDS LAB_CPU_ORDER RANKS OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent
 make_temp
+
+# Open MPI is told of an agent only if it would find none, and what the user has set stays. Any version.
+mkdir "$temp/tools" "$temp/ssh_here"
+for tool in bash env; do ln -s "$(type -P $tool)" "$temp/tools/"; done
+printf '#!/bin/sh\n' >"$temp/ssh_here/ssh"
+chmod +x "$temp/ssh_here/ssh"
+sed "s#@LAB_MPIRUN_FOUND@#$temp/mpirun#" "$source_dir/lab/cmake/ranks.sh.in" >"$temp/start_ranks"
+cat >"$temp/mpirun" <<'END'
+#!/usr/bin/env bash
+if [[ $1 == --version ]]; then echo "$MPI" && exit; fi
+echo "agents ${OMPI_MCA_plm_rsh_agent-none} ${PRTE_MCA_plm_ssh_agent-none}"
+END
+chmod +x "$temp/start_ranks" "$temp/mpirun"
+agents() { # agents WANTED [NAME=VALUE...]
+  run env PATH="$temp/tools" MPI="mpirun (Open MPI) 5.0.3" "${@:2}" bash "$temp/start_ranks" 2 true
+  [[ $out == "agents $1" ]] || show "agents with ${*:2}: should be $1"
+}
+agents '/bin/false /bin/false'
+agents '/bin/false /bin/false' MPI="OpenRTE 4.1.4"
+agents 'none none' PATH="$temp/tools:$temp/ssh_here"
+agents '/opt/qrsh /bin/false' OMPI_MCA_plm_rsh_agent=/opt/qrsh
+agents '/bin/false /opt/qrsh' PRTE_MCA_plm_ssh_agent=/opt/qrsh
+agents 'none none' MPI="HYDRA build details:"
+agents 'none none' LAB_MPIRUN="$temp/mpirun"
+((failures == 0)) || finish "how jobs are started"
+
 step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
 program=$build_dir/bin/solution_${step}_cpu
 ranks=$build_dir/bin/ranks
@@ -155,6 +181,15 @@ END
   expect "^$name: rank [013]: waited 2 s in vain for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank of another node that hangs"
   unset LAB_MPIRUN
 fi
+
+# By real MPI, on a machine that has neither ssh nor rsh.
+mkdir "$temp/no_ssh"
+for tool in /usr/bin/* /bin/* "$(type -P mpirun)"; do
+  case ${tool##*/} in ssh | rsh | slogin) ;; *) ln -sf "$tool" "$temp/no_ssh/" ;; esac
+done
+PATH=$temp/no_ssh run "$ranks" 2 "$program" --n 100 --iterations 3 --quiet
+expect_status 0 "neither ssh nor rsh"
+[[ -z $out$err ]] || show "neither ssh nor rsh: nothing should be said"
 
 # Another launcher; none.
 LAB_MPIRUN="echo start {ranks}:" run "$ranks" 4 "$program" --n 100

@@ -28,6 +28,7 @@ one_line 2 '^report.py: --iterations 0: must be' --iterations 0
 one_line 2 '^report.py: .*/nowhere: there is no such folder (.RESULTS, --results.)$' --results "$temp/nowhere"
 one_line 2 '^report.py: --build .*/empty: there is no folder bin' --build "$temp/empty"
 one_line 2 '^report.py: .*/folder: is a folder' --no-run --out "$temp/folder"
+one_line 1 '^report.py: /proc: cannot be written: ' --no-run --out /proc/report.html
 one_line 1 '^report.py: .*/file: File exists' --no-run --out "$temp/file/report.html"
 
 

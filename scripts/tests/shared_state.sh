@@ -4,7 +4,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need cmake flock timeout
+need cmake ctest flock timeout
 make_temp
 if [[ -n ${LAB_TEST_CXX:-} ]]; then export CXX=$LAB_TEST_CXX; fi
 
@@ -49,6 +49,59 @@ expect_status 1 "a configuration that fails"
 expect '^no compiler$' "a configuration that fails"
 expect '^script\.sh: CMake could not configure the build' "a configuration that fails"
 [[ $(<"$temp/build/configure.log") == "no compiler" ]] || fail "a configuration that fails: its log is another"
+# No space in the build folder, and so no words of CMake's.
+run bash -c "(trap '' XFSZ; ulimit -f 0; source '$lab/scripts/lib.sh'; configure) 2>&1 | cat"
+expect ": no space left in $temp/build\$" "a full build folder"
+# What CMake has found may be gone: then it looks anew. Another failure is none of that.
+cache=$temp/build/CMakeCache.txt
+sed -i "s#^exit 1#[[ ! -e $cache ]] || exit 1#" "$temp/stubs/cmake"
+printf '%s\n' 'CMAKE_PROJECT_NAME:STATIC=jacobi_porting_lab' "MPI_mpi_LIBRARY:FILEPATH=$temp/file" \
+  'CMAKE_INSTALL_PREFIX:PATH=/nowhere' >"$cache"
+touch "$temp/file"
+in_lab configure
+expect_status 1 "a configuration that fails with all that it has found"
+[[ -e $cache ]] || fail "a configuration that fails with all that it has found: its cache is gone"
+rm "$temp/file"
+mkdir -p "$temp/busy"
+in_lab configure
+expect_status 0 "MPI is gone"
+[[ $err == "$temp/file, which this was built with, is no longer there: all of it is built anew" ]] ||
+  show "MPI is gone: one line"
+
+# How far a build is: on a terminal one line, elsewhere a word with the first. All of it is in the log.
+cat >"$temp/stubs/cmake" <<'END'
+#!/usr/bin/env bash
+for k in 1 2; do
+  echo "[$k/2] Building CXX object validate/CMakeFiles/a.dir/a.cpp.o"
+  sleep 0.5
+done
+[[ $* != *broken* ]] || { echo "a.cpp:1: error: no such thing" && exit 1; }
+END
+# shellcheck disable=SC2016
+in_lab 'build_watched "$build_dir/log" all'
+expect_status 0 "a first build"
+[[ -z $out && $err == "building ... (the first build takes about a minute)" ]] || show "a first build: one line"
+[[ $(grep -c '^\[./2\] Building' "$temp/build/log") == 2 ]] || fail "a first build: its log is another"
+mkdir "$temp/build/lab"
+touch "$temp/build/lab/liblab.a"
+# shellcheck disable=SC2016
+in_lab 'build_watched "$build_dir/log" all; build_targets all; build_program all'
+expect_status 0 "a later build"
+[[ -z $out$err ]] || show "a later build: nothing should be said"
+for function in build_targets build_program; do
+  in_lab "$function broken"
+  expect_status 1 "$function fails"
+  [[ -z $out && $err == "a.cpp:1: error: no such thing" ]] || show "$function fails: the compiler's words alone"
+done
+# shellcheck disable=SC2016
+in_lab 'build_watched "$build_dir/log" broken'
+expect_status 1 "build_watched fails"
+[[ -z $out$err ]] || show "build_watched fails: nothing should be said"
+if command -v script >/dev/null; then
+  printf '%s\n' "source '$lab/scripts/lib.sh'" 'build_program all; printf "<done>\n"' >"$temp/on_terminal.sh"
+  run env SHELL=/bin/bash script -qec "bash $temp/on_terminal.sh" /dev/null
+  expect $'\033\\[K  building \\[1/2\\] \\.\\.\\.\r\033\\[K  building \\[2/2\\] .*\r\033\\[K<done>' "a build on a terminal"
+fi
 PATH=$path
 
 # A lab that was moved, its build folder in it.
@@ -58,6 +111,17 @@ lab=$temp/a\ lab
 copy_tree "$lab"
 in_lab configure
 expect_status 0 "a path with a blank"
+# This one has no git: how exercises were handed out is kept at first.
+if [[ -d $lab/solutions ]]; then
+  first=$(awk '/^[0-9]/ { print $1 "/" $2; exit }' "$lab/lab/steps.tsv")
+  cmp -s "$lab/.start/$first" "$lab/exercises/$first" || fail "a lab without git: the exercises were not kept"
+fi
+# Its tests say at once that nothing is built.
+if [[ -d $lab/scripts/tests ]]; then
+  run ctest --test-dir "$lab/build" --output-on-failure -R '^(programs_are_built|steps_list)$'
+  expect '^nothing is built: make test, or cmake --build ' "ctest without a build"
+  expect 'steps_list \(Not Run\)' "ctest without a build"
+fi
 touch "$lab/build/kept"
 in_lab configure
 expect_no 'built anew' "a lab that stays"
@@ -92,6 +156,12 @@ expect_status 0 "eight verdicts at the same time"
 [[ $(sort "$lab/results/local/at_once.tsv") == \
   "$(for k in 1 2 3 4 5 6 7 8; do printf 'step %d\t%s\n' "$k" "$( ((k == 3)) && echo wrong || echo right)"; done)" ]] ||
   fail "eight verdicts at the same time:" "$(<"$lab/results/local/at_once.tsv")"
+
+# No space: nothing half-written is left.
+in_lab 'trap "" XFSZ; ulimit -f 0; remember at_once.tsv "step 3" right 2>/dev/null; exit 7'
+expect_status 7 "no space for a verdict"
+[[ $(cd "$lab/results/local" && ls -A) == at_once.tsv ]] ||
+  fail "no space for a verdict: files were left:" "$(ls -A "$lab/results/local")"
 
 # Folders that cannot be written: one line each.
 printf 'a file\n' >"$temp/file"

@@ -7,7 +7,7 @@
 make_stubs() {
   local tool
   mkdir -p "$temp/tools" "$temp/stubs" "$temp/root" "$temp/build"
-  for tool in awk basename bash cat chmod cp cut date df dirname env expand find grep head id kill ln make mkdir mktemp mv \
+  for tool in awk basename bash cat chmod cmp cp cut date df diff dirname env expand find grep head id kill ln make mkdir mktemp mv \
     nproc printf ps readlink rm sed sha256sum sh sleep sort stat tail tee timeout touch tr uname wc; do
     ln -s "$(type -P "$tool")" "$temp/tools/$tool"
   done
@@ -24,8 +24,10 @@ stub() {
   chmod +x "$temp/stubs/$1"
 }
 
-# stub_build: a cmake that builds nothing, and says that every program can be built.
+# stub_build: a cmake that builds nothing, and says that every program can be built, and was.
 stub_build() {
+  mkdir -p "$temp/build/lab"
+  touch "$temp/build/lab/liblab.a"
   stub cmake <<END
 case \$1 in
   --version) echo "cmake version 3.30.0" ;;

@@ -8,9 +8,69 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need make
 need_build
-library=$build_dir/lib/liblab_trace.so
-[[ -f $library ]] || skip "the tracer needs the CUDA Toolkit's NVTX, and this build has none"
 make_temp
+
+# narrow WHAT: 80 columns will do.
+narrow() {
+  local wide
+  wide=$(awk -v build="${build_dir#"$source_dir"/}" 'length > 80 && !index($0, build)' <<<"$said")
+  [[ -z $wide ]] || fail "$1: lines of more than 80 characters:" "$wide"
+}
+
+export LAB_BUILD_DIR=$build_dir
+run make --no-print-directory -C "$source_dir" trace STEP=01 WHICH=solution ITERATIONS=5
+expect_status 0 "make trace"
+expect '^ +%  +total ms  +count  +(median|mean) ms  +max ms  range$' "make trace"
+expect '^ +[0-9.]+ +[0-9]+\.[0-9]{3} +5 +[0-9.]+ +[0-9.]+  jacobi_sweep$' "make trace"
+expect_no 'Kernels|never closed' "make trace of a step without kernels"
+narrow "make trace"
+run make --no-print-directory -C "$source_dir" trace STEP=01 ITERATIONS=none
+expect_status 2 "make trace ITERATIONS=none"
+expect 'ITERATIONS=none: must be a whole number' "make trace ITERATIONS=none"
+run make --no-print-directory -C "$source_dir" trace STEP=00 WHICH=solution ITERATIONS=5
+expect_status 2 "make trace of a program without ranges"
+expect '^trace.sh: 00_serial opened no NVTX range: there is nothing to trace$' "make trace of a program without ranges"
+run make --no-print-directory -C "$source_dir" trace STEP=04 WHICH=solution N=64 ITERATIONS=3
+expect_status 0 "make trace of a step with kernels"
+expect '  ?jacobi_sweep$' "make trace of a step with kernels"
+if ! grep -q 'traced:$' <<<"$out"; then
+  expect '^ +3  2x2x1 +32x32x1 +jacobi_sweep_kernel, launched at line [0-9]+$' "make trace on the CPU"
+  expect '^ +3 +0\.032776  managed$' "make trace on the CPU"
+  narrow "make trace on the CPU"
+else
+  expect '^ \*\* CUDA GPU Kernel Summary$' "make trace on a GPU"
+  expect '^ +2x2x1 +32x32x1 .* jacobi_sweep_kernel' "make trace on a GPU"
+  expect '^ \*\* Unified Memory Summary$' "make trace on a GPU"
+fi
+
+# Of a job each rank has a table, and their ranges stand side by side.
+ranks_step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
+if [[ -d $source_dir/solutions ]] && grep -q "^solution_${ranks_step}_cpu$" "$build_dir/step_targets.txt"; then
+  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=100 ITERATIONS=14 RANKS=2
+  expect_status 0 "make trace of a job"
+  expect ', n = 100, 2 ranks, 14 iterations' "make trace of a job"
+  expect '^ +rank 0 +rank 1 +times  range$' "make trace of a job"
+  expect '^ +[0-9.]+ +[0-9.]+ +3  exchange_halos$' "make trace of a job"
+  for rank in 0 1; do
+    grep -q $'^nvtx\texchange_halos\t3\t' "$build_dir/profiles/trace_solution_${ranks_step}_rank$rank.tsv" ||
+      fail "make trace of a job: rank $rank has no table of its own"
+  done
+  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=20 RANKS=2
+  expect_status 2 "make trace of a job that cannot be"
+  expect "^$ranks_step: .*rows" "make trace of a job that cannot be"
+fi
+# A range that is left open, by the lab's own NVTX, and the table of one.
+printf '%s\t' nvtx sweep 2 3000000 1500000.0 1500000.0 0 2000000 >"$temp/open.tsv"
+printf '\nopen\tlost\t1\t0\nopen\tlost\t1\t0\n' >>"$temp/open.tsv"
+run awk -f "$source_dir/scripts/trace_on_cpu.awk" -v path=/dev/null -v asked=0 "$temp/open.tsv"
+expect '^ 100\.0 +3\.000 +2 +1\.50000 +2\.00000  sweep$' "ranges that are left open"
+expect '^2 NVTX ranges were never closed$' "ranges that are left open"
+
+library=$build_dir/lib/liblab_trace.so
+if [[ ! -f $library ]]; then
+  ((failures == 0)) || finish "make trace"
+  skip "the tracer needs the CUDA Toolkit's NVTX, and this build has none; make trace is right"
+fi
 traced() { run env NVTX_INJECTION64_PATH="$library" CUDA_INJECTION64_PATH="$library" "$@"; }
 
 # in_table NAME COLUMN VALUE: the table's line of that range says so.
@@ -78,44 +138,6 @@ in_table mine:registered count 1
 in_table late count 1
 expect '^trace: 1 NVTX range was never closed$' "a program with all kinds of ranges"
 
-export LAB_BUILD_DIR=$build_dir
-run make --no-print-directory -C "$source_dir" trace STEP=01 WHICH=solution ITERATIONS=5
-expect_status 0 "make trace"
-expect '  jacobi_sweep$' "make trace"
-run make --no-print-directory -C "$source_dir" trace STEP=01 ITERATIONS=none
-expect_status 2 "make trace ITERATIONS=none"
-expect 'ITERATIONS=none: must be a whole number' "make trace ITERATIONS=none"
-run make --no-print-directory -C "$source_dir" trace STEP=00 WHICH=solution ITERATIONS=5
-expect_status 2 "make trace of a program without ranges"
-expect '^trace.sh: 00_serial opened no NVTX range: there is nothing to trace$' "make trace of a program without ranges"
-run make --no-print-directory -C "$source_dir" trace STEP=04 WHICH=solution N=64 ITERATIONS=3
-expect_status 0 "make trace of a step with kernels"
-expect '  ?jacobi_sweep$' "make trace of a step with kernels"
-if ! grep -q 'traced:$' <<<"$out"; then
-  expect '^ +3  2x2x1 +32x32x1 +jacobi_sweep_kernel, launched at line [0-9]+$' "make trace on the CPU"
-  expect '^ +3 +0\.032776  managed$' "make trace on the CPU"
-else
-  expect '^ \*\* CUDA GPU Kernel Summary$' "make trace on a GPU"
-  expect '^ +2x2x1 +32x32x1 .* jacobi_sweep_kernel' "make trace on a GPU"
-  expect '^ \*\* Unified Memory Summary$' "make trace on a GPU"
-fi
-
-# Of a job each rank has a table, and their ranges stand side by side.
-ranks_step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
-if [[ -d $source_dir/solutions ]] && grep -q "^solution_${ranks_step}_cpu$" "$build_dir/step_targets.txt"; then
-  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=100 ITERATIONS=14 RANKS=2
-  expect_status 0 "make trace of a job"
-  expect ', n = 100, 2 ranks, 14 iterations' "make trace of a job"
-  expect '^ +rank 0 +rank 1 +times  range$' "make trace of a job"
-  expect '^ +[0-9.]+ +[0-9.]+ +3  exchange_halos$' "make trace of a job"
-  for rank in 0 1; do
-    grep -q $'^nvtx\texchange_halos\t3\t' "$build_dir/profiles/trace_solution_${ranks_step}_rank$rank.tsv" ||
-      fail "make trace of a job: rank $rank has no table of its own"
-  done
-  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=20 RANKS=2
-  expect_status 2 "make trace of a job that cannot be"
-  expect "^$ranks_step: .*rows" "make trace of a job that cannot be"
-fi
 run "$source_dir/scripts/rank_ranges.py" "$temp/table.none"
 expect_status 2 "ranges of no file"
 expect '^rank_ranges.py: .*/table.none: No such file' "ranges of no file"

@@ -82,8 +82,11 @@ for width in 100 133; do
   # A line that stands on both sides, and nowhere else.
   at=$(grep -m 1 '^#include <cmath> ' <<<"$out")
   at=${at%#include*}
+  expect "^Cut at $width columns; 2[0-9][0-9] show all of it, and so does make diff without SIDE=1\.\$" "SIDE=1, $width columns"
   ((${#right} == ${#at})) || show "SIDE=1, $width columns: the right name should stand above the right column"
 done
+run env COLUMNS=250 make --no-print-directory -C "$lab" diff STEP=04 SIDE=1
+expect_no 'show all of it' "SIDE=1, columns enough"
 diff_of STEP=04 SIDE=1
 expect_status 0 "SIDE=1 into a file"
 expect ' \|  ' "SIDE=1 into a file"
@@ -109,6 +112,13 @@ if command -v script >/dev/null; then
   longest=$(tr -d '\r' <<<"$out" | awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }')
   ((longest <= 90 && longest > 80)) || show "SIDE=1 on a terminal of 90 columns: the longest line has $longest"
 fi
+
+# No space for what is temporary: one line.
+run bash -c "(trap '' XFSZ; ulimit -f 0; STEP=04 FROM=start '$lab/scripts/diff.sh') 2>&1 | cat"
+[[ $out == "diff.sh: $TMPDIR: no space left there; TMPDIR names another folder for what is temporary" ]] ||
+  show "no space for what is temporary: one line"
+run bash -c "(trap '' XFSZ; ulimit -f 0; '$lab/scripts/start.sh' 04) 2>&1 >'$temp/start' | cat"
+expect "^start.sh: $temp/start: cannot be written: is there space left[?]\$" "a start that cannot be written"
 
 # Bad input.
 diff_of

@@ -46,7 +46,7 @@ no_solution() {
     fail "$1: has lines of solutions:" "$(head -n 20 <<<"$found")"
   fi
   if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' \
-    -o -name '*.py' ! -name profile_tables.py -o -name handout.sh -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
+    -o -name '*.py' ! -name profile_tables.py ! -name rank_ranges.py -o -name handout.sh -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
     fail "$1: has no place for" "$found"
   fi
   if found=$(find "$1/exercises" -mindepth 1 -printf '%P\n' | awk -v last="$2" '/^[0-9]/ && substr($1, 1, 2) > last' |
@@ -173,6 +173,11 @@ test_others() {
   run env LAB_BUILD_DIR="$temp/the build" make --no-print-directory -C "$lab" handout UPTO="$last"
   expect_status 0 "UPTO=$last"
   no_solution "$temp/the build/$all" "$last"
+  # What its scripts call is in it; roofline.py is for the whole lab, which roofline.sh says, and one draws if it can.
+  while IFS= read -r script; do
+    [[ -e "$temp/the build/$all/$script" || $script == */roofline.py || $script == */bandwidth_plot.py ]] ||
+      fail "UPTO=$last: $script is missing, and a script calls it"
+  done < <(grep -ohE '[$]lab_root/scripts/[a-z_]+\.[a-z]+' "$temp/the build/$all"/scripts/*.sh | sed 's#^[^/]*/##' | sort -u)
   count=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
   [[ $(find "$temp/the build/$all/exercises" -maxdepth 1 -name '[0-9]*' | wc -l) == "$count" ]] ||
     fail "UPTO=$last: not all exercises"
@@ -202,6 +207,9 @@ test_bad_input() {
   done
   handout UPTO=04 YES=please
   said_one_line '^handout.sh: YES=please: must be 1 or 0$' YES=please
+  handout UPTO=04 OUT="$lab/exercises/for learners"
+  said_one_line "^handout.sh: OUT=$lab/exercises/for learners: this folder is the lab's own" "a folder in exercises/"
+  [[ ! -e $lab/exercises/for\ learners ]] || fail "a folder in exercises/: it was made"
   printf 'a file\n' >"$temp/file"
   handout UPTO=04 OUT="$temp/file/out"
   expect "^handout.sh: OUT=$temp/file/out: this folder cannot be made\$" "a folder that cannot be made"

@@ -206,7 +206,7 @@ done
 [[ ! -e $state ]] || fail "bad input was remembered:" "$(<"$state")"
 rm "$lab/exercises/06_coalesced/README.md"
 hint STEP=06
-said_one_line '^hint.sh: exercises/06_coalesced/README.md is not there$' "no guide"
+said_one_line '^hint.sh: exercises/06_coalesced/README.md is not there \(git checkout exercises/06_coalesced brings it back\)$' "no guide"
 
 # Hints that are not well formed are named with their line.
 malformed() { # malformed REGEX LINE...

@@ -112,6 +112,35 @@ edit sixth
 reset STEP=04 YES=1
 brought_back 6 sixth "a lab that has moved on"
 
+# Git that is not there, or will not look.
+edit seventh
+cp "$lab/$exercise" "$temp/mine"
+run env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 STEP=04 YES=1 "$lab/scripts/reset.sh"
+expect_status 1 "a clone of another owner"
+expect "^start.sh: $exercise: only git knows how it was handed out, and it says: fatal: .*dubious.* --add safe.directory '$lab'\)\$" \
+  "a clone of another owner"
+untouched "a clone of another owner"
+mkdir "$temp/tools"
+for tool in /usr/bin/* /bin/*; do
+  if [[ ${tool##*/} != git ]]; then ln -sf "$tool" "$temp/tools/"; fi
+done
+run env PATH="$temp/tools" STEP=04 YES=1 "$lab/scripts/reset.sh"
+expect_status 1 "without git"
+expect "^start.sh: $exercise: only git knows how it was handed out, and it says: git is not installed\$" "without git"
+untouched "without git"
+reset STEP=04 YES=1
+brought_back 7 seventh "git is there again"
+
+# A folder that cannot be written.
+mv "$lab/$folder" "$temp/aside"
+touch "$lab/$folder"
+reset STEP=04
+expect 'Error 4$' "a folder that cannot be written"
+expect "^reset.sh: $folder: cannot be written\$" "a folder that cannot be written"
+[[ $(grep -c '' <<<"$err") == 2 ]] || show "a folder that cannot be written: one line"
+rm "$lab/$folder"
+mv "$temp/aside" "$lab/$folder"
+
 # A learner who deleted the file, or its folder.
 rm "$lab/$exercise"
 reset STEP=04
@@ -165,6 +194,20 @@ reset STEP=04 YES=1
 expect_status 2 "without git, edited"
 expect "^start.sh: $exercise: nothing here says how it was handed out" "without git, edited"
 untouched "without git, edited"
+# A copy that was kept in time brings it back, as long as it belongs to the solution before.
+cp "$temp/handed_out" "$lab/$exercise"
+"$lab/scripts/start.sh" --keep
+cp "$temp/mine" "$lab/$exercise"
+rm -f "$lab/$exercise".kept-*
+reset STEP=04 YES=1
+brought_back 1 last "an archive without git"
+run "$lab/scripts/start.sh" --from 04
+[[ $out == file ]] || show "an archive without git: it is there again as it was"
+cp "$temp/mine" "$lab/$exercise"
+sed -i 's/0\.25f/0.26f/' "$lab/.start/04_jacobi_kernel/jacobi.cu"
+reset STEP=04 YES=1
+expect "^start.sh: $exercise: nothing here says how it was handed out" "a copy that was edited"
+rm -r "$lab/.start"
 # In somebody else's repository, neither.
 git -C "$temp" init -q
 reset STEP=04 YES=1
