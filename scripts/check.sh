@@ -186,8 +186,7 @@ keep_going=-k
 if [[ -f $build_dir/build.ninja ]]; then keep_going=-k0; fi
 # is_built TARGET: whether it is, without a word.
 is_built() { locked cmake --build "$build_dir" --target "$1" >"$scratch/log" 2>&1; }
-doing building
-if ! locked cmake --build "$build_dir" --parallel "$(nproc)" --target "${wanted[@]}" -- "$keep_going" >"$log" 2>&1; then
+if ! build_watched "$log" "${wanted[@]}" -- "$keep_going"; then
   if ! is_built "$target"; then
     mv "$scratch/log" "$log"
     doing
