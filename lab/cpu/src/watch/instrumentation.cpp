@@ -77,6 +77,7 @@ class TheWatcher : public Watcher {
   void thread_ends(Block& block) override { lockstep_.thread_ends(block); }
   void block_synchronises(Block& block) override { races_.block_synchronises(block); }
   void grid_synchronises() override { races_.grid_synchronises(); }
+  void thread_fences(Block& block) override { races_.thread_fences(block); }
   void warp_synchronises(Block& block, int warp, unsigned lanes) override {
     races_.warp_synchronises(block, warp, lanes);
   }
