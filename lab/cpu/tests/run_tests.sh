@@ -209,7 +209,7 @@ counts() {
   done
 
   # addr2line is told the program's own path, whatever the folder is called, and no shell reads it.
-  local odd="$temp/it's \$HOME; touch pwned; \`touch pwned\` \"a  b\""
+  local odd="$temp/it's; touch pwned; 'y \$HOME \"a  b\""
   mkdir "$odd"
   cp -L "$programs/counts_launches_watched" "$odd"
   cd "$temp"
