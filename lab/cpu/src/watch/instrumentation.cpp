@@ -127,7 +127,10 @@ class TheWatcher : public Watcher {
   static bool near_allocation(const char* p) {
     // Most accesses go to the allocation of the one before.
     static const Allocation* last = nullptr;
-    if (!last || p < last->begin || p >= last->end()) last = nearest_allocation(p);
+    const auto holds = [p](const Allocation* a) { return a && p >= a->begin && p < a->end(); };
+    if (holds(last)) return true;
+    last = find_allocation(p);
+    if (!holds(last)) last = nearest_allocation(p);  // that one looks at all
     return last;
   }
 

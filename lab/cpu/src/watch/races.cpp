@@ -40,8 +40,14 @@ bool looks_untouched(const char* p, std::size_t bytes) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
+Races::Words Races::new_words(std::size_t count) {
+  Words words(static_cast<Word*>(std::calloc(count, sizeof(Word))));
+  if (!words && count > 0) fail("no memory to note the accesses to %zu bytes", count * kWord);
+  return words;
+}
+
 void Races::memory_allocated(const char* begin, std::size_t bytes) {
-  regions_[begin] = {bytes, std::vector<Word>((bytes + kWord - 1) / kWord)};
+  regions_[begin] = {bytes, new_words((bytes + kWord - 1) / kWord)};
   last_region_ = nullptr;
 }
 
@@ -64,7 +70,7 @@ void Races::memory_written(const char* begin, std::size_t bytes) {
 Races::Word* Races::find_word(const Block& block, const MemoryAccess& access, std::size_t offset) {
   const char* p = access.address + offset;
   if (access.shared) {
-    if (shared_.empty()) shared_.resize(kSharedRoom / kWord);
+    if (!shared_) shared_ = new_words(kSharedRoom / kWord);
     return &shared_[(p - block.shared_memory_begin()) / kWord];
   }
   if (!last_region_ || p < last_begin_ || p >= last_begin_ + last_region_->bytes) {
@@ -146,8 +152,8 @@ void Races::note_atomic(const Block& block, const MemoryAccess& access) {
        last.block_epoch, last.tick});
 }
 
-/// Whether a fence stands between the write `before` and the atomic after it: one of the thread that
-/// does the atomic, or the writer's own before a barrier.
+/// Whether a fence stands between the write `before` and the atomic after it: a fence of the thread
+/// that does the atomic, or the writer's own before a barrier.
 bool Races::fenced(const Stamp& before, const Publication& p) const {
   if (p.fence_epoch > before.block_epoch) return true;
   if (p.thread == before.thread && p.fence_tick > before.tick) return true;
