@@ -87,7 +87,7 @@ struct Closing {
 };
 
 /// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG. With
-/// `spaced` it may have blanks in it, and then the last one counts: A<B<C<int> > >(3) has them, too.
+/// `spaced` it may have blanks in it. Then the last one counts: A<B<C<int> > >(3) also has them.
 Closing find_closing(const Tokens& tokens, std::size_t open, bool spaced) {
   Closing closing{open};
   for (std::size_t k = open + 1; k < tokens.size(); ++k) {

@@ -337,9 +337,10 @@ std::string find_words(const Tokens& tokens, std::size_t k) {
   return "";
 }
 
-/// Once for each thing: it may come in many lines.
+/// Once for each thing, whatever names it has: it may come in many lines.
 void complain(int line, const std::string& words, Changes* changes) {
-  const auto same = [&](const Error& error) { return error.words == words; };
+  const std::string thing = words.substr(0, words.find(" ("));
+  const auto same = [&](const Error& error) { return begins_with(error.words, thing); };
   if (std::any_of(changes->errors.begin(), changes->errors.end(), same)) return;
   changes->errors.push_back({line, words});
 }

@@ -360,8 +360,10 @@ void written(void* p, std::size_t bytes) {
   if (watcher()) watcher()->memory_written(static_cast<char*>(p), bytes);
 }
 
-cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream, bool wait, Where where) {
+namespace {
+/// Queues a copy. The host `waits` for it, or may change what it is copied from at once.
+cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       cudaStream_t stream, bool waits, Where where) {
   if (bytes == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return error(cudaErrorInvalidMemcpyDirection, "direction %d", kind);
@@ -371,12 +373,9 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
   if (auto e = check_side(to, bytes, "destination", !any && to_host, !any && !to_host)) return e;
   if (auto e = check_side(from, bytes, "source", !any && from_host, !any && !from_host)) return e;
-  // As CUDA documents it: a copy to ordinary host memory, and one within the host's memory, is done
-  // when the call returns. What a captured one copies to is written when the graph runs.
-  if (!is_capturing(stream) && is_host(to) && (is_host(from) || !find_allocation(to))) wait = true;
   // What is read from ordinary host memory is read before an asynchronous call returns.
   std::vector<char> read_now;
-  if (!wait && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
+  if (!waits && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
     read_now.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
   }
   std::vector<Use> uses;
@@ -387,8 +386,17 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     note_copy(to, from, bytes);
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
   };
-  if (auto e = enqueue(stream, where, std::move(run), std::move(uses), "copy")) return e;
-  if (wait) wait_for_stream(stream);
+  return enqueue(stream, where, std::move(run), std::move(uses), "copy");
+}
+}  // namespace
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                 cudaStream_t stream, bool wait, Where where) {
+  // As CUDA documents it: a copy to ordinary host memory, and one within the host's memory, is done
+  // when the call returns. What a captured one copies to is written when the graph runs.
+  if (!is_capturing(stream) && is_host(to) && (is_host(from) || !find_allocation(to))) wait = true;
+  if (auto e = queue_copy(to, from, bytes, kind, stream, wait, where)) return e;
+  if (wait && bytes > 0) wait_for_stream(stream);
   return cudaSuccess;
 }
 
@@ -400,11 +408,13 @@ cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::siz
                  to_pitch, from_pitch);
   }
   for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t result = copy(static_cast<char*>(to) + row * to_pitch,
-                                    static_cast<const char*>(from) + row * from_pitch, width, kind,
-                                    nullptr, row + 1 == height, where);
-    if (result != cudaSuccess) return result;
+    if (auto e = queue_copy(static_cast<char*>(to) + row * to_pitch,
+                            static_cast<const char*>(from) + row * from_pitch, width, kind, nullptr,
+                            false, where)) {
+      return e;
+    }
   }
+  if (width > 0 && height > 0) wait_for_stream(nullptr);
   return cudaSuccess;
 }
 

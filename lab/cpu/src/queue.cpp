@@ -80,8 +80,8 @@ const Where* running = nullptr;
 std::set<const void*>& dropped = *new std::set<const void*>;
 cudaStream_t per_thread = nullptr;  // what cudaStreamPerThread stands for
 
-// How often the answer is "not ready" if work comes as late as it may. A program that asks again and
-// again must see the work done one day. One that asks once must not count on it.
+// How often the answer is "not ready" if work comes as late as it may. A program that asks again
+// and again must see the work done one day. One that asks once must not count on it.
 constexpr int kNotReadyAnswers = 20;
 
 // A GPU's queue is finite too: a launch into a full one waits.

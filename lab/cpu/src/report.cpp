@@ -61,8 +61,8 @@ const char* keep(const std::string& file) {
   return files.insert(file).first->c_str();
 }
 
-/// One addr2line for all questions: nearly all of its time goes into reading the program. Without it
-/// there are no lines.
+/// One addr2line for all questions, because nearly all of its time goes into reading the program.
+/// Without it there are no lines.
 class Addr2line {
  public:
   static Addr2line& running() {

@@ -451,6 +451,10 @@ TEST(NotCoveredTest, names_of_a_scope) {
 TEST(NotCoveredTest, says_each_thing_once) {
   EXPECT_EQ(rewritten("a;\nasm(\"\");\nasm(\"\");\n"),
             not_covered(2, "inline assembly (asm): write it in C++, or run this on a GPU"));
+  EXPECT_EQ(rewritten("cudaLaunchConfig_t c;\ncudaLaunchKernelEx(&c, k);\n"),
+            not_covered(1,
+                        "launches with attributes (cudaLaunchConfig_t): launch with <<<...>>> or "
+                        "cudaLaunchKernel, or run this on a GPU"));
 }
 
 TEST(NotCoveredTest, headers) {

@@ -49,8 +49,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
-/// Frees all memory, and destroys all streams, events and graphs. (Variables of the device keep their
-/// values.)
+/// Frees all memory, and destroys all streams, events and graphs. Variables of the device keep
+/// their values.
 cudaError_t cudaDeviceReset(cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 
 namespace cuda_on_cpu {

@@ -1,5 +1,5 @@
-// Who asks whether work is done, and goes on asking, or waits after all, gets what it computed. "Not
-// ready" is no error.
+// A program that asks whether work is done, and goes on asking or waits after all, gets what the
+// work computed. "Not ready" is no error.
 
 #include "check.h"
 
