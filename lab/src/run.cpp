@@ -78,6 +78,7 @@ namespace {
 std::string device_name = "CPU";
 bool device_is_timed = true;
 std::vector<std::string> notes;
+int record_calls = 0;
 
 /// A file written aside under another name, then synced and renamed: whoever finds it under its own
 /// name finds it whole. Where writing fails, what was written is removed, and the program ends.
@@ -289,7 +290,10 @@ Run::Run(const Options& options, const Problem& problem) : options_(options), pr
   iteration_start_ = Clock::now();
 }
 
+int recorded_checks() { return record_calls; }
+
 void Run::record(int iteration, double residual) {
+  ++record_calls;
   const Clock::time_point now = Clock::now();
   const int before = checks_.empty() ? 0 : checks_.back().iteration;
   const double ms = std::chrono::duration<double, std::milli>(now - iteration_start_).count();

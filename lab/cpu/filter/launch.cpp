@@ -73,9 +73,11 @@ std::optional<std::size_t> expression_start(const Tokens& tokens, std::size_t en
   return k;
 }
 
-bool is_closing(const Tokens& tokens, std::size_t k) {
+/// >>> or >> >, which is how nvcc reads them; a launch that begins with << < may end in > >>, too.
+bool is_closing(const Tokens& tokens, std::size_t k, bool spaced) {
   return is(tokens, k, ">") && is(tokens, k + 1, ">") && is(tokens, k + 2, ">") &&
-         tokens[k + 2].offset == tokens[k].offset + 2;
+         tokens[k + 2].line == tokens[k].line &&
+         (spaced || tokens[k + 2].offset == tokens[k].offset + 2);
 }
 
 struct Closing {
@@ -84,15 +86,17 @@ struct Closing {
   bool seen = false;   ///< a >>>
 };
 
-/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG.
-Closing find_closing(const Tokens& tokens, std::size_t open) {
+/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG. With
+/// `spaced` it may have blanks in it. Then the last one counts: A<B<C<int> > >(3) also has them.
+Closing find_closing(const Tokens& tokens, std::size_t open, bool spaced) {
   Closing closing{open};
   for (std::size_t k = open + 1; k < tokens.size(); ++k) {
     if (closes(tokens[k]) || is(tokens, k, ";") || is_launch(tokens, k)) break;
     if (opens(tokens[k])) k = match_forward(tokens, k);
-    if (!is_closing(tokens, k)) continue;
+    if (!is_closing(tokens, k, spaced)) continue;
+    if (closing.found && !is(tokens, k + 3, "(")) continue;
     closing = {k, is(tokens, k + 3, "("), true};
-    if (closing.found) break;
+    if (closing.found && !spaced) break;
   }
   return closing;
 }
@@ -145,7 +149,11 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
                                                        "__global__ before void"});
     return;
   }
-  const Closing closing = find_closing(tokens, open);
+  Closing closing = find_closing(tokens, open, false);
+  if (!closing.found) {
+    const Closing with_blanks = find_closing(tokens, open, true);
+    if (with_blanks.found) closing = with_blanks;
+  }
   if (!closing.seen) return fail(open, "launch without a closing >>>");
   if (!closing.found) {
     return fail(closing.index, "the launch needs its arguments in parentheses after >>>");
@@ -161,14 +169,17 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   }
   changes->edits.push_back(
       {tokens[*start].offset, 0, "::cuda_on_cpu::launch([=](auto&&... lab_arguments) { "});
-  changes->edits.push_back({tokens[open].offset, 3, "(lab_arguments...); }, "});
-  changes->edits.push_back({tokens[closing.index].offset, 3, ")"});
+  const std::size_t end = tokens[closing.index].offset;
+  changes->edits.push_back(
+      {tokens[open].offset, tokens[open].text.size(), "(lab_arguments...); }, "});
+  changes->edits.push_back({end, tokens[closing.index + 2].end() - end, ")"});
 }
 
 }  // namespace
 
 bool is_launch(const Tokens& tokens, std::size_t k) {
-  return is(tokens, k, "<<<") && (k == 0 || !is(tokens, k - 1, "operator"));
+  return k < tokens.size() && is_launch_sign(tokens[k]) &&
+         (k == 0 || !is(tokens, k - 1, "operator"));
 }
 
 void rewrite_launches(const Tokens& tokens, Changes* changes) {

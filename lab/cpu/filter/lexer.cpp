@@ -82,6 +82,10 @@ class Lexer {
     if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) return read_number();
     if (is_name(peek())) return read_name();
     if (peek() == '"' || peek() == '\'') return read_quoted();
+    if (const std::size_t length = spaced_launch()) {
+      advance_to(at_ + length);
+      return Kind::kPunctuator;
+    }
     for (const std::string_view text : {"<<<", "<<", "<=", ">=", "->", "::"}) {
       if (sees(text)) {
         advance_to(at_ + text.size());
@@ -90,6 +94,16 @@ class Lexer {
     }
     advance_to(at_ + 1);
     return Kind::kPunctuator;
+  }
+
+  /// The length of `<< <`, with blanks as they are; 0 where none begins here. Only a launch has it:
+  /// no template's name ends in <<, but for operator<<.
+  std::size_t spaced_launch() const {
+    if (!sees("<< ") && !sees("<<\t")) return 0;
+    if (!tokens_.empty() && tokens_.back().text == "operator") return 0;
+    const std::size_t next = source_.find_first_not_of(" \t", at_ + 2);
+    if (next == std::string::npos || source_[next] != '<') return 0;
+    return next + 1 - at_;
   }
 
   /// 1'000 and 1e-5f are one token each.
@@ -182,7 +196,7 @@ std::size_t skip_template_arguments(const Tokens& tokens, std::size_t open, std:
     }
     // Not a template's: n < 3 ? a : b, and the closing bracket of what is around.
     if (closes(tokens[k])) break;
-    if (is(tokens, k, ";") || is(tokens, k, "?") || is(tokens, k, "<<<")) break;
+    if (is(tokens, k, ";") || is(tokens, k, "?") || is_launch_sign(tokens[k])) break;
     if (is(tokens, k, "<")) ++depth;
     if (is(tokens, k, ">") && --depth == 0) return k + 1;
   }

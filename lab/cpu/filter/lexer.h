@@ -25,7 +25,8 @@ using Tokens = std::vector<Token>;
 /// What some editors put before a file's first character.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// `>` is always a token of its own, so that a template's `>>` closes two; `<<` and `<<<` are one.
+/// `>` is always a token of its own, so that a template's `>>` closes two; `<<` and `<<<` are one,
+/// and so is `<< <`, as some formatters write it.
 /// A line that ends in a backslash goes on in the next one, but between tokens and in strings only.
 Tokens lex(const std::string& source);
 
@@ -43,6 +44,10 @@ std::size_t group_end(const Tokens& tokens, std::size_t k, std::size_t end);
 
 inline bool is(const Tokens& tokens, std::size_t k, std::string_view text) {
   return k < tokens.size() && tokens[k].text == text;
+}
+/// `<<<` or `<< <`
+inline bool is_launch_sign(const Token& token) {
+  return token.text.size() > 2 && token.text.substr(0, 2) == "<<" && token.text.back() == '<';
 }
 inline bool opens(const Token& token) {
   return token.text == "(" || token.text == "[" || token.text == "{";

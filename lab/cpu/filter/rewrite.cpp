@@ -44,8 +44,8 @@ void check_include(const Tokens& directive, const std::string& folder, Changes* 
   const std::string found = cuda_in_header(text);
   if (found.empty()) return;
   changes->errors.push_back(
-      {directive[2].line,
-       header + " " + found + "; CUDA on the CPU reads those only in the step's own file"});
+      {directive[2].line, does_not_cover("a header that " + found + ", " + header +
+                                         ": put that into the step's own file")});
 }
 
 Changes apply_rules(const std::string& source, const std::string& folder) {
@@ -60,6 +60,7 @@ Changes apply_rules(const std::string& source, const std::string& folder) {
     rewrite_launches(body, &changes);
     find_not_covered(body, &changes);
     check_include(directive, folder, &changes);
+    find_header_not_covered(source, directive, folder, &changes);
   }
   return changes;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "not_covered.h"
+
 namespace cuda_filter {
 
 namespace {
@@ -227,7 +229,9 @@ void rewrite_shared_memory(const std::string& source, const Regions& regions, Ch
     last = k;
     try {
       if (!regions.in_function[k]) {
-        throw Error{regions.code[k].line, "declare shared memory inside the kernel"};
+        throw Error{
+            regions.code[k].line,
+            does_not_cover("shared memory outside of a kernel: declare it inside the kernel")};
       }
       const Tokens declaration = declaration_around(regions, begin, k);
       const std::vector<Edit> edits = Declaration(declaration).rewrite(source);
@@ -240,7 +244,8 @@ void rewrite_shared_memory(const std::string& source, const Regions& regions, Ch
     for (const Token& token : macro_body(directive)) {
       if (token.text == "__shared__") {
         changes->errors.push_back(
-            {token.line, "declare shared memory in the kernel itself, not in a macro"});
+            {token.line,
+             does_not_cover("shared memory in a macro: declare it in the kernel itself")});
       }
     }
   }

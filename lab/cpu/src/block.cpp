@@ -458,7 +458,12 @@ void refuse_own_variable(const void* p, Where where) {
   fail("%s: changes atomically a variable of the thread's own, which no other thread sees (%s)",
        text(where).c_str(), block->describe_place_of_running_thread().c_str());
 }
-void thread_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void block_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void thread_fence() {
+  block_fence();
+  const OutsideKernelCode outside;
+  if (Block* block = Block::current(); block && watcher()) watcher()->thread_fences(*block);
+}
 int lane() { return Block::current()->running_thread() & 31; }
 std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where) {
   const OutsideKernelCode outside;

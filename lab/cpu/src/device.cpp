@@ -35,6 +35,7 @@ struct AtExit {
       warn("the program ended, and nobody had waited for the work queued at %s%s: it was not done",
            text(first).c_str(), count > 1 ? " and after" : "");
     }
+    if (!any_error() && report_growth() > 0) _exit(lab::kExitCudaError);
     if (settings().leaks && report_leaks() > 0) _exit(lab::kExitCudaError);
   }
 } at_exit;
@@ -84,7 +85,12 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   return device == 0 ? cudaSuccess : error(cudaErrorInvalidDevice, "there is device 0 alone");
 }
-cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
+cudaError_t cudaDeviceReset(Where where) {
+  if (auto e = cudaDeviceSynchronize()) return e;
+  release_all(where);
+  drop_handles(where);
+  return cudaSuccess;
+}
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;

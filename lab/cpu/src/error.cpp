@@ -57,6 +57,7 @@ constexpr Named kErrors[] = {
 };
 
 cudaError_t last_error = cudaSuccess;
+bool failed = false;  // a call has failed, or the program has said that one did
 // What was wrong with the call that failed last, for cudaGetErrorString of that error.
 cudaError_t detailed = cudaSuccess;
 char detail[768], with_detail[1024];
@@ -72,7 +73,12 @@ const Named* find(cudaError_t code) {
 }  // namespace
 
 cudaError_t cuda_on_cpu::error(cudaError_t code, const char* format, ...) {
-  last_error = detailed = code;
+  detailed = code;
+  // "Not ready" is an answer: a GPU's cudaGetLastError does not report it.
+  if (code != cudaErrorNotReady) {
+    last_error = code;
+    failed = true;
+  }
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(detail, sizeof detail, format, arguments);
@@ -87,9 +93,7 @@ cudaError_t cuda_on_cpu::refuse_launch(cudaError_t code, Where where) {
 
 std::string cuda_on_cpu::refused_launch() { return refused; }
 
-bool cuda_on_cpu::any_error() {
-  return detailed != cudaSuccess && detailed != cudaErrorNotReady;  // the latter is an answer
-}
+bool cuda_on_cpu::any_error() { return failed; }
 
 cudaError_t cudaGetLastError() {
   refused.clear();
@@ -109,6 +113,7 @@ const char* cudaGetErrorString(cudaError_t code) {
   const Named* e = find(code);
   if (!e) return "unrecognized error code";
   if (code == cudaSuccess || code != detailed) return e->words;
+  failed = true;
   std::snprintf(with_detail, sizeof with_detail, "%s (%s)", e->words, detail);
   return with_detail;
 }

@@ -8,6 +8,7 @@
 namespace cuda_on_cpu {
 
 /// Notes the error as the last one, with what exactly is wrong, for cudaGetErrorString; returns it.
+/// cudaErrorNotReady never becomes the last error.
 cudaError_t error(cudaError_t code, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 /// The same of a launch that is refused: whoever asks for the last error hears of it.

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -162,6 +165,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.bytes = bytes;
   a.space = space;
   a.allocated_at = where;
+  a.checks = lab::recorded_checks();
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, 0xff, a.data_bytes);
   poison(a.data, a.begin - a.data);
@@ -173,6 +177,22 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   *pointer = a.begin;
   return cudaSuccess;
 }
+
+namespace {
+void give_back(Allocation& a, Where where) {
+  a.freed = true;
+  note_release(a.space);
+  a.freed_at = where;
+  unpoison(a.data, a.data_bytes);
+  // The addresses stay taken and closed; the memory goes back.
+  void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (closed == MAP_FAILED) {
+    fail("%s: memory cannot be freed: %s", text(where).c_str(), std::strerror(errno));
+  }
+  if (watcher()) watcher()->memory_released(a.begin);
+}
+}  // namespace
 
 cudaError_t release(void* pointer, bool pinned, Where where) {
   if (!pointer) return cudaSuccess;
@@ -188,19 +208,14 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
     return error(cudaErrorInvalidValue, "memory of %s needs %s", name_of(found->space),
                  pinned ? "cudaFree" : "cudaFreeHost");
   }
-  Allocation& a = allocations[found->data - found->guard_bytes];
-  a.freed = true;
-  note_release(a.space);
-  a.freed_at = where;
-  unpoison(a.data, a.data_bytes);
-  // The addresses stay taken and closed; the memory goes back.
-  void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  if (closed == MAP_FAILED) {
-    fail("%s: memory cannot be freed: %s", text(where).c_str(), std::strerror(errno));
-  }
-  if (watcher()) watcher()->memory_released(a.begin);
+  give_back(allocations[found->data - found->guard_bytes], where);
   return cudaSuccess;
+}
+
+void release_all(Where where) {
+  for (auto& [guard, a] : allocations) {
+    if (!a.freed) give_back(a, where);
+  }
 }
 
 namespace {
@@ -263,6 +278,35 @@ void check_padding(Where launched_at) {
 }
 #endif
 
+Origin Origin::now(const char* call, Where where) { return {call, where, lab::recorded_checks()}; }
+
+int report_growth() {
+  constexpr std::size_t kSweeps = 3;  // in fewer a program may get all that it needs
+  std::vector<Origin> live;
+  for (const auto& [guard, a] : allocations) {
+    if (!a.freed) live.push_back({name_of(a.space), a.allocated_at, a.checks});
+  }
+  list_handles(&live);
+  struct Growth {
+    std::set<int> sweeps;
+    int times = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Growth> growth;  // by line and call
+  for (const Origin& origin : live) {
+    Growth& here = growth[{text(origin.where), origin.call}];
+    here.sweeps.insert(origin.checks);
+    ++here.times;
+  }
+  int count = 0;
+  for (const auto& [place, here] : growth) {
+    if (here.sweeps.size() < kSweeps) continue;
+    warn("%s: allocated here in every sweep, %d times, and never freed (%s)", place.first.c_str(),
+         here.times, place.second.c_str());
+    ++count;
+  }
+  return count;
+}
+
 int report_leaks() {
   int count = 0;
   for (const auto& [guard, a] : allocations) {
@@ -300,6 +344,12 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
   return cudaSuccess;
 }
 
+/// Whether `p` points into memory of the host: pinned, or the program's own.
+bool is_host(const void* p) {
+  const Allocation* a = find_allocation(p);
+  return a ? a->space == Space::pinned : !in_symbol(p);
+}
+
 }  // namespace
 
 cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what) {
@@ -310,8 +360,10 @@ void written(void* p, std::size_t bytes) {
   if (watcher()) watcher()->memory_written(static_cast<char*>(p), bytes);
 }
 
-cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream, bool wait, Where where) {
+namespace {
+/// Queues a copy. The host `waits` for it, or may change what it is copied from at once.
+cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       cudaStream_t stream, bool waits, Where where) {
   if (bytes == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return error(cudaErrorInvalidMemcpyDirection, "direction %d", kind);
@@ -323,7 +375,7 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   if (auto e = check_side(from, bytes, "source", !any && from_host, !any && !from_host)) return e;
   // What is read from ordinary host memory is read before an asynchronous call returns.
   std::vector<char> read_now;
-  if (!wait && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
+  if (!waits && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
     read_now.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
   }
   std::vector<Use> uses;
@@ -334,8 +386,18 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     note_copy(to, from, bytes);
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
   };
-  const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "copy");
-  return result != cudaSuccess || !wait ? result : cudaStreamSynchronize(stream);
+  return enqueue(stream, where, std::move(run), std::move(uses), "copy");
+}
+}  // namespace
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                 cudaStream_t stream, bool wait, Where where) {
+  // As CUDA documents it: a copy to ordinary host memory, and one within the host's memory, is done
+  // when the call returns. What a captured one copies to is written when the graph runs.
+  if (!is_capturing(stream) && is_host(to) && (is_host(from) || !find_allocation(to))) wait = true;
+  if (auto e = queue_copy(to, from, bytes, kind, stream, wait, where)) return e;
+  if (wait && bytes > 0) wait_for_stream(stream);
+  return cudaSuccess;
 }
 
 cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -346,11 +408,13 @@ cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::siz
                  to_pitch, from_pitch);
   }
   for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t result = copy(static_cast<char*>(to) + row * to_pitch,
-                                    static_cast<const char*>(from) + row * from_pitch, width, kind,
-                                    nullptr, row + 1 == height, where);
-    if (result != cudaSuccess) return result;
+    if (auto e = queue_copy(static_cast<char*>(to) + row * to_pitch,
+                            static_cast<const char*>(from) + row * from_pitch, width, kind, nullptr,
+                            false, where)) {
+      return e;
+    }
   }
+  if (width > 0 && height > 0) wait_for_stream(nullptr);
   return cudaSuccess;
 }
 

@@ -8,12 +8,22 @@
 
 namespace cuda_on_cpu {
 
+/// Which call allocated or created something, where, and after how many calls of lab::Run::record.
+struct Origin {
+  const char* call = "";
+  Where where;
+  int checks = 0;
+
+  static Origin now(const char* call, Where where);
+};
+
 /// Memory that was allocated, freed again or not: addresses are never given out twice.
 struct Allocation {
   char* begin;
   std::size_t bytes;
   Space space;
   Where allocated_at, freed_at;
+  int checks;  // as in Origin
   bool freed;
   char* data;               // the pages that hold it
   std::size_t data_bytes;   // whole pages
@@ -48,6 +58,13 @@ const Allocation* check_argument(const PointerArgument& argument, const LaunchCo
 /// After a kernel: ends the program where something has been written before an allocation or behind
 /// it, in what is left of its pages.
 void check_padding(Where launched_at);
+
+/// For cudaDeviceReset: frees all memory that is not freed.
+void release_all(Where where);
+
+/// A line for each line of the program that allocates memory, or creates a stream, an event or a
+/// graph, sweep after sweep, and never frees it. Returns how many there are.
+int report_growth();
 
 /// For LAB_CPU_LEAKS=1: a line for each allocation that was not freed. Returns how many there are.
 int report_leaks();

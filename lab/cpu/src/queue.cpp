@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <set>
@@ -23,6 +24,7 @@ struct Work {
   const char* what = nullptr;  // "copy"; null: a kernel, where it uses any memory, or an event
   std::vector<std::shared_ptr<Work>> after;  // what must be done before
   bool done = false, wanted = false, seen = false;
+  int questions = 0;             // how often the host has asked whether it is done
   const char* beside = nullptr;  // what may run beside a kernel: "ncclSend"
   bool has_kernel_beside = false;
 
@@ -32,6 +34,7 @@ struct Work {
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
 struct Graph {
   std::vector<std::shared_ptr<Work>> work;
+  Origin origin;
   Where destroyed_at;
 };
 struct GraphExec : Graph {};
@@ -46,11 +49,13 @@ struct Capture {
 
 struct Stream {
   std::shared_ptr<Work> last;
+  Origin origin;
   bool blocking = true;  // the default stream waits for it, and it for the default stream
   std::shared_ptr<Capture> capture;
 };
 
 struct Event {
+  Origin origin;
   std::shared_ptr<Work> work;
   std::chrono::steady_clock::time_point time;
   // Recorded in a capture: by which stream.
@@ -67,9 +72,17 @@ std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was iss
     *new std::vector<std::shared_ptr<Work>>;
 std::set<cudaEvent_t>& events = *new std::set<cudaEvent_t>;
 // Destroyed ones too: their addresses are not given out twice.
-std::set<const Graph*>& graphs = *new std::set<const Graph*>;
-std::set<const GraphExec*>& graph_execs = *new std::set<const GraphExec*>;
+std::set<Graph*>& graphs = *new std::set<Graph*>;
+std::set<GraphExec*>& graph_execs = *new std::set<GraphExec*>;
 const Where* running = nullptr;
+
+// Streams and events that cudaDeviceReset has destroyed. No new one is to stand in their place.
+std::set<const void*>& dropped = *new std::set<const void*>;
+cudaStream_t per_thread = nullptr;  // what cudaStreamPerThread stands for
+
+// How often the answer is "not ready" if work comes as late as it may. A program that asks again
+// and again must see the work done one day. One that asks once must not count on it.
+constexpr int kNotReadyAnswers = 20;
 
 // A GPU's queue is finite too: a launch into a full one waits.
 constexpr std::size_t kQueueLength = 1024;
@@ -101,8 +114,8 @@ std::shared_ptr<Work> any_ready() {
 /// Runs what is queued, up to `target` and all that it has to come after; null: all of it. Streams
 /// go on independently of each other, and nobody knows which of them is ahead. So LAB_CPU_ORDER is
 /// theirs, too: forward, each piece of work comes as late as it may, when somebody waits for it;
-/// in reverse, what was queued last comes as soon as it may.
-void run_until(const Work* target) {
+/// in reverse, what was queued last comes as soon as it may. By chance, at most `most` pieces run.
+void run_until(const Work* target, std::size_t most = SIZE_MAX) {
   if (queue.empty() || (target && target->done)) return;
   open_all_memory();
   if (settings().order == Order::forward) {
@@ -116,7 +129,7 @@ void run_until(const Work* target) {
       if (work->wanted) finish(*work);
     }
   } else {
-    while (!target || !target->done) {
+    for (; most > 0 && (!target || !target->done); --most) {
       const auto work = any_ready();
       if (!work) break;
       finish(*work);
@@ -148,12 +161,26 @@ void look_for_company(const std::shared_ptr<Work>& work) {
   }
 }
 
-/// The host waits; null: for all that is queued.
-void wait_until(const Work* target) {
+/// The host waits; null: for all that is queued. `most`: as in run_until.
+void wait_until(const Work* target, std::size_t most = SIZE_MAX) {
   const auto is_kernel = [](const auto& work) { return work->is_kernel(); };
   if (queue.empty() || (target && target->done)) return;
-  run_until(target);
+  run_until(target, most);
+  if (target && !target->done) return;
   note_wait(std::any_of(queue.begin(), queue.end(), is_kernel));
+}
+
+/// Whether the work is done, as cudaEventQuery answers it. Forward, it runs after enough questions;
+/// in reverse, at the first one; by chance, each question runs one piece of what is queued.
+cudaError_t query(const std::shared_ptr<Work>& work) {
+  if (!work || work->done) return cudaSuccess;
+  if (settings().order != Order::forward || ++work->questions > kNotReadyAnswers) {
+    wait_until(work.get(), settings().order == Order::shuffled ? 1 : SIZE_MAX);
+  }
+  if (work->done) return cudaSuccess;
+  return error(cudaErrorNotReady,
+               "what it asks for may not have ended: cudaEventSynchronize and "
+               "cudaStreamSynchronize wait for it");
 }
 
 std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> run,
@@ -205,24 +232,32 @@ cudaError_t refuse_while_capturing(const char* call) {
                call);
 }
 
+const char* after_reset(const void* handle) {
+  return dropped.count(handle) ? ": cudaDeviceReset has destroyed it" : "";
+}
+
 bool is_stream(cudaStream_t stream) {
   return !stream || std::find(streams.begin(), streams.end(), stream) != streams.end();
 }
 
-cudaError_t not_a_stream() {
-  return error(cudaErrorInvalidResourceHandle, "there is no such stream");
+cudaError_t not_a_stream(cudaStream_t stream) {
+  return error(cudaErrorInvalidResourceHandle, "there is no such stream%s", after_reset(stream));
+}
+
+const std::shared_ptr<Work>& last_work(cudaStream_t stream) {
+  return (stream ? stream : &default_stream)->last;
 }
 
 bool is_event(cudaEvent_t event) { return events.count(event) > 0; }
 
 cudaError_t not_an_event(cudaEvent_t event) {
-  return error(cudaErrorInvalidResourceHandle,
-               event ? "there is no such event" : "a null event: was it created?");
+  if (!event) return error(cudaErrorInvalidResourceHandle, "a null event: was it created?");
+  return error(cudaErrorInvalidResourceHandle, "there is no such event%s", after_reset(event));
 }
 
 /// What is wrong with a graph that is to be used, `made_by` that call.
 template <class G>
-cudaError_t check_graph(const G* graph, const std::set<const G*>& all, const char* made_by) {
+cudaError_t check_graph(G* graph, const std::set<G*>& all, const char* made_by) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
   if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s has not made it", made_by);
   if (graph->destroyed_at.line == 0) return cudaSuccess;
@@ -249,7 +284,7 @@ cudaError_t destroy_graph(G* graph, Where where) {
 
 cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
                     std::vector<Use> uses, const char* what) {
-  if (!is_stream(stream)) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream(stream);
   if (stream && stream->capture) {
     auto work = std::make_shared<Work>();
     work->where = where;
@@ -266,19 +301,49 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
 }
 
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
-  if (!is_stream(stream)) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream(stream);
   if (any_capture()) return refuse_while_capturing(what);
   append(stream, {}, std::move(run), {}, nullptr, what);
   return cudaSuccess;
 }
 
 cudaStream_t stream_per_thread() {
-  static const cudaStream_t stream = [] {
-    cudaStream_t made;
-    cudaStreamCreate(&made);
-    return made;
-  }();
-  return stream;
+  if (!per_thread) cudaStreamCreate(&per_thread);
+  return per_thread;
+}
+
+void wait_for_stream(cudaStream_t stream) {
+  if (const auto last = last_work(stream)) wait_until(last.get());
+}
+
+void list_handles(std::vector<Origin>* live) {
+  for (const Stream* stream : streams) live->push_back(stream->origin);
+  for (const Event* event : events) live->push_back(event->origin);
+  const auto add = [&](const auto& all) {
+    for (const Graph* graph : all) {
+      if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
+    }
+  };
+  add(graphs);
+  add(graph_execs);
+}
+
+void drop_handles(Where where) {
+  dropped.insert(streams.begin(), streams.end());
+  dropped.erase(per_thread);
+  dropped.insert(events.begin(), events.end());
+  streams.clear();
+  if (per_thread) streams.push_back(per_thread);
+  events.clear();
+  const auto drop = [&](const auto& all) {
+    for (auto* graph : all) {
+      if (graph->destroyed_at.line > 0) continue;
+      graph->work.clear();
+      graph->destroyed_at = where;
+    }
+  };
+  drop(graphs);
+  drop(graph_execs);
 }
 
 bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
@@ -319,33 +384,37 @@ cudaError_t cudaDeviceSynchronize() {
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Where where) {
   *stream = new Stream;
+  (*stream)->origin = Origin::now("cudaStreamCreate", where);
   (*stream)->blocking = flags != cudaStreamNonBlocking;
   streams.push_back(*stream);
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+cudaError_t cudaStreamCreate(cudaStream_t* stream, Where where) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault, where);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return cudaStreamCreateWithFlags(stream, flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int, Where where) {
+  return cudaStreamCreateWithFlags(stream, flags, where);
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = *greatest = 0;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  if (!is_stream(stream)) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream(stream);
   if (auto e = refuse_while_capturing("cudaStreamSynchronize")) return e;
-  if (const auto last = (stream ? stream : &default_stream)->last) wait_until(last.get());
+  wait_for_stream(stream);
   return cudaSuccess;
 }
-// Whoever asks again and again must see the work done one day: it is done at the first question.
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (auto e = refuse_while_capturing("cudaStreamQuery")) return e;
+  return query(last_work(stream));
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (!stream || !is_stream(stream)) return not_a_stream();
-  if (stream == cudaStreamPerThread) {
+  if (!stream || !is_stream(stream)) return not_a_stream(stream);
+  if (stream == per_thread) {
     return error(cudaErrorInvalidResourceHandle, "cudaStreamPerThread was not created");
   }
   if (auto e = cudaStreamSynchronize(stream)) return e;
@@ -354,7 +423,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  if (!is_stream(stream)) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream(stream);
   if (!is_event(event)) return not_an_event(event);
   if (event->capture) {  // the stream joins the capture, or the origin waits for one that did
     if (!stream) return refuse_while_capturing("the default stream waits");
@@ -374,16 +443,17 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 // ---- events -------------------------------------------------------------------------------------
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Where where) {
   *event = new Event;
+  (*event)->origin = Origin::now("cudaEventCreate", where);
   events.insert(*event);
   return cudaSuccess;
 }
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
+cudaError_t cudaEventCreate(cudaEvent_t* event, Where where) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault, where);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (!is_stream(stream)) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream(stream);
   if (!is_event(event)) return not_an_event(event);
   if (stream && stream->capture) {
     event->capture = stream->capture;
@@ -400,7 +470,11 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (event->work) wait_until(event->work.get());
   return cudaSuccess;
 }
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (!is_event(event)) return not_an_event(event);
+  if (auto e = refuse_while_capturing("cudaEventQuery")) return e;
+  return query(event->work);
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (!is_event(event)) return not_an_event(event);
   if (event->work) run_until(event->work.get());
@@ -428,16 +502,16 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   if (!stream) {
     return error(cudaErrorStreamCaptureUnsupported, "the default stream cannot be captured");
   }
-  if (!is_stream(stream)) return not_a_stream();
+  if (!is_stream(stream)) return not_a_stream(stream);
   if (stream->capture) return error(cudaErrorIllegalState, "the stream is being captured already");
   stream->capture = std::make_shared<Capture>();
   stream->capture->origin = stream;
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Where where) {
   *graph = nullptr;
-  if (!stream || !is_stream(stream)) return not_a_stream();
+  if (!stream || !is_stream(stream)) return not_a_stream(stream);
   const auto capture = stream->capture;
   if (!capture) return error(cudaErrorIllegalState, "the stream is not being captured");
   if (capture->origin != stream) {
@@ -452,23 +526,26 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
                  "a second stream has work that the first does not wait for");
   }
   *graph = new Graph(capture->graph);
+  (*graph)->origin = Origin::now("cudaStreamEndCapture", where);
   graphs.insert(*graph);
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long,
+                                 Where where) {
   if (auto e = check(graph)) return e;
   *exec = new GraphExec{*graph};
+  (*exec)->origin = Origin::now("cudaGraphInstantiate", where);
   graph_execs.insert(*exec);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags) {
-  return cudaGraphInstantiate(exec, graph, flags);
+                                          unsigned long long flags, Where where) {
+  return cudaGraphInstantiate(exec, graph, flags, where);
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*, char*,
-                                 std::size_t) {
-  return cudaGraphInstantiate(exec, graph, 0);
+                                 std::size_t, Where where) {
+  return cudaGraphInstantiate(exec, graph, 0, where);
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {

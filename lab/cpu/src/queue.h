@@ -10,6 +10,7 @@
 namespace cuda_on_cpu {
 
 struct Allocation;
+struct Origin;
 
 /// Memory that a piece of work uses: all of an allocation (a kernel), or some bytes of it (a copy).
 struct Use {
@@ -37,6 +38,15 @@ struct QueuedUse {
   const char* what = nullptr;
 };
 QueuedUse queued_use(const Allocation* memory, const void* address);
+
+/// The host waits for what the stream has to do.
+void wait_for_stream(cudaStream_t stream);
+
+/// Streams, events and graphs that are in use, each with the call that created it.
+void list_handles(std::vector<Origin>* live);
+
+/// For cudaDeviceReset: no stream, event or graph from before can be used any more.
+void drop_handles(Where where);
 
 /// Where the work that runs now was queued.
 Where running_work();

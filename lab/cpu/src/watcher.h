@@ -28,6 +28,8 @@ class Watcher {
 
   virtual void block_synchronises(Block& block) = 0;
   virtual void grid_synchronises() = 0;
+  /// The running thread has come to a fence for all blocks.
+  virtual void thread_fences(Block& block) = 0;
   virtual void warp_synchronises(Block& block, int warp, unsigned lanes) = 0;
 
   /// Which of the ready lanes of the warp runs next.

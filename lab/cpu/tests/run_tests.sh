@@ -207,6 +207,17 @@ counts() {
     fi
     count=$((count + $(wc -l <"$temp/expected")))
   done
+
+  # addr2line is told the program's own path, whatever the folder is called, and no shell reads it.
+  local odd="$temp/it's; touch pwned; 'y \$HOME \"a  b\""
+  mkdir "$odd"
+  cp -L "$programs/counts_launches_watched" "$odd"
+  cd "$temp"
+  run env LAB_CPU_COUNTS="$temp/odd.tsv" "$odd/counts_launches_watched"
+  expect_status 0 "in a folder with an odd name"
+  cmp -s "$temp/odd.tsv" "$temp/launches.tsv" ||
+    fail "other counts in a folder with an odd name" "$(diff "$temp/odd.tsv" "$temp/launches.tsv")"
+  [[ ! -e $temp/pwned && ! -e pwned ]] || fail "a shell read the folder's name"
   finish "$count counts of $(basename "$compiler")'s programs"
 }
 

@@ -87,8 +87,11 @@ TEST_F(ProgramTest, takes_a_name) {
 TEST_F(ProgramTest, reports_errors_as_a_compiler_does) {
   write("in.cu", "\n__shared__ int a;\nk<<<1>>>(x);\n");
   const std::string rest =
-      "2: error: declare shared memory inside the kernel\n@3: error: the launch needs a grid and a "
-      "block: kernel<<<grid, block>>>(...)\n";
+      "2: error: CUDA on the CPU does not cover shared memory outside of a kernel: declare it "
+      "inside "
+      "the kernel (lab/cpu/README.md)\n@3: error: the launch needs a grid and a block: "
+      "kernel<<<grid, "
+      "block>>>(...)\n";
   const auto named = [&rest](const std::string& name) {
     return name + rest.substr(0, rest.find('@')) + name + rest.substr(rest.find('@') + 1);
   };
@@ -113,8 +116,8 @@ TEST_F(ProgramTest, looks_for_headers_beside_the_source) {
   EXPECT_EQ(run("sub/in.cu out.cpp"), 1);
   EXPECT_EQ(
       errors_,
-      "sub/in.cu:1: error: h.h declares shared memory; CUDA on the CPU reads those only in the "
-      "step's own file\n");
+      "sub/in.cu:1: error: CUDA on the CPU does not cover a header that declares shared memory, "
+      "h.h: put that into the step's own file (lab/cpu/README.md)\n");
 }
 
 TEST_F(ProgramTest, says_what_cannot_be_read_or_written) {

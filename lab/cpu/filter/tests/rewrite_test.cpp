@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -44,8 +46,9 @@ std::string variable(const std::string& type, const std::string& name) {
          name + "\"}; auto& " + name + " = " + name + "_in_shared_memory.here();";
 }
 
-std::string not_covered(const std::string& line_name_and_words) {
-  return line_name_and_words + " (CUDA on the CPU does not cover it: lab/cpu/README.md)\n";
+std::string not_covered(int line, const std::string& what) {
+  return std::to_string(line) + ": CUDA on the CPU does not cover " + what +
+         " (lab/cpu/README.md)\n";
 }
 
 bool begins_with(const std::string& text, const std::string& start) {
@@ -131,6 +134,26 @@ TEST(LaunchTest, keeps_lines_and_comments) {
   EXPECT_EQ(rewritten("k<<<1,\r\n2>>>(x);\r\n"), launch("k", "1,\r\n2") + "(x);\r\n");
   EXPECT_EQ(rewritten("k<<<1,\n#if A\n2\n#else\n3\n#endif\n>>>(x);"),
             launch("k", "1,\n#if A\n2\n#else\n3\n#endif\n") + "(x);");
+}
+
+/// As some formatters write it. nvcc takes << < and >> >.
+TEST(LaunchTest, may_have_blanks_in_its_signs) {
+  for (const std::string open : {"<<<", "<< <", "<<\t  <"}) {
+    for (const std::string close : {">>>", ">> >", "> >>", "> > >"}) {
+      for (const std::string config : {"1, 2", "dim3(1, 2), dim3{3, 4}, 0, s", "a << 3, b >> 2",
+                                       "1, A<B<C<D> > >(3)", "1, A<B<C<int> >>::size"}) {
+        EXPECT_EQ(rewritten("k" + open + config + close + "(x);"), launch("k", config) + "(x);");
+        EXPECT_EQ(rewritten("k<A<B> >" + open + config + close + "(x);"),
+                  launch("k<A<B> >", config) + "(x);");
+      }
+    }
+  }
+  EXPECT_EQ(rewritten("#define GO k<< <g, b>> >(x)\n"),
+            "#define GO " + launch("k", "g, b") + "(x)\n");
+  EXPECT_EQ(rewritten("k<< <1, 2;"), "1: launch without a closing >>>\n");
+  expect_unchanged(
+      "x = operator<< <T>(a, b); operator << <T>(a); a << b < c; std::cout << f<T>();\n");
+  expect_unchanged("\"k<< <1, 2>> >(x)\"; // k<< <1, 2>> >(x)\n");
 }
 
 TEST(LaunchTest, is_found_in_a_macro) {
@@ -324,7 +347,7 @@ TEST(SharedMemoryTest, what_is_not_understood_is_an_error) {
   EXPECT_EQ(in_kernel("__shared__ float v\n#if A\n[2]\n#endif\n;"),
             "2: a # line within a declaration of shared memory\n");
   EXPECT_EQ(rewritten("\n#define V \\\n __shared__ float v\n"),
-            "3: declare shared memory in the kernel itself, not in a macro\n");
+            not_covered(3, "shared memory in a macro: declare it in the kernel itself"));
   EXPECT_EQ(
       rewritten("void f() { __shared__ int a = 1;\n__shared__ int b;\n__shared__ int c = 2; }"),
       "1: shared memory cannot be initialised where it is declared: assign to it in the kernel\n"
@@ -332,7 +355,8 @@ TEST(SharedMemoryTest, what_is_not_understood_is_an_error) {
 }
 
 TEST(SharedMemoryTest, belongs_into_a_function) {
-  const std::string error = "2: declare shared memory inside the kernel\n";
+  const std::string error =
+      not_covered(2, "shared memory outside of a kernel: declare it inside the kernel");
   for (const std::string head :
        {"", "void f() {} ", "void f();", "namespace {", "namespace a::b {", "inline namespace a {",
         "extern \"C\" {", "struct S {", "class alignas(8) C final : public B<int> {",
@@ -361,10 +385,13 @@ TEST(SharedMemoryTest, belongs_into_a_function) {
 
 TEST(NotCoveredTest, says_what_to_do) {
   EXPECT_EQ(rewritten("\nasm volatile(\"\");"),
-            not_covered("2: asm: inline assembly: write it in C++, or run this on a GPU"));
+            not_covered(2, "inline assembly (asm): write it in C++, or run this on a GPU"));
   EXPECT_EQ(rewritten("cudaIpcGetMemHandle(b);"),
-            not_covered("1: cudaIpcGetMemHandle: memory shared between processes: run this on a "
+            not_covered(1,
+                        "memory shared between processes (cudaIpcGetMemHandle): run this on a "
                         "GPU"));
+  EXPECT_EQ(rewritten("cudaMemPoolCreate(b);"),
+            not_covered(1, "cudaMemPoolCreate: run this on a GPU"));
 }
 
 TEST(NotCoveredTest, knows_the_names) {
@@ -395,28 +422,110 @@ TEST(NotCoveredTest, knows_the_names) {
                                  "cudaLaunchHostFunc"}) {
     for (const std::string before : {"", "x = ", "a::", "#define X ", "#define X(y) ", "(", "!"}) {
       const std::string result = rewritten("\n" + before + name + "(x);\n");
-      EXPECT_TRUE(begins_with(result, "2: " + name + ": ")) << before + name << ": " << result;
+      EXPECT_TRUE(begins_with(result, "2: CUDA on the CPU does not cover ") &&
+                  result.find(name) != std::string::npos && lines_of(result).size() == 1)
+          << before + name << ": " << result;
     }
     expect_unchanged("// " + name + "\n\"" + name + "\" a." + name + "() a->" + name + "\n#error " +
                      name);
     expect_unchanged("my_" + name + "();\n");
   }
-  EXPECT_TRUE(begins_with(rewritten("texture<float, 1> t;"), "1: texture: "));
-  EXPECT_TRUE(begins_with(rewritten("surface<void> s;"), "1: surface: "));
+  for (const std::string name : {"texture", "surface"}) {
+    EXPECT_EQ(rewritten(name + "<float> t;"),
+              not_covered(1, "textures and surfaces (" + name +
+                                 "): read the array itself, or run this on a GPU"));
+  }
+}
+
+TEST(NotCoveredTest, names_of_a_scope) {
+  const std::string scan = not_covered(1, "this part of CUB (BlockScan): run this on a GPU");
+  EXPECT_EQ(rewritten("using S = cub::BlockScan<int, 32>;"), scan);
+  EXPECT_EQ(rewritten("using S = ::cub::BlockScan<int, 32>;"), scan);
+  EXPECT_EQ(
+      rewritten("cuda::atomic<int> a;"),
+      not_covered(1, "atomic variables (atomic): use cuda::atomic_ref, or run this on a GPU"));
+  expect_unchanged("BlockScan<int> s; std::atomic<int> a; mine::BlockScan<int> b;\n");
+  expect_unchanged("cuda::atomic_ref<int> r(i); cub::BlockReduce<int, 32> b; cub::Sum s;\n");
+}
+
+TEST(NotCoveredTest, says_each_thing_once) {
+  EXPECT_EQ(rewritten("a;\nasm(\"\");\nasm(\"\");\n"),
+            not_covered(2, "inline assembly (asm): write it in C++, or run this on a GPU"));
+  EXPECT_EQ(rewritten("cudaLaunchConfig_t c;\ncudaLaunchKernelEx(&c, k);\n"),
+            not_covered(1,
+                        "launches with attributes (cudaLaunchConfig_t): launch with <<<...>>> or "
+                        "cudaLaunchKernel, or run this on a GPU"));
+}
+
+TEST(NotCoveredTest, headers) {
+  for (const std::string header :
+       {"thrust/device_vector.h", "cuda/std/atomic", "cuda/std/cmath", "cuda/barrier",
+        "cuda/pipeline", "cub/block/block_scan.cuh", "cooperative_groups/memcpy_async.h", "mma.h",
+        "cuda_fp16.h", "cuda_bf16.h", "cublas_v2.h", "curand_kernel.h", "cuda.h", "nvrtc.h"}) {
+    const std::string words = not_covered(2, "<" + header + ">: run this on a GPU");
+    EXPECT_EQ(rewritten("\n#include <" + header + ">\n"), words);
+    EXPECT_EQ(rewritten("\n#  include \"" + header + "\"  // c\n"), words);
+    EXPECT_EQ(rewritten("\n#include <" + header + ">\nx\n#include <" + header + ">\n"), words);
+    expect_unchanged("// #include <" + header + ">\n#if 0\n#include <" + header + ">\n#endif\n");
+  }
+  expect_unchanged("#include <vector>\n#include \"my.h\"\n#include <lab/cuda_check.h>\n#include\n");
+  expect_unchanged("#include <\n#include HEADER\n#include \"\n");
+}
+
+/// Every header that is here is covered.
+TEST(NotCoveredTest, knows_the_headers_that_are_here) {
+  const std::string folder = std::string(LAB_SOURCE_DIR) + "/lab/cpu/include";
+  int headers = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_directory()) continue;
+    const std::string header = std::filesystem::relative(entry.path(), folder).string();
+    expect_unchanged("#include <" + header + ">\n");
+    ++headers;
+  }
+  EXPECT_GT(headers, 20);
+}
+
+std::set<std::string> calls_in(const std::string& path) {
+  std::string text;
+  EXPECT_TRUE(cuda_filter::read_file(path, &text)) << path;
+  const std::regex call(R"(\b(cuda[A-Z]\w*)\()");
+  std::set<std::string> calls;
+  for (std::sregex_iterator k(text.begin(), text.end(), call), end; k != end; ++k) {
+    calls.insert((*k)[1]);
+  }
+  return calls;
+}
+
+/// Every call of CUDA's runtime is here, or is said to be not covered; no other call is.
+TEST(NotCoveredTest, knows_every_call) {
+  std::set<std::string> here;
+  const std::string folder = std::string(LAB_SOURCE_DIR) + "/lab/cpu/include";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_directory()) here.merge(calls_in(entry.path().string()));
+  }
+  for (const std::string& call : here) expect_unchanged(call + "(x);\n");
+
+  const std::string cuda = "/usr/local/cuda/include/cuda_runtime_api.h";
+  if (!std::filesystem::exists(cuda)) GTEST_SKIP() << cuda << " is not there";
+  for (const std::string& call : calls_in(cuda)) {
+    // Names of types in brackets, and what only the header itself uses.
+    if (here.count(call) || call.substr(call.size() - 2) == "_t" || call.find("_pt") + 1) continue;
+    EXPECT_TRUE(begins_with(rewritten(call + "(x);\n"), "1: CUDA on the CPU does not cover"))
+        << call << ": " << rewritten(call + "(x);\n");
+  }
 }
 
 TEST(NotCoveredTest, leaves_the_rest_alone) {
   expect_unchanged(
-      "texture = surface; surface_area(tex2); asmx; __activemask(); clock(); clock64();\n"
+      "texture = surface; surface_area(tex2); asmx; __activemask(); clock();\n"
       "void f(const __grid_constant__ P p); cudaMalloc(&p, 1); cudaMemcpy(a, b, 1, d);\n"
       "cudaGraphLaunch(g, s); cudaMallocManaged(&p, 1); cudaMemset(p, 0, 1);\n");
 }
 
 TEST(ErrorsTest, are_all_told_in_order) {
   EXPECT_EQ(rewritten("__shared__ int a;\nasm(\"\");\n#define A asm\nk<<<1, 2;\n"),
-            "1: declare shared memory inside the kernel\n" +
-                not_covered("2: asm: inline assembly: write it in C++, or run this on a GPU") +
-                not_covered("3: asm: inline assembly: write it in C++, or run this on a GPU") +
+            not_covered(1, "shared memory outside of a kernel: declare it inside the kernel") +
+                not_covered(2, "inline assembly (asm): write it in C++, or run this on a GPU") +
                 "4: launch without a closing >>>\n");
 }
 
@@ -435,16 +544,16 @@ class IncludeTest : public ::testing::Test {
 };
 
 TEST_F(IncludeTest, of_a_header_with_cuda_is_an_error) {
-  const std::string rest = "; CUDA on the CPU reads those only in the step's own file\n";
+  const std::string rest = ": put that into the step's own file";
   write("launch.h", "#pragma once\nvoid f() { k<<<1, 2>>>(x); }\n");
   write("sub/macro.h", "#define GO k<<<1, 2>>>(x)\n");
   write("shared.h", "__device__ void f() { __shared__ int n; }\n");
   EXPECT_EQ(rewritten("\n#include \"launch.h\"  // c\n", folder_),
-            "2: launch.h launches a kernel" + rest);
+            not_covered(2, "a header that launches a kernel, launch.h" + rest));
   EXPECT_EQ(rewritten("# include \"sub/macro.h\"\n", folder_),
-            "1: sub/macro.h launches a kernel" + rest);
+            not_covered(1, "a header that launches a kernel, sub/macro.h" + rest));
   EXPECT_EQ(rewritten("\n\n#include \"shared.h\"", folder_),
-            "3: shared.h declares shared memory" + rest);
+            not_covered(3, "a header that declares shared memory, shared.h" + rest));
 }
 
 TEST_F(IncludeTest, of_other_headers_is_left_alone) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cuda_on_cpu/error.h>
+#include <cuda_on_cpu/where.h>
 
 #include <cstddef>
 
@@ -48,7 +49,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
-cudaError_t cudaDeviceReset();
+/// Frees all memory, and destroys all streams, events and graphs. Variables of the device keep
+/// their values.
+cudaError_t cudaDeviceReset(cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 
 namespace cuda_on_cpu {
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);

@@ -45,33 +45,45 @@ cudaStream_t stream_per_thread();
 /// Runs all that is queued.
 cudaError_t cudaDeviceSynchronize();
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
+cudaError_t cudaStreamCreate(cudaStream_t* stream,
+                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags,
+                                      cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,
+                                         cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+/// cudaErrorNotReady as long as the stream has work to do. How many questions that takes depends on
+/// LAB_CPU_ORDER; a program that asks until it is done ends.
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 
-cudaError_t cudaEventCreate(cudaEvent_t* event);
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventCreate(cudaEvent_t* event,
+                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags,
+                                     cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+/// The same of the work before the event.
 cudaError_t cudaEventQuery(cudaEvent_t event);
 /// Milliseconds of this CPU, which say nothing about a GPU.
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end);
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph,
+                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                 unsigned long long flags = 0);
+                                 unsigned long long flags = 0,
+                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags = 0);
+                                          unsigned long long flags = 0,
+                                          cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 /// The form of CUDA 11; nothing is put into the last three.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* node,
-                                 char* log, std::size_t log_bytes);
+                                 char* log, std::size_t log_bytes,
+                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
 enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateErrorTopologyChanged = 2,

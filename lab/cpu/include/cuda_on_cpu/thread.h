@@ -28,7 +28,8 @@ void grid_barrier(Where where);
 /// threads.
 void check_launch_bounds(long long most, Where where = Where::here());
 
-/// A memory fence of the running thread.
+/// A memory fence of the running thread: for its block, or for all blocks.
+void block_fence();
 void thread_fence();
 
 }  // namespace cuda_on_cpu
@@ -46,5 +47,5 @@ inline int __syncthreads_and(int vote, cuda_on_cpu::Where where = cuda_on_cpu::W
   return cuda_on_cpu::block_barrier(vote != 0, where).all;
 }
 inline void __threadfence() { cuda_on_cpu::thread_fence(); }
-inline void __threadfence_block() { cuda_on_cpu::thread_fence(); }
+inline void __threadfence_block() { cuda_on_cpu::block_fence(); }
 inline void __threadfence_system() { cuda_on_cpu::thread_fence(); }

@@ -16,7 +16,8 @@
 #define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
 // Where a shared variable is declared in the step's own file, lab/cpu/filter has replaced the word.
-#define __shared__ static_assert(false, "CUDA on the CPU: __shared__ only in the step's own file");
+#define __shared__ \
+  static_assert(false, "CUDA on the CPU does not cover __shared__ in a header of your own");
 
 struct uint3 {
   unsigned x, y, z;

@@ -77,6 +77,7 @@ class TheWatcher : public Watcher {
   void thread_ends(Block& block) override { lockstep_.thread_ends(block); }
   void block_synchronises(Block& block) override { races_.block_synchronises(block); }
   void grid_synchronises() override { races_.grid_synchronises(); }
+  void thread_fences(Block& block) override { races_.thread_fences(block); }
   void warp_synchronises(Block& block, int warp, unsigned lanes) override {
     races_.warp_synchronises(block, warp, lanes);
   }
@@ -126,7 +127,10 @@ class TheWatcher : public Watcher {
   static bool near_allocation(const char* p) {
     // Most accesses go to the allocation of the one before.
     static const Allocation* last = nullptr;
-    if (!last || p < last->begin || p >= last->end()) last = nearest_allocation(p);
+    const auto holds = [p](const Allocation* a) { return a && p >= a->begin && p < a->end(); };
+    if (holds(last)) return true;
+    last = find_allocation(p);
+    if (!holds(last)) last = nearest_allocation(p);  // that one looks at all
     return last;
   }
 

@@ -40,8 +40,14 @@ bool looks_untouched(const char* p, std::size_t bytes) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
+Races::Words Races::new_words(std::size_t count) {
+  Words words(static_cast<Word*>(std::calloc(count, sizeof(Word))));
+  if (!words && count > 0) fail("no memory to note the accesses to %zu bytes", count * kWord);
+  return words;
+}
+
 void Races::memory_allocated(const char* begin, std::size_t bytes) {
-  regions_[begin] = {bytes, std::vector<Word>((bytes + kWord - 1) / kWord)};
+  regions_[begin] = {bytes, new_words((bytes + kWord - 1) / kWord)};
   last_region_ = nullptr;
 }
 
@@ -64,7 +70,7 @@ void Races::memory_written(const char* begin, std::size_t bytes) {
 Races::Word* Races::find_word(const Block& block, const MemoryAccess& access, std::size_t offset) {
   const char* p = access.address + offset;
   if (access.shared) {
-    if (shared_.empty()) shared_.resize(kSharedRoom / kWord);
+    if (!shared_) shared_ = new_words(kSharedRoom / kWord);
     return &shared_[(p - block.shared_memory_begin()) / kWord];
   }
   if (!last_region_ || p < last_begin_ || p >= last_begin_ + last_region_->bytes) {
@@ -84,6 +90,7 @@ void Races::kernel_begins() {
   ++launch_;
   grid_epoch_ = 0;
   publications_.clear();
+  fences_.clear();
 }
 
 void Races::kernel_ends() {
@@ -127,25 +134,49 @@ void Races::warp_synchronises(Block&, int number, unsigned lanes) {
   }
 }
 
+void Races::thread_fences(const Block& block) {
+  const int thread = block.running_thread();
+  const Fence fence{running_->epoch, ++running_->tick[thread]};
+  running_->last_fence[thread] = fence;
+  fences_[block.number() * kMaxThreads + thread].push_back(fence);
+}
+
 void Races::note_atomic(const Block& block, const MemoryAccess& access) {
   const int thread = block.running_thread();
   Publications& here = publications_[access.address];
   running_->seen_by[thread][access.address] = here.count;
+  const auto fence = running_->last_fence.find(thread);
+  const Fence last = fence == running_->last_fence.end() ? Fence{} : fence->second;
   here.of_block[static_cast<std::uint32_t>(block.number())].push_back(
-      {here.count++, running_->epoch, running_->tick[thread]++,
-       static_cast<std::uint16_t>(thread)});
+      {here.count++, running_->epoch, running_->tick[thread]++, static_cast<std::uint16_t>(thread),
+       last.block_epoch, last.tick});
 }
 
-/// Whether one of the atomics that somebody has seen came after `before`.
-bool Races::published_among(const Stamp& before, const Seen& seen) const {
+/// Whether a fence stands between the write `before` and the atomic after it: a fence of the thread
+/// that does the atomic, or the writer's own before a barrier.
+bool Races::fenced(const Stamp& before, const Publication& p) const {
+  if (p.fence_epoch > before.block_epoch) return true;
+  if (p.thread == before.thread && p.fence_tick > before.tick) return true;
+  const auto own = fences_.find(std::uint64_t{before.block} * kMaxThreads + before.thread);
+  if (own == fences_.end()) return false;
+  return std::any_of(own->second.begin(), own->second.end(), [&](const Fence& fence) {
+    return fence.tick > before.tick && fence.block_epoch < p.block_epoch;
+  });
+}
+
+/// Whether one of the atomics that somebody has seen came after `before`. `fenced_at`: null, or the
+/// address of what another block wrote: only its own atomics need no fence then.
+bool Races::published_among(const Stamp& before, const Seen& seen, const char* fenced_at) const {
   for (const auto& [address, count] : seen) {
+    const bool needs_fence = fenced_at && !(before.atomic && address == fenced_at);
     const Publications& here = publications_.at(address);
     const auto found = here.of_block.find(before.block);
     if (found == here.of_block.end()) continue;
     for (const Publication& p : found->second) {
       if (p.number >= count) break;
-      if (p.block_epoch > before.block_epoch ||
-          (p.thread == before.thread && p.tick >= before.tick)) {
+      if ((p.block_epoch > before.block_epoch ||
+           (p.thread == before.thread && p.tick >= before.tick)) &&
+          (!needs_fence || fenced(before, p))) {
         return true;
       }
     }
@@ -154,13 +185,14 @@ bool Races::published_among(const Stamp& before, const Seen& seen) const {
 }
 
 /// ... that the running thread has seen, or one that it has met at a barrier since.
-bool Races::published(const Stamp& before, const Stamp& now) const {
+bool Races::published(const Stamp& before, const Stamp& now, const char* fenced_at) const {
   const auto own = running_->seen_by.find(now.thread);
-  return published_among(before, running_->seen) ||
-         (own != running_->seen_by.end() && published_among(before, own->second));
+  return published_among(before, running_->seen, fenced_at) ||
+         (own != running_->seen_by.end() && published_among(before, own->second, fenced_at));
 }
 
-bool Races::ordered(const Stamp& before, const Stamp& now) const {
+/// `fenced_at`: the address of what is accessed, if `before` is a write.
+bool Races::ordered(const Stamp& before, const Stamp& now, const char* fenced_at) const {
   if (before.launch != now.launch) return true;  // kernels run one after the other
   if (before.grid_epoch < now.grid_epoch) return true;
   if (before.block == now.block) {
@@ -170,7 +202,7 @@ bool Races::ordered(const Stamp& before, const Stamp& now) const {
       if (before.warp_clock < warp.known[now.thread % 32][before.thread % 32]) return true;
     }
   }
-  return published(before, now);
+  return published(before, now, before.block == now.block ? nullptr : fenced_at);
 }
 
 // ---- accesses -----------------------------------------------------------------------------------
@@ -218,16 +250,16 @@ void Races::access(Block& block, const MemoryAccess& access) {
     now.bytes = byte_bits(from, from + here);
 
     // Another block's shared memory stood in the same place, and is gone.
-    auto counts = [&](const Stamp& before) {
+    auto counts = [&](const Stamp& before, const char* fenced_at = nullptr) {
       return before.launch == launch_ && before.bytes & now.bytes &&
              !(access.shared && before.block != now.block) && !(before.atomic && now.atomic) &&
-             !ordered(before, now);
+             !ordered(before, now, fenced_at);
     };
-    if (counts(word->write)) {
+    if (counts(word->write, access.address)) {
       const bool atomic = word->write.atomic || now.atomic;
       if (atomic || access.kind == Access::read || !access.shared || access.of_library) {
         report(block, now.thread, word->write, word->write.atomic ? "changed atomically" : "wrote",
-               access);
+               access, ordered(word->write, now));
       }
       if (!second_write_.block) {
         second_write_ = {&block, word->write, access, now.thread, {access.address, access.bytes}};
@@ -265,7 +297,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
 }
 
 void Races::report(const Block& block, int thread, const Stamp& before, const char* verb_before,
-                   const MemoryAccess& now) const {
+                   const MemoryAccess& now, bool lacks_fence) const {
   const bool same_block = before.block == block.number();
   const dim3 grid = block.kernel().config.grid;
   const uint3 other = {before.block % grid.x, before.block / grid.x % grid.y,
@@ -279,7 +311,10 @@ void Races::report(const Block& block, int thread, const Stamp& before, const ch
       text(block.thread_index(thread)).c_str(), verb(now.kind),
       text(block.thread_index(before.thread)).c_str(),
       same_block ? "" : (" of block " + text(other)).c_str(), verb_before,
-      text(sites_[before.site].line()).c_str(), same_block ? "barrier" : "order",
+      text(sites_[before.site].line()).c_str(),
+      lacks_fence  ? "__threadfence before the atomic"
+      : same_block ? "barrier"
+                   : "order",
       text(block.kernel().config.where).c_str(), text(block.block_index()).c_str(), place.c_str());
 }
 

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,7 +17,8 @@ namespace cuda_on_cpu {
 /// Finds accesses that nothing orders: two threads, the same bytes, at least one writes, and not
 /// both are atomic. What orders accesses of one kernel: the block's barrier, a warp's operations,
 /// the grid's barrier, and an atomic on the same address in between (the first thread did one after
-/// its access, the other one before its own). It does not depend on which thread happened to come
+/// its access, the other one before its own). Between blocks, what the first one wrote also needs a
+/// fence between the write and the atomic. It does not depend on which thread happened to come
 /// first.
 ///
 /// Also finds reads, and atomics, of memory that nothing has written.
@@ -31,6 +34,7 @@ class Races {
   void block_ends(Block& block);
   void block_synchronises(Block& block);
   void grid_synchronises();
+  void thread_fences(const Block& block);
   void warp_synchronises(Block& block, int warp, unsigned lanes);
 
   /// Ends the program, with both lines, where the access races with one before it.
@@ -43,7 +47,7 @@ class Races {
     std::uint32_t block;
     std::uint32_t block_epoch;  // how often the block had synchronised
     std::uint32_t warp_clock;   // how often the thread had synchronised with its warp
-    std::uint32_t tick;         // how many atomics the thread had done
+    std::uint32_t tick;         // how many atomics and fences the thread had done
     std::uint32_t site;
     std::uint16_t thread;
     std::uint32_t grid_epoch;
@@ -56,12 +60,25 @@ class Races {
     Stamp write, read, other_read;
     bool written = false;
   };
+  /// Words that were never accessed, all zero. They take memory only when they are accessed, which
+  /// halves the time of a short run.
+  struct Free {
+    void operator()(Word* words) const { std::free(words); }
+  };
+  using Words = std::unique_ptr<Word[], Free>;
+  static Words new_words(std::size_t count);
+
   /// An atomic on an address publishes what its thread had done before it: whoever does a later
   /// atomic there may rely on that.
   struct Publication {
     std::size_t number;  // the atomics at this address are counted
     std::uint32_t block_epoch, tick;
     std::uint16_t thread;
+    std::uint32_t fence_epoch, fence_tick;  // those of its thread's last fence
+  };
+  /// A thread's fence: what it wrote before it, other blocks see in this order.
+  struct Fence {
+    std::uint32_t block_epoch = 0, tick = 0;
   };
   struct Publications {
     std::size_t count = 0;
@@ -78,12 +95,13 @@ class Races {
     std::uint32_t epoch = 0;
     std::array<OfWarp, kMaxWarps> warps{};
     std::array<std::uint32_t, kMaxThreads> tick{};
-    std::unordered_map<int, Seen> seen_by;  // each thread, since the block's last barrier
-    Seen seen;                              // all of them, before it
+    std::unordered_map<int, Fence> last_fence;  // of each thread
+    std::unordered_map<int, Seen> seen_by;      // each thread, since the block's last barrier
+    Seen seen;                                  // all of them, before it
   };
   struct Region {
     std::size_t bytes;
-    std::vector<Word> words;
+    Words words;
   };
   /// Two threads of a block that write the same shared memory: no harm is done where the second
   /// one writes what is there already, as where all of them set a sum to 0. It writes right after
@@ -102,22 +120,25 @@ class Races {
 
   Word* find_word(const Block& block, const MemoryAccess& access, std::size_t offset);
   Stamp stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes);
-  bool ordered(const Stamp& before, const Stamp& now) const;
-  bool published(const Stamp& before, const Stamp& now) const;
-  bool published_among(const Stamp& before, const Seen& seen) const;
+  bool ordered(const Stamp& before, const Stamp& now, const char* fenced_at = nullptr) const;
+  bool published(const Stamp& before, const Stamp& now, const char* fenced_at) const;
+  bool published_among(const Stamp& before, const Seen& seen, const char* fenced_at) const;
+  bool fenced(const Stamp& before, const Publication& p) const;
   void note_atomic(const Block& block, const MemoryAccess& access);
   [[noreturn]] void report(const Block& block, int thread, const Stamp& before,
-                           const char* verb_before, const MemoryAccess& now) const;
+                           const char* verb_before, const MemoryAccess& now,
+                           bool lacks_fence = false) const;
   void look_again();
   std::uint32_t number_of(const Site& site);
 
   std::map<const char*, Region> regions_;  // global memory, by where it begins
   Region* last_region_ = nullptr;
   const char* last_begin_ = nullptr;
-  std::vector<Word> shared_;
+  Words shared_;
   std::map<const Block*, OfBlock> blocks_;
   OfBlock* running_ = nullptr;
   std::unordered_map<const char*, Publications> publications_;
+  std::unordered_map<std::uint64_t, std::vector<Fence>> fences_;  // by block and thread
   std::vector<Site> sites_;
   std::unordered_map<const void*, std::uint32_t> site_numbers_;
   std::uint32_t launch_ = 0;

@@ -1,4 +1,5 @@
-// expect: CUDA on the CPU: name the kernel itself, without \(void\*\)
+// expect: CUDA on the CPU does not cover a kernel.s untyped address: name the kernel
+//         itself, without \(void\*\)
 // variant: compile
 
 #include <lab/cuda_check.h>

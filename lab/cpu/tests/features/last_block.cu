@@ -2,6 +2,8 @@
 
 #include "check.h"
 
+#include <cuda/atomic>
+
 constexpr int kThreads = 128;
 
 __device__ unsigned done_count = 0;
@@ -51,6 +53,62 @@ __global__ void count_kernel(int* partial, int* total, unsigned* counter) {
   *total = sum;
 }
 
+// Each thread fences what it wrote, and the barrier comes after that.
+__global__ void each_fences_kernel(int* partial, int* total, unsigned* counter) {
+  __shared__ bool is_last;
+  partial[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(counter, 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *counter = 0;
+  for (unsigned b = 0; b < gridDim.x; ++b) {
+    atomicAdd(total, partial[b * blockDim.x + threadIdx.x]);
+  }
+}
+
+// One thread fences for its block; the order that an atomic names is a fence, too.
+template <bool kByOrder>
+__global__ void one_fences_kernel(int* partial, int* total, unsigned* counter) {
+  __shared__ bool is_last;
+  partial[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned before;
+    if (kByOrder) {
+      cuda::atomic_ref<unsigned, cuda::thread_scope_device> count(*counter);
+      before = count.fetch_add(1, cuda::std::memory_order_acq_rel);
+    } else {
+      __threadfence();
+      before = atomicAdd(counter, 1);
+    }
+    is_last = before == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  if (threadIdx.x == 0) *counter = 0;
+  for (unsigned b = 0; b < gridDim.x; ++b) {
+    atomicAdd(total, partial[b * blockDim.x + threadIdx.x]);
+  }
+}
+
+// A sum by atomics, which the last block puts where it belongs.
+__global__ void atomic_sum_kernel(int* sum, int* total, unsigned* counter) {
+  __shared__ bool is_last;
+  atomicAdd(sum, threadIdx.x);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    is_last = atomicAdd(counter, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last || threadIdx.x > 0) return;
+  *total = *sum;
+  *sum = 0;
+  *counter = 0;
+}
+
 int main() {
   const int n = 50000, blocks = 40;
   Array<double> in(n), partial(blocks), total(1);
@@ -71,6 +129,20 @@ int main() {
     FINISHED();
     CHECK_EQUAL(count[0], blocks * 24);
     CHECK_EQUAL(counter[0], 0);
+  }
+
+  Array<int> values(blocks * kThreads);
+  const int expected_sum = blocks * (kThreads * (kThreads - 1) / 2);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    using Kernel = void (*)(int*, int*, unsigned*);
+    for (const Kernel kernel : {Kernel(each_fences_kernel), Kernel(one_fences_kernel<false>),
+                                Kernel(one_fences_kernel<true>), Kernel(atomic_sum_kernel)}) {
+      count[0] = values[0] = 0;
+      kernel<<<blocks, kThreads>>>(values.data(), count.data(), counter.data());
+      FINISHED();
+      CHECK_EQUAL(count[0], expected_sum);
+      CHECK_EQUAL(counter[0], 0);
+    }
   }
   return result();
 }

@@ -7,8 +7,9 @@ namespace cub {
 
 template <class T, int kLanes = 32, int kUnused = 0>
 class WarpReduce {
-  static_assert(kLanes >= 1 && kLanes <= 32 && (kLanes & (kLanes - 1)) == 0,
-                "CUDA on the CPU: a WarpReduce of a power of two lanes, up to 32");
+  static_assert(
+      kLanes >= 1 && kLanes <= 32 && (kLanes & (kLanes - 1)) == 0,
+      "CUDA on the CPU does not cover a WarpReduce of other than 1, 2, 4, 8, 16 or 32 lanes");
 
  public:
   struct TempStorage {
