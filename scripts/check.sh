@@ -150,8 +150,7 @@ why_not_built() {
   if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
   compiler_words "$log"
   if grep -q 'CUDA on the CPU does not cover' "$log"; then
-    cannot_run_here "The program may well be right: the line above says what CUDA on the CPU does not
-  cover (lab/cpu/README.md). On a GPU: make check STEP=$step_number."
+    cannot_run_here "The program may well be right. On a GPU: make check STEP=$step_number"
   fi
   if grep -qE 'undefined reference|undefined symbol|ld returned' "$log"; then
     say "$step: does not link: what is named above is declared or called, and defined nowhere"
@@ -160,8 +159,7 @@ why_not_built() {
   # If nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's.
   nvcc=$(nvcc_of_build)
   if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
-    cannot_run_here "nvcc compiles it; CUDA on the CPU lacks what the first error above
-  names (lab/cpu/README.md). On a GPU: make check STEP=$step_number."
+    cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check STEP=$step_number"
   fi
   say "$step: does not compile; begin with the first error above"
   exit 1

@@ -47,7 +47,7 @@ constexpr const char* kHelp =
     "  --time-limit S       seconds for one run of a program (default 300)\n"
     "  --help               print this\n\n"
     "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
-    "            4 cannot write\n";
+    "            4 cannot write, 77 a step cannot run here (no space left, a limit, no MPI job)\n";
 
 constexpr int kSerialSamples = 11;
 constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than this, nor
@@ -378,6 +378,7 @@ struct Found {
   Machine machine;
   std::vector<Row> rows;
   std::map<int, Serial> serial;  // by n
+  bool cannot_run = false;       // a step, by the machine's fault
 };
 
 std::string utc_date() {
@@ -574,7 +575,8 @@ bool Climb::measure(const validate::Step& step, const validate::Step* previous) 
     } else {
       row.verdict = verdict.kind == validate::Verdict::kWrong ? "WRONG" : "not run";
       row.note = verdict.summary;
-      as_it_should_be = false;
+      as_it_should_be = verdict.kind == validate::Verdict::kCannotRunHere;
+      found_.cannot_run |= as_it_should_be;
       show_progress("%s", "");
       std::fprintf(stderr, "%s: %s\n", step.name.c_str(), verdict.summary.c_str());
       for (const std::string& line : verdict.details) {
@@ -664,6 +666,7 @@ int run(const Arguments& arguments, Found* found) {
     if (!write_results(arguments.results + "/ladder.tsv", *found)) return lab::kExitCannotWrite;
     std::remove((arguments.results + "/ladder.interrupted.tsv").c_str());  // of an earlier run
   }
+  if (all_right && found->cannot_run) return lab::kExitNoGpu;
   return all_right ? 0 : 1;
 }
 

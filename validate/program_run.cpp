@@ -56,7 +56,6 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
     default:
       break;
   }
-  if (child.exit_code == lab::kExitCannotWrite) return said;
   // The lab's own words before anything is allocated; a cudaMalloc that fails is another matter.
   if (child.exit_code == lab::kExitDoesNotFit && says(said, "the largest n that fits is")) {
     return said;
@@ -69,11 +68,12 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(dir).parent_path();
   const std::filesystem::space_info space = std::filesystem::space(folder, error);
-  if (!error && static_cast<double>(space.available) < 1e5) {
+  if (says(child.output, "No space left on device") || says(child.output, "not enough space") ||
+      (!error && static_cast<double>(space.available) < 1e5)) {
     return "no space is left in " + folder.parent_path().string() +
            " (TMPDIR names another folder)";
   }
-  return "";
+  return child.exit_code == lab::kExitCannotWrite ? said : "";
 }
 
 }  // namespace
@@ -156,9 +156,9 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
     result.error = format("it ended with exit code %d", child.exit_code) +
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
   } else if (!std::filesystem::exists(dir + "/run.json", ignored)) {
-    result.error = format(
-        "it ended with exit code %d before it wrote its record: does main get to run.finish?",
-        child.exit_code);
+    result.error =
+        format("it ended with exit code %d before it wrote its record", child.exit_code) +
+        (child.exit_code == 0 || said.empty() ? ": does main get to run.finish?" : ": " + said);
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
   } else if (run.ranks > 0 && result.record.ranks != run.ranks) {
