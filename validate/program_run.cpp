@@ -34,6 +34,9 @@ bool says(const std::string& text, const char* words) {
   return text.find(words) != std::string::npos;
 }
 
+/// What an MPI job needs of TMPDIR for itself: Open MPI's memory that the ranks share.
+constexpr double kBytesOfAJob = 8e6;
+
 /// Why a run left no record, if that is the machine's trouble and not the program's: a limit, or no
 /// space. Else "".
 std::string trouble_of_machine(const Case& run, const ChildResult& child, const std::string& dir) {
@@ -69,7 +72,7 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
   const std::filesystem::path folder = std::filesystem::path(dir).parent_path();
   const std::filesystem::space_info space = std::filesystem::space(folder, error);
   if (says(child.output, "No space left on device") || says(child.output, "not enough space") ||
-      (!error && static_cast<double>(space.available) < 1e5)) {
+      (!error && static_cast<double>(space.available) < (run.ranks > 0 ? kBytesOfAJob : 1e5))) {
     return "no space is left in " + folder.parent_path().string() +
            " (TMPDIR names another folder)";
   }
