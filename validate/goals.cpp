@@ -214,7 +214,7 @@ Measured fields_stay(Bench* bench) {
 }
 
 Measured migration_stopped(Bench* bench) {
-  constexpr int kIterations = 100;
+  constexpr int kIterations = 20;
   if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU: no page moves here");
   auto migrated = [&](int iterations) {
     double bytes = 0;
@@ -392,13 +392,14 @@ struct Times {
   double now, before;
 };
 
-/// Of each program the fastest of three runs, in turn: between runs the time of a launch, which is
-/// the CPU's, differs by a sixth (18.4 to 21.4 us a sweep of step 10 at n = 512, on one H200).
-Times both_times(Bench* bench, int iterations) {
+/// The fastest of `runs` runs of each program, in turn. Between runs the time of a launch, which the
+/// CPU takes, differs by a sixth (18.4 to 21.4 us per sweep of step 10 at n = 512, on one H200): on
+/// a small grid one run is too few.
+Times both_times(Bench* bench, int iterations, int runs) {
   if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
   constexpr double kNone = std::numeric_limits<double>::infinity();
   Times least = {bench->default_n(bench->have.program), kNone, kNone};
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < runs; ++k) {
     least.now = std::min(least.now, bench->milliseconds(bench->have.program, least.n, iterations));
     least.before =
         std::min(least.before, bench->milliseconds(bench->have.before, least.n, iterations));
@@ -407,14 +408,14 @@ Times both_times(Bench* bench, int iterations) {
 }
 
 Measured iteration_shorter(Bench* bench) {
-  const Times times = both_times(bench, 50);
+  const Times times = both_times(bench, 50, 1);
   return measured(times.now <= 0.6 * times.before,
                   format("%.3g ms, and %.3g ms in the step before, at n = %d: %.2g of it",
                          times.now, times.before, times.n, times.now / times.before));
 }
 
 Measured more_sweeps_a_second(Bench* bench) {
-  const Times times = both_times(bench, 2000);
+  const Times times = both_times(bench, 2000, 3);
   return measured(times.before >= 4.5 * times.now,
                   format("%.3g times: %.3g us a sweep, and %.3g us in the step before, at n = %d",
                          times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
