@@ -165,7 +165,7 @@ constexpr int kWatchedN = 100;
 constexpr int kFirstSparseStep = 11;
 /// The largest grid of no special size that every step is tried on.
 constexpr int kLargestUsualN = 1043;
-/// Multiples of every block's shape in use, on which a last block that is not full has nothing to do.
+/// Multiples of every block's shape in use: a last block that is not full has nothing to do there.
 constexpr int kMultipleN = 256, kLargeMultipleN = 1024;
 /// Beyond 2048, where 4096 blocks of 32 x 32 no longer suffice; a multiple of 1024, too.
 constexpr int kBeyondN = 3072;

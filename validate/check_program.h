@@ -18,7 +18,7 @@ std::vector<Case> usual_cases();
 /// other problems with one after the other. No numbers: the cases as they are.
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks);
 
-/// The few of them that a GPU is asked if CUDA on the CPU runs them all: a run on a GPU takes half a
+/// The few of them that a GPU runs if CUDA on the CPU runs them all: on a GPU a run takes half a
 /// second to begin, and what depends on sizes alone is the same there.
 std::vector<Case> cases_for_gpu();
 

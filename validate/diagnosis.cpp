@@ -1033,7 +1033,8 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
   }
   const Words words(patient);
   // A job of several ranks may wait for one of them.
-  if (error.rfind("it did not end", 0) == 0 && run.ranks <= 1) {
+  if (error.rfind("it did not end", 0) == 0 && error.find("it waits") == std::string::npos &&
+      run.ranks <= 1) {
     return {"it goes on for ever, or makes far more work than n * n points need",
             {kLoopCondition, words.sweep_on_gpu()
                                  ? "the loops in " + words.sweep() +

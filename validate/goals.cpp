@@ -392,8 +392,8 @@ struct Times {
   double now, before;
 };
 
-/// The fastest of `runs` runs of each program, in turn. Between runs the time of a launch, which the
-/// CPU takes, differs by a sixth (18.4 to 21.4 us per sweep of step 10 at n = 512, on one H200): on
+/// The fastest of `runs` runs of each program, in turn. Between runs the time of a launch, which is
+/// the CPU's, differs by a sixth (18.4 to 21.4 us per sweep of step 10 at n = 512, on one H200): on
 /// a small grid one run is too few.
 Times both_times(Bench* bench, int iterations, int runs) {
   if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");

@@ -44,11 +44,13 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
   const double cpu_limit = limit_of(RLIMIT_CPU), memory_limit = limit_of(RLIMIT_AS);
   const std::string cpu =
       format("a program may use %.0f s of CPU time here (ulimit -t)", cpu_limit);
+  const std::string file_too_large =
+      "a file may have " + size_in_words(limit_of(RLIMIT_FSIZE)) + " here (ulimit -f)";
   switch (child.signal) {
     case SIGXCPU:
       return cpu;
     case SIGXFSZ:
-      return "a file may have " + size_in_words(limit_of(RLIMIT_FSIZE)) + " here (ulimit -f)";
+      return file_too_large;
     case SIGKILL: {
       if (cpu_limit > 0 && child.cpu_seconds > cpu_limit - 1) return cpu;
       // A program that takes far more memory than its fields need is to blame for that itself.
@@ -76,7 +78,9 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
     return "no space is left in " + folder.parent_path().string() +
            " (TMPDIR names another folder)";
   }
-  return child.exit_code == lab::kExitCannotWrite ? said : "";
+  if (child.exit_code != lab::kExitCannotWrite) return "";
+  const bool limited = says(said, "File too large") && limit_of(RLIMIT_FSIZE) > 0;
+  return limited ? file_too_large : said;
 }
 
 }  // namespace

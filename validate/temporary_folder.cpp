@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kName = "jacobi-validate-";
 constexpr std::time_t kOldSeconds = 60;  // younger ones may not be locked yet
 
-/// Opens the folder and locks it. Returns -1 if somebody else holds the lock, or there are none here.
+/// Opens the folder and locks it. Returns -1 if another process holds the lock, or locks do not
+/// work here.
 int open_locked(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0) return folder;

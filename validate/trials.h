@@ -12,8 +12,8 @@
 
 namespace validate {
 
-/// From here on a record holds row hashes, which are written and read faster than the field. If they
-/// differ, the program runs once more for the field itself.
+/// From this n on a record holds row hashes, which are written and read faster than the field. If
+/// they differ, the program runs once more for the field itself.
 inline constexpr int kHashedRecordN = 4096;
 
 /// A run's residuals and field, each compared with the reference's.

@@ -212,8 +212,7 @@ TEST_F(CheckProgramTest, what_the_machine_lacks_is_not_the_programs_mistake) {
     EXPECT_TRUE(says(verdict, words));
     EXPECT_TRUE(verdict.details.empty());
   };
-  cannot_run("echo 'x: field.f32: No space left on device' >&2; exit 4\n",
-             "no space is left in ");
+  cannot_run("echo 'x: field.f32: No space left on device' >&2; exit 4\n", "no space is left in ");
   cannot_run("echo 'x: n = 34 needs 9 GB: the largest n that fits is 7' >&2; exit 5\n",
              "the largest n that fits is 7");
   cannot_run("kill -XCPU $$\n", "CPU time");
@@ -229,7 +228,7 @@ TEST_F(CheckProgramTest, an_allocation_that_fails_is_the_programs_mistake) {
   EXPECT_TRUE(says(verdict, "exit code 5: jacobi.cu:9"));
 }
 
-/// The verdict on the serial step as step NUMBER, spoiled, with all that `extent` adds to the probe.
+/// The verdict on the serial step under another step's name, spoiled, with what `extent` adds.
 class ExtentTest : public CheckProgramTest {
  protected:
   Verdict check_as(const std::string& step, const validate::Extent& extent,
