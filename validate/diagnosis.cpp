@@ -29,14 +29,43 @@ bool Words::has_line(const std::string& code) const {
   return source_.empty() || code_only(source_).find(code_only(code)) != std::string::npos;
 }
 
+std::string Words::kernel(bool copies) const {
+  std::string found;
+  for (const std::string& name : kernels_in(source_)) {
+    bool other = false, copy = false;
+    for (const char* part : {"init", "start", "fill", "sum", "reduc", "residual", "norm", "zero"}) {
+      other |= name.find(part) != std::string::npos;
+    }
+    for (const char* part : {"copy", "swap", "update_old"}) {
+      copy |= name.find(part) != std::string::npos;
+    }
+    if (other || copy != copies) continue;
+    if (!found.empty()) return "";
+    found = name;
+  }
+  return found;
+}
+
 std::string Words::sweep() const {
-  if (!sweep_on_gpu()) return "jacobi_sweep";
-  return has("jacobi_pass_kernel", has_passes()) ? "jacobi_pass_kernel" : "jacobi_sweep_kernel";
+  if (!sweep_on_gpu()) return has("jacobi_sweep", true) ? "jacobi_sweep" : "the sweep";
+  const std::string usual =
+      has("jacobi_pass_kernel", has_passes()) ? "jacobi_pass_kernel" : "jacobi_sweep_kernel";
+  if (has(usual, true)) return usual;
+  const std::string own = kernel(false);
+  return own.empty() ? "the sweep" : own;
+}
+
+std::string Words::copy() const {
+  if (copy_on_gpu() && has("copy_field_kernel", true)) return "copy_field_kernel";
+  const std::string own = copy_on_gpu() ? kernel(true) : "";
+  return own.empty() ? "copy_field" : own;
 }
 
 std::string Words::host() const {
-  if (has("jacobi_pass", has_passes())) return "jacobi_pass";
-  return has("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps" : "jacobi_sweep";
+  const std::string usual = has("jacobi_pass", has_passes())    ? "jacobi_pass"
+                            : has("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps"
+                                                                : "jacobi_sweep";
+  return has(usual, true) ? usual : "the function that launches it";
 }
 
 std::string Words::lacking_of_pipeline() const {
@@ -54,8 +83,9 @@ std::string Words::handover() const {
 }
 
 std::string Words::bounds() const {
-  return has_strips() ? "which columns and rows keep their values in " + sweep() +
-                            " and in what it calls: all but the interior, 1 to n - 2"
+  return has_strips() ? "which columns and rows keep their old values in " + sweep() +
+                            " and in what it calls: those of the boundary, 0 and n - 1, and no "
+                            "others of the grid"
                       : "the bounds of i and j in " + sweep() + ": 1 to n - 2";
 }
 
@@ -170,6 +200,48 @@ bool field_changes(Interview* interview, int k) {
          std::memcmp(one->field.data(), other.field.data(), one->field.size() * sizeof(float)) != 0;
 }
 
+Diagnosis ask_about_streams(const std::string& source) {
+  const std::vector<Queued> all = queued_in(source);
+  const bool default_waits = source.find("NonBlocking") == std::string::npos;
+  const auto named = [](const Queued& work) {
+    return work.stream.empty() ? std::string("the default stream") : "the stream " + work.stream;
+  };
+  for (const Queued& other : all) {
+    if (other.launch || other.arguments.size() < 3) continue;
+    const bool fill = other.call.find("Memset") != std::string::npos;
+    const std::string& memory = other.arguments[fill ? 0 : 1];
+    for (const Queued& launch : all) {
+      const auto& given = launch.arguments;
+      if (!launch.launch || launch.stream == other.stream ||
+          std::find(given.begin(), given.end(), memory) == given.end()) {
+        continue;
+      }
+      if (default_waits && (launch.stream.empty() || other.stream.empty())) continue;
+      return {
+          format("line %d %s %s in %s, line %d launches the kernel that adds to it in %s: "
+                 "nothing says which of the two comes first",
+                 other.line, fill ? "fills" : "copies", memory.c_str(), named(other).c_str(),
+                 launch.line, named(launch).c_str()),
+          {format("the stream at line %d and the one at line %d: the same for both; or an event "
+                  "that the second one waits for (cudaStreamWaitEvent)",
+                  other.line, launch.line)}};
+    }
+  }
+  return {};
+}
+
+Diagnosis ask_about_lost_local(const std::string& source) {
+  const LostLocal lost = lost_local_in(source);
+  if (lost.name.empty()) return {};
+  return {format("at line %d the address of %s is %s; that variable is gone when %s has returned, "
+                 "and what is written there later damages other variables, or is lost",
+                 lost.line, lost.name.c_str(),
+                 lost.captured ? "kept for later (work that is captured as a graph keeps it)"
+                               : "given to a copy that nothing waits for",
+                 lost.function.c_str()),
+          {"memory for it that lives as long as the work that writes it: cudaMallocHost, say"}};
+}
+
 std::vector<std::string> Diagnosis::lines() const {
   std::vector<std::string> lines;
   if (!known()) return lines;
@@ -222,6 +294,17 @@ Diagnosis ask_about_numbers(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen || seen->residuals.size() < 2 || Words(interview->patient()).has_checks()) return {};
   const int step = seen->residuals[0].iteration;
+  if (step == 1 && wrong.made < wrong.run.iterations) {
+    for (std::size_t k = 1; k < seen->residuals.size(); ++k) {
+      const int before = seen->residuals[k - 1].iteration, now = seen->residuals[k].iteration;
+      if (now == before + 1) continue;
+      return {format("the residual of iteration %d is recorded, and the next one is that of "
+                     "iteration %d: run.record is not called in each iteration",
+                     before, now),
+              {"run.record(++iteration, residual) in the loop of main: in every turn, whatever the "
+               "iteration's number"}};
+    }
+  }
   for (std::size_t k = 0; k < seen->residuals.size(); ++k) {
     if (seen->residuals[k].iteration != step * static_cast<int>(k + 1)) return {};
   }
@@ -420,9 +503,7 @@ Diagnosis diagnose_shared_race(const Finding& finding) {
   return {"a race: one thread of a block writes " + what + ", another one reads it, at " + lines +
               ", and no barrier says which of them comes first",
           {"__syncthreads() between writing shared memory and reading it; and where it is written "
-           "again, in a loop, between reading it and that, too",
-           "whether both are meant to be the same array: what is read and what is written by one "
-           "sweep are two"}};
+           "again, in a loop, between reading it and that, too"}};
 }
 
 /// An access past the end of an array in shared memory.
@@ -579,6 +660,8 @@ Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
              "then comes a barrier, before the first thread adds to it"}};
   }
   if (said.rfind("changes atomically", 0) == 0) {
+    const Diagnosis streams = ask_about_streams(patient.source);
+    if (streams.known()) return streams;
     return {format("line %d adds to memory that nothing has written", finding.line),
             {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel "
              "that adds to it, also where nobody reads that sum"}};
@@ -1009,6 +1092,11 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
         {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is "
          "recorded"}};
   }
+  if (error.find("before Run wrote its record") != std::string::npos) {
+    return {"main ends without run.finish, which writes the result",
+            {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an "
+             "exit() comes before it"}};
+  }
   if (error.find("holds no residual") != std::string::npos) {
     // With one pass alone nothing else records it.
     if (Words(patient).reads_sum_late() && patient.names.count("record") > 0) {
@@ -1082,7 +1170,12 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
         ask_the_cpu};
     return by_gpu;
   }
-  if (error.rfind("it crashed", 0) != 0) return {};
+  const bool crashed = error.rfind("it crashed", 0) == 0;
+  if (crashed || error.find("a null pointer") != std::string::npos) {
+    const Diagnosis lost = ask_about_lost_local(patient.source);
+    if (lost.known()) return lost;
+  }
+  if (!crashed) return {};
   const Diagnosis crash = diagnose_crash(run, words, patient);
   if (crash.known() || error.find("SIGABRT") == std::string::npos) return crash;
   return {

@@ -80,6 +80,11 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   } else if (child.exit_code > lab::kExitNotConverged) {
     result.error = format("it ended with exit code %d", child.exit_code) +
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
+  } else if (!std::filesystem::exists(dir + "/run.json", ignored)) {
+    result.error = format(
+        "it ended with exit code %d before Run wrote its record: does main get to its end, where "
+        "it calls run.finish?",
+        child.exit_code);
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
   } else if (run.ranks > 0 && result.record.ranks != run.ranks) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,7 +95,9 @@ struct Look {
   Finding finding = {};         ///< of a look at every access
   bool watched = false;         ///< there was one
   std::string source = {};      ///< the program's text; "": not at hand
-  bool single = false;          ///< parts of the sum may have been added up in float
+  /// Whether another run, its threads in another order, says the same residuals.
+  std::function<bool()> again = {};
+  bool single = false;  ///< parts of the sum may have been added up in float
   double tolerance() const { return single ? 2e-6 : is_float ? 4e-7 : 1e-9; }
   bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
 
@@ -165,6 +168,13 @@ Diagnosis ask_about_shared_sum(const Look& look) {
                     "round"}};
 }
 
+/// A sum that reaches the host at an address that is no longer there.
+Diagnosis ask_about_host_address(const Look& look) {
+  Diagnosis lost = ask_about_lost_local(look.source);
+  if (lost.known()) lost.cause = "the field is right; the residual is not: " + lost.cause;
+  return lost;
+}
+
 /// A thread that writes the sum, while others add to it by an atomic.
 Diagnosis ask_about_plain_write(const Look& look) {
   const Finding& finding = look.finding;
@@ -186,7 +196,7 @@ Diagnosis ask_about_plain_write(const Look& look) {
 // ---- Residuals that are no numbers, or always the same
 
 Diagnosis ask_whether_numbers(const Look& look) {
-  constexpr std::size_t kMostLooks = 3;
+  constexpr std::size_t kMostLooks = 2;
   const bool none = std::any_of(look.sweeps.begin(), look.sweeps.end(),
                                 [](const Sweep& s) { return std::isnan(s.found); });
   const bool infinite = std::all_of(look.sweeps.begin(), look.sweeps.end(),
@@ -247,6 +257,31 @@ Diagnosis ask_about_nothing(const Look& look) {
            "and 0 is the only one that makes a 0.0 of 8 of them"}};
 }
 
+/// Residuals that are the one before once more, and right ones between them: they are not computed
+/// (or not fetched) anew in each iteration.
+Diagnosis ask_about_repeated(const Look& look) {
+  std::vector<std::string> repeated;
+  std::size_t right = 0;
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    const bool again = k > 0 && look.sweeps[k].found == look.sweeps[k - 1].found;
+    if (again) repeated.push_back(format("%zu", k + 1));
+    right += !again && look.equal(look.sweeps[k].found, look.sweeps[k].right);
+    if (!again && !look.equal(look.sweeps[k].found, look.sweeps[k].right)) return {};
+  }
+  if (repeated.empty() || right < 2) return {};
+  const bool many = repeated.size() > 4;
+  if (many) repeated.resize(4);
+  return {"the residual of iteration " + join(repeated, "and") + (many ? " (and others)" : "") +
+              " is that of the iteration before once more, in every digit: there it is not "
+              "computed, or not fetched, anew",
+          {std::string("what stands around the line that computes the residual: whether it is "
+                       "done in each iteration") +
+           (look.words.reads_sum_late()
+                ? "; and whether the place on the host that is read is the one that this sum was "
+                  "copied to"
+                : "")}};
+}
+
 Diagnosis ask_whether_they_change(const Look& look) {
   const double first = look.sweeps[0].found;
   if (look.explained([](const Sweep&) { return 0.0; })) {
@@ -283,6 +318,7 @@ Diagnosis ask_whether_they_change(const Look& look) {
     }
     return diagnosis;
   }
+  if (const Diagnosis repeated = ask_about_repeated(look); repeated.known()) return repeated;
   // Each iteration says the one before; the first has none to say.
   bool late = look.sweeps.size() > 1;
   for (std::size_t k = 1; k < look.sweeps.size(); ++k) {
@@ -478,6 +514,31 @@ std::string sum_over_ranks(const Look& look) {
          ", before the host reads the sum";
 }
 
+/// What the sum is divided by, as its root is 1 / `times` of the right one: "" if that is no number
+/// with a meaning.
+std::string divisor_words(const Look& look, double times) {
+  const auto is = [&](double value) { return std::fabs(times - value) <= 1e-7 * value; };
+  const double n = look.n;
+  for (int rows = look.n / std::max(1, look.ranks);
+       look.ranks > 1 && rows <= look.n / look.ranks + 1; ++rows) {
+    if (is(n / rows)) {
+      return format(
+          "under the root the sum is divided by n * %d, the points of one rank's rows, "
+          "and not by n * n",
+          rows);
+    }
+  }
+  const double whole = std::round(1 / times);
+  if (whole < 2 || whole > 4096 || !is(1 / whole)) return "";
+  const double root = std::round(std::sqrt(whole));
+  const bool square = root * root == whole;
+  const std::string by = format("%.0f", square ? root : whole);
+  const bool every =
+      std::regex_search(code_only(look.source), std::regex("kCheckEvery=" + by + ";"));
+  return (square ? "it is divided by " : "under the root it is divided by ") + by + " as well" +
+         (every ? ", the sweeps from one residual to the next. It is that of one sweep" : "");
+}
+
 Diagnosis ask_for_factor(const Look& look) {
   if (look.sweeps.size() < 2) return {};
   bool mean = true;
@@ -514,9 +575,9 @@ Diagnosis ask_for_factor(const Look& look) {
                                             : ""),
              look.words.formula()}};
   }
-  return {format("the residual is always %.6g times the right one: its divisor, or a factor, is "
-                 "another",
-                 factor),
+  const std::string known = divisor_words(look, times);
+  return {format("the residual is always %.6g times the right one: ", factor) +
+              (known.empty() ? "its divisor, or a factor, is another" : known),
           {look.words.formula() + ", and what " + look.words.sweep() + " adds up"}};
 }
 
@@ -615,6 +676,15 @@ std::string lines_words(const Part& part, char letter) {
                 part.last);
 }
 
+/// What keeps all threads but some from adding.
+std::string who_adds(const Look& look) {
+  return "the `if` around what adds to the sum in " + look.words.sweep() + ": " +
+         (look.words.has_block_sum() || look.words.has_shuffles()
+              ? "it chooses one thread of each block (or warp), by threadIdx alone, and no block"
+              : "each thread with an interior point adds its change, or brings it to a sum of its "
+                "block");
+}
+
 Diagnosis describe_part(const Look& look, const Part& part, char letter) {
   Diagnosis diagnosis;
   const std::string lines = lines_words(part, letter);
@@ -656,10 +726,10 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
         "how the warps of a block (threadIdx.y) bring in their part, and a thread all of its "
         "points: its own sum is 0 before the first of them"};
   } else {
-    diagnosis.look_at = {"which threads, and which blocks, add to the sum in " +
-                         look.words.sweep() +
-                         ": also those without a point must reach the "
-                         "reduction"};
+    diagnosis.look_at = {who_adds(look) + (look.words.has_block_sum() || look.words.has_shuffles()
+                                               ? "; also those without a point must reach the "
+                                                 "reduction"
+                                               : "")};
     if (look.words.has_stored_parts()) {
       diagnosis.look_at.push_back(kStoredParts);
     }
@@ -754,6 +824,32 @@ Diagnosis ask_for_one_thread(const Look& look) {
   return {};
 }
 
+/// Whether each sweep's sum is the squared change of a single point.
+Diagnosis ask_for_one_point(const Look& look) {
+  const int n = look.n;
+  if (look.sweeps.size() < 2) return {};
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      const bool fits = look.sum_explained([&](const Sweep& s) {
+        const double change = s.changes[static_cast<std::size_t>(j) * n + i];
+        return change * change;
+      });
+      if (!fits) continue;
+      if (look.again && !look.again()) {
+        return {format("only one point's change is in the sum, that of point (%d, %d); in another "
+                       "run it is another's: what the last thread writes stays",
+                       i, j),
+                {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}};
+      }
+      return {format("only the change of point (%d, %d) is in the sum: a single thread of the "
+                     "whole grid adds",
+                     i, j),
+              {who_adds(look)}};
+    }
+  }
+  return {};
+}
+
 /// Whether each sweep's sum is that of one block.
 Diagnosis ask_for_one_block(const Look& look) {
   const int n = look.n;
@@ -793,6 +889,10 @@ Diagnosis ask_for_one_block(const Look& look) {
         return {only + ", the one with the most: a maximum is taken, and no sum",
                 {"what becomes of the blocks' sums: they are added up, by atomicAdd or "
                  "cub::DeviceReduce::Sum"}};
+      }
+      if (!look.again || look.again()) {
+        return {only + ", in another order of the threads as well: no other block adds to it",
+                {who_adds(look)}};
       }
       return {only + ": the last to write wins",
               {"what the first thread of a block does with the block's sum: atomicAdd(sum, "
@@ -953,6 +1053,7 @@ Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations)
       "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in "
       "shared memory; and whether no thread sets to 0 what others add to";
   const Patient& patient = interview->patient();
+  if (const Diagnosis streams = ask_about_streams(patient.source); streams.known()) return streams;
   if (patient.finding.kind == Finding::kRace) {
     return {differ_words +
                 ": a race. Threads add to the same sum at the same time, and some of it is lost",
@@ -991,8 +1092,10 @@ Diagnosis ask_about_the_last(const Look& look) {
         "the last check, too: an event that was recorded behind the copy; and whether each pass "
         "under way has a place of its own for it on the host");
   }
-  diagnosis.look_at.push_back(
-      "what a sum holds before the points of a sweep are added to it, each time");
+  if (diagnosis.look_at.empty()) {
+    diagnosis.look_at.push_back(
+        "what a sum holds before the points of a sweep are added to it, each time");
+  }
   return diagnosis;
 }
 
@@ -1070,13 +1173,16 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
     look.is_float &= looks_like_float(look.sweeps.back(), look.n);
   }
   if (look.sweeps.empty()) return {};
+  look.again = [&look, interview, seen] {
+    return !ask_about_race(look, interview, seen->iterations).known();
+  };
   using Question = Diagnosis (*)(const Look&);
   for (Question question :
-       {ask_about_plain_write, ask_about_bytes, ask_whether_numbers, ask_about_nothing,
-        ask_whether_they_change, ask_for_formula, ask_for_other_field, ask_for_other_point,
-        ask_whether_running, ask_for_factor, ask_about_shared_sum, ask_for_some_lanes,
-        ask_for_lines, ask_for_one_thread, ask_for_one_block, ask_for_whole_blocks, ask_for_integer,
-        ask_for_float}) {
+       {ask_about_host_address, ask_about_plain_write,   ask_about_bytes,    ask_whether_numbers,
+        ask_about_nothing,      ask_whether_they_change, ask_for_formula,    ask_for_other_field,
+        ask_for_other_point,    ask_whether_running,     ask_for_factor,     ask_about_shared_sum,
+        ask_for_some_lanes,     ask_for_lines,           ask_for_one_thread, ask_for_one_point,
+        ask_for_one_block,      ask_for_whole_blocks,    ask_for_integer,    ask_for_float}) {
     Diagnosis diagnosis = question(look);
     if (!diagnosis.known()) continue;
     // Parts that others have overwritten: which ones is a matter of who comes last.
@@ -1151,6 +1257,34 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
       {"the residual of a pass is that of one sweep more than is counted",
        [&](int, int last) { return right.residual(last + 1); }},
   };
+  struct Factor {
+    const char* cause;
+    std::function<double(double)> of;  // the sweeps from one residual to the next
+  };
+  const Factor factors[] = {
+      {"the residual is divided by the number of sweeps since the one before",
+       [](double k) { return 1 / k; }},
+      {"under the root, the sum is divided by the number of sweeps since the residual before",
+       [](double k) { return 1 / std::sqrt(k); }},
+      {"the residual is multiplied by the number of sweeps since the one before",
+       [](double k) { return k; }},
+      {"under the root, the sum is multiplied by the number of sweeps since the residual before",
+       [](double k) { return std::sqrt(k); }},
+  };
+  for (const Factor& factor : factors) {
+    int before = 0;
+    bool fits = !seen->residuals.empty();
+    for (const Record::Residual& residual : seen->residuals) {
+      const double predicted =
+          factor.of(residual.iteration - before) * right.residual(residual.iteration);
+      fits &= std::fabs(residual.value - predicted) <= 1e-6 * predicted;
+      before = residual.iteration;
+    }
+    if (fits && before > 1) {
+      return {std::string(factor.cause) + ". It is that of one sweep, the last one",
+              {words.formula()}};
+    }
+  }
   const std::vector<std::string> look_at = {
       "which sweep's changes are in the sum: those of the last one before a check alone, neither "
       "of an earlier pass nor of an earlier sweep of the last pass; how many sweeps a pass makes, "
