@@ -149,6 +149,10 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview);
 /// Of a sum that is filled, added to and fetched in streams that do not wait for each other, as the
 /// program's text shows.
 Diagnosis ask_about_streams(const std::string& source);
+/// Of a sum that is copied to the host before it is added to, or set to 0 after that.
+Diagnosis ask_about_order_of_sum(const std::string& source);
+/// Two threads that use the same place in global memory, one of them writing: as the lines show.
+Diagnosis diagnose_global_race(const Finding& finding, const std::string& source);
 /// Of asynchronous work that keeps the address of a variable that is gone.
 Diagnosis ask_about_lost_local(const std::string& source);
 /// Whether another run, its threads in another order, gives another field after k iterations.

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <string>
 #include <vector>
 
 #include "field_look.h"
+#include "source_code.h"
 #include "text.h"
 
 namespace validate {
@@ -138,7 +140,10 @@ Diagnosis ask_about_boundary(const Look& look) {
         "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in "
         "initialize_field: all points, i and j from 0 to n - 1"};
     // A sweep that reads beyond the field finds something else at each side of it.
-    if (sides == 4 && (zero || none)) {
+    // Nor does it read anything beyond the field, if a look at every access finds no such thing.
+    const Patient& patient = look.interview.patient();
+    const bool reads_right = patient.watched && patient.finding.kind != Finding::kOutOfBounds;
+    if ((none && reads_right) || (sides == 4 && (zero || none))) {
       std::reverse(causes.begin(), causes.end());
       std::reverse(diagnosis.look_at.begin(), diagnosis.look_at.end());
     }
@@ -242,6 +247,9 @@ Diagnosis ask_about_exchanged_indices(const Look& look) {
     look.all_of(interior, [&](int i, int j) {
       const int a = i / block * block + j % block, b = j / block * block + i % block;
       if (std::max(a, b) >= look.n - 1 || std::min(a, b) < 1) return true;
+      // At a block's edge a halo may be right.
+      const int x = i % block, y = j % block;
+      if (std::min(x, y) == 0 || std::max(x, y) == block - 1) return true;
       ++points;
       fits += look.near(look.at(look.expected, a, b), look.at(look.found, i, j));
       return true;
@@ -408,9 +416,10 @@ Diagnosis left_out(const Look& look, const Culprit& culprit) {
   if (const std::string same = same_index(look); culprit.on_gpu && !same.empty()) {
     return {(culprit.by_sweep ? "the sweep" : "the copy") +
                 std::string(" leaves out most points: ") + same,
-            {"i and j in " + culprit.function +
-             ": i from blockIdx.x, blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and "
-             "threadIdx.y"}};
+            {"how i and j are computed in " + culprit.function +
+             ": with blocks in two directions i from blockIdx.x, blockDim.x and threadIdx.x, j "
+             "from blockIdx.y, blockDim.y and threadIdx.y; of one number k, i = k % n and j = k / "
+             "n"}};
   }
   // What happens later only was right before.
   const std::string when = look.first > 1 ? format("in iteration %d ", look.first) : "";
@@ -484,9 +493,26 @@ Diagnosis ask_about_interior_alone(const Look& look) {
 
 // ---- What is left
 
+/// The line that declares a tile without __shared__; 0: there is none.
+int unshared_tile_in(const std::string& source) {
+  static const std::regex declared(R"(^\s*(float|double)\s+\w*tile\w*\s*\[.*\[.*\]\s*;)");
+  const std::vector<std::string> lines = code_lines(source);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (std::regex_search(lines[k], declared)) return static_cast<int>(k) + 1;
+  }
+  return 0;
+}
+
 Diagnosis race_in_words(const Look& look) {
   const std::string cause =
       "two runs of it give different fields: a race (is a barrier missing, or misplaced?)";
+  const int own = unshared_tile_in(look.interview.patient().source);
+  if (look.words.has_tile() && own > 0) {
+    return {format("at line %d the tile is declared without __shared__: each thread has one of its "
+                   "own, and what it has not loaded itself may be anything",
+                   own),
+            {format("line %d: __shared__ in front of it", own)}};
+  }
   if (look.words.has_tile()) {
     return {
         cause,
@@ -659,6 +685,7 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview) {
                                      ask_about_repeated_rows,
                                      ask_about_pitch,
                                      ask_for_story,
+                                     ask_whether_set_back,
                                      ask_about_missing_starts,
                                      ask_about_the_start,
                                      ask_about_other_places,

@@ -85,6 +85,11 @@ std::vector<std::string> code_lines(const std::string& source) {
   return split(without_comments(source, Form::kLines), '\n');
 }
 
+std::string code_at(const std::string& source, int line) {
+  const std::vector<std::string> lines = code_lines(source);
+  return line > 0 && line <= static_cast<int>(lines.size()) ? code_only(lines[line - 1]) : "";
+}
+
 std::set<std::string> names_in(const std::string& source) {
   std::set<std::string> names;
   std::string name;

@@ -12,6 +12,9 @@ std::string code_only(const std::string& source);
 /// C++ source line by line, without comments and without what strings hold.
 std::vector<std::string> code_lines(const std::string& source);
 
+/// One line of it, from 1, as code_only gives it; "": it has none.
+std::string code_at(const std::string& source, int line);
+
 /// Whether a C++ name may hold this character.
 bool in_name(char c);
 

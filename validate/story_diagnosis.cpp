@@ -298,11 +298,41 @@ std::string wrong_start(const Look& look) {
 
 }  // namespace
 
+/// Whether idx takes a row for a few points shorter than it is, so that its last points have the
+/// places of the next row's first ones.
+Diagnosis ask_about_short_rows(const Look& look) {
+  constexpr int kMost = 4;
+  const int n = look.n;
+  // A copy that takes rows for shorter ones leaves the residual of the first sweep right.
+  if (look.problem.kind() != lab::ProblemKind::kProbe || look.residual_is_right(1)) return {};
+  for (const bool i_inner : {true, false}) {
+    const auto at = [&](int inner, int outer) {
+      return i_inner ? look.at(look.found, inner, outer) : look.at(look.found, outer, inner);
+    };
+    for (int by = 1; by <= kMost; ++by) {
+      bool same = true;
+      for (int outer = 0; same && outer + 1 < n; ++outer) {
+        same = at(n - 1, outer) == at(by - 1, outer + 1);
+      }
+      if (!same) continue;
+      const char* const line = i_inner ? "row" : "column";
+      return {format("the last %spoint%s of a %s and the first of the next %s have the same place "
+                     "in memory: idx takes a %s for %d points long, and it has %d",
+                     by == 1 ? "" : format("%d ", by).c_str(), by == 1 ? "" : "s", line, line, line,
+                     n - by, n),
+              {"idx: from one " + std::string(line) +
+               " to the next it is n places (or the pitch, where rows are padded)"}};
+    }
+  }
+  return {};
+}
+
 /// Whether each sweep makes of the field that was found before it what is found after it, so that
 /// only the field that the first one began with was wrong (or what is handed over as the result).
 Diagnosis ask_about_the_start(const Look& look) {
   // What the first sweep makes of right values is right, whatever the other field began with.
   if (look.first != 1 || look.inside.count() == 0) return {};
+  if (const Diagnosis rows = ask_about_short_rows(look); rows.known()) return rows;
   const Observation* before = look.interview.after(1);
   double said = 0, made = 0;  // the residual of sweep 2
   for (const int k : {2, 3}) {
@@ -365,6 +395,20 @@ std::string never_launched(const Look& look) {
          (look.words.has_strips() ? "; and which rows a warp stores: all of its own, with no row "
                                     "between one warp's and the next one's"
                                   : "");
+}
+
+/// Whether the field is suddenly that of some sweeps before.
+Diagnosis ask_whether_set_back(const Look& look) {
+  for (int before = 0; before + 2 <= look.first; ++before) {
+    if (!agree(look.sweeps.after(before), look.found, look.n, look.first)) continue;
+    return {format("up to iteration %d the field is right, after iteration %d it is that of ",
+                   look.first - 1, look.first) +
+                (before == 0 ? std::string("the start") : format("iteration %d", before)) +
+                " again: something puts it back",
+            {"what writes the field besides the sweep and the copy (or swap), and when: starting "
+             "values come before the loop, and only once"}};
+  }
+  return {};
 }
 
 Diagnosis ask_for_story(const Look& look) {
