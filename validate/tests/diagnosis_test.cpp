@@ -863,7 +863,10 @@ TEST_F(DiagnosisTest, a_race_in_the_sum) {
   EXPECT_SAYS("at line 2 several threads add to the same sum", said());
   EXPECT_SAYS("look at: line 2: atomicAdd", said());
   source = "void sweep(double* sum) {\n  f[k] += change * change;\n}\n";
-  EXPECT_SAYS("different residuals: a race. Threads add to the same sum", said());
+  EXPECT_SAYS(
+      "different residuals: a race: one thread writes what another one reads, in global memory, at "
+      "line 2",
+      said());
 }
 
 TEST_F(DiagnosisTest, residuals_that_are_less_and_less_right) {
