@@ -77,6 +77,7 @@ in_table mine:event count 1
 in_table mine:registered count 1
 in_table late count 1
 expect '^trace: 1 NVTX range was never closed$' "a program with all kinds of ranges"
+grep -q $'^open\tnever closed\t1\t' "$temp/table" || fail "the range that is open has its name in the table"
 
 export LAB_BUILD_DIR=$build_dir
 run make --no-print-directory -C "$source_dir" trace STEP=01 WHICH=solution ITERATIONS=5
