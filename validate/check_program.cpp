@@ -387,7 +387,8 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   if (wrong.first_iteration > 0) run.iterations = wrong.first_iteration;
   Observation seen;
   if (run.n > kMaxDiagnosedN || !patient.run(run, &seen)) return {};
-  std::vector<std::string> lines = {"where it is wrong (#), i to the right, j upwards:"};
+  std::vector<std::string> lines = {
+      "where it is wrong (# all points, + some), i to the right, j upwards:"};
   bool everywhere = true;
   for (const std::string& line : picture(wrong_cells(run, seen.field))) {
     lines.push_back("  " + line);
@@ -803,6 +804,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
   const TemporaryFolder folder;
   const Check check{program, folder.path(), time_limit_seconds, progress, at_hand};
   Questions questions(program, folder.path(), time_limit_seconds);
+  std::set<int> sizes;  // that were right
   auto ends = [&verdict](Verdict::Kind kind, const std::string& summary) {
     verdict.kind = kind;
     verdict.summary = summary;
@@ -810,6 +812,11 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
   };
   auto wrong = [&](const Case& run, std::vector<std::string> lines) {
     if (run.order) lines.push_back(in_other_order(run, lines));
+    if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes.size() > 1) {
+      lines.push_back(
+          "The other grids so far are right, and multiples of no block's shape. What is "
+          "computed with n % ... ? It is 0 here.");
+    }
     verdict.details.insert(verdict.details.end(), lines.begin(), lines.end());
     verdict.run = run;
     return ends(Verdict::kWrong, "wrong: " + describe(run));
@@ -818,7 +825,6 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
   bool sparse = false;  // it computes a residual every so many sweeps only
   std::string few;      // what speaks against another rounding
   Case few_in;
-  std::set<int> sizes;
 
   std::vector<Case> all_cases = cases;
   std::optional<Trials> trials;  // of all cases but the first

@@ -164,8 +164,10 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
   } else if (!std::filesystem::exists(dir + "/run.json", ignored)) {
     result.error =
-        format("it ended with exit code %d before it wrote its record", child.exit_code) +
-        (child.exit_code == 0 || said.empty() ? ": does main get to run.finish?" : ": " + said);
+        format("it ended with exit code %d before Run wrote its record", child.exit_code) +
+        (child.exit_code == 0 || said.empty()
+             ? ": does main get to its end, where it calls run.finish?"
+             : ": " + said);
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
   } else if (run.ranks > 0 && result.record.ranks != run.ranks) {

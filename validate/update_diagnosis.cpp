@@ -97,8 +97,10 @@ Diagnosis describe_fit(const Look& look, const StencilFit& fit, const std::strin
     // end.
     diagnosis.look_at.push_back(march_words(look));
   }
-  diagnosis.look_at.push_back("the four neighbours in " + look.words.sweep() +
-                              ", one by one, and " + update);
+  diagnosis.look_at.push_back(
+      look.words.has_strips()
+          ? "how " + look.words.sweep() + " and what it calls put together a point's neighbours"
+          : "where " + look.words.sweep() + " reads each of the four neighbours, and " + update);
   return diagnosis;
 }
 
@@ -391,11 +393,10 @@ Diagnosis ask_for_mix(const Look& look) {
           (from_before ? "come from the field that the sweep writes (new values, or old ones "
                          "that it held before)"
                        : "have their new values already: it reads the field that it writes"),
-      {"the four neighbours in " + look.words.sweep() +
-           ": all from the old field, and its arguments: it reads one field and writes the other",
-       std::string("whether something overwrites the field") +
-           (look.words.has_tile() ? ", or the tile," : "") +
-           " that is read before the whole sweep has ended"}};
+      {"from which field " + look.words.sweep() +
+       " reads each neighbour, and its arguments: it reads one field and writes the other" +
+       (look.words.has_tile() ? "; and whether the tile is overwritten while others still read it"
+                              : "")}};
 }
 
 Diagnosis ask_about_lanes(const Look& look) {
@@ -412,7 +413,8 @@ Diagnosis ask_about_lanes(const Look& look) {
   }
   Diagnosis diagnosis;
   std::vector<std::string> causes;
-  bool ends = false, lanes = false;
+  bool ends = false, lanes = false, other = false;
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
   for (const bool east : {false, true}) {
     Exchanged& side = sides[east];
     if (side.columns.empty()) continue;
@@ -425,12 +427,20 @@ Diagnosis ask_about_lanes(const Look& look) {
                      : format(" (the %s of a lane's four), whose %s neighbour is the %s's",
                               side.end, side.neighbour, side.lane);
     find_taken(look, east, &side);
-    if (side.taken != 0) cause += format("; point (i%+d, j) is taken for it", side.taken);
+    if (side.taken != 0) {
+      cause += format("; point (i%+d, j) is taken for it", side.taken);
+    } else if (fit.found) {
+      cause += ". A point becomes " + fit.words() + " there";
+      other = true;
+    }
     causes.push_back(cause);
   }
   const std::string both = causes.size() > 1 ? ", and " + causes[1] : "";
   diagnosis.cause = "wrong are " + causes[0] + both + ". All other columns are right";
-  if (lanes) {
+  if (other) {
+    diagnosis.look_at.push_back("how " + look.words.sweep() +
+                                " and what it calls put together a point's neighbours");
+  } else if (lanes) {
     diagnosis.look_at.push_back(
         "the shuffles: up by 1 brings what the lane before has (its last point is west of this "
         "lane's first), down by 1 what the next lane has (its first point is east of this lane's "

@@ -104,7 +104,7 @@ fault long_line 1 'it ended with exit code 9: x{100,}$' 'printf "%0400d\n" 0 | t
 
 # Its record.
 no_use='its record is no use: '
-no_record='it ended with exit code 0 before it wrote its record: does main get to run.finish'
+no_record='it ended with exit code 0 before Run wrote its record: does main get to its end'
 fault says_success 1 "$no_record" 'echo Success!'
 fault record_removed 1 "$no_record" 'good; rm -r "$record"'
 fault record_is_a_file 1 "$no_record" 'good; rm -r "$record"; touch "$record"'
