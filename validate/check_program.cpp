@@ -868,7 +868,7 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
       if (extent.every_order) add_orders(&all_cases);
       if (extent.sizes) add_sizes(patient.step, extent, &all_cases);
       trials.emplace(program, std::vector<Case>(all_cases.begin() + 1, all_cases.end()),
-                     check.folder, time_limit_seconds, trials_at_a_time(most_ranks(all_cases)));
+                     check.folder, time_limit_seconds, trials_at_a_time());
     }
     const bool is_right = trial.run.error.empty() && trial.compared.error.empty() &&
                           trial.compared.residuals.kind != ResidualComparison::kWrong &&

@@ -83,9 +83,8 @@ Trial try_case(const std::string& program, const Case& run, const std::string& d
   return trial;
 }
 
-int trials_at_a_time(int ranks) {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  return std::clamp(cores / std::max(1, ranks), 2, 8);
+int trials_at_a_time() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 8);
 }
 
 Trials::Trials(const std::string& program, const std::vector<Case>& cases,

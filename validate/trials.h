@@ -37,9 +37,8 @@ std::vector<double> sweep_reference(Reference* reference, int iterations);
 Trial try_case(const std::string& program, const Case& run, const std::string& dir,
                double time_limit, const std::atomic<bool>* unwanted = nullptr);
 
-/// How many trials are worth running at a time on this machine: `ranks` processes each, or 0 for a
-/// program of one.
-int trials_at_a_time(int ranks);
+/// How many trials are worth running at a time on this machine.
+int trials_at_a_time();
 
 /// Trials of one program, several at a time, asked for one after the other.
 class Trials {

@@ -6,6 +6,7 @@
 #include <future>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -270,10 +271,8 @@ validate::Verdict check_on_both(const Arguments& arguments, const validate::Exte
       arguments.time_limit, progress, hand, known ? validate::Extent() : extent);
 }
 
-/// Short runs of a right program in which every access is looked at. What they find is the verdict;
-/// if they cannot be made, nothing is said of them.
-void look(const Arguments& arguments, const validate::Progress& progress,
-          validate::Verdict* verdict) {
+/// Short runs in which every access is looked at.
+validate::Verdict look(const Arguments& arguments, const validate::Progress& progress) {
   std::vector<validate::Case> cases;
   for (const int n : arguments.look_at) {
     cases.push_back({lab::ProblemKind::kProbe, n, arguments.look_sweeps});
@@ -285,14 +284,15 @@ void look(const Arguments& arguments, const validate::Progress& progress,
   }
   validate::AtHand source = at_hand(arguments);
   source.watched.clear();
-  validate::Verdict found =
-      validate::check_program(arguments.watched, validate::with_ranks(cases, ranks),
-                              arguments.time_limit, progress, source);
+  return validate::check_program(arguments.watched, validate::with_ranks(cases, ranks),
+                                 arguments.time_limit, progress, source);
+}
+
+/// What the look found of a right program is the verdict. If it could not be made, nothing is said.
+void add_look(const Arguments& arguments, validate::Verdict found, validate::Verdict* verdict) {
   if (found.kind == validate::Verdict::kWrong) {
-    if (arguments.gpu) {
-      found.details.push_back(kByLuck);
-    }
-    *verdict = found;
+    if (arguments.gpu) found.details.push_back(kByLuck);
+    *verdict = std::move(found);
   } else if (found.kind == validate::Verdict::kRight) {
     verdict->remarks.push_back(
         "No race, no access out of bounds, no read of memory that nothing wrote.");
@@ -341,6 +341,12 @@ int run(const Arguments& arguments) {
   auto progress = [&](const std::string& what) {
     if (terminal) std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
   };
+  // Beside a GPU the CPU has nothing else to do.
+  std::future<validate::Verdict> beside;
+  if (arguments.gpu && !arguments.look_at.empty()) {
+    beside =
+        std::async(std::launch::async, [&] { return look(arguments, [](const std::string&) {}); });
+  }
   std::string not_tried;
   const validate::Extent extent = extent_of(arguments, &not_tried);
   validate::Verdict verdict =
@@ -351,7 +357,7 @@ int run(const Arguments& arguments) {
           : check_on_both(arguments, extent, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
   if (verdict.kind == validate::Verdict::kRight && !arguments.look_at.empty()) {
-    look(arguments, progress, &verdict);
+    add_look(arguments, beside.valid() ? beside.get() : look(arguments, progress), &verdict);
   }
   if (terminal) std::fputs("\r\033[K", stderr);
   return print_verdict(arguments, verdict);
