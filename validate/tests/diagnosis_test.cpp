@@ -1114,6 +1114,16 @@ TEST(DiagnoseFailureTest, what_a_job_of_ranks_says) {
       "direction says device) (cudaErrorInvalidValue)");
   EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
   EXPECT_EQ(halo.find("line 738"), std::string::npos);
+  const std::string more = said_of_error(
+      "rank 1: lab/src/ranks.cpp:738: cudaMemcpyAsync(halo.receive, state.from_others + at, 8, "
+      "cudaMemcpyHostToDevice, stream): invalid argument (800 bytes, and the destination has room "
+      "for 400) (cudaErrorInvalidValue)");
+  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", more);
+  EXPECT_EQ(more.find("line 738"), std::string::npos);
+  EXPECT_SAYS("ranks.sum is given an address",
+              said_of_error("rank 0: lab/src/ranks.cpp:749: cudaMemcpyAsync(&own, value, "
+                            "sizeof(double), cudaMemcpyDeviceToHost, stream): invalid argument "
+                            "(the source is host memory) (cudaErrorInvalidValue)"));
 }
 
 TEST(DiagnoseFailureTest, an_address_of_nothing) {
