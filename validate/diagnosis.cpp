@@ -933,7 +933,13 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
 /// What the lab's own part of an exchange says, of what a rank hands over to it.
 Diagnosis diagnose_exchange(const std::string& error) {
   const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
-  if (says("ranks.cpp:") && says("cudaMemcpy") && says("the direction says")) {
+  // Whatever the lab's own line says: it does what the rank has asked for.
+  const bool of_the_lab = says("ranks.cpp:") && says("cudaMemcpy");
+  if (of_the_lab && (says("(&own, value,") || says("(value, &own,"))) {
+    return {"ranks.sum is given an address at which the GPU has no double",
+            {"the argument of ranks.sum: the address that cudaMalloc gave for the sum"}};
+  }
+  if (of_the_lab) {
     return {"the rows of a halo lie outside of what the rank has memory for",
             {"slab_of_rank: held_begin and held_end, as many rows beyond the rank's own as a pass "
              "has sweeps, on both sides; and that allocate_fields gives memory for all of them",

@@ -258,8 +258,14 @@ validate::Verdict check_on_both(const Arguments& arguments, const validate::Exte
     return cpu;
   }
   if (cpu.kind == Kind::kRight && gpu.kind == Kind::kRight) {
-    gpu.remarks.insert(gpu.remarks.end(), cpu.remarks.begin(), cpu.remarks.end());
-    gpu.remarks.push_back("on the CPU " + cpu.summary);
+    gpu.remarks.push_back("The CPU, in place of the GPU, agrees: " +
+                          cpu.summary.substr(std::string("right: ").size()));
+    for (const std::string& remark : cpu.remarks) {
+      // Both may say of the program what it is.
+      if (std::count(gpu.remarks.begin(), gpu.remarks.end(), remark) == 0) {
+        gpu.remarks.push_back(remark);
+      }
+    }
     return gpu;
   }
   // The CPU does not say: the GPU has to.

@@ -161,7 +161,7 @@ test_verdicts() {
 
   given_bug 's/^  const int exit_code = .*/  const int exit_code = 0;/'
   check 1 "no record" STEP=01
-  expect 'it ended with exit code 0 before Run wrote its record: ' "no record"
+  expect 'it ended with exit code 0 before Run wrote its record' "no record"
 
   rm "$lab/$exercise"
   check 2 "no exercise" STEP=01

@@ -624,6 +624,26 @@ TEST_F(DiagnosisTest, a_sum_divided_by_what_it_should_not_be) {
   EXPECT_SAYS("it is divided by 10 as well", said(11));
 }
 
+TEST_F(DiagnosisTest, a_sum_divided_by_the_points_of_one_rank) {
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * kN / 4)); };
+  Wrong wrong = {{ProblemKind::kProbe, kN, kIterations}, kIterations, false, 0, true};
+  wrong.run.ranks = 4;
+  validate::Patient patient;
+  patient.step = 14;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    return true;
+  };
+  patient.run_again = patient.run;
+  const Diagnosis fourth = validate::diagnose(wrong, patient);
+  EXPECT_SAYS("every squared change is counted 4 times, and there are as many ranks", fourth.cause);
+  EXPECT_SAYS("n * 25, the points of one rank's rows", fourth.cause);
+  wrong.run.ranks = 3;  // rows that are no whole part of all
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * 33)); };
+  EXPECT_SAYS("under the root the sum is divided by n * 33, the points of one rank's rows",
+              validate::diagnose(wrong, patient).cause);
+}
+
 // Of one step each learner has another file: at first that of the step before.
 TEST_F(DiagnosisTest, words_are_those_of_the_file) {
   solver.is_swept = [](int i, int) { return i < 96; };
@@ -1114,6 +1134,16 @@ TEST(DiagnoseFailureTest, what_a_job_of_ranks_says) {
       "direction says device) (cudaErrorInvalidValue)");
   EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
   EXPECT_EQ(halo.find("line 738"), std::string::npos);
+  const std::string more = said_of_error(
+      "rank 1: lab/src/ranks.cpp:738: cudaMemcpyAsync(halo.receive, state.from_others + at, 8, "
+      "cudaMemcpyHostToDevice, stream): invalid argument (800 bytes, and the destination has room "
+      "for 400) (cudaErrorInvalidValue)");
+  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", more);
+  EXPECT_EQ(more.find("line 738"), std::string::npos);
+  EXPECT_SAYS("ranks.sum is given an address",
+              said_of_error("rank 0: lab/src/ranks.cpp:749: cudaMemcpyAsync(&own, value, "
+                            "sizeof(double), cudaMemcpyDeviceToHost, stream): invalid argument "
+                            "(the source is host memory) (cudaErrorInvalidValue)"));
 }
 
 TEST(DiagnoseFailureTest, an_address_of_nothing) {
