@@ -33,7 +33,7 @@ int main() {
   event.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
   event.payload.ullValue = 7;
   event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  event.message.ascii = "coloured";
+  event.message.ascii = "with attributes";
   nvtxRangePushEx(&event);
   nvtxMarkEx(&event);
   nvtxRangePop();
@@ -52,7 +52,7 @@ int main() {
     function_with_range();
   }
   nvtx3::scoped_range to_the_end("to the end");
-  nvtx3::scoped_range coloured{"coloured in C++", nvtx3::rgb{127, 255, 0}};
+  nvtx3::scoped_range coloured{"coloured", nvtx3::rgb{127, 255, 0}};
   nvtx3::mark("a mark of C++");
   return result();
 }
