@@ -21,6 +21,9 @@ struct Settings {
   int multiprocessors = 4;
   /// LAB_CPU_LEAKS=1: memory that was never freed is an error at the program's end.
   bool leaks = false;
+  /// LAB_CPU_SAME_VALUES=1: in a watched build, two threads that write the same value to the same
+  /// place in global memory are an error if their kernel adds something up: it may count both.
+  bool same_values = false;
 };
 const Settings& settings();
 

@@ -95,7 +95,7 @@ features() {
   expect_status 0 "NVTX"
   for range in "1 .*outer" "1 .*inner" "1 .*a mark" "1 .*first" "1 .*second" "3 .*in a loop" \
     "1 .*number 2" "3 .*function_with_range" "1 .*to the end" "1 .*coloured" \
-    "1 .*a mark of C\+\+"; do
+    "1 .*a mark of C\+\+" "3 .*with attributes" "3 .*a domain:with attributes"; do
     expect "^ +[0-9.]+ +$range$" "the summary of the NVTX ranges"
   done
 

@@ -113,7 +113,8 @@ __forceinline__ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_id
   static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull>,
                 "CUDA has atomicCAS of int, unsigned and unsigned long long");
   return cuda_on_cpu::change_atomically(
-      p, [expected, value](T old) { return old == expected ? value : old; }, where);
+      p, [expected, value](T old) { return old == expected ? value : old; }, where,
+      cuda_on_cpu::Access::compare);
 }
 /// Counts up to `last`, then begins again at 0; atomicDec is its mirror.
 __forceinline__ unsigned atomicInc(unsigned* p, unsigned last,

@@ -9,9 +9,10 @@
 namespace cuda_on_cpu {
 
 /// `exchange`: an atomic that does not need what was there before.
+/// `compare`: one that changes it only if the thread knows it already.
 /// `copy`: a thread asks for an asynchronous copy to this shared memory. It is counted there; the
 /// write comes later.
-enum class Access : unsigned char { read, write, atomic, exchange, copy };
+enum class Access : unsigned char { read, write, atomic, exchange, compare, copy };
 
 #ifdef CUDA_ON_CPU_WATCHED
 

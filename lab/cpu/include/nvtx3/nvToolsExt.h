@@ -136,3 +136,83 @@ __attribute__((noinline)) inline void nvtxMarkA(const char* name) {
 }
 #define nvtxRangeStart nvtxRangeStartA
 #define nvtxMark nvtxMarkA
+
+// Ranges with attributes. What counts here is the message; colour, category and payload are taken,
+// and of no use.
+
+#define NVTX_VERSION 3
+enum nvtxColorType_t { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 };
+enum nvtxMessageType_t { NVTX_MESSAGE_UNKNOWN = 0, NVTX_MESSAGE_TYPE_ASCII = 1 };
+enum nvtxPayloadType_t {
+  NVTX_PAYLOAD_UNKNOWN = 0,
+  NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1,
+  NVTX_PAYLOAD_TYPE_INT64 = 2,
+  NVTX_PAYLOAD_TYPE_DOUBLE = 3,
+  NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 4,
+  NVTX_PAYLOAD_TYPE_INT32 = 5,
+  NVTX_PAYLOAD_TYPE_FLOAT = 6,
+};
+union nvtxMessageValue_t {
+  const char* ascii;
+};
+struct nvtxEventAttributes_t {
+  std::uint16_t version, size;
+  std::uint32_t category;
+  std::int32_t colorType;
+  std::uint32_t color;
+  std::int32_t payloadType, reserved0;
+  union {
+    std::uint64_t ullValue;
+    std::int64_t llValue;
+    double dValue;
+    std::uint32_t uiValue;
+    std::int32_t iValue;
+    float fValue;
+  } payload;
+  std::int32_t messageType;
+  nvtxMessageValue_t message;
+};
+#define NVTX_EVENT_ATTRIB_STRUCT_SIZE (static_cast<std::uint16_t>(sizeof(nvtxEventAttributes_t)))
+
+namespace lab::nvtx {
+inline const char* message(const nvtxEventAttributes_t* event) {
+  return event->messageType == NVTX_MESSAGE_TYPE_ASCII && event->message.ascii
+             ? event->message.ascii
+             : "";
+}
+/// As the lab's tracer has it: "domain:name".
+struct Domain {
+  std::string name;
+  std::string of(const nvtxEventAttributes_t* event) const { return name + ":" + message(event); }
+};
+}  // namespace lab::nvtx
+
+inline int nvtxRangePushEx(const nvtxEventAttributes_t* event) {
+  return nvtxRangePushA(lab::nvtx::message(event));
+}
+inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* event) {
+  return nvtxRangeStartA(lab::nvtx::message(event));
+}
+inline void nvtxMarkEx(const nvtxEventAttributes_t* event) { nvtxMarkA(lab::nvtx::message(event)); }
+inline void nvtxNameCategoryA(std::uint32_t, const char*) {}
+#define nvtxNameCategory nvtxNameCategoryA
+
+// Domains. All share one stack of open ranges.
+using nvtxDomainHandle_t = lab::nvtx::Domain*;
+inline nvtxDomainHandle_t nvtxDomainCreateA(const char* name) {
+  return new lab::nvtx::Domain{name};
+}
+#define nvtxDomainCreate nvtxDomainCreateA
+inline void nvtxDomainDestroy(nvtxDomainHandle_t domain) { delete domain; }
+inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+  return nvtxRangePushA(domain->of(event).c_str());
+}
+inline int nvtxDomainRangePop(nvtxDomainHandle_t) { return nvtxRangePop(); }
+inline nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t domain,
+                                            const nvtxEventAttributes_t* event) {
+  return nvtxRangeStartA(domain->of(event).c_str());
+}
+inline void nvtxDomainRangeEnd(nvtxDomainHandle_t, nvtxRangeId_t range) { nvtxRangeEnd(range); }
+inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+  nvtxMarkA(domain->of(event).c_str());
+}

@@ -25,6 +25,7 @@ struct MemoryAccess {
   bool of_library;  // it can race, but is not counted
   bool shared;      // in shared memory
   bool uses;        // what was there before counts: no plain write
+  bool compares;    // an atomic that changes only what its thread knows
 };
 
 /// "reads", "writes", "changes atomically"

@@ -40,6 +40,7 @@ const char* verb(Access kind) {
       return "writes";
     case Access::atomic:
     case Access::exchange:
+    case Access::compare:
       break;
   }
   return "changes atomically";
@@ -115,9 +116,10 @@ class TheWatcher : public Watcher {
     const bool shared = in_shared_memory(block->shared_memory_begin(), p, &offset);
     const bool own = p >= &__data_start && p < &_end;
     if (!shared && !own && !near_allocation(p)) return;  // a local variable
-    const bool uses = kind == Access::read || kind == Access::atomic;
-    if (kind == Access::exchange) kind = Access::atomic;
-    const MemoryAccess access{p, bytes, kind, site, of_library, shared, uses};
+    const bool compares = kind == Access::compare;
+    const bool uses = kind == Access::read || kind == Access::atomic || compares;
+    if (kind == Access::exchange || compares) kind = Access::atomic;
+    const MemoryAccess access{p, bytes, kind, site, of_library, shared, uses, compares};
     check_bounds(*block, access, alignment, offset, own);
     if (!of_library) lockstep_.stop(*block, place, &access);
     if (kind != Access::copy) races_.access(*block, access);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../report.h"
+#include "../settings.h"
 #include "../shared_memory.h"
 
 namespace cuda_on_cpu {
@@ -34,6 +35,15 @@ bool same_moment(const Stamp& a, const Stamp& b) {
 /// Whether it still holds what new memory is filled with.
 bool looks_untouched(const char* p, std::size_t bytes) {
   return std::all_of(p, p + bytes, [](char c) { return static_cast<unsigned char>(c) == 0xff; });
+}
+
+/// Adds what `from` has seen to what `to` has.
+template <class Seen>
+void add_seen(Seen* to, const Seen& from) {
+  for (const auto& [address, count] : from) {
+    std::size_t& known = (*to)[address];
+    known = std::max(known, count);
+  }
 }
 
 }  // namespace
@@ -91,9 +101,12 @@ void Races::kernel_begins() {
   grid_epoch_ = 0;
   publications_.clear();
   fences_.clear();
+  same_value_written_.clear();
+  changed_atomically_ = false;
 }
 
 void Races::kernel_ends() {
+  if (changed_atomically_ && !same_value_written_.empty()) fail("%s", same_value_written_.c_str());
   if (!unwritten_read_) return;
   const UnwrittenRead& read = first_unwritten_read_;
   fail("%s: %s %s memory that nothing has written%s (%s)", text(read.access.site.line()).c_str(),
@@ -104,64 +117,87 @@ void Races::kernel_ends() {
 void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
 void Races::block_ends(Block& block) {
   look_again();
+  settle_suspicions(block);
   blocks_.erase(&block);
   running_ = nullptr;
 }
 
-void Races::block_synchronises(Block&) {
+void Races::block_synchronises(Block& block) {
   look_again();
+  settle_suspicions(block);
   ++running_->epoch;
-  for (const auto& [thread, seen] : running_->seen_by) {
-    for (const auto& [address, count] : seen) {
-      std::size_t& known = running_->seen[address];
-      known = std::max(known, count);
-    }
-  }
+  for (const auto& [thread, seen] : running_->seen_by) add_seen(&running_->seen, seen);
   running_->seen_by.clear();
 }
 void Races::grid_synchronises() { ++grid_epoch_; }
 
 void Races::warp_synchronises(Block&, int number, unsigned lanes) {
   OfWarp& warp = running_->warps[number];
-  std::array<std::uint32_t, 32> together{};
+  Known together{};
+  Seen seen;
   for (int lane = 0; lane < 32; ++lane) {
     if (!(lanes >> lane & 1)) continue;
-    warp.known[lane][lane] = ++warp.clock[lane];
-    for (int k = 0; k < 32; ++k) together[k] = std::max(together[k], warp.known[lane][k]);
+    if (const auto& known = warp.known[lane]) {
+      for (int k = 0; k < 32; ++k) together[k] = std::max(together[k], (*known)[k]);
+    }
+    const auto own = running_->seen_by.find(32 * number + lane);
+    if (own != running_->seen_by.end()) add_seen(&seen, own->second);
   }
   for (int lane = 0; lane < 32; ++lane) {
-    if (lanes >> lane & 1) warp.known[lane] = together;
+    if (lanes >> lane & 1) together[lane] = ++warp.clock[lane];
   }
+  const auto known = std::make_shared<const Known>(together);
+  for (int lane = 0; lane < 32; ++lane) {
+    if (!(lanes >> lane & 1)) continue;
+    warp.known[lane] = known;
+    if (!seen.empty()) running_->seen_by[32 * number + lane] = seen;
+  }
+}
+
+/// This moment of a thread, which ends with it.
+Races::Moment Races::moment(int thread) {
+  const OfWarp& warp = running_->warps[thread / 32];
+  return {static_cast<std::uint16_t>(thread), running_->epoch, warp.clock[thread % 32],
+          running_->tick[thread]++, warp.known[thread % 32]};
+}
+
+/// Whether a block's threads did one before the other in every order: by the thread's own order, by
+/// a barrier in between, or by an operation of the warp.
+template <class Earlier>
+bool Races::precedes(const Earlier& earlier, const Moment& later) {
+  if (earlier.block_epoch < later.block_epoch) return true;
+  if (earlier.thread == later.thread) return earlier.tick <= later.tick;
+  return earlier.thread / 32 == later.thread / 32 && later.known &&
+         earlier.warp_clock < (*later.known)[earlier.thread % 32];
 }
 
 void Races::thread_fences(const Block& block) {
-  const int thread = block.running_thread();
-  const Fence fence{running_->epoch, ++running_->tick[thread]};
-  running_->last_fence[thread] = fence;
-  fences_[block.number() * kMaxThreads + thread].push_back(fence);
+  fences_[static_cast<std::uint32_t>(block.number())].push_back(moment(block.running_thread()));
 }
 
 void Races::note_atomic(const Block& block, const MemoryAccess& access) {
+  changed_atomically_ = true;
   const int thread = block.running_thread();
+  const auto number = static_cast<std::uint32_t>(block.number());
   Publications& here = publications_[access.address];
-  running_->seen_by[thread][access.address] = here.count;
-  const auto fence = running_->last_fence.find(thread);
-  const Fence last = fence == running_->last_fence.end() ? Fence{} : fence->second;
-  here.of_block[static_cast<std::uint32_t>(block.number())].push_back(
-      {here.count++, running_->epoch, running_->tick[thread]++, static_cast<std::uint16_t>(thread),
-       last.block_epoch, last.tick});
+  Seen& seen = running_->seen_by[thread];
+  add_seen(&seen, here.seen);
+  if (fences_.count(number)) {
+    add_seen(&here.seen, running_->seen);
+    add_seen(&here.seen, seen);
+  }
+  seen[access.address] = here.count;
+  here.of_block[number].push_back({here.count++, moment(thread)});
 }
 
-/// Whether a fence stands between the write `before` and the atomic after it: a fence of the thread
-/// that does the atomic, or the writer's own before a barrier.
-bool Races::fenced(const Stamp& before, const Publication& p) const {
-  if (p.fence_epoch > before.block_epoch) return true;
-  if (p.thread == before.thread && p.fence_tick > before.tick) return true;
-  const auto own = fences_.find(std::uint64_t{before.block} * kMaxThreads + before.thread);
-  if (own == fences_.end()) return false;
-  return std::any_of(own->second.begin(), own->second.end(), [&](const Fence& fence) {
-    return fence.tick > before.tick && fence.block_epoch < p.block_epoch;
-  });
+/// Whether a fence stands between the write `before` and the atomic after it: mostly one of the
+/// thread that does the atomic, or the writer's own before a barrier.
+bool Races::fenced(const Stamp& before, const Moment& atomic) const {
+  const auto fences = fences_.find(before.block);
+  return fences != fences_.end() &&
+         std::any_of(fences->second.begin(), fences->second.end(), [&](const Moment& fence) {
+           return precedes(before, fence) && precedes(fence, atomic);
+         });
 }
 
 /// Whether one of the atomics that somebody has seen came after `before`. `fenced_at`: null, or the
@@ -174,11 +210,7 @@ bool Races::published_among(const Stamp& before, const Seen& seen, const char* f
     if (found == here.of_block.end()) continue;
     for (const Publication& p : found->second) {
       if (p.number >= count) break;
-      if ((p.block_epoch > before.block_epoch ||
-           (p.thread == before.thread && p.tick >= before.tick)) &&
-          (!needs_fence || fenced(before, p))) {
-        return true;
-      }
+      if (precedes(before, p.moment) && (!needs_fence || fenced(before, p.moment))) return true;
     }
   }
   return false;
@@ -198,8 +230,8 @@ bool Races::ordered(const Stamp& before, const Stamp& now, const char* fenced_at
   if (before.block == now.block) {
     if (before.thread == now.thread || before.block_epoch < now.block_epoch) return true;
     if (before.thread / 32 == now.thread / 32) {
-      const OfWarp& warp = running_->warps[now.thread / 32];
-      if (before.warp_clock < warp.known[now.thread % 32][before.thread % 32]) return true;
+      const auto& known = running_->warps[now.thread / 32].known[now.thread % 32];
+      if (known && before.warp_clock < (*known)[before.thread % 32]) return true;
     }
   }
   return published(before, now, before.block == now.block ? nullptr : fenced_at);
@@ -240,6 +272,7 @@ Races::Stamp Races::stamp(const Block& block, const MemoryAccess& access, std::u
 
 void Races::access(Block& block, const MemoryAccess& access) {
   look_again();
+  note_comparison(block, access);
   const std::size_t skew = reinterpret_cast<std::uintptr_t>(access.address) % kWord;
   Stamp now = stamp(block, access, 0);
   for (std::size_t done = 0; done < access.bytes;) {
@@ -257,11 +290,13 @@ void Races::access(Block& block, const MemoryAccess& access) {
     };
     if (counts(word->write, access.address)) {
       const bool atomic = word->write.atomic || now.atomic;
-      if (atomic || access.kind == Access::read || !access.shared || access.of_library) {
+      if (access.kind == Access::read && word->write.atomic) {
+        running_->suspicions.try_emplace(
+            now.thread, Suspicion{word->write, "changed atomically", access, now.thread});
+      } else if (atomic || access.kind == Access::read || access.of_library) {
         report(block, now.thread, word->write, word->write.atomic ? "changed atomically" : "wrote",
                access, ordered(word->write, now));
-      }
-      if (!second_write_.block) {
+      } else if (!second_write_.block) {
         second_write_ = {&block, word->write, access, now.thread, {access.address, access.bytes}};
       }
     }
@@ -281,8 +316,14 @@ void Races::access(Block& block, const MemoryAccess& access) {
                         !ordered(word->read, now);
       (keep ? word->other_read : word->read) = now;
     } else {
-      if (counts(word->read)) report(block, now.thread, word->read, "read", access);
-      if (counts(word->other_read)) report(block, now.thread, word->other_read, "read", access);
+      for (const Stamp& read : {word->read, word->other_read}) {
+        if (!counts(read)) continue;
+        if (!now.atomic || read.block != now.block ||
+            running_->just_read[read.thread] != access.address) {
+          report(block, now.thread, read, "read", access);
+        }
+        running_->suspicions.try_emplace(read.thread, Suspicion{read, "read", access, now.thread});
+      }
       // A write of its own stays, until an atomic has published it: another thread's atomic may
       // come at any time.
       const bool unpublished = now.atomic && !word->write.atomic && same_moment(word->write, now);
@@ -298,31 +339,64 @@ void Races::access(Block& block, const MemoryAccess& access) {
 
 void Races::report(const Block& block, int thread, const Stamp& before, const char* verb_before,
                    const MemoryAccess& now, bool lacks_fence) const {
+  fail("%s", describe(block, thread, before, verb_before, now, lacks_fence).c_str());
+}
+
+std::string Races::describe(const Block& block, int thread, const Stamp& before,
+                            const char* verb_before, const MemoryAccess& now,
+                            bool lacks_fence) const {
   const bool same_block = before.block == block.number();
   const dim3 grid = block.kernel().config.grid;
   const uint3 other = {before.block % grid.x, before.block / grid.x % grid.y,
                        before.block / grid.x / grid.y};
   const std::string place =
       now.shared ? ": " + describe_shared(now.address - block.shared_memory_begin()) : "";
-  fail(
-      "%s: race in %s memory: thread %s %s what thread %s%s %s at %s, and no %s in between "
-      "(kernel launched at %s, block %s%s)",
-      text(now.site.line()).c_str(), now.shared ? "shared" : "global",
-      text(block.thread_index(thread)).c_str(), verb(now.kind),
-      text(block.thread_index(before.thread)).c_str(),
-      same_block ? "" : (" of block " + text(other)).c_str(), verb_before,
-      text(sites_[before.site].line()).c_str(),
-      lacks_fence  ? "__threadfence before the atomic"
-      : same_block ? "barrier"
-                   : "order",
-      text(block.kernel().config.where).c_str(), text(block.block_index()).c_str(), place.c_str());
+  const std::string barrier = lacks_fence  ? "__threadfence before the atomic"
+                              : same_block ? "barrier"
+                                           : "order";
+  return text(now.site.line()) + ": race in " + (now.shared ? "shared" : "global") +
+         " memory: thread " + text(block.thread_index(thread)) + " " + verb(now.kind) +
+         " what thread " + text(block.thread_index(before.thread)) +
+         (same_block ? "" : " of block " + text(other)) + " " + verb_before + " at " +
+         text(sites_[before.site].line()) + ", and no " + barrier +
+         " in between (kernel launched at " + text(block.kernel().config.where) + ", block " +
+         text(block.block_index()) + place + ")";
+}
+
+void Races::settle_suspicions(const Block& block) {
+  if (running_->suspicions.empty()) return;
+  const Suspicion& first = running_->suspicions.begin()->second;
+  report(block, first.thread, first.before, first.verb_before, first.now);
+}
+
+/// Is this the comparison that makes the running thread's last read harmless?
+void Races::note_comparison(const Block& block, const MemoryAccess& access) {
+  const int thread = block.running_thread();
+  const char*& just_read = running_->just_read[thread];
+  const auto suspicion = running_->suspicions.find(thread);
+  if (access.compares && just_read == access.address) {
+    if (suspicion != running_->suspicions.end()) running_->suspicions.erase(suspicion);
+    for (std::size_t done = 0; done < access.bytes; done += kWord) {
+      Word* word = find_word(block, access, done);
+      if (!word) break;
+      for (Stamp* read : {&word->read, &word->other_read}) {
+        if (read->block == block.number() && read->thread == thread) read->launch = 0;
+      }
+    }
+  } else if (suspicion != running_->suspicions.end()) {
+    const Suspicion& s = suspicion->second;
+    report(block, s.thread, s.before, s.verb_before, s.now);
+  }
+  just_read = access.kind == Access::read ? access.address : nullptr;
 }
 
 void Races::look_again() {
   if (!second_write_.block) return;
   const SecondWrite write = std::exchange(second_write_, {});
-  if (std::memcmp(write.access.address, write.held.data(), write.held.size()) != 0) {
-    report(*write.block, write.thread, write.before, "wrote", write.access);
+  const bool same = std::memcmp(write.access.address, write.held.data(), write.held.size()) == 0;
+  if (!same) report(*write.block, write.thread, write.before, "wrote", write.access);
+  if (settings().same_values && !write.access.shared && same_value_written_.empty()) {
+    same_value_written_ = describe(*write.block, write.thread, write.before, "wrote", write.access);
   }
 }
 

@@ -16,8 +16,8 @@ namespace cuda_on_cpu {
 
 /// Finds accesses that nothing orders: two threads, the same bytes, at least one writes, and not
 /// both are atomic. What orders accesses of one kernel: the block's barrier, a warp's operations,
-/// the grid's barrier, and an atomic on the same address in between (the first thread did one after
-/// its access, the other one before its own). Between blocks, what the first one wrote also needs a
+/// the grid's barrier, and an atomic on the same address in between (one comes after the first
+/// access, the other one before the second). Between blocks, what the first one wrote also needs a
 /// fence between the write and the atomic. It does not depend on which thread happened to come
 /// first.
 ///
@@ -68,44 +68,55 @@ class Races {
   using Words = std::unique_ptr<Word[], Free>;
   static Words new_words(std::size_t count);
 
-  /// An atomic on an address publishes what its thread had done before it: whoever does a later
-  /// atomic there may rely on that.
+  /// Up to which clock a lane knows what each lane of its warp has done.
+  using Known = std::array<std::uint32_t, 32>;
+  /// A thread's atomic or fence, and what of its block came before it.
+  struct Moment {
+    std::uint16_t thread;
+    std::uint32_t block_epoch, warp_clock, tick;
+    std::shared_ptr<const Known> known;  // null: nothing of the other lanes
+  };
+  /// How many of the publications at each address somebody has seen.
+  using Seen = std::unordered_map<const char*, std::size_t>;
+  /// An atomic on an address publishes what came before it: whoever does a later atomic there may
+  /// rely on that.
   struct Publication {
     std::size_t number;  // the atomics at this address are counted
-    std::uint32_t block_epoch, tick;
-    std::uint16_t thread;
-    std::uint32_t fence_epoch, fence_tick;  // those of its thread's last fence
-  };
-  /// A thread's fence: what it wrote before it, other blocks see in this order.
-  struct Fence {
-    std::uint32_t block_epoch = 0, tick = 0;
+    Moment moment;
   };
   struct Publications {
     std::size_t count = 0;
     std::unordered_map<std::uint32_t, std::vector<Publication>> of_block;
+    Seen seen;  // elsewhere, by threads that fenced before they published here
   };
-  /// How many of the publications at each address somebody has seen.
-  using Seen = std::unordered_map<const char*, std::size_t>;
   struct OfWarp {
-    std::array<std::uint32_t, 32> clock{};
-    // known[a][b]: up to which clock lane a knows what lane b has done.
-    std::array<std::array<std::uint32_t, 32>, 32> known{};
+    Known clock{};
+    std::array<std::shared_ptr<const Known>, 32> known;  // of each lane
+  };
+  /// A plain read that races with an atomic. It does no harm if its thread next compares what it
+  /// read with what is there, and changes it in the same step, as a loop around atomicCAS does.
+  struct Suspicion {
+    Stamp before;
+    const char* verb_before;
+    MemoryAccess now;
+    int thread;  ///< of `now`
   };
   struct OfBlock {
     std::uint32_t epoch = 0;
     std::array<OfWarp, kMaxWarps> warps{};
+    std::array<const char*, kMaxThreads> just_read{};  // by each thread's last access, if a read
+    std::map<int, Suspicion> suspicions;               // by the thread that read
     std::array<std::uint32_t, kMaxThreads> tick{};
-    std::unordered_map<int, Fence> last_fence;  // of each thread
-    std::unordered_map<int, Seen> seen_by;      // each thread, since the block's last barrier
-    Seen seen;                                  // all of them, before it
+    std::unordered_map<int, Seen> seen_by;  // each thread, since the block's last barrier
+    Seen seen;                              // all of them, before it
   };
   struct Region {
     std::size_t bytes;
     Words words;
   };
-  /// Two threads of a block that write the same shared memory: no harm is done where the second
-  /// one writes what is there already, as where all of them set a sum to 0. It writes right after
-  /// it was looked at.
+  /// Two threads that write the same memory: no harm is done if the second one writes what is there
+  /// already, as when all of them set a sum to 0, or two write the same corner of a field. It writes
+  /// right after it was looked at.
   struct SecondWrite {
     const Block* block = nullptr;  ///< null: there is none to be looked at again
     Stamp before;
@@ -123,12 +134,19 @@ class Races {
   bool ordered(const Stamp& before, const Stamp& now, const char* fenced_at = nullptr) const;
   bool published(const Stamp& before, const Stamp& now, const char* fenced_at) const;
   bool published_among(const Stamp& before, const Seen& seen, const char* fenced_at) const;
-  bool fenced(const Stamp& before, const Publication& p) const;
+  bool fenced(const Stamp& before, const Moment& atomic) const;
+  template <class Earlier>
+  static bool precedes(const Earlier& earlier, const Moment& later);
+  Moment moment(int thread);
   void note_atomic(const Block& block, const MemoryAccess& access);
+  std::string describe(const Block& block, int thread, const Stamp& before, const char* verb_before,
+                       const MemoryAccess& now, bool lacks_fence = false) const;
   [[noreturn]] void report(const Block& block, int thread, const Stamp& before,
                            const char* verb_before, const MemoryAccess& now,
                            bool lacks_fence = false) const;
   void look_again();
+  void settle_suspicions(const Block& block);
+  void note_comparison(const Block& block, const MemoryAccess& access);
   std::uint32_t number_of(const Site& site);
 
   std::map<const char*, Region> regions_;  // global memory, by where it begins
@@ -138,12 +156,14 @@ class Races {
   std::map<const Block*, OfBlock> blocks_;
   OfBlock* running_ = nullptr;
   std::unordered_map<const char*, Publications> publications_;
-  std::unordered_map<std::uint64_t, std::vector<Fence>> fences_;  // by block and thread
+  std::unordered_map<std::uint32_t, std::vector<Moment>> fences_;  // of each block
   std::vector<Site> sites_;
   std::unordered_map<const void*, std::uint32_t> site_numbers_;
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;
   SecondWrite second_write_;
+  std::string same_value_written_;   // in this kernel: the first time, as it is reported
+  bool changed_atomically_ = false;  // something, in this kernel
   bool unwritten_read_ = false;
   UnwrittenRead first_unwritten_read_;
 };

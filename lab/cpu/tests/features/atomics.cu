@@ -209,7 +209,7 @@ __global__ void reference_kernel(int* x, double* sum, int* slot) {
   const cuda::atomic_ref<int> first(*slot);
   int expected = -1;
   const bool mine = first.compare_exchange_strong(expected, k);
-  if (!mine) CHECK(expected >= 0);
+  if (!mine && expected < 0) x[0] = -1;
   if (mine && first.load() != k) first.store(-2);
 }
 
@@ -226,7 +226,36 @@ void references() {
   CHECK(slot[0] >= 0 && slot[0] < kCount);
 }
 
+// What CUDA's guide gives for GPUs without an atomicAdd of doubles: it begins with a plain read, and
+// is right whatever that finds.
+__device__ double add_by_comparing(double* address, double value) {
+  auto* bits = reinterpret_cast<unsigned long long*>(address);
+  unsigned long long old = *bits, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(bits, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
+  } while (assumed != old);
+  return __longlong_as_double(old);
+}
+
+__global__ void compare_kernel(double* sum) {
+  __shared__ double of_block;
+  if (threadIdx.x == 0) of_block = 0;
+  __syncthreads();
+  add_by_comparing(&of_block, 0.5);
+  __syncthreads();
+  if (threadIdx.x == 0) add_by_comparing(sum, of_block);
+}
+
+void comparing() {
+  Array<double> sum(1);
+  compare_kernel<<<kBlocks, kThreads>>>(sum.data());
+  FINISHED();
+  CHECK_EQUAL(sum[0], 0.5 * kCount);
+}
+
 int main() {
+  comparing();
   add<int>(-2);
   add<unsigned>(3u);
   add<unsigned long long>(1ull << 33);

@@ -85,6 +85,24 @@ void grid_stride() {
   for (int k = 0; k < 1003; ++k) CHECK_EQUAL(times[k], 1);
 }
 
+// Each thread has a point of each side: the corners are written twice, with the same value.
+__global__ void sides_kernel(int* field, int n) {
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (k >= n) return;
+  field[k] = k;
+  field[(n - 1) * n + k] = k + n - 1;
+  field[k * n] = k;
+  field[k * n + n - 1] = k + n - 1;
+}
+
+void corners() {
+  Array<int> field(100 * 100);
+  sides_kernel<<<4, 32>>>(field.data(), 100);
+  FINISHED();
+  CHECK_EQUAL(field[99], 99);
+  CHECK_EQUAL(field[9999], 198);
+}
+
 void members() {
   const dim3 none;
   CHECK(none.x == 1 && none.y == 1 && none.z == 1);
@@ -107,6 +125,7 @@ int main() {
   shape({1, 2}, {1, 2, 64});
   large_grids();
   grid_stride();
+  corners();
   members();
   return result();
 }

@@ -109,6 +109,51 @@ __global__ void atomic_sum_kernel(int* sum, int* total, unsigned* counter) {
   *counter = 0;
 }
 
+// Several lanes write, and one of them fences and counts for the warp. All lanes learn from it
+// whether theirs was the last one.
+__global__ void warps_count_kernel(int* partial, int* total, unsigned* counter) {
+  const unsigned lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;
+  partial[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
+  __syncwarp();
+  unsigned before = 0;
+  if (lane == 0) {
+    __threadfence();
+    before = atomicAdd(counter, 1);
+  }
+  before = __shfl_sync(~0u, before, 0);
+  if (before < warps - 1) return;
+  if (lane == 0) *counter = 0;
+  int sum = 0;
+  for (unsigned k = lane; k < gridDim.x * blockDim.x; k += 32) sum += partial[k];
+  atomicAdd(total, sum);
+}
+
+// The same where each lane fences by itself, and one of the block's warps counts for all.
+__global__ void lanes_fence_kernel(int* partial, int* total, unsigned* counter) {
+  partial[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
+  __threadfence();
+  __syncwarp();
+  if (threadIdx.x % 32 > 0) return;
+  if (atomicAdd(counter, 1) < gridDim.x * blockDim.x / 32 - 1) return;
+  *counter = 0;
+  for (unsigned k = 0; k < gridDim.x * blockDim.x; ++k) *total += partial[k];
+}
+
+// The last block of each row of blocks counts its row: what one block learned of another, it passes
+// on.
+__global__ void rows_count_kernel(int* partial, int* total, unsigned* counter) {
+  if (threadIdx.x > 0) return;
+  constexpr unsigned kRow = 8;
+  const unsigned row = blockIdx.x / kRow, rows = gridDim.x / kRow;
+  for (unsigned k = 0; k < blockDim.x; ++k) partial[blockIdx.x * blockDim.x + k] = k;
+  __threadfence();
+  if (atomicAdd(&counter[1 + row], 1) < kRow - 1) return;
+  __threadfence();
+  if (atomicAdd(counter, 1) < rows - 1) return;
+  for (unsigned k = 0; k <= rows; ++k) counter[k] = 0;
+  for (unsigned k = 0; k < gridDim.x * blockDim.x; ++k) *total += partial[k];
+}
+
 int main() {
   const int n = 50000, blocks = 40;
   Array<double> in(n), partial(blocks), total(1);
@@ -122,7 +167,8 @@ int main() {
   }
 
   Array<int> counts(blocks), count(1);
-  Array<unsigned> counter(1);
+  Array<unsigned> counter(1 + blocks);
+  for (int k = 0; k <= blocks; ++k) counter[k] = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
     count[0] = 0;
     count_kernel<<<blocks, 70>>>(counts.data(), count.data(), counter.data());
@@ -135,8 +181,10 @@ int main() {
   const int expected_sum = blocks * (kThreads * (kThreads - 1) / 2);
   for (int repeat = 0; repeat < 2; ++repeat) {
     using Kernel = void (*)(int*, int*, unsigned*);
-    for (const Kernel kernel : {Kernel(each_fences_kernel), Kernel(one_fences_kernel<false>),
-                                Kernel(one_fences_kernel<true>), Kernel(atomic_sum_kernel)}) {
+    for (const Kernel kernel :
+         {Kernel(each_fences_kernel), Kernel(one_fences_kernel<false>),
+          Kernel(one_fences_kernel<true>), Kernel(atomic_sum_kernel), Kernel(warps_count_kernel),
+          Kernel(lanes_fence_kernel), Kernel(rows_count_kernel)}) {
       count[0] = values[0] = 0;
       kernel<<<blocks, kThreads>>>(values.data(), count.data(), counter.data());
       FINISHED();
