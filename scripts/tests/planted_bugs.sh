@@ -102,7 +102,10 @@ compile() { # compile FROM TO: by the compiler that makes the step
 compile_all() {
   local all=$temp/all.${source_file##*.}
   all_variants "$source_file" "${names[@]}" >"$all"
-  if [[ $needs != ranks && ($place != cpu || -n ${LAB_TEST_NVCC:-}) ]]; then compile "$all" "$temp/program" || return; fi
+  # Without a GPU, what is right has to be right for nvcc, too.
+  if [[ $needs != ranks && ($place != cpu || ($verdict == right && -n ${LAB_TEST_NVCC:-})) ]]; then
+    compile "$all" "$temp/program" || return
+  fi
   local tool=$build_dir/bin/cuda_to_cpp
   if [[ $place == gpu ]]; then
     # What the build has no library for is not looked at.
