@@ -118,10 +118,10 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
   std::vector<std::string> command;
-  if (run.halos || run.order || run.same_values || run.ranks > 0) command.push_back("env");
+  if (run.halos || run.order || run.strict || run.ranks > 0) command.push_back("env");
   if (run.halos) command.push_back(std::string("LAB_HALOS=") + run.halos);
   if (run.order) command.push_back(std::string("LAB_CPU_ORDER=") + run.order);
-  if (run.same_values) command.push_back("LAB_CPU_SAME_VALUES=1");
+  if (run.strict) command.push_back("LAB_CPU_STRICT=1");
   if (run.ranks > 0) {
     // What a launcher leaves behind when it is ended goes with the folder.
     const std::string folder = std::filesystem::path(dir).parent_path().string();

@@ -22,7 +22,7 @@ struct Case {
   const char* halos =
       nullptr;  ///< LAB_HALOS of a job, "mpi" or "nccl"; null: what it does by itself
   const char* order = nullptr;  ///< LAB_CPU_ORDER: "reverse", "shuffled"; null: as it is set here
-  bool same_values = false;     ///< LAB_CPU_SAME_VALUES=1
+  bool strict = false;          ///< LAB_CPU_STRICT=1
 };
 
 /// What starts a job of several ranks: it stands beside this program.

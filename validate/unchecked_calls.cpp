@@ -108,6 +108,8 @@ class Program {
            need_none.count(name) == 0 && begins_statement(k) && text(closing(k + 1) + 1) == ";";
   }
 
+  bool forgets_an_error(std::size_t k) const;
+
   /// Whether somebody asks at k for the error of what came before.
   bool asks(std::size_t k) const {
     const std::string& name = text(k);
@@ -236,6 +238,19 @@ void Program::find_checkers() {
   }
 }
 
+/// Whether a call takes back an error that was answered already: it follows no launch in its
+/// function.
+bool Program::forgets_an_error(std::size_t k) const {
+  if (text(k) != "cudaGetLastError") return false;
+  for (const Body& function : functions_) {
+    if (k < function.begin || k >= function.end) continue;
+    for (std::size_t before = function.begin; before < k; ++before) {
+      if (text(before) == "<<<") return false;
+    }
+  }
+  return true;
+}
+
 std::string Program::unchecked() const {
   std::vector<std::pair<std::string, std::vector<int>>> places;  // what, and its lines
   auto add = [&](const std::string& what, int line) {
@@ -252,6 +267,7 @@ std::string Program::unchecked() const {
     asks_for_room |= text(k) == "require_gpu_memory";
     const bool is_launch = text(k) == "<<<";
     if (!is_launch && !drops_result(k)) continue;
+    if (forgets_an_error(k)) continue;
     if (!asked_after(k, {})) add(is_launch ? "launch" : text(k), tokens_[k].line);
   }
 

@@ -65,6 +65,7 @@ TEST(UncheckedCallsTest, names_calls_whose_result_is_dropped) {
        {"CUDA_CHECK(cudaFree(a));", "(void)cudaFree(a);", "auto e = cudaFree(a);",
         "cudaError_t e{cudaFree(a)};", "if (cudaFree(a) != cudaSuccess) fail();",
         "return cudaFree(a);", "cudaFree(a); CUDA_CHECK(cudaGetLastError());", "// cudaFree(a);",
+        "if (cudaGraphExecUpdate(g, h, &i) != cudaSuccess) { cudaGetLastError(); anew(); }",
         "puts(\"; cudaFree(a);\");", "cudaDeviceReset();", "cudaStream_t stream;"}) {
     EXPECT_EQ(validate::unchecked_calls(std::string("void f() { ") + fine + "\n}"), "") << fine;
   }

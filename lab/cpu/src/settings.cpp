@@ -44,7 +44,7 @@ Settings read_settings() {
 #endif
   settings.multiprocessors = static_cast<int>(read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4));
   settings.leaks = read_number("LAB_CPU_LEAKS", 0, 1, 0) == 1;
-  settings.same_values = read_number("LAB_CPU_SAME_VALUES", 0, 1, 0) == 1;
+  settings.strict = read_number("LAB_CPU_STRICT", 0, 1, 0) == 1;
   return settings;
 }
 

@@ -302,7 +302,10 @@ void Races::access(Block& block, const MemoryAccess& access) {
     }
     const bool seen_in_shared = word->write.launch == launch_ && word->write.block == now.block;
     const bool written = access.shared ? seen_in_shared : word->written;
-    if (access.uses && !written && !unwritten_read_ &&
+    // An atomic's result may be one that nobody asks for: then it stays unwritten.
+    const bool stays_unwritten =
+        now.atomic && access.uses && !written && !access.shared && !settings().strict;
+    if (access.uses && !written && !stays_unwritten && !unwritten_read_ &&
         looks_untouched(access.address + done, here)) {
       unwritten_read_ = true;
       const std::string place =
@@ -328,7 +331,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
       // come at any time.
       const bool unpublished = now.atomic && !word->write.atomic && same_moment(word->write, now);
       if (!unpublished) word->write = now;
-      word->written = true;
+      if (!stays_unwritten) word->written = true;
       word->read.launch = word->other_read.launch = 0;
     }
     done += here;
@@ -395,7 +398,7 @@ void Races::look_again() {
   const SecondWrite write = std::exchange(second_write_, {});
   const bool same = std::memcmp(write.access.address, write.held.data(), write.held.size()) == 0;
   if (!same) report(*write.block, write.thread, write.before, "wrote", write.access);
-  if (settings().same_values && !write.access.shared && same_value_written_.empty()) {
+  if (settings().strict && !write.access.shared && same_value_written_.empty()) {
     same_value_written_ = describe(*write.block, write.thread, write.before, "wrote", write.access);
   }
 }

@@ -254,7 +254,23 @@ void comparing() {
   CHECK_EQUAL(sum[0], 0.5 * kCount);
 }
 
+// Every launch adds up, and the result of the last one alone counts: it is set to 0 before that.
+__global__ void add_kernel(double* sum) { atomicAdd(sum, 0.5); }
+
+void one_of_two_sums() {
+  double *sum, host = 0;
+  CUDA(cudaMalloc(&sum, sizeof *sum));
+  add_kernel<<<kBlocks, kThreads>>>(sum);
+  CUDA(cudaMemset(sum, 0, sizeof *sum));
+  add_kernel<<<kBlocks, kThreads>>>(sum);
+  LAUNCHED();
+  CUDA(cudaMemcpy(&host, sum, sizeof host, cudaMemcpyDeviceToHost));
+  CUDA(cudaFree(sum));
+  CHECK_EQUAL(host, 0.5 * kCount);
+}
+
 int main() {
+  one_of_two_sums();
   comparing();
   add<int>(-2);
   add<unsigned>(3u);

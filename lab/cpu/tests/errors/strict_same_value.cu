@@ -1,6 +1,6 @@
-// expect: race_same_value.cu:@store: race in global memory: thread \([0-9]+,0,0\) writes what
+// expect: strict_same_value.cu:@store: race in global memory: thread \([0-9]+,0,0\) writes what
 //         thread \([0-9]+,0,0\) of block \([0-9],0,0\) wrote at line @store, and no order
-// env: LAB_CPU_SAME_VALUES=1
+// env: LAB_CPU_STRICT=1
 // variant: watched
 
 #include <lab/cuda_check.h>
