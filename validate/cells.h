@@ -64,6 +64,8 @@ struct Pattern {
     kRectangle,  ///< where some columns and some rows cross
     kInColumns,  ///< not all points of these columns, and none elsewhere
     kInRows,     ///< not all points of these rows, and none elsewhere
+    kEvenSum,    ///< every second point of each row: those with an even i + j
+    kOddSum,     ///< those with an odd one
     kOther,
   };
   Kind kind = kNone;
@@ -78,8 +80,8 @@ Pattern find_pattern(const Cells& cells);
 /// A power of two P of which every P x P block has the same points in the set; 0: there is none.
 int same_in_every_block(const Cells& cells);
 
-/// The set as text, at most 20 lines of 40 characters, '#' where there is a point of it. The first
-/// line is the row j = n - 1.
+/// The set as text, at most 20 lines of 40 characters: '#' stands for points that all belong to it,
+/// '+' for some that do. The first line is the row j = n - 1.
 std::vector<std::string> picture(const Cells& cells);
 
 }  // namespace validate

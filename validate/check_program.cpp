@@ -387,7 +387,8 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   if (wrong.first_iteration > 0) run.iterations = wrong.first_iteration;
   Observation seen;
   if (run.n > kMaxDiagnosedN || !patient.run(run, &seen)) return {};
-  std::vector<std::string> lines = {"where it is wrong (#), i to the right, j upwards:"};
+  std::vector<std::string> lines = {
+      "where it is wrong (# all points, + some), i to the right, j upwards:"};
   bool everywhere = true;
   for (const std::string& line : picture(wrong_cells(run, seen.field))) {
     lines.push_back("  " + line);

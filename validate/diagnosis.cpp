@@ -29,14 +29,43 @@ bool Words::has_line(const std::string& code) const {
   return source_.empty() || code_only(source_).find(code_only(code)) != std::string::npos;
 }
 
+std::string Words::kernel(bool copies) const {
+  std::string found;
+  for (const std::string& name : kernels_in(source_)) {
+    bool other = false, copy = false;
+    for (const char* part : {"init", "start", "fill", "sum", "reduc", "residual", "norm", "zero"}) {
+      other |= name.find(part) != std::string::npos;
+    }
+    for (const char* part : {"copy", "swap", "update_old"}) {
+      copy |= name.find(part) != std::string::npos;
+    }
+    if (other || copy != copies) continue;
+    if (!found.empty()) return "";
+    found = name;
+  }
+  return found;
+}
+
 std::string Words::sweep() const {
-  if (!sweep_on_gpu()) return "jacobi_sweep";
-  return has("jacobi_pass_kernel", has_passes()) ? "jacobi_pass_kernel" : "jacobi_sweep_kernel";
+  if (!sweep_on_gpu()) return has("jacobi_sweep", true) ? "jacobi_sweep" : "the sweep";
+  const std::string usual =
+      has("jacobi_pass_kernel", has_passes()) ? "jacobi_pass_kernel" : "jacobi_sweep_kernel";
+  if (has(usual, true)) return usual;
+  const std::string own = kernel(false);
+  return own.empty() ? "the sweep" : own;
+}
+
+std::string Words::copy() const {
+  if (copy_on_gpu() && has("copy_field_kernel", true)) return "copy_field_kernel";
+  const std::string own = copy_on_gpu() ? kernel(true) : "";
+  return own.empty() ? "copy_field" : own;
 }
 
 std::string Words::host() const {
-  if (has("jacobi_pass", has_passes())) return "jacobi_pass";
-  return has("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps" : "jacobi_sweep";
+  const std::string usual = has("jacobi_pass", has_passes())    ? "jacobi_pass"
+                            : has("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps"
+                                                                : "jacobi_sweep";
+  return has(usual, true) ? usual : "the function that launches it";
 }
 
 std::string Words::lacking_of_pipeline() const {
@@ -54,8 +83,9 @@ std::string Words::handover() const {
 }
 
 std::string Words::bounds() const {
-  return has_strips() ? "which columns and rows keep their values in " + sweep() +
-                            " and in what it calls: all but the interior, 1 to n - 2"
+  return has_strips() ? "which columns and rows keep their old values in " + sweep() +
+                            " and in what it calls: those of the boundary, 0 and n - 1, and no "
+                            "others of the grid"
                       : "the bounds of i and j in " + sweep() + ": 1 to n - 2";
 }
 
@@ -170,6 +200,113 @@ bool field_changes(Interview* interview, int k) {
          std::memcmp(one->field.data(), other.field.data(), one->field.size() * sizeof(float)) != 0;
 }
 
+Diagnosis ask_about_streams(const std::string& source) {
+  const std::vector<Queued> all = queued_in(source);
+  const bool default_waits = source.find("NonBlocking") == std::string::npos;
+  const auto named = [](const Queued& work) {
+    return work.stream.empty() ? std::string("the default stream") : "the stream " + work.stream;
+  };
+  for (const Queued& other : all) {
+    if (other.launch || other.arguments.size() < 3) continue;
+    const bool fill = other.call.find("Memset") != std::string::npos;
+    const std::string& memory = other.arguments[fill ? 0 : 1];
+    for (const Queued& launch : all) {
+      const auto& given = launch.arguments;
+      if (!launch.launch || launch.stream == other.stream ||
+          std::find(given.begin(), given.end(), memory) == given.end()) {
+        continue;
+      }
+      if (default_waits && (launch.stream.empty() || other.stream.empty())) continue;
+      return {
+          format("line %d %s %s in %s, line %d launches the kernel that adds to it in %s: "
+                 "nothing says which of the two comes first",
+                 other.line, fill ? "fills" : "copies", memory.c_str(), named(other).c_str(),
+                 launch.line, named(launch).c_str()),
+          {format("the stream at line %d and the one at line %d: the same for both; or an event "
+                  "that the second one waits for (cudaStreamWaitEvent)",
+                  other.line, launch.line)}};
+    }
+  }
+  return {};
+}
+
+Diagnosis ask_about_order_of_sum(const std::string& source) {
+  const std::vector<Queued> all = queued_in(source);
+  const std::vector<std::string> lines = code_lines(source);
+  const auto one_function = [&](const Queued& from, const Queued& to) {
+    return std::none_of(lines.begin() + from.line, lines.begin() + to.line - 1,
+                        [](const std::string& line) { return line.rfind('}', 0) == 0; });
+  };
+  const auto is_copy = [](const Queued& work) {
+    return !work.launch && work.call.find("Memcpy") != std::string::npos &&
+           work.arguments.size() > 3 && work.arguments[3] == "cudaMemcpyDeviceToHost";
+  };
+  const auto is_fill = [](const Queued& work) {
+    return !work.launch && work.call.find("Memset") != std::string::npos && !work.arguments.empty();
+  };
+  const auto adds = [](const Queued& work, const std::string& sum) {
+    return work.launch && std::count(work.arguments.begin(), work.arguments.end(), sum) > 0;
+  };
+  for (std::size_t k = 0; k + 1 < all.size(); ++k) {
+    const Queued &first = all[k], &second = all[k + 1];
+    if (second.line <= first.line || !one_function(first, second)) continue;
+    const bool nothing_before =
+        k == 0 || all[k - 1].line > first.line || !one_function(all[k - 1], first);
+    if (is_copy(first) && adds(second, first.arguments[1]) &&
+        (nothing_before || is_fill(all[k - 1]))) {
+      return {format("line %d copies %s to the host before line %d launches the kernel that adds "
+                     "to it",
+                     first.line, first.arguments[1].c_str(), second.line),
+              {format("the order: first the launch at line %d, then the copy", second.line)}};
+    }
+    if (is_fill(second) && adds(first, second.arguments[0]) && nothing_before) {
+      return {format("line %d sets %s back when the kernel of line %d has added to it, and before "
+                     "the host reads it",
+                     second.line, second.arguments[0].c_str(), first.line),
+              {format("the order: first the fill at line %d, then the launch", second.line)}};
+    }
+  }
+  return {};
+}
+
+Diagnosis diagnose_global_race(const Finding& finding, const std::string& source) {
+  if (finding.kind != Finding::kRace || finding.shared || finding.both_write) return {};
+  const int line = finding.line, other = finding.other_line;
+  const std::string code = code_at(source, line);
+  const std::size_t adds = code.find("+="), is = code.find('=');
+  // "*sum = *sum + x"
+  const bool sums = is != std::string::npos && is > 0 &&
+                    code.find(code.substr(0, is) + "+", is) != std::string::npos;
+  if (line == other && (adds != std::string::npos || sums)) {
+    return {format("at line %d several threads add to the same sum, each reads it, adds, and "
+                   "writes it back, and what another one has added meanwhile is lost",
+                   line),
+            {format("line %d: atomicAdd", line)}};
+  }
+  const Scene scene = scene_of(finding, source);
+  const std::string what = scene.array.empty() ? "global memory" : scene.array;
+  const std::string lines =
+      other > 0 && other != line
+          ? format("lines %d and %d", std::min(line, other), std::max(line, other))
+          : format("line %d", line);
+  return {"a race: one thread writes what another one reads, in " + what + ", at " + lines +
+              ", and nothing says which of them comes first",
+          {"what the two lines are meant to access: a sweep reads one field and writes the other, "
+           "and no barrier inside a kernel orders threads of different blocks"}};
+}
+
+Diagnosis ask_about_lost_local(const std::string& source) {
+  const LostLocal lost = lost_local_in(source);
+  if (lost.name.empty()) return {};
+  return {format("at line %d the address of %s is %s; that variable is gone when %s has returned, "
+                 "and what is written there later damages other variables, or is lost",
+                 lost.line, lost.name.c_str(),
+                 lost.captured ? "kept for later (work that is captured as a graph keeps it)"
+                               : "given to a copy that nothing waits for",
+                 lost.function.c_str()),
+          {"memory for it that lives as long as the work that writes it: cudaMallocHost, say"}};
+}
+
 std::vector<std::string> Diagnosis::lines() const {
   std::vector<std::string> lines;
   if (!known()) return lines;
@@ -222,6 +359,17 @@ Diagnosis ask_about_numbers(const Wrong& wrong, Interview* interview) {
   const Observation* seen = interview->after(wrong.run.iterations);
   if (!seen || seen->residuals.size() < 2 || Words(interview->patient()).has_checks()) return {};
   const int step = seen->residuals[0].iteration;
+  if (step == 1 && wrong.made < wrong.run.iterations) {
+    for (std::size_t k = 1; k < seen->residuals.size(); ++k) {
+      const int before = seen->residuals[k - 1].iteration, now = seen->residuals[k].iteration;
+      if (now == before + 1) continue;
+      return {format("the residual of iteration %d is recorded, and the next one is that of "
+                     "iteration %d: run.record is not called in each iteration",
+                     before, now),
+              {"run.record(++iteration, residual) in the loop of main: in every turn, whatever the "
+               "iteration's number"}};
+    }
+  }
   for (std::size_t k = 0; k < seen->residuals.size(); ++k) {
     if (seen->residuals[k].iteration != step * static_cast<int>(k + 1)) return {};
   }
@@ -384,16 +532,58 @@ Diagnosis diagnose_host_early(const Finding& finding, const Patient& patient) {
                   finding.line)}};
 }
 
+/// What a line first assigns to: "sum" of *sum = part[0], and of sum[k] = part[0].
+std::string assigned_in(const std::string& code) {
+  std::size_t end = code.find('=');
+  while (end != std::string::npos && (code[end + 1] == '=' || std::strchr("=<>!", code[end - 1]))) {
+    end = code.find('=', end + (code[end + 1] == '=' ? 2 : 1));
+  }
+  if (end == std::string::npos) return "";
+  for (int depth = 0; end > 0 && (depth > 0 || code[end - 1] == ']');) {
+    --end;
+    depth += (code[end] == ']') - (code[end] == '[');
+  }
+  std::size_t begin = end;
+  while (begin > 0 && in_name(code[begin - 1])) --begin;
+  return code.substr(begin, end - begin);
+}
+
 /// Two threads that write the same place of a field.
-Diagnosis diagnose_two_writers(const Finding& finding, const Words& words) {
-  Diagnosis diagnosis{format("two threads write the same place in memory at line %d: each point "
-                             "has to be one thread's "
-                             "alone",
-                             finding.line),
-                      {"which points a thread has: where its loops begin, by how much they go on, "
-                       "and where they end, "
-                       "so that no two threads (or blocks) have the same ones"}};
-  if (words.has_pitch()) {
+Diagnosis diagnose_two_writers(const Finding& finding, const Patient& patient) {
+  // "race in global memory: thread (1,0,0) writes what thread (2,0,0) of block (0,0,0) wrote at
+  // line 84, and no order in between (kernel launched at line 105, block (0,1,0))"
+  const std::string& said = finding.words;
+  const std::string one = between(said, ": thread (", ")"),
+                    other = between(said, "what thread (", ")");
+  const std::string own = between(said, ", block (", ")"),
+                    theirs = between(said, " of block (", ")");
+  const std::string code = code_at(patient.source, finding.line);
+  const std::string target = code.find("+=") == std::string::npos ? assigned_in(code) : "";
+  std::string who;
+  if (!one.empty() && !other.empty() && !own.empty()) {
+    who = ": thread (" + one + ") of block (" + own + "), and thread (" + other + ") of " +
+          (theirs.empty() ? "the same block" : "block (" + theirs + ")");
+  }
+  // Parts of a sum are doubles, in an array or as one.
+  const std::string whole = code_only(patient.source);
+  const bool of_sum = !target.empty() && (whole.find("double*" + target) != std::string::npos ||
+                                          whole.find("double" + target + "[") != std::string::npos);
+  if (of_sum) {
+    return {format("at line %d several threads write the same place in %s, and what the last of "
+                   "them writes stays",
+                   finding.line, target.c_str()) +
+                who,
+            {format("the index at line %d: a place for each block (blockIdx.y * gridDim.x + "
+                    "blockIdx.x), or for each thread; or atomicAdd to one; or one block alone that "
+                    "gets there",
+                    finding.line)}};
+  }
+  Diagnosis diagnosis{
+      "two threads write the same place in " + (target.empty() ? "memory" : target) +
+          format(" at line %d", finding.line) + who + ". Each point has to be one thread's alone",
+      {"which points a thread has: where its loops begin, by how much they go on, and where they "
+       "end, so that no two threads (or blocks) have the same ones"}};
+  if (Words(patient).has_pitch()) {
     diagnosis.look_at.push_back(
         "idx: a row that is stored four points at a time needs a pitch that is a multiple of "
         "4, or its last store reaches into the next row");
@@ -420,9 +610,7 @@ Diagnosis diagnose_shared_race(const Finding& finding) {
   return {"a race: one thread of a block writes " + what + ", another one reads it, at " + lines +
               ", and no barrier says which of them comes first",
           {"__syncthreads() between writing shared memory and reading it; and where it is written "
-           "again, in a loop, between reading it and that, too",
-           "whether both are meant to be the same array: what is read and what is written by one "
-           "sweep are two"}};
+           "again, in a loop, between reading it and that, too"}};
 }
 
 /// An access past the end of an array in shared memory.
@@ -579,6 +767,10 @@ Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
              "then comes a barrier, before the first thread adds to it"}};
   }
   if (said.rfind("changes atomically", 0) == 0) {
+    for (const Diagnosis& order :
+         {ask_about_streams(patient.source), ask_about_order_of_sum(patient.source)}) {
+      if (order.known()) return order;
+    }
     return {format("line %d adds to memory that nothing has written", finding.line),
             {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel "
              "that adds to it, also where nobody reads that sum"}};
@@ -651,6 +843,13 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
         {"the first of a lane's columns: a multiple of 4, so the columns of a halo and those "
          "that a warp keeps are multiples of 4, too",
          "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}};
+  }
+  if (says(" bytes, and the ") && says(" has room for ")) {
+    const std::string bytes = between(said, "argument (", ")");
+    return {format("line %d copies or fills more than there is room for: ", finding.line) + bytes,
+            {format("the number of bytes at line %d: a float has sizeof(float), and a field n * n "
+                    "of them; the sum is one double",
+                    finding.line)}};
   }
   if (says("do not fit in pitches of")) {
     return {
@@ -929,7 +1128,10 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
                   "around it: interior points alone, 1 to n - 2",
                   finding.line, finding.what.c_str())}};
     case Finding::kRace:
-      if (finding.both_write && !finding.shared) return diagnose_two_writers(finding, words);
+      if (finding.both_write && !finding.shared) return diagnose_two_writers(finding, patient);
+      if (!finding.shared && finding.plain_line == 0) {
+        return diagnose_global_race(finding, patient.source);
+      }
       if (finding.shared && !(of_tile && finding.both_write)) return diagnose_shared_race(finding);
       if (!of_tile || !finding.both_write) break;
       return {format("two threads load the same entry of the tile, %s, at line %d; then others may "
@@ -1009,6 +1211,11 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
         {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is "
          "recorded"}};
   }
+  if (error.find("before it wrote its record") != std::string::npos) {
+    return {"main ends without run.finish, which writes the result",
+            {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an "
+             "exit() comes before it"}};
+  }
   if (error.find("holds no residual") != std::string::npos) {
     // With one pass alone nothing else records it.
     if (Words(patient).reads_sum_late() && patient.names.count("record") > 0) {
@@ -1082,7 +1289,12 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
         ask_the_cpu};
     return by_gpu;
   }
-  if (error.rfind("it crashed", 0) != 0) return {};
+  const bool crashed = error.rfind("it crashed", 0) == 0;
+  if (crashed || error.find("a null pointer") != std::string::npos) {
+    const Diagnosis lost = ask_about_lost_local(patient.source);
+    if (lost.known()) return lost;
+  }
+  if (!crashed) return {};
   const Diagnosis crash = diagnose_crash(run, words, patient);
   if (crash.known() || error.find("SIGABRT") == std::string::npos) return crash;
   return {

@@ -51,12 +51,13 @@ class Words {
   /// Of a file that copies to shared memory asynchronously: which of the calls that belong to it is
   /// missing; "": none.
   std::string lacking_of_pipeline() const;
+  /// The sweep's kernel, or its function; "the sweep" if the file calls neither as expected.
   std::string sweep() const;
   /// The host's function that launches it.
   std::string host() const;
-  bool launches_copy() const { return has_copy_kernel() && has_line("copy_field_kernel<<<"); }
-  bool has_copy_kernel() const { return copy_on_gpu() && has("copy_field_kernel", true); }
-  std::string copy() const { return has_copy_kernel() ? "copy_field_kernel" : "copy_field"; }
+  bool launches_copy() const { return has_copy_kernel() && has_line(copy() + "<<<"); }
+  bool has_copy_kernel() const { return copy_on_gpu() && copy() != "copy_field"; }
+  std::string copy() const;
   /// How the new field becomes the old one.
   std::string handover() const;
   /// What keeps the boundary as it is.
@@ -73,6 +74,8 @@ class Words {
  private:
   /// Whether the file holds the name; `guess` where there is no file to look into.
   bool has(const std::string& name, bool guess) const;
+  /// The kernel whose name holds, or does not hold, one of a copy's; "" if none does, or several do.
+  std::string kernel(bool copies) const;
   /// Whether it holds a name with this at its beginning, or behind a k for a constant.
   bool has_like(const std::string& beginning, bool guess) const;
   /// Whether the file holds this line; true where there is no file to look into.
@@ -143,6 +146,15 @@ Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview);
 Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview);
 /// Of residuals that are said every few sweeps only, and of a field that is right.
 Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview);
+/// Of a sum that is filled, added to and fetched in streams that do not wait for each other, as the
+/// program's text shows.
+Diagnosis ask_about_streams(const std::string& source);
+/// Of a sum that is copied to the host before it is added to, or set to 0 after that.
+Diagnosis ask_about_order_of_sum(const std::string& source);
+/// Two threads that use the same place in global memory, one of them writing: as the lines show.
+Diagnosis diagnose_global_race(const Finding& finding, const std::string& source);
+/// Of asynchronous work that keeps the address of a variable that is gone.
+Diagnosis ask_about_lost_local(const std::string& source);
 /// Whether another run, its threads in another order, gives another field after k iterations.
 bool field_changes(Interview* interview, int k);
 

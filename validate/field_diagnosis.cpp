@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <string>
 #include <vector>
 
 #include "field_look.h"
+#include "source_code.h"
 #include "text.h"
 
 namespace validate {
@@ -75,6 +77,24 @@ bool boundary_was_wrong_before(const Look& look) {
   });
 }
 
+/// Whether the wrong points of the boundary hold other values two sweeps later: what a field began
+/// with stays there, unless a sweep writes it.
+bool boundary_changes(const Look& look) {
+  const Observation* later = look.interview.after(look.first + 2);
+  return later && !look.all_of(look.ring, [&](int i, int j) {
+    const float value = look.at(look.found, i, j), then = look.at(later->field, i, j);
+    return value == then || !std::isfinite(value) || !std::isfinite(then);
+  });
+}
+
+/// A diagnosis, and what is wrong besides.
+Diagnosis with(const Diagnosis& besides, Diagnosis diagnosis) {
+  if (!besides.known()) return diagnosis;
+  diagnosis.cause += ". Besides, " + besides.cause;
+  diagnosis.look_at.insert(diagnosis.look_at.end(), besides.look_at.begin(), besides.look_at.end());
+  return diagnosis;
+}
+
 /// What else is wrong, where the boundary is: of the interior after the first sweep, which read a
 /// right boundary.
 Diagnosis ask_about_interior_alone(const Look& look);
@@ -106,6 +126,13 @@ Diagnosis ask_about_boundary(const Look& look) {
         "the sweep goes over " + where + " as if it were interior: it must keep its values",
         {look.words.bounds()}};
   } else {
+    if (boundary_changes(look)) {
+      diagnosis = {where + holds + value +
+                       " after a sweep, and other ones after later sweeps: the sweep (or the copy) "
+                       "writes there, where it must leave the values as they are",
+                   {look.words.bounds()}};
+      return with(besides, diagnosis);
+    }
     std::vector<std::string> causes = {"the sweep (or the copy) writes there",
                                        "f_new did not begin with its values"};
     diagnosis.look_at = {
@@ -113,7 +140,10 @@ Diagnosis ask_about_boundary(const Look& look) {
         "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in "
         "initialize_field: all points, i and j from 0 to n - 1"};
     // A sweep that reads beyond the field finds something else at each side of it.
-    if (sides == 4 && (zero || none)) {
+    // Nor does it read anything beyond the field, if a look at every access finds no such thing.
+    const Patient& patient = look.interview.patient();
+    const bool reads_right = patient.watched && patient.finding.kind != Finding::kOutOfBounds;
+    if ((none && reads_right) || (sides == 4 && (zero || none))) {
       std::reverse(causes.begin(), causes.end());
       std::reverse(diagnosis.look_at.begin(), diagnosis.look_at.end());
     }
@@ -126,15 +156,28 @@ Diagnosis ask_about_boundary(const Look& look) {
     }
     diagnosis.symptom = true;
   }
-  if (besides.known()) {
-    diagnosis.cause += ". Besides, " + besides.cause;
-    diagnosis.look_at.insert(diagnosis.look_at.end(), besides.look_at.begin(),
-                             besides.look_at.end());
-  }
-  return diagnosis;
+  return with(besides, diagnosis);
 }
 
 // ---- One array with its indices exchanged
+
+Diagnosis ask_about_exchanged_indices(const Look& look);
+
+constexpr int kSeveralBlocks = 100;  // points a side
+const char* const kTileIndices =
+    "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y "
+    "first";
+
+/// The same on a grid of several blocks: a tile with its indices exchanged looks, in a grid that is
+/// hardly larger than one block, as if the whole field had them exchanged.
+Diagnosis ask_again_with_more_blocks(const Look& look) {
+  if (!look.words.has_tile() || look.n >= kSeveralBlocks) return {};
+  Wrong wrong = look.wrong;
+  wrong.run.n = kSeveralBlocks;
+  Interview interview(wrong.run, look.interview.patient());
+  if (!interview.after(wrong.first_iteration)) return {};
+  return ask_about_exchanged_indices(Look(wrong, &interview));
+}
 
 Diagnosis ask_about_exchanged_indices(const Look& look) {
   if (look.inside.count() == 0) return {};
@@ -154,6 +197,13 @@ Diagnosis ask_about_exchanged_indices(const Look& look) {
     return look.near(look.at(flipped, i, j), look.at(look.found, i, j));
   });
   if (exchanged) {
+    if (const Diagnosis more = ask_again_with_more_blocks(look); more.known()) return more;
+    if (look.words.has_tile() && look.n < kSeveralBlocks) {
+      return {
+          "the interior is the right one with i and j exchanged, the boundary is not: within "
+          "each block (this grid is hardly larger than one), or in one array's index",
+          {kTileIndices, "every idx(...) in " + look.words.sweep() + ": idx(i, j, n)"}};
+    }
     return {
         "the interior is the right one with i and j exchanged, the boundary is not: one array's "
         "index has i and j exchanged, the others' have not",
@@ -197,17 +247,18 @@ Diagnosis ask_about_exchanged_indices(const Look& look) {
     look.all_of(interior, [&](int i, int j) {
       const int a = i / block * block + j % block, b = j / block * block + i % block;
       if (std::max(a, b) >= look.n - 1 || std::min(a, b) < 1) return true;
+      // At a block's edge a halo may be right.
+      const int x = i % block, y = j % block;
+      if (std::min(x, y) == 0 || std::max(x, y) == block - 1) return true;
       ++points;
       fits += look.near(look.at(look.expected, a, b), look.at(look.found, i, j));
       return true;
     });
     if (points > 0 && 20 * fits > 19 * points) {
       return {format("within each block of %d x %d points, i and j are exchanged", block, block),
-              {look.words.has_tile()
-                   ? "the tile's indices where it is loaded and where it is read: tile[y][x] in "
-                     "both places, y first"
-                   : "threadIdx.x and threadIdx.y in " + look.words.sweep() +
-                         ": x belongs to i, y to j, in every index"}};
+              {look.words.has_tile() ? kTileIndices
+                                     : "threadIdx.x and threadIdx.y in " + look.words.sweep() +
+                                           ": x belongs to i, y to j, in every index"}};
     }
   }
   return {};
@@ -266,6 +317,9 @@ struct Culprit {
   std::string function, host, both;
 };
 
+/// Fewer columns than that are no strip.
+constexpr std::size_t kNarrowestStrip = 8;
+
 /// Lines that are left out at an end of the grid: says why, where that is known. Sets `launch` to
 /// what to look at in the launch, where it may be that as well.
 bool explain_ends(const Look& look, const Culprit& culprit, std::string* launch,
@@ -282,6 +336,12 @@ bool explain_ends(const Look& look, const Culprit& culprit, std::string* launch,
     diagnosis->look_at.push_back("which lanes store in " + culprit.function +
                                  ": also the one whose four columns are not all in the row; the "
                                  "padding takes the others");
+    diagnosis->look_at.push_back(look.words.bounds());
+    return true;
+  }
+  if (look.words.has_strips() && !ends.empty() && ends.size() < kNarrowestStrip) {
+    // A launch grid that is too small leaves out whole strips.
+    diagnosis->look_at.push_back(look.words.bounds());
     return true;
   }
   int block = 0, other = 0;
@@ -303,10 +363,14 @@ bool explain_ends(const Look& look, const Culprit& culprit, std::string* launch,
     }
   }
   auto near_an_end = [](const Lines& lines) {
-    return lines.at.size() <= 2 && (lines.kind == Lines::kNone || lines.kind == Lines::kOne ||
-                                    lines.kind == Lines::kFirst || lines.kind == Lines::kLast);
+    return lines.at.empty() ||
+           (lines.at.size() <= 2 && (lines.at.front() == 1 || lines.at.back() == lines.n - 2));
   };
   if (!near_an_end(pattern.columns) || !near_an_end(pattern.rows)) return false;
+  if (look.words.has_strips() && culprit.by_sweep) {
+    diagnosis->look_at.push_back(look.words.bounds());
+    return true;
+  }
   diagnosis->look_at.push_back("the bounds of i and j in " + culprit.function + culprit.both +
                                (culprit.by_sweep ? ": the interior is 1 to n - 2"
                                                  : ": it goes over all points, 0 to n - 1") +
@@ -352,9 +416,10 @@ Diagnosis left_out(const Look& look, const Culprit& culprit) {
   if (const std::string same = same_index(look); culprit.on_gpu && !same.empty()) {
     return {(culprit.by_sweep ? "the sweep" : "the copy") +
                 std::string(" leaves out most points: ") + same,
-            {"i and j in " + culprit.function +
-             ": i from blockIdx.x, blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and "
-             "threadIdx.y"}};
+            {"how i and j are computed in " + culprit.function +
+             ": with blocks in two directions i from blockIdx.x, blockDim.x and threadIdx.x, j "
+             "from blockIdx.y, blockDim.y and threadIdx.y; of one number k, i = k % n and j = k / "
+             "n"}};
   }
   // What happens later only was right before.
   const std::string when = look.first > 1 ? format("in iteration %d ", look.first) : "";
@@ -374,6 +439,13 @@ Diagnosis left_out(const Look& look, const Culprit& culprit) {
       look.pattern.kind == Pattern::kAll) {
     diagnosis.look_at.push_back(
         "whether copy_field is called in each iteration, whatever the iteration's number");
+  }
+  if (look.words.has_graph() && look.first > 1 && look.pattern.kind == Pattern::kAll) {
+    return {format("in iteration %d the field that main takes for the result is not the one that "
+                   "the sweep wrote: it holds old values everywhere",
+                   look.first),
+            {"which graph is launched, and when main's pointers change roles: a graph keeps the "
+             "fields that it was captured with, so the two graphs must take turns"}};
   }
   if (!launch.empty()) diagnosis.look_at.push_back(launch);
   diagnosis.look_at.push_back(points_of(look, culprit));
@@ -421,9 +493,26 @@ Diagnosis ask_about_interior_alone(const Look& look) {
 
 // ---- What is left
 
+/// The line that declares a tile without __shared__; 0: there is none.
+int unshared_tile_in(const std::string& source) {
+  static const std::regex declared(R"(^\s*(float|double)\s+\w*tile\w*\s*\[.*\[.*\]\s*;)");
+  const std::vector<std::string> lines = code_lines(source);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (std::regex_search(lines[k], declared)) return static_cast<int>(k) + 1;
+  }
+  return 0;
+}
+
 Diagnosis race_in_words(const Look& look) {
   const std::string cause =
       "two runs of it give different fields: a race (is a barrier missing, or misplaced?)";
+  const int own = unshared_tile_in(look.interview.patient().source);
+  if (look.words.has_tile() && own > 0) {
+    return {format("at line %d the tile is declared without __shared__: each thread has one of its "
+                   "own, and what it has not loaded itself may be anything",
+                   own),
+            {format("line %d: __shared__ in front of it", own)}};
+  }
   if (look.words.has_tile()) {
     return {
         cause,
@@ -596,13 +685,15 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview) {
                                      ask_about_repeated_rows,
                                      ask_about_pitch,
                                      ask_for_story,
+                                     ask_whether_set_back,
+                                     ask_about_missing_starts,
+                                     ask_about_the_start,
                                      ask_about_other_places,
                                      ask_about_one_value,
                                      ask_about_exchanged_indices,
                                      ask_about_ring,
                                      ask_about_shared_places,
                                      ask_about_boundary,
-                                     ask_about_missing_starts,
                                      ask_about_kept_values,
                                      ask_for_fit,
                                      ask_about_added_values,

@@ -83,6 +83,8 @@ std::string never_launched(const FieldLook& look);
 
 // Causes that predict the whole field, iteration after iteration: story_diagnosis.cpp.
 Diagnosis ask_for_story(const FieldLook& look);
+Diagnosis ask_about_the_start(const FieldLook& look);
+Diagnosis ask_whether_set_back(const FieldLook& look);
 
 // Questions about how a point is computed, everywhere or at some edges: update_diagnosis.cpp.
 Diagnosis ask_about_added_values(const FieldLook& look);

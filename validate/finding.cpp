@@ -53,17 +53,6 @@ std::string array_of(const std::string& line, bool writes) {
   return found;
 }
 
-/// What a line allocates: "f_old" of cudaMallocManaged(f_old, bytes).
-std::string allocated_in(const std::string& line) {
-  const std::size_t call = line.find("cudaMalloc"), bracket = line.find('(', call);
-  if (call == std::string::npos || bracket == std::string::npos) return "";
-  std::size_t begin = bracket + 1;
-  while (begin < line.size() && !in_name(line[begin])) ++begin;
-  std::size_t end = begin;
-  while (end < line.size() && (in_name(line[end]) || line[end] == '.')) ++end;
-  return line.substr(begin, end - begin);
-}
-
 }  // namespace
 
 Finding read_finding(const std::string& said_by_program) {
@@ -164,10 +153,7 @@ Scene scene_of(const Finding& finding, const std::string& source) {
   scene.thread_per_point = holds(code, "i=blockIdx.x*blockDim.x+threadIdx.x") &&
                            holds(code, "j=blockIdx.y*blockDim.y+threadIdx.y");
   scene.array = array_of(lines[finding.line - 1], finding.what.rfind("writes", 0) == 0);
-  if (scene.array.empty() && finding.allocated_at > 0 &&
-      finding.allocated_at <= static_cast<int>(lines.size())) {
-    scene.array = allocated_in(lines[finding.allocated_at - 1]);
-  }
+  if (scene.array.empty()) scene.array = allocated_in(source, finding.allocated_at);
   return scene;
 }
 

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <map>
 
+#include "source_code.h"
 #include "text.h"
 
 namespace validate {
@@ -45,6 +47,25 @@ double total(const std::vector<TraceRow>& rows, double TraceRow::*member) {
 
 constexpr int kRangesN = 64, kRangesIterations = 7;
 
+/// Ranges that are opened more often than closed: "jacobi_sweep is opened 7 times and never closed".
+std::string open_ranges(const Trace& trace) {
+  std::map<std::string, double> open, closed;
+  for (const TraceRow& range : trace.table("open")) open[range.name] += range.count;
+  for (const TraceRow& range : trace.table("nvtx")) closed[range.name] += range.count;
+  std::vector<std::string> words;
+  for (const auto& [name, count] : open) {
+    const double pushed = count + closed[name];
+    words.push_back(
+        format("%s is opened %.0f time%s and ", name.c_str(), pushed, pushed == 1 ? "" : "s") +
+        (closed[name] == 0 ? "never closed" : format("closed %.0f", closed[name])));
+  }
+  return join(words);
+}
+
+constexpr const char* kCloseRanges =
+    "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function: a pop behind a "
+    "`return` is never reached.";
+
 Measured ranges_in_loop(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
   std::vector<std::string> names;
@@ -59,12 +80,15 @@ Measured ranges_in_loop(Bench* bench) {
   }
   const std::string found =
       names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
+  const std::string open = open_ranges(trace);
   return measured(names.size() >= 2,
-                  format("in %d iterations: ", trace.iterations) + found + too_often,
-                  too_often.empty() ? ""
-                  : in_a_loop       ? "Is one pushed inside of a loop over rows or columns? It "
-                                      "belongs before the outer one, its pop behind it."
-                                    : "Do two functions push the same name?");
+                  format("in %d iterations: ", trace.iterations) + found + too_often +
+                      (open.empty() ? "" : "; " + open),
+                  !open.empty()       ? kCloseRanges
+                  : too_often.empty() ? ""
+                  : in_a_loop         ? "Is one pushed inside of a loop over rows or columns? It "
+                                        "belongs before the outer one, its pop behind it."
+                                      : "Do two functions push the same name?");
 }
 
 Measured ranges_outside(Bench* bench) {
@@ -73,16 +97,16 @@ Measured ranges_outside(Bench* bench) {
   for (const TraceRow& range : trace.table("nvtx")) {
     if (range.count < trace.iterations) names.push_back(range.name);
   }
-  return measured(names.size() >= 3, names.empty() ? "none" : join(names));
+  const std::string open = names.size() >= 3 ? "" : open_ranges(trace);
+  return measured(names.size() >= 3,
+                  (names.empty() ? "none" : join(names)) + (open.empty() ? "" : "; " + open),
+                  open.empty() ? "" : kCloseRanges);
 }
 
 Measured ranges_closed(Bench* bench) {
-  const double open =
-      total(bench->trace(bench->have.program, kRangesN, kRangesIterations).table("open"),
-            &TraceRow::count);
-  return measured(
-      open == 0,
-      open == 0 ? "all" : format("%.0f %s open at the end", open, open == 1 ? "is" : "are"));
+  const std::string open =
+      open_ranges(bench->trace(bench->have.program, kRangesN, kRangesIterations));
+  return measured(open.empty(), open.empty() ? "all" : open);
 }
 
 // ---- 02 -----------------------------------------------------------------------------------------
@@ -164,15 +188,19 @@ Iteration one_iteration(Bench* bench) {
 Measured sweep_on_gpu(Bench* bench) {
   const Iteration iteration = one_iteration(bench);
   const double share = iteration.stores / interior(kCountedN);
-  return measured(share >= 0.99, format("kernels write %.3g %% of the interior in each iteration",
-                                        100 * std::min(1.0, share)));
+  return measured(
+      share >= 0.99,
+      format("kernels write %.3g %% of the interior in each iteration", 100 * std::min(1.0, share)),
+      share >= 0.01 ? "The rest is written by host code, in a loop or a copy: one "
+                      "launch a sweep writes the whole interior."
+                    : "");
 }
 
 /// A sweep writes the interior, a copy the boundary too: both are one field.
 std::string fields_written(double fields) {
   const double whole = std::round(fields);
   if (std::abs(fields - whole) <= 0.02) fields = whole;
-  return format("the GPU writes %.3g field%s an iteration", fields, fields == 1 ? "" : "s");
+  return format("the GPU writes %.3g field%s per iteration", fields, fields == 1 ? "" : "s");
 }
 
 /// A learner who swaps the pointers, as step 10 does, has no copy to make.
@@ -182,7 +210,17 @@ Measured copy_on_gpu(Bench* bench) {
   if (fields >= 0.99 && fields < 1.1 && iteration.swapped >= 0.99) {
     return measured(true, "there is none: the pointers are swapped");
   }
-  return measured(fields >= 1.98, fields_written(fields));
+  // A copy writes the boundary, too.
+  const bool copies = iteration.stores / points(kCountedN) > 0.999;
+  std::string advice;
+  if (fields >= 0.99 && copies) {
+    advice =
+        "A kernel writes the whole field, its boundary too: that is the copy. So the sweep is "
+        "not made by a kernel: launch one, as in step 04.";
+  } else if (fields < 0.01) {
+    advice = "Neither the sweep nor the copy is made by a kernel.";
+  }
+  return measured(fields >= 1.98, fields_written(fields), advice);
 }
 
 Measured no_copy(Bench* bench) {
@@ -199,18 +237,27 @@ Measured no_copy(Bench* bench) {
   return measured(fields >= 0.99 && fields < 1.1, fields_written(fields));
 }
 
+/// "sum, once (allocated at exercises/08_cub_reduction/jacobi.cu:43)".
+std::string touched_words(const std::string& allocated_at, double count) {
+  const std::size_t colon = allocated_at.rfind(':');
+  std::string source, name;
+  if (colon != std::string::npos && read_text(allocated_at.substr(0, colon), &source)) {
+    name = allocated_in(source, std::atoi(allocated_at.c_str() + colon + 1));
+  }
+  const std::string times = count < 1.5 ? "once" : format("%.3g times", count);
+  return name.empty() ? "what is allocated at " + allocated_at + ", " + times
+                      : name + ", " + times + " (allocated at " + allocated_at + ")";
+}
+
 /// An access now and then, as to a sum, is none of a field.
 Measured fields_stay(Bench* bench) {
   std::vector<std::string> touched;
   for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
-    if (count >= 0.01 * interior(kCountedN)) {
-      touched.push_back(line + format(", %.3g times", count));
-    }
+    if (count >= 0.01 * interior(kCountedN)) touched.push_back(touched_words(line, count));
   }
-  return measured(touched.empty(),
-                  touched.empty()
-                      ? "host code touches no field in an iteration"
-                      : "in an iteration host code touches what is allocated at " + join(touched));
+  return measured(touched.empty(), touched.empty()
+                                       ? "host code touches no field in an iteration"
+                                       : "in each iteration host code touches " + join(touched));
 }
 
 Measured migration_stopped(Bench* bench) {
@@ -256,8 +303,11 @@ Measured coalesced(Bench* bench) {
   for (const std::string& kernel : each) found += (found.empty() ? "" : "; ") + kernel;
   std::string advice;
   if (!far.empty() && far.size() < each.size()) {
-    advice = "idx serves the other kernel: how does " + join(far) +
-             " make i and j of threadIdx? make count STEP=06 shows it line by line.";
+    advice =
+        "One idx has to serve all kernels: neighbours in i are neighbours in memory "
+        "(std::size_t(j) * n + i), and in each kernel i comes from threadIdx.x. make count "
+        "STEP=06 shows, line by line, which of the two is not so in " +
+        join(far) + ".";
   }
   return measured(far.empty(), found + " (of 32 floats; 4 are the fewest)", advice);
 }
@@ -310,12 +360,11 @@ Measured one_atomic_a_block(Bench* bench) {
 Measured sum_stays(Bench* bench) {
   std::vector<std::string> touched;
   for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
-    if (count >= 0.5) touched.push_back(line + format(", %.3g times", count));
+    if (count >= 0.5) touched.push_back(touched_words(line, count));
   }
-  return measured(touched.empty(),
-                  touched.empty()
-                      ? "host code touches no managed memory in an iteration"
-                      : "in an iteration host code touches what is allocated at " + join(touched));
+  return measured(touched.empty(), touched.empty()
+                                       ? "host code touches no managed memory in an iteration"
+                                       : "in each iteration host code touches " + join(touched));
 }
 
 /// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
@@ -586,10 +635,8 @@ const std::vector<Goal>& goals() {
       {1, "two ranges that are entered once an iteration", ranges_in_loop,
        "Push a range at the beginning of jacobi_sweep and of copy_field, and pop it at their end."},
       {1, "three more around what is done outside the loop", ranges_outside,
-       "Give allocate_fields, initialize_field and free_fields a range, too, and close each: one "
-       "that stays open does not count."},
-      {1, "every range that is opened is closed", ranges_closed,
-       "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function."},
+       "Give allocate_fields, initialize_field and free_fields a range, too."},
+      {1, "every range that is opened is closed", ranges_closed, kCloseRanges},
       {2, "both fields in managed memory", fields_managed,
        "cudaMallocManaged for both fields, cudaFree in the end."},
       {2, "what is allocated is freed in the end", everything_freed,
@@ -601,7 +648,8 @@ const std::vector<Goal>& goals() {
       {5, "the copy is made on the GPU, too", copy_on_gpu,
        "Let copy_field launch a kernel with a thread for each point."},
       {5, "host code leaves the fields to the GPU", fields_stay,
-       "Some loop on the CPU still reads or writes a field in each iteration."},
+       "Host code reads or writes that memory in each iteration: a loop, std::copy, or a function "
+       "that main calls. A kernel has to do it."},
       {5, "pages no longer migrate: under 1 % of a field an iteration", migration_stopped,
        "Something on the CPU still touches a field in the loop: its pages come and go."},
       {6, "every kernel's accesses are coalesced: near 4 sectors a request", coalesced,

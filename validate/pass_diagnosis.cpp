@@ -116,16 +116,28 @@ Diagnosis ask_for_the_rest(Interview* interview, int sweeps, Sweeps* right) {
 Diagnosis ask_about_boundary_in_between(const Cells& cells, int sweeps) {
   const int n = cells.n();
   if (n <= 4 * sweeps + 4) return {};
-  bool side[4] = {};  // west, east, south, north
+  // Near a corner a point is beside two sides: the fewest that all wrong points are beside.
+  std::vector<int> beside;  // of each point a bit for west, east, south, north
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       if (!cells.has(i, j)) continue;
       const int away[4] = {i, n - 1 - i, j, n - 1 - j};
-      const int nearest = static_cast<int>(std::min_element(away, away + 4) - away);
-      if (away[nearest] > sweeps) return {};
-      side[nearest] = true;
+      int near = 0;
+      for (int k = 0; k < 4; ++k) near |= (away[k] <= sweeps) << k;
+      if (near == 0) return {};
+      beside.push_back(near);
     }
   }
+  int fewest = 15;
+  const auto count = [](int sides) {
+    return (sides & 1) + (sides >> 1 & 1) + (sides >> 2 & 1) + (sides >> 3 & 1);
+  };
+  for (int some = 1; some < 15; ++some) {
+    const bool all = std::all_of(beside.begin(), beside.end(), [&](int b) { return b & some; });
+    if (all && count(some) < count(fewest)) fewest = some;
+  }
+  bool side[4] = {};  // west, east, south, north
+  for (int k = 0; k < 4; ++k) side[k] = !beside.empty() && (fewest >> k & 1);
   const char* const kSides[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
   std::vector<std::string> sides;
   for (int k = 0; k < 4; ++k) {
@@ -134,10 +146,13 @@ Diagnosis ask_about_boundary_in_between(const Cells& cells, int sweeps) {
   if (sides.empty()) return {};
   const std::string where = sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides);
   return {"In a pass of several, only points beside " + where +
-              " are wrong: after one of the sweeps in between " + where +
-              (sides.size() % 4 > 1 ? " no longer have their values" : " no longer has its values"),
-          {"where the boundary's points keep their values: after every sweep of a pass, not only "
-           "after the last one; each sweep is a row behind the one before it"}};
+              " are wrong: in one of the sweeps in between " + where +
+              (sides.size() % 4 > 1 ? " do not keep their values, or what is beside them keeps its "
+                                      "own"
+                                    : " does not keep its values, or what is beside it keeps its "
+                                      "own"),
+          {"where the boundary's points keep their values, and only they: after every sweep of a "
+           "pass, not only after the last one; each sweep is a row behind the one before it"}};
 }
 
 /// What lies at the same places of every strip, or of every chunk of rows: one number of lines from

@@ -339,13 +339,15 @@ Diagnosis ask_about_missing_starts(const Look& look) {
     if (missing(0, k) && missing(n - 1, k)) rows.push_back(k);
     if (missing(k, 0) && missing(k, n - 1)) columns.push_back(k);
   }
-  if (rows.empty() == columns.empty()) return {};
+  if (rows.empty() && columns.empty()) return {};
   Field start = look.start_old;
-  for (int line : rows.empty() ? columns : rows) {
-    for (int k = 0; k < n; ++k) {
-      const int i = rows.empty() ? line : k, j = rows.empty() ? k : line;
-      start[static_cast<std::size_t>(j) * n + i] =
-          rows.empty() ? look.at(look.found, line, 0) : look.at(look.found, 0, line);
+  for (const bool along_i : {true, false}) {
+    for (int line : along_i ? rows : columns) {
+      for (int k = 0; k < n; ++k) {
+        const int i = along_i ? k : line, j = along_i ? line : k;
+        start[static_cast<std::size_t>(j) * n + i] =
+            along_i ? look.at(look.found, 0, line) : look.at(look.found, line, 0);
+      }
     }
   }
   const Field made = Sweeps(n, start).after(1);
@@ -353,23 +355,28 @@ Diagnosis ask_about_missing_starts(const Look& look) {
     if (std::isnan(made[k]) != std::isnan(look.found[k])) return {};
     if (!std::isnan(made[k]) && !look.near(made[k], look.found[k])) return {};
   }
-  const std::vector<int>& lines = rows.empty() ? columns : rows;
-  const char letter = rows.empty() ? 'i' : 'j';
-  const bool neighbours = lines.back() - lines.front() + 1 == static_cast<int>(lines.size());
-  std::string which = format("%zu %s", lines.size(), rows.empty() ? "columns" : "rows");
-  if (lines.size() == 1) {
-    which = format("the %s %c = %d", rows.empty() ? "column" : "row", letter, lines[0]);
-  } else if (neighbours) {
-    which = format("the %s %c = %d..%d", rows.empty() ? "columns" : "rows", letter, lines.front(),
-                   lines.back());
+  std::vector<std::string> which;
+  for (const bool along_i : {true, false}) {
+    const std::vector<int>& lines = along_i ? rows : columns;
+    const char letter = along_i ? 'j' : 'i';
+    const char* const many = along_i ? "rows" : "columns";
+    if (lines.empty()) continue;
+    if (lines.size() == 1) {
+      which.push_back(format("the %s %c = %d", along_i ? "row" : "column", letter, lines[0]));
+    } else if (lines.back() - lines.front() + 1 == static_cast<int>(lines.size())) {
+      which.push_back(format("the %s %c = %d..%d", many, letter, lines.front(), lines.back()));
+    } else {
+      which.push_back(format("%zu %s", lines.size(), many));
+    }
   }
-  return {
-      which + (lines.size() == 1 ? " has" : " have") +
-          " no starting values: the sweep is right, and reads there what nobody has written",
-      {look.words.swaps()
-           ? "initialize_field_kernel and its launch: a block for each row, and in a row every "
-             "point, also where it has more of them than a block has threads"
-           : "the loops of initialize_field: they go over all points, i and j from 0 to n - 1"}};
+  return {join(which) + (rows.size() + columns.size() == 1 ? " has" : " have") +
+              " no starting values: the sweep is right, and reads there what nothing has written",
+          {look.words.swaps()
+               ? "the kernel that writes the starting values, and its launch: every point (i, j), "
+                 "0 to n - 1, has a thread (a launch grid that is rounded up), or a turn of a "
+                 "thread's loop"
+               : "the loops of initialize_field: they go over all points, i and j from 0 to n - "
+                 "1"}};
 }
 
 // ---- Lines and blocks that are mixed up

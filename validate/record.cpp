@@ -13,29 +13,32 @@
 namespace validate {
 namespace {
 
+/// How a message calls a file: by its name alone, as the folder is one of the lab's own.
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 /// The whole of a regular file of at most max_bytes.
 bool read_file(const std::string& path, std::size_t max_bytes, std::string* text,
                std::string* error) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
-    *error = path + ": " + std::strerror(errno);
+    *error = file_name(path) + ": " + std::strerror(errno);
     return false;
   }
   if (!S_ISREG(status.st_mode) || static_cast<unsigned long long>(status.st_size) > max_bytes) {
-    *error = path + ": not a record (it should be a file of at most " + std::to_string(max_bytes) +
-             " bytes)";
+    *error = file_name(path) + ": not a record (it should be a file of at most " +
+             std::to_string(max_bytes) + " bytes)";
     return false;
   }
   text->resize(static_cast<std::size_t>(status.st_size));
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (!file) {
-    *error = path + ": " + std::strerror(errno);
+    *error = file_name(path) + ": " + std::strerror(errno);
     return false;
   }
   const std::size_t got = std::fread(&(*text)[0], 1, text->size(), file);
   std::fclose(file);
   if (got != text->size()) {
-    *error = path + ": cannot be read";
+    *error = file_name(path) + ": cannot be read";
     return false;
   }
   return true;
@@ -97,7 +100,7 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
   record->device = member("device");
   record->problem = member("problem");
   if (!read_int(member("n"), &record->n) || !read_int(member("iterations"), &record->iterations)) {
-    *error = dir + "/run.json: not the record of a run";
+    *error = "run.json: not the record of a run";
     return false;
   }
   if (record->n != n) {
@@ -130,7 +133,7 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
   std::string line;
   std::getline(lines, line);
   if (line != "iteration,residual") {
-    *error = residuals + ": does not begin with 'iteration,residual'";
+    *error = file_name(residuals) + ": does not begin with 'iteration,residual'";
     return false;
   }
   int before = 0;
@@ -141,11 +144,11 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
     if (comma != std::string::npos) residual.value = std::strtod(line.c_str() + comma + 1, &end);
     if (comma == std::string::npos || !read_int(line.substr(0, comma), &residual.iteration) ||
         end == line.c_str() + comma + 1 || *end != '\0' || residual.iteration < 1) {
-      *error = residuals + ": a bad line, '" + line.substr(0, 60) + "'";
+      *error = file_name(residuals) + ": a bad line, '" + line.substr(0, 60) + "'";
       return false;
     }
     if (residual.iteration <= before) {
-      *error = residuals + ": iteration " + std::to_string(residual.iteration) +
+      *error = file_name(residuals) + ": iteration " + std::to_string(residual.iteration) +
                " is recorded after iteration " + std::to_string(before);
       return false;
     }
@@ -153,12 +156,12 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
     record->residuals.push_back(residual);
   }
   if (record->residuals.empty()) {
-    *error = residuals + ": holds no residual";
+    *error = file_name(residuals) + ": holds no residual";
     return false;
   }
   if (before != record->iterations) {
-    *error = residuals + ": ends at iteration " + std::to_string(before) + ", the run at " +
-             std::to_string(record->iterations);
+    *error = file_name(residuals) + ": ends at iteration " + std::to_string(before) +
+             ", the run at " + std::to_string(record->iterations);
     return false;
   }
   return true;
@@ -169,17 +172,17 @@ bool FieldReader::open(const std::string& dir, int n, std::string* error) {
   const std::size_t bytes = static_cast<std::size_t>(n) * n * sizeof(float);
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
-    *error = path + ": " + std::strerror(errno);
+    *error = file_name(path) + ": " + std::strerror(errno);
     return false;
   }
   if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) != bytes) {
-    *error = path + ": holds " + std::to_string(status.st_size) + " bytes, " + std::to_string(n) +
-             " x " + std::to_string(n) + " floats are " + std::to_string(bytes);
+    *error = file_name(path) + ": holds " + std::to_string(status.st_size) + " bytes, " +
+             std::to_string(n) + " x " + std::to_string(n) + " floats are " + std::to_string(bytes);
     return false;
   }
   file_.reset(std::fopen(path.c_str(), "rb"));
   if (!file_) {
-    *error = path + ": " + std::strerror(errno);
+    *error = file_name(path) + ": " + std::strerror(errno);
     return false;
   }
   row_.resize(n);
@@ -210,7 +213,7 @@ bool read_row_hashes(const std::string& dir, int n, std::vector<std::uint64_t>* 
     hashes->push_back(hash);
   }
   if (!good || static_cast<int>(hashes->size()) != n) {
-    *error = path + ": does not hold the hashes of " + std::to_string(n) + " rows";
+    *error = file_name(path) + ": does not hold the hashes of " + std::to_string(n) + " rows";
     return false;
   }
   return true;

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
+#include <regex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,7 +97,9 @@ struct Look {
   Finding finding = {};         ///< of a look at every access
   bool watched = false;         ///< there was one
   std::string source = {};      ///< the program's text; "": not at hand
-  bool single = false;          ///< parts of the sum may have been added up in float
+  /// Whether another run, its threads in another order, says the same residuals.
+  std::function<bool()> again = {};
+  bool single = false;  ///< parts of the sum may have been added up in float
   double tolerance() const { return single ? 2e-6 : is_float ? 4e-7 : 1e-9; }
   bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
 
@@ -127,12 +132,6 @@ constexpr const char* kStoredParts =
     "gridDim.y "
     "of them, and cudaMemcpy counts bytes (sizeof(double) each)";
 
-/// A line of the program without its spaces and comments; "" where there is no text.
-std::string code_at(const Look& look, int line) {
-  const std::vector<std::string> lines = code_lines(look.source);
-  return line > 0 && line <= static_cast<int>(lines.size()) ? code_only(lines[line - 1]) : "";
-}
-
 // ---- What a look at every access found
 
 /// Threads that share a sum in shared memory, and do not wait for one another.
@@ -141,7 +140,7 @@ Diagnosis ask_about_shared_sum(const Look& look) {
   if (finding.kind != Finding::kRace || !finding.shared) return {};
   const bool of_array = finding.what.find('[') != std::string::npos;
   if (of_array && finding.both_write && finding.other_line == finding.line &&
-      code_at(look, finding.line).find("+=") == std::string::npos) {
+      code_at(look.source, finding.line).find("+=") == std::string::npos) {
     return {"the field is right; the residual is not: several threads of a block write " +
                 finding.what +
                 format(" at line %d, and what the last of them writes stays", finding.line),
@@ -165,15 +164,40 @@ Diagnosis ask_about_shared_sum(const Look& look) {
                     "round"}};
 }
 
+/// A sum that reaches the host at an address that is no longer there.
+Diagnosis ask_about_host_address(const Look& look) {
+  Diagnosis lost = ask_about_lost_local(look.source);
+  if (lost.known()) lost.cause = "the field is right; the residual is not: " + lost.cause;
+  return lost;
+}
+
 /// A thread that writes the sum, while others add to it by an atomic.
 Diagnosis ask_about_plain_write(const Look& look) {
   const Finding& finding = look.finding;
   if (finding.plain_line == 0 || finding.shared) return {};
-  const std::string code = code_at(look, finding.plain_line);
+  const std::string code = code_at(look.source, finding.plain_line);
   const bool sets_to_zero = code.find("=0;") != std::string::npos ||
                             code.find("=0.0;") != std::string::npos ||
                             code.find("=0.;") != std::string::npos;
   const int adds = finding.plain_line == finding.line ? finding.other_line : finding.line;
+  // A counter is none of the sum.
+  const std::set<std::string> names = names_in(code);
+  const std::string whole = code_only(look.source);
+  for (const std::string& name : names_in(code_at(look.source, adds))) {
+    if (names.count(name) == 0) continue;
+    bool counter = false;
+    for (const char* type : {"unsigned", "int", "unsignedint"}) {
+      counter |= whole.find(std::string("__device__") + type + name) != std::string::npos ||
+                 whole.find(std::string(type) + "*" + name) != std::string::npos;
+    }
+    if (!counter) continue;
+    return {format("the field is right; the residual is not: line %d sets %s back while other "
+                   "blocks still count with it (line %d)",
+                   finding.plain_line, name.c_str(), adds),
+            {"the number that " + name +
+             " is compared with: of all blocks, gridDim.x * gridDim.y; only the last of them sets "
+             "it back"}};
+  }
   return {format("the field is right; the residual is not: line %d %s what other threads have "
                  "added to (line %d). Which of them comes first nobody knows",
                  finding.plain_line, sets_to_zero ? "sets to 0" : "overwrites", adds),
@@ -186,7 +210,7 @@ Diagnosis ask_about_plain_write(const Look& look) {
 // ---- Residuals that are no numbers, or always the same
 
 Diagnosis ask_whether_numbers(const Look& look) {
-  constexpr std::size_t kMostLooks = 3;
+  constexpr std::size_t kMostLooks = 2;
   const bool none = std::any_of(look.sweeps.begin(), look.sweeps.end(),
                                 [](const Sweep& s) { return std::isnan(s.found); });
   const bool infinite = std::all_of(look.sweeps.begin(), look.sweeps.end(),
@@ -217,12 +241,13 @@ Diagnosis ask_whether_numbers(const Look& look) {
       "have nothing";
   // A sum that nobody set would have been found.
   const bool all_set = look.watched && !look.finding.known();
+  // Nothing was read that no thread had written: it is the host that reads nothing.
+  if (late && (all_set || !look.words.waits_for_events())) look_at.push_back(wait + place);
   if (look.words.has_block_sum() && all_set) look_at.push_back(adds);
-  if (late && !look.words.waits_for_events()) look_at.push_back(wait + place);
   look_at.push_back(
       "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; a thread's own "
       "sum, and one in shared memory, too: what nobody has set may be anything");
-  if (late && look.words.waits_for_events()) look_at.push_back(wait + place);
+  if (late && !all_set && look.words.waits_for_events()) look_at.push_back(wait + place);
   if (look.words.has_block_sum() && !all_set) look_at.push_back(adds);
   if (look.words.has_pitch()) {
     look_at.push_back(
@@ -240,16 +265,46 @@ Diagnosis ask_about_nothing(const Look& look) {
   for (const Sweep& sweep : look.sweeps) {
     if (sweep.right != 0 || !(sweep.found > 0)) return {};
   }
-  return {format("no point changes here, so every residual is 0; found is %.3g: the sum does not "
-                 "begin with 0",
-                 look.sweeps[0].found),
-          {"where the sum is set to 0 before each sweep: cudaMemset sets each byte to its value, "
-           "and 0 is the only one that makes a 0.0 of 8 of them"}};
+  return {
+      format("no point changes here, so every residual is 0; found is %.3g: the sum does not "
+             "begin with 0",
+             look.sweeps[0].found),
+      {"where each sum begins, that of all and a thread's own: it is set to 0.0 (cudaMemset sets "
+       "single bytes, and only 0 makes a 0.0 of 8 of them)"}};
+}
+
+/// Residuals that are the one before once more, and right ones between them: they are not computed
+/// (or not fetched) anew in each iteration.
+Diagnosis ask_about_repeated(const Look& look) {
+  std::vector<std::string> repeated;
+  std::size_t right = 0;
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    const bool again = k > 0 && look.sweeps[k].found == look.sweeps[k - 1].found;
+    if (again) repeated.push_back(format("%zu", k + 1));
+    right += !again && look.equal(look.sweeps[k].found, look.sweeps[k].right);
+    if (!again && !look.equal(look.sweeps[k].found, look.sweeps[k].right)) return {};
+  }
+  if (repeated.empty() || right < 2) return {};
+  const bool many = repeated.size() > 4;
+  if (many) repeated.resize(4);
+  return {"the residual of iteration " + join(repeated, "and") + (many ? " (and others)" : "") +
+              " is that of the iteration before once more, in every digit: there it is not "
+              "computed, or not fetched, anew",
+          {std::string("what stands around the line that computes the residual: whether it is "
+                       "done in each iteration") +
+           (look.words.reads_sum_late()
+                ? "; and whether the place on the host that is read is the one that this sum was "
+                  "copied to"
+                : "")}};
 }
 
 Diagnosis ask_whether_they_change(const Look& look) {
   const double first = look.sweeps[0].found;
   if (look.explained([](const Sweep&) { return 0.0; })) {
+    if (Diagnosis order = ask_about_order_of_sum(look.source); order.known()) {
+      order.cause = "every residual is 0: " + order.cause;
+      return order;
+    }
     Diagnosis diagnosis{
         "every residual is 0, though the field changes. Either the change is taken when the new "
         "value has replaced the old one, or the sum stays 0 (nothing is added, or to a copy of "
@@ -283,6 +338,7 @@ Diagnosis ask_whether_they_change(const Look& look) {
     }
     return diagnosis;
   }
+  if (const Diagnosis repeated = ask_about_repeated(look); repeated.known()) return repeated;
   // Each iteration says the one before; the first has none to say.
   bool late = look.sweeps.size() > 1;
   for (std::size_t k = 1; k < look.sweeps.size(); ++k) {
@@ -341,6 +397,9 @@ Diagnosis ask_for_formula(const Look& look) {
       {"it is divided by n * (n - 1), not by n * n",
        [](const Sweep& s, double n) { return sqrt(s.total / (n * (n - 1))); }},
       {"the root is taken twice", [](const Sweep& s, double) { return sqrt(s.right); }},
+      {"the logarithm of it is taken (log10)",
+       [](const Sweep& s, double) { return std::log10(s.right); }},
+      {"the logarithm of it is taken", [](const Sweep& s, double) { return std::log(s.right); }},
       {"the changes are not squared, so that plus and minus cancel",
        [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
       {"the changes are not squared, so that plus and minus cancel, and no root is taken: it is "
@@ -478,6 +537,31 @@ std::string sum_over_ranks(const Look& look) {
          ", before the host reads the sum";
 }
 
+/// What the sum is divided by, as its root is 1 / `times` of the right one: "" if that is no number
+/// with a meaning.
+std::string divisor_words(const Look& look, double times) {
+  const auto is = [&](double value) { return std::fabs(times - value) <= 1e-7 * value; };
+  const double n = look.n;
+  for (int rows = look.n / std::max(1, look.ranks);
+       look.ranks > 1 && rows <= look.n / look.ranks + 1; ++rows) {
+    if (is(n / rows)) {
+      return format(
+          "under the root the sum is divided by n * %d, the points of one rank's rows, "
+          "and not by n * n",
+          rows);
+    }
+  }
+  const double whole = std::round(1 / times);
+  if (whole < 2 || whole > 4096 || !is(1 / whole)) return "";
+  const double root = std::round(std::sqrt(whole));
+  const bool square = root * root == whole;
+  const std::string by = format("%.0f", square ? root : whole);
+  const bool every =
+      std::regex_search(code_only(look.source), std::regex("kCheckEvery=" + by + ";"));
+  return (square ? "it is divided by " : "under the root it is divided by ") + by + " as well" +
+         (every ? ", the sweeps from one residual to the next. It is that of one sweep" : "");
+}
+
 Diagnosis ask_for_factor(const Look& look) {
   if (look.sweeps.size() < 2) return {};
   bool mean = true;
@@ -503,7 +587,11 @@ Diagnosis ask_for_factor(const Look& look) {
           {sum_over_ranks(look) + ": once, of what each rank has of its own rows",
            look.words.formula()}};
     }
-    return {format("every squared change is counted %.0f times", whole),
+    const double root = std::round(std::sqrt(whole));
+    return {format("every squared change is counted %.0f times", whole) +
+                (root * root == whole
+                     ? format(", or the residual is multiplied by %.0f behind the root", root)
+                     : ""),
             {"which threads add to the sum: each change once, and a block's (or a warp's) sum by "
              "one thread alone; whether " +
                  look.words.sweep() + " is launched once a sweep" +
@@ -514,9 +602,9 @@ Diagnosis ask_for_factor(const Look& look) {
                                             : ""),
              look.words.formula()}};
   }
-  return {format("the residual is always %.6g times the right one: its divisor, or a factor, is "
-                 "another",
-                 factor),
+  const std::string known = divisor_words(look, times);
+  return {format("the residual is always %.6g times the right one: ", factor) +
+              (known.empty() ? "its divisor, or a factor, is another" : known),
           {look.words.formula() + ", and what " + look.words.sweep() + " adds up"}};
 }
 
@@ -615,6 +703,15 @@ std::string lines_words(const Part& part, char letter) {
                 part.last);
 }
 
+/// What keeps all threads but some from adding.
+std::string who_adds(const Look& look) {
+  return "the `if` around what adds to the sum in " + look.words.sweep() + ": " +
+         (look.words.has_block_sum() || look.words.has_shuffles()
+              ? "it chooses one thread of each block (or warp), by threadIdx alone, and no block"
+              : "each thread with an interior point adds its change, or brings it to a sum of its "
+                "block");
+}
+
 Diagnosis describe_part(const Look& look, const Part& part, char letter) {
   Diagnosis diagnosis;
   const std::string lines = lines_words(part, letter);
@@ -653,15 +750,19 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
              : "a sum over threads that halves its distance goes on down to 1")};
   } else if (part.period > 0) {
     diagnosis.look_at = {
-        "how the warps of a block (threadIdx.y) bring in their part, and a thread all of its "
-        "points: its own sum is 0 before the first of them"};
+        std::string("how the warps of a block (threadIdx.y) bring in their part") +
+        (look.words.has_block_sum() || look.words.has_shuffles()
+             ? ""
+             : " (a sum over threads that halves its distance begins with half of the block's)") +
+        ", and a thread all of its points: its own sum is 0 before the first of them"};
   } else {
-    diagnosis.look_at = {"which threads, and which blocks, add to the sum in " +
-                         look.words.sweep() +
-                         ": also those without a point must reach the "
-                         "reduction"};
     if (look.words.has_stored_parts()) {
-      diagnosis.look_at.push_back(kStoredParts);
+      diagnosis.look_at = {kStoredParts};
+    } else {
+      diagnosis.look_at = {who_adds(look) +
+                           (look.words.has_block_sum() || look.words.has_shuffles()
+                                ? "; also those without a point must reach the reduction"
+                                : "")};
     }
   }
   return diagnosis;
@@ -685,6 +786,52 @@ Diagnosis ask_for_lines(const Look& look) {
       part.period = period;
       const int begin = period == 0 ? 1 : 0, end = period == 0 ? n - 2 : period - 1;
       if (find_part(look, sums, begin, end, &part)) return describe_part(look, part, letter);
+    }
+  }
+  return {};
+}
+
+/// Threads that add their own sum so far for each of their points, and not once at the end: the
+/// first of a thread's points counts as often as it has points.
+Diagnosis ask_for_running_sums(const Look& look) {
+  const int n = look.n;
+  for (const char letter : {'i', 'j'}) {
+    for (const int block : {n, 32, 16, 8, 4, 64, 128}) {
+      for (const int stride : {1, 4, 8, 2, 16}) {
+        if (stride >= block) continue;
+        // Of each line: how many points its thread still has, this one included.
+        std::vector<int> left(n, 0);
+        for (int k = n - 2; k >= 1; --k) {
+          const int next = k + stride;
+          left[k] = 1 + (next < n - 1 && next / block == k / block ? left[next] : 0);
+        }
+        const auto of_last = [&](const Sweep& s) {
+          double sum = 0;
+          for (int k = 1; k < n - 1; ++k) {
+            if (left[k] == 1) sum += letter == 'i' ? s.columns[k] : s.rows[k];
+          }
+          return sum;
+        };
+        if (look.sum_explained(of_last)) {
+          return {"of each thread's points only the last one is in the sum",
+                  {"what a thread does with each change in " + look.words.sweep() +
+                   ": += to a sum of its own, which is 0 before the first of its points"}};
+        }
+        if (!look.sum_explained([&](const Sweep& s) {
+              double sum = 0;
+              for (int k = 1; k < n - 1; ++k) {
+                sum += left[k] * (letter == 'i' ? s.columns[k] : s.rows[k]);
+              }
+              return sum;
+            })) {
+          continue;
+        }
+        return {
+            "what a thread has summed up so far is added for each of its points, so the first "
+            "ones count several times",
+            {"where a thread's own sum is added to the sum of all in " + look.words.sweep() +
+             ": once, behind the loop over its points"}};
+      }
     }
   }
   return {};
@@ -754,6 +901,32 @@ Diagnosis ask_for_one_thread(const Look& look) {
   return {};
 }
 
+/// Whether each sweep's sum is the squared change of a single point.
+Diagnosis ask_for_one_point(const Look& look) {
+  const int n = look.n;
+  if (look.sweeps.size() < 2) return {};
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      const bool fits = look.sum_explained([&](const Sweep& s) {
+        const double change = s.changes[static_cast<std::size_t>(j) * n + i];
+        return change * change;
+      });
+      if (!fits) continue;
+      if (look.again && !look.again()) {
+        return {format("only one point's change is in the sum, that of point (%d, %d); in another "
+                       "run it is another's: what the last thread writes stays",
+                       i, j),
+                {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}};
+      }
+      return {format("only the change of point (%d, %d) is in the sum: a single thread of the "
+                     "whole grid adds",
+                     i, j),
+              {who_adds(look)}};
+    }
+  }
+  return {};
+}
+
 /// Whether each sweep's sum is that of one block.
 Diagnosis ask_for_one_block(const Look& look) {
   const int n = look.n;
@@ -794,10 +967,176 @@ Diagnosis ask_for_one_block(const Look& look) {
                 {"what becomes of the blocks' sums: they are added up, by atomicAdd or "
                  "cub::DeviceReduce::Sum"}};
       }
+      if (!look.again || look.again()) {
+        return {only + ", in another order of the threads as well: no other block adds to it",
+                {who_adds(look)}};
+      }
       return {only + ": the last to write wins",
               {"what the first thread of a block does with the block's sum: atomicAdd(sum, "
                "block_sum), not sum = ..."}};
     }
+  }
+  return {};
+}
+
+/// Whether only the first blocks are in the sum, row after row of them.
+Diagnosis ask_for_first_blocks(const Look& look) {
+  const int n = look.n;
+  if (look.sweeps.size() < 2) return {};
+  for (const auto& [block_x, block_y] : {std::pair{32, 32},
+                                         {16, 16},
+                                         {32, 8},
+                                         {32, 4},
+                                         {64, 4},
+                                         {128, 1},
+                                         {256, 1},
+                                         {8, 8},
+                                         {32, 16},
+                                         {64, 16}}) {
+    const int across = (n + block_x - 1) / block_x, up = (n + block_y - 1) / block_y;
+    std::vector<std::vector<double>> sums;  // of each sweep, up to each block
+    for (const Sweep& sweep : look.sweeps) {
+      std::vector<double> blocks(static_cast<std::size_t>(across) * up, 0.0);
+      for (int j = 1; j < n - 1; ++j) {
+        for (int i = 1; i < n - 1; ++i) {
+          const double change = sweep.changes[static_cast<std::size_t>(j) * n + i];
+          blocks[static_cast<std::size_t>(j / block_y) * across + i / block_x] += change * change;
+        }
+      }
+      std::partial_sum(blocks.begin(), blocks.end(), blocks.begin());
+      sums.push_back(std::move(blocks));
+    }
+    const int all = across * up;
+    for (int count = 1; count < all; ++count) {
+      bool fits = true;
+      for (std::size_t k = 0; fits && k < sums.size(); ++k) {
+        const double sum = sums[k][count - 1];
+        fits = sum > 0 && sum < look.sweeps[k].total * (1 - 1e-7) &&
+               std::fabs(look.sweeps[k].found_sum(n) - sum) <= 2 * look.tolerance() * sum;
+      }
+      if (!fits) continue;
+      return {
+          format("only the first %d of %d blocks (%d x %d points each) are in the sum", count, all,
+                 block_x, block_y),
+          {format("the loop (or the threads) that add up what blocks have stored: all of them, "
+                  "gridDim.x * gridDim.y, %s",
+                  (count & (count - 1)) == 0 ? "also where there are more than a block has threads"
+                                             : "from the first to the last, and no other entry")}};
+    }
+  }
+  return {};
+}
+
+/// The sums of the points of threads that have the same place in their block, [y][x].
+std::vector<double> by_thread(const Sweep& sweep, int n, int threads_x, int threads_y) {
+  std::vector<double> sums(static_cast<std::size_t>(threads_x) * threads_y, 0.0);
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      const double change = sweep.changes[static_cast<std::size_t>(j) * n + i];
+      sums[static_cast<std::size_t>(j % threads_y) * threads_x + i % threads_x] += change * change;
+    }
+  }
+  return sums;
+}
+
+/// Whether one thread of each block is missing in the sum; or all lanes of each warp add what a
+/// shuffle has left with them.
+Diagnosis ask_for_threads(const Look& look) {
+  constexpr int kWarpSize = 32;
+  for (const auto& [x, y] : {std::pair{32, 4},
+                             {32, 8},
+                             {32, 32},
+                             {16, 16},
+                             {32, 1},
+                             {64, 4},
+                             {128, 1},
+                             {256, 1},
+                             {8, 8},
+                             {32, 16},
+                             {32, 2}}) {
+    std::vector<std::vector<double>> sums;
+    for (const Sweep& sweep : look.sweeps) sums.push_back(by_thread(sweep, look.n, x, y));
+    const auto fits = [&](auto predict) {
+      for (std::size_t k = 0; k < sums.size(); ++k) {
+        const double predicted = predict(sums[k], look.sweeps[k]);
+        const double bound = 2 * look.tolerance() * predicted + 1e-13 * look.sweeps[k].total;
+        if (!(predicted > 0) || std::fabs(look.sweeps[k].found_sum(look.n) - predicted) > bound) {
+          return false;
+        }
+      }
+      return sums.size() > 1;
+    };
+    for (std::size_t k = 0; k < sums[0].size(); ++k) {
+      if (sums[0][k] <= 1e-9 * look.sweeps[0].total ||
+          !fits([k](const auto& of, const Sweep& s) { return s.total - of[k]; })) {
+        continue;
+      }
+      return {format("the points of one thread of each block are left out of the sum: of thread "
+                     "(%d, %d) of %d x %d",
+                     static_cast<int>(k) % x, static_cast<int>(k) / x, x, y),
+              {"where the threads' sums are added up: of all of the block's threads, the first and "
+               "the last one, too"}};
+    }
+    if (x != kWarpSize) continue;
+    // What each lane has after shuffles downwards by 16, 8, 4, 2 and 1, in terms of what all had.
+    std::vector<std::vector<int>> has(kWarpSize, std::vector<int>(kWarpSize, 0));
+    for (int lane = 0; lane < kWarpSize; ++lane) has[lane][lane] = 1;
+    for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
+      const auto before = has;
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        const int other = lane + offset < kWarpSize ? lane + offset : lane;
+        for (int k = 0; k < kWarpSize; ++k) has[lane][k] += before[other][k];
+      }
+    }
+    for (const bool first_row : {false, true}) {
+      const auto of_all = [&](const std::vector<double>& of, const Sweep&) {
+        double sum = 0;
+        for (int row = 0; row < (first_row ? 1 : y); ++row) {
+          for (int lane = 0; lane < kWarpSize; ++lane) {
+            for (int k = 0; k < kWarpSize; ++k) {
+              sum += has[lane][k] * of[static_cast<std::size_t>(row) * x + k];
+            }
+          }
+        }
+        return sum;
+      };
+      if (!fits(of_all)) continue;
+      return {std::string("all 32 lanes of ") + (first_row ? "a block's first warp" : "each warp") +
+                  " add what the shuffles have left with them, and only lane 0 has the warp's sum",
+              {"the `if` around what adds: threadIdx.x == 0, of each warp"}};
+    }
+  }
+  return {};
+}
+
+/// Whether the largest of each block's threads is in the sum, and not what all of them have.
+Diagnosis ask_for_largest_threads(const Look& look) {
+  const int n = look.n;
+  for (const auto& [block_y, threads_y] :
+       {std::pair{32, 4}, {32, 32}, {8, 8}, {32, 8}, {16, 16}, {4, 4}}) {
+    const int block_x = block_y == 16 ? 16 : 32;
+    const auto largest = [&, by = block_y, ty = threads_y](const Sweep& s) {
+      double sum = 0;
+      for (int y = 0; y < n; y += by) {
+        for (int x = 0; x < n; x += block_x) {
+          std::vector<double> threads(static_cast<std::size_t>(block_x) * ty, 0.0);
+          for (int j = y; j < std::min(n, y + by); ++j) {
+            for (int i = x; i < std::min(n, x + block_x); ++i) {
+              const double change = s.changes[static_cast<std::size_t>(j) * n + i];
+              threads[static_cast<std::size_t>((j - y) % ty) * block_x + i - x] += change * change;
+            }
+          }
+          sum += *std::max_element(threads.begin(), threads.end());
+        }
+      }
+      return sum;
+    };
+    if (!look.sum_explained(largest)) continue;
+    return {
+        "of each block only the largest of its threads' sums is in the sum: a maximum is taken "
+        "where they are to be added",
+        {"how the threads' sums of a block become one in " + look.words.sweep() +
+         ": by additions"}};
   }
   return {};
 }
@@ -911,7 +1250,7 @@ Diagnosis ask_about_bytes(const Look& look) {
 /// Threads that add to one sum in global memory, and not by an atomic.
 Diagnosis ask_about_lost_additions(const Look& look) {
   const Finding& finding = look.finding;
-  const std::string code = code_at(look, finding.line);
+  const std::string code = code_at(look.source, finding.line);
   const std::size_t adds = code.find("+=");
   if (finding.kind != Finding::kRace || finding.shared || finding.other_line != finding.line) {
     return {};
@@ -926,11 +1265,9 @@ Diagnosis ask_about_lost_additions(const Look& look) {
                     finding.line)}};
   }
   if (adds == std::string::npos || code.rfind('[', adds) != std::string::npos) return {};
-  return {format("the field is right; the residual is not: at line %d several threads add to the "
-                 "same sum, each reads it, adds, and writes it back, and what another one has "
-                 "added meanwhile is lost",
-                 finding.line),
-          {format("line %d: atomicAdd", finding.line)}};
+  Diagnosis lost = diagnose_global_race(finding, look.source);
+  if (lost.known()) lost.cause = "the field is right; the residual is not: " + lost.cause;
+  return lost;
 }
 
 /// Whether another run says another residual: by more than the order of a sum in double changes.
@@ -942,7 +1279,8 @@ Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations)
   bool differ = false;
   for (std::size_t k = 0; k < look.sweeps.size() && k < other.residuals.size(); ++k) {
     const double one = look.sweeps[k].found;
-    differ |= std::fabs(other.residuals[k].value - one) > (look.is_float ? 1e-4 : 1e-9) * one;
+    differ |=
+        std::fabs(other.residuals[k].value - one) > (look.is_float ? 1e-4 : 1e-9) * std::fabs(one);
   }
   if (!differ) return {};
   const std::string differ_words =
@@ -953,6 +1291,11 @@ Diagnosis ask_about_race(const Look& look, Interview* interview, int iterations)
       "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in "
       "shared memory; and whether no thread sets to 0 what others add to";
   const Patient& patient = interview->patient();
+  if (const Diagnosis streams = ask_about_streams(patient.source); streams.known()) return streams;
+  if (const Diagnosis lines = diagnose_global_race(patient.finding, patient.source);
+      lines.known()) {
+    return {differ_words + ": " + lines.cause, lines.look_at};
+  }
   if (patient.finding.kind == Finding::kRace) {
     return {differ_words +
                 ": a race. Threads add to the same sum at the same time, and some of it is lost",
@@ -985,14 +1328,25 @@ Diagnosis ask_about_the_last(const Look& look) {
   diagnosis.cause =
       format("the field is right, and so %s the first %s; %s", right == 1 ? "is" : "are",
              right == 1 ? "residual" : format("%zu residuals", right).c_str(), rest.c_str());
-  if (look.words.reads_sum_late()) {
+  const bool nothing_later =
+      right < look.sweeps.size() &&
+      std::all_of(look.sweeps.begin() + static_cast<std::ptrdiff_t>(right), look.sweeps.end(),
+                  [](const Sweep& s) { return s.found == 0; });
+  if (nothing_later) {
+    diagnosis.cause += format(": from iteration %zu on they are 0", right + 1);
+    diagnosis.look_at.push_back(
+        "what the first sweep leaves behind that the next one needs as it was: a counter of blocks "
+        "that are done is set back to 0, say, by the last of them");
+  } else if (look.words.reads_sum_late()) {
     diagnosis.look_at.push_back(
         "whether the host waits for the copy of a sum before it reads it, for each sum, that of "
         "the last check, too: an event that was recorded behind the copy; and whether each pass "
         "under way has a place of its own for it on the host");
   }
-  diagnosis.look_at.push_back(
-      "what a sum holds before the points of a sweep are added to it, each time");
+  if (diagnosis.look_at.empty()) {
+    diagnosis.look_at.push_back(
+        "what a sum holds before the points of a sweep are added to it, each time");
+  }
   return diagnosis;
 }
 
@@ -1070,13 +1424,17 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
     look.is_float &= looks_like_float(look.sweeps.back(), look.n);
   }
   if (look.sweeps.empty()) return {};
+  look.again = [&look, interview, seen] {
+    return !ask_about_race(look, interview, seen->iterations).known();
+  };
   using Question = Diagnosis (*)(const Look&);
   for (Question question :
-       {ask_about_plain_write, ask_about_bytes, ask_whether_numbers, ask_about_nothing,
-        ask_whether_they_change, ask_for_formula, ask_for_other_field, ask_for_other_point,
-        ask_whether_running, ask_for_factor, ask_about_shared_sum, ask_for_some_lanes,
-        ask_for_lines, ask_for_one_thread, ask_for_one_block, ask_for_whole_blocks, ask_for_integer,
-        ask_for_float}) {
+       {ask_about_host_address, ask_about_plain_write,   ask_about_bytes,      ask_whether_numbers,
+        ask_about_nothing,      ask_whether_they_change, ask_for_formula,      ask_for_other_field,
+        ask_for_other_point,    ask_whether_running,     ask_for_factor,       ask_about_shared_sum,
+        ask_for_some_lanes,     ask_for_lines,           ask_for_running_sums, ask_for_one_thread,
+        ask_for_one_point,      ask_for_one_block,       ask_for_whole_blocks, ask_for_first_blocks,
+        ask_for_threads,        ask_for_largest_threads, ask_for_integer,      ask_for_float}) {
     Diagnosis diagnosis = question(look);
     if (!diagnosis.known()) continue;
     // Parts that others have overwritten: which ones is a matter of who comes last.
@@ -1151,6 +1509,34 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
       {"the residual of a pass is that of one sweep more than is counted",
        [&](int, int last) { return right.residual(last + 1); }},
   };
+  struct Factor {
+    const char* cause;
+    std::function<double(double)> of;  // the sweeps from one residual to the next
+  };
+  const Factor factors[] = {
+      {"the residual is divided by the number of sweeps since the one before",
+       [](double k) { return 1 / k; }},
+      {"under the root, the sum is divided by the number of sweeps since the residual before",
+       [](double k) { return 1 / std::sqrt(k); }},
+      {"the residual is multiplied by the number of sweeps since the one before",
+       [](double k) { return k; }},
+      {"under the root, the sum is multiplied by the number of sweeps since the residual before",
+       [](double k) { return std::sqrt(k); }},
+  };
+  for (const Factor& factor : factors) {
+    int before = 0;
+    bool fits = !seen->residuals.empty();
+    for (const Record::Residual& residual : seen->residuals) {
+      const double predicted =
+          factor.of(residual.iteration - before) * right.residual(residual.iteration);
+      fits &= std::fabs(residual.value - predicted) <= 1e-6 * predicted;
+      before = residual.iteration;
+    }
+    if (fits && before > 1) {
+      return {std::string(factor.cause) + ". It is that of one sweep, the last one",
+              {words.formula()}};
+    }
+  }
   const std::vector<std::string> look_at = {
       "which sweep's changes are in the sum: those of the last one before a check alone, neither "
       "of an earlier pass nor of an earlier sweep of the last pass; how many sweeps a pass makes, "

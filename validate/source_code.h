@@ -12,11 +12,41 @@ std::string code_only(const std::string& source);
 /// C++ source line by line, without comments and without what strings hold.
 std::vector<std::string> code_lines(const std::string& source);
 
+/// One line of it, from 1, as code_only gives it; "": it has none.
+std::string code_at(const std::string& source, int line);
+
 /// Whether a C++ name may hold this character.
 bool in_name(char c);
 
 /// The names that C++ source holds, keywords among them, those in comments and strings left out.
 std::set<std::string> names_in(const std::string& source);
+
+/// What a line of C++ source allocates: "f_old" of cudaMallocManaged(f_old, bytes); "": nothing.
+std::string allocated_in(const std::string& source, int line);
+
+/// The names of the kernels (__global__) that C++ source defines, in order.
+std::vector<std::string> kernels_in(const std::string& source);
+
+/// Work that a line of CUDA source queues: a launch, a fill or a copy.
+struct Queued {
+  int line = 0;
+  std::string call;                    ///< "cudaMemsetAsync"; of a launch the kernel's name
+  std::vector<std::string> arguments;  ///< without white space
+  std::string stream;                  ///< as it is named there; "": the default stream
+  bool launch = false;
+};
+
+/// All of it, in order.
+std::vector<Queued> queued_in(const std::string& source);
+
+/// A local variable whose address asynchronous work keeps: work that is captured as a graph, or a
+/// copy that its function does not wait for.
+struct LostLocal {
+  std::string name, function;  ///< "": there is none
+  int line = 0;
+  bool captured = false;
+};
+LostLocal lost_local_in(const std::string& source);
 
 /// The number of the step that the first line of its source names: 9 of "// 09_shared_tile: ...";
 /// 0: none.

@@ -1,6 +1,7 @@
 // What is wrong with a field that follows a story: a cause that predicts the whole field, iteration
 // after iteration.
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <functional>
@@ -242,7 +243,140 @@ void listen_to_whole_passes(const Look& look, Told* told) {
   }
 }
 
+/// What the wrong points of the boundary began with, if one rule gives all of them.
+std::string wrong_start(const Look& look) {
+  const int n = look.n;
+  struct Rule {
+    std::string words;
+    std::function<int(int)> i, j;  // of the point whose value is taken
+  };
+  const auto same = [](int k) { return k; };
+  const auto mirrored = [n](int k) { return n - 1 - k; };
+  std::vector<Rule> rules = {
+      {"the point mirrored from west to east, (n - 1 - i, j)", mirrored, same},
+      {"the point mirrored from south to north, (i, n - 1 - j)", same, mirrored},
+      {"the point turned around, (n - 1 - i, n - 1 - j)", mirrored, mirrored}};
+  for (const int by : {-1, 1}) {
+    const auto shifted = [n, by](int k) { return std::min(std::max(k + by, 0), n - 1); };
+    rules.push_back({format("point (i%+d, j)", by), shifted, same});
+    rules.push_back({format("point (i, j%+d)", by), same, shifted});
+    rules.push_back({format("point (i%+d, j%+d)", by, by), shifted, shifted});
+  }
+  for (const int end : {0, n - 1}) {
+    const auto fixed = [end](int) { return end; };
+    rules.push_back({format("point (%d, j)", end), fixed, same});
+    rules.push_back({format("point (i, %d)", end), same, fixed});
+  }
+  for (const Rule& rule : rules) {
+    if (look.all_of(look.ring, [&](int i, int j) {
+          const int a = rule.i(i), b = rule.j(j);
+          const float found = look.at(look.found, i, j);
+          return look.at(look.start_old, a, b) == found || look.at(look.start_new, a, b) == found;
+        })) {
+      return "point (i, j) begins with the value of " + rule.words;
+    }
+  }
+  double least = INFINITY, most = -INFINITY;  // factors
+  float low = INFINITY, high = -INFINITY;     // values
+  std::string example;
+  look.all_of(look.ring, [&](int i, int j) {
+    const float found = look.at(look.found, i, j), right = look.at(look.start_old, i, j);
+    const double factor = found / static_cast<double>(right);
+    least = std::min(least, factor), most = std::max(most, factor);
+    low = std::min(low, found), high = std::max(high, found);
+    if (example.empty()) {
+      example = format("point (%d, %d) begins with %.6g, right is %.6g", i, j, found, right);
+    }
+    return true;
+  });
+  if (low == high) return format("all these points begin with %.6g", low);
+  if (most - least < 1e-5 * std::fabs(most)) {
+    return format("a point begins with %.6g times its value", most);
+  }
+  return example;
+}
+
 }  // namespace
+
+/// Whether idx takes a row for a few points shorter than it is, so that its last points have the
+/// places of the next row's first ones.
+Diagnosis ask_about_short_rows(const Look& look) {
+  constexpr int kMost = 4;
+  const int n = look.n;
+  // A copy that takes rows for shorter ones leaves the residual of the first sweep right.
+  if (look.problem.kind() != lab::ProblemKind::kProbe || look.residual_is_right(1)) return {};
+  for (const bool i_inner : {true, false}) {
+    const auto at = [&](int inner, int outer) {
+      return i_inner ? look.at(look.found, inner, outer) : look.at(look.found, outer, inner);
+    };
+    for (int by = 1; by <= kMost; ++by) {
+      bool same = true;
+      for (int outer = 0; same && outer + 1 < n; ++outer) {
+        same = at(n - 1, outer) == at(by - 1, outer + 1);
+      }
+      if (!same) continue;
+      const char* const line = i_inner ? "row" : "column";
+      return {format("the last %spoint%s of a %s and the first of the next %s have the same place "
+                     "in memory: idx takes a %s for %d points long, and it has %d",
+                     by == 1 ? "" : format("%d ", by).c_str(), by == 1 ? "" : "s", line, line, line,
+                     n - by, n),
+              {"idx: from one " + std::string(line) +
+               " to the next it is n places (or the pitch, where rows are padded)"}};
+    }
+  }
+  return {};
+}
+
+/// Whether each sweep makes of the field that was found before it what is found after it, so that
+/// only the field that the first one began with was wrong (or what is handed over as the result).
+Diagnosis ask_about_the_start(const Look& look) {
+  // What the first sweep makes of right values is right, whatever the other field began with.
+  if (look.first != 1 || look.inside.count() == 0) return {};
+  if (const Diagnosis rows = ask_about_short_rows(look); rows.known()) return rows;
+  const Observation* before = look.interview.after(1);
+  double said = 0, made = 0;  // the residual of sweep 2
+  for (const int k : {2, 3}) {
+    const Observation* seen = look.interview.after(k);
+    if (!before || !seen || seen->iterations != k) return {};
+    const auto number = [](float v) { return std::isfinite(v); };
+    if (!std::all_of(before->field.begin(), before->field.end(), number)) return {};
+    Sweeps sweep(look.n, before->field);
+    Field made_of_it = sweep.after(1);
+    // Of two fields that change roles each has a boundary of its own.
+    if (look.words.swaps()) {
+      const Observation* other = k == 3 ? look.interview.after(1) : seen;
+      copy_boundary(other->field, look.n, &made_of_it);
+    }
+    if (!agree(made_of_it, seen->field, look.n, k)) return {};
+    if (k == 2) said = look.said(2), made = sweep.residual(1);
+    before = seen;
+  }
+  if (!(made > 0)) return {};
+  const bool of_field = std::fabs(said - made) <= 1e-5 * made;
+  int sides = 0;
+  const bool boundary = look.ring.count() > 0;
+  const std::string where = sides_of(look, &sides);
+  const std::string sweeps = "each sweep makes of the field before it what it should";
+  const std::string how = !boundary ? "its interior" : where;
+  const std::string values = boundary ? ": " + wrong_start(look) : "";
+  if (!of_field && look.residual_is_right(2)) {
+    return {sweeps + ", and the residuals are right: the result is not handed over as it is (" +
+                how + " is wrong" + values + ")",
+            {"what run.finish is given in main: which field, and which of its rows"}};
+  }
+  if (!of_field) return {};
+  if (look.residual_is_right(1)) {
+    return {sweeps +
+                ", and the residuals are right. So either the field begins with values that "
+                "belong to other points, or the result is handed over in another order (" +
+                how + " is wrong" + values + ")",
+            {"start(i, j) in initialize_field: point (i, j) stands at idx(i, j, n)",
+             "what run.finish is given in main"}};
+  }
+  return {sweeps + ", but the first one begins with wrong starting values (" + how + values + ")",
+          {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1; "
+           "and that nothing changes the values before the first sweep"}};
+}
 
 std::string never_launched(const Look& look) {
   if (!look.words.sweep_on_gpu()) return "the loops in " + look.words.sweep();
@@ -261,6 +395,20 @@ std::string never_launched(const Look& look) {
          (look.words.has_strips() ? "; and which rows a warp stores: all of its own, with no row "
                                     "between one warp's and the next one's"
                                   : "");
+}
+
+/// Whether the field is suddenly that of some sweeps before.
+Diagnosis ask_whether_set_back(const Look& look) {
+  for (int before = 0; before + 2 <= look.first; ++before) {
+    if (!agree(look.sweeps.after(before), look.found, look.n, look.first)) continue;
+    return {format("up to iteration %d the field is right, after iteration %d it is that of ",
+                   look.first - 1, look.first) +
+                (before == 0 ? std::string("the start") : format("iteration %d", before)) +
+                " again: something puts it back",
+            {"what writes the field besides the sweep and the copy (or swap), and when: starting "
+             "values come before the loop, and only once"}};
+  }
+  return {};
 }
 
 Diagnosis ask_for_story(const Look& look) {

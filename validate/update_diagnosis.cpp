@@ -97,8 +97,10 @@ Diagnosis describe_fit(const Look& look, const StencilFit& fit, const std::strin
     // end.
     diagnosis.look_at.push_back(march_words(look));
   }
-  diagnosis.look_at.push_back("the four neighbours in " + look.words.sweep() +
-                              ", one by one, and " + update);
+  diagnosis.look_at.push_back(
+      look.words.has_strips()
+          ? "how " + look.words.sweep() + " and what it calls put together a point's neighbours"
+          : "where " + look.words.sweep() + " reads each of the four neighbours, and " + update);
   return diagnosis;
 }
 
@@ -391,11 +393,10 @@ Diagnosis ask_for_mix(const Look& look) {
           (from_before ? "come from the field that the sweep writes (new values, or old ones "
                          "that it held before)"
                        : "have their new values already: it reads the field that it writes"),
-      {"the four neighbours in " + look.words.sweep() +
-           ": all from the old field, and its arguments: it reads one field and writes the other",
-       std::string("whether something overwrites the field") +
-           (look.words.has_tile() ? ", or the tile," : "") +
-           " that is read before the whole sweep has ended"}};
+      {"from which field " + look.words.sweep() +
+       " reads each neighbour, and its arguments: it reads one field and writes the other" +
+       (look.words.has_tile() ? "; and whether the tile is overwritten while others still read it"
+                              : "")}};
 }
 
 Diagnosis ask_about_lanes(const Look& look) {

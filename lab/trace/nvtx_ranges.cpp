@@ -31,7 +31,7 @@ struct State {
   std::map<std::string, Series> ended;
   std::unordered_map<nvtxRangeId_t, OpenRange> started;  // by nvtxRangeStart, on any thread
   nvtxRangeId_t last_id = 0;
-  std::size_t pushed = 0;  // ranges that are open, of all threads
+  std::map<std::string, std::size_t> pushed;  // ranges that are open, of all threads
 };
 State& state() {
   static State* state = new State;
@@ -80,11 +80,11 @@ void end(const OpenRange& range) {
 
 int push(nvtxDomainHandle_t domain, const std::string& name) {
   std::vector<OpenRange>& stack = stacks[domain];
+  stack.push_back({full_name(domain, name), Clock::now()});
   {
     const std::lock_guard<std::mutex> lock(state().mutex);
-    ++state().pushed;
+    ++state().pushed[stack.back().name];
   }
-  stack.push_back({full_name(domain, name), Clock::now()});
   return static_cast<int>(stack.size()) - 1;
 }
 
@@ -93,7 +93,7 @@ int pop(nvtxDomainHandle_t domain) {
   if (stack.empty()) return NVTX_NO_PUSH_POP_TRACKING;
   const std::lock_guard<std::mutex> lock(state().mutex);
   end(stack.back());
-  --state().pushed;
+  --state().pushed[stack.back().name];
   stack.pop_back();
   return static_cast<int>(stack.size());
 }
@@ -169,9 +169,14 @@ Table nvtx_table() {
   return table;
 }
 
-std::size_t open_nvtx_ranges() {
+std::map<std::string, std::size_t> open_nvtx_ranges() {
   const std::lock_guard<std::mutex> lock(state().mutex);
-  return state().pushed + state().started.size();
+  std::map<std::string, std::size_t> open = state().pushed;
+  for (const auto& [id, range] : state().started) ++open[range.name];
+  for (auto name = open.begin(); name != open.end();) {
+    name = name->second == 0 ? open.erase(name) : std::next(name);
+  }
+  return open;
 }
 
 }  // namespace trace

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 
 #include "series.h"
 
@@ -9,7 +11,7 @@ namespace trace {
 /// The NVTX ranges that have ended, by name ("domain:name" outside of the default domain).
 Table nvtx_table();
 
-/// How many ranges have begun, on any thread, and have not ended.
-std::size_t open_nvtx_ranges();
+/// The ranges that have begun, on any thread, and have not ended: how many of each name.
+std::map<std::string, std::size_t> open_nvtx_ranges();
 
 }  // namespace trace

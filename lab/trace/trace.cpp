@@ -22,7 +22,9 @@ void report() {
 
   const char* quiet = std::getenv("LAB_TRACE_QUIET");
   if (!quiet || std::string(quiet) != "1") print_tables(tables);
-  const std::size_t never_closed = open_nvtx_ranges();
+  const std::map<std::string, std::size_t> open_ranges = open_nvtx_ranges();
+  std::size_t never_closed = 0;
+  for (const auto& [name, count] : open_ranges) never_closed += count;
   if (never_closed > 0) {
     std::fprintf(stderr, "\ntrace: %zu NVTX range%s never closed\n", never_closed,
                  never_closed == 1 ? " was" : "s were");
@@ -31,8 +33,11 @@ void report() {
     std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());
   }
   if (never_closed > 0) {
-    Table open{"open", "", {{"ranges that were never closed", {}, false, {}}}};
-    for (std::size_t k = 0; k < never_closed; ++k) open.rows[0].series.add(0);
+    Table open{"open", "", {}};
+    for (const auto& [name, count] : open_ranges) {
+      open.rows.push_back({name, {}, false, {}});
+      for (std::size_t k = 0; k < count; ++k) open.rows.back().series.add(0);
+    }
     tables.push_back(open);
   }
   const char* path = std::getenv("LAB_TRACE_TSV");

@@ -68,6 +68,12 @@ run "$goals" --name 01_nvtx "$temp/made"
 expect 'in 7 iterations: jacobi_sweep, 7 times each$' "one range"
 expect '^    Push a range at the beginning of jacobi_sweep' "one range"
 
+# Ranges that are opened in the loop and never closed: told by name, and not as ranges that are missing.
+made "printf 'nvtx\tcopy_field\t7\t$zeros\nopen\tjacobi_sweep\t7\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 01_nvtx "$temp/made"
+expect 'copy_field, 7 times each; jacobi_sweep is opened 7 times and never closed$' "ranges without a pop"
+expect_no 'Push a range at the beginning' "ranges without a pop"
+
 # One kernel of two that is not coalesced: it is named, and idx is not blamed.
 mkdir "$temp/source"
 printf '  %s\n' 'jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, n);' \
@@ -80,7 +86,7 @@ made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
 expect_status 1 "one kernel that is not coalesced"
 expect 'jacobi_sweep_kernel: 4 a load, 4 a store; copy_field_kernel: 32 a load, 32 a store ' "one kernel"
-expect 'how does copy_field_kernel make i and j of threadIdx' "one kernel that is not coalesced"
+expect 'One idx has to serve all kernels.*which of the two is not so in copy_field_kernel' "one kernel that is not coalesced"
 counts=$(count_row 1 load 65536; count_row 1 store 65536; count_row 2 load 65536; count_row 2 store 65536)
 made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
@@ -97,7 +103,7 @@ if [[ -x $watched && -x $build_dir/bin/solution_08_cub_reduction_cpu_watched ]];
   line=$(grep -n 'cudaMallocManaged(sum' "$source_dir/solutions/07_beyond_l2/jacobi.cu" | cut -d : -f 1)
   run "$goals" --name 08_cub_reduction --watched "$watched" "$watched"
   expect 'Goal MISSED: host code leaves the sum to the GPU' "a host that reads and clears the sum"
-  expect "what is allocated at solutions/07_beyond_l2/jacobi\.cu:$line, 2 times\$" "a host that reads and clears the sum"
+  expect "sum, 2 times \(allocated at solutions/07_beyond_l2/jacobi\.cu:$line\)\$" "a host that reads and clears the sum"
   watched=${watched/07_beyond_l2/08_cub_reduction}
   run "$goals" --name 08_cub_reduction --watched "$watched" "$watched"
   expect 'Goal reached: host code leaves the sum to the GPU' "cudaMemset and cudaMemcpy"

@@ -284,8 +284,42 @@ TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
   solver.start = [&](Field& f_old, Field& f_new) {
     for (int j = 0; j < kN; ++j) solver.at(f_old, kN - 1, j) = solver.at(f_new, kN - 1, j) = 0;
   };
-  EXPECT_SAYS("the boundary's column i = 99 holds 0, and did so already when the first sweep",
-              said());
+  EXPECT_SAYS("the column i = 99 has no starting values", said());
+}
+
+// Wrong points on the boundary, which no sweep writes, speak of the start, and not of the sweep.
+TEST_F(DiagnosisTest, starting_values_of_other_points) {
+  auto start_at = [&](auto place) {
+    solver.start = [&, place](Field& f_old, Field& f_new) {
+      const Field from_old = f_old, from_new = f_new;
+      for (int j = 0; j < kN; ++j) {
+        for (int i = 0; i < kN; ++i) {
+          const auto [a, b] = place(i, j);
+          solver.at(f_old, i, j) = solver.at(from_old, a, b);
+          solver.at(f_new, i, j) = solver.at(from_new, a, b);
+        }
+      }
+    };
+  };
+  start_at([](int i, int j) { return std::pair(std::min(i + 1, kN - 1), j); });
+  EXPECT_SAYS("begins with the value of point (i+1, j)", said());
+  EXPECT_SAYS("look at: initialize_field", said());
+  EXPECT_EQ(said().find("jacobi_sweep"), std::string::npos);
+  start_at([](int i, int j) { return std::pair(i, kN - 1 - j); });
+  EXPECT_SAYS("or the result is handed over in another order", said());
+  start_at([](int, int j) { return std::pair(0, j); });
+  EXPECT_SAYS("begins with the value of point (0, j)", said());
+  solver.start = [](Field& f_old, Field& f_new) {
+    for (float& value : f_old) value *= 0.5f;
+    for (float& value : f_new) value *= 0.5f;
+  };
+  EXPECT_SAYS("a point begins with 0.5 times its value", said());
+  // A result that is scaled is none: the residuals are right.
+  solver.start = [](Field&, Field&) {};
+  solver.finish = [](Field& f_old) {
+    for (float& value : f_old) value *= 0.5f;
+  };
+  EXPECT_SAYS("the result is not handed over as it is", said());
 }
 
 TEST_F(DiagnosisTest, a_boundary_of_the_new_field_without_values) {
@@ -554,17 +588,76 @@ TEST_F(DiagnosisTest, what_lanes_get_from_each_other) {
   EXPECT_EQ(said(9).find("lane"), std::string::npos);
 }
 
+TEST_F(DiagnosisTest, a_residual_that_is_said_once_more) {
+  int iteration = 0;
+  double last = 0;
+  solver.start = [&](Field&, Field&) { iteration = 0; };
+  solver.residual = [&](double sum) {
+    return iteration++ % 2 == 1 ? last : last = std::sqrt(sum / (double(kN) * kN));
+  };
+  EXPECT_SAYS(
+      "the residual of iteration 2, 4, 6 and 8 (and others) is that of the iteration before",
+      said());
+}
+
+TEST_F(DiagnosisTest, a_single_thread_or_block_that_adds) {
+  solver.is_counted = [](int i, int j) { return i == 1 && j == 1; };
+  EXPECT_SAYS("only the change of point (1, 1) is in the sum: a single thread", said(4));
+  solver.is_counted = [](int i, int j) { return i < 32 && j < 32; };
+  EXPECT_SAYS("block (0, 0), is in the sum, in another order of the threads as well", said(8));
+  EXPECT_EQ(said(8).find("last to write"), std::string::npos);
+  // Only if another order gives another block.
+  run_again = [&](const Case& asked, Observation* seen) {
+    solver.is_counted = [](int i, int j) { return i >= 64 && i < 96 && j < 32; };
+    *seen = solver.run(asked);
+    solver.is_counted = [](int i, int j) { return i < 32 && j < 32; };
+    return true;
+  };
+  EXPECT_SAYS("the last to write wins", said(8));
+}
+
+TEST_F(DiagnosisTest, a_sum_divided_by_what_it_should_not_be) {
+  solver.residual = [](double sum) { return std::sqrt(sum / 10 / (double(kN) * kN)); };
+  source = "constexpr int kCheckEvery = 10;";
+  EXPECT_SAYS("under the root it is divided by 10 as well, the sweeps from one residual", said(11));
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * kN)) / 10; };
+  EXPECT_SAYS("it is divided by 10 as well", said(11));
+}
+
 // Of one step each learner has another file: at first that of the step before.
 TEST_F(DiagnosisTest, words_are_those_of_the_file) {
   solver.is_swept = [](int i, int) { return i < 96; };
   names = {"tile", "kBlockX", "jacobi_sweep_kernel", "jacobi_sweeps"};
   EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(12));
   names = {"load_row", "kRows", "jacobi_pass_kernel", "jacobi_pass"};
-  EXPECT_SAYS("the launch grid in jacobi_pass: round it up, enough blocks side by side", said(12));
+  // Three columns are no strip that a launch grid leaves out.
+  EXPECT_SAYS("look at: which columns and rows keep their old values in jacobi_pass_kernel",
+              said(12));
+  EXPECT_EQ(said(12).find("launch grid"), std::string::npos);
   names.clear();
   EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(11));
+  EXPECT_SAYS("look at: which columns and rows keep their old values in jacobi_sweep_kernel",
+              said(12));
+  solver.is_swept = [](int, int j) { return j < 96; };
   EXPECT_SAYS("the launch grid in jacobi_sweeps: round it up, enough blocks side by side",
               said(12));
+}
+
+TEST_F(DiagnosisTest, a_kernel_is_called_as_the_file_calls_it) {
+  solver.is_swept = [](int i, int) { return i > 1; };
+  source =
+      "__global__ void init(float* f) {}\n__global__ void __launch_bounds__(32 * 4)\n"
+      "    relax(float* u_new, const float* u) {}\nvoid step() { relax<<<1, 1>>>(a, b); }\n";
+  names = {"init", "relax", "step"};
+  EXPECT_SAYS("the bounds of i and j in relax", said(4));
+  EXPECT_EQ(said(4).find("jacobi_sweep"), std::string::npos);
+}
+
+TEST_F(DiagnosisTest, every_second_point) {
+  solver.is_swept = [](int i, int j) { return (i + j) % 2 == 0; };
+  EXPECT_SAYS("the sweep leaves out every second point, those with an odd i + j", said(4));
+  solver.is_swept = [](int i, int j) { return (i + j) % 2 == 1; };
+  EXPECT_SAYS("the sweep leaves out every second point, those with an even i + j", said(4));
 }
 
 TEST_F(DiagnosisTest, a_race) {
@@ -1188,6 +1281,14 @@ TEST(PictureTest, is_small_and_has_north_above) {
   EXPECT_EQ(lines.front().find('#'), 0u);
   EXPECT_EQ(lines.front().back(), '.');
   EXPECT_EQ(lines.back().find('#'), std::string::npos);
+}
+
+TEST(PictureTest, what_is_wrong_in_part_looks_otherwise) {
+  for (const std::string& line :
+       validate::picture(cells_where(100, [](int i, int j) { return (i + j) % 2 == 0; }))) {
+    EXPECT_EQ(line.find('#'), std::string::npos);
+    EXPECT_NE(line.find('+'), std::string::npos);
+  }
 }
 
 }  // namespace

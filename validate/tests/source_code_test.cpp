@@ -120,6 +120,52 @@ TEST(IntIndexTest, an_index_that_does_not) {
   }
 }
 
+TEST(KernelsTest, are_found_with_and_without_launch_bounds) {
+  const std::vector<std::string> names = {"a_kernel", "b", "c"};
+  EXPECT_EQ(validate::kernels_in("__global__ void a_kernel(int n) {}\n"
+                                 "// __global__ void no(int n) {}\n"
+                                 "template <int k>\n__global__ void __launch_bounds__(32 * k)\n"
+                                 "    b(float* f) {}\n__global__ static void c() {}\n"),
+            names);
+}
+
+TEST(QueuedTest, streams_are_told_apart) {
+  const auto found = validate::queued_in(
+      "void f() {\n"
+      "  CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double), other));\n"
+      "  kernel<true><<<grid, dim3(32, 4), 0, stream>>>(*f_new, f_old, sum, n);\n"
+      "  cudaMemcpy(&host, sum, 8, cudaMemcpyDeviceToHost);\n}\n");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].line, 2);
+  EXPECT_EQ(found[0].stream, "other");
+  EXPECT_TRUE(found[1].launch);
+  EXPECT_EQ(found[1].call, "kernel");
+  EXPECT_EQ(found[1].stream, "stream");
+  ASSERT_EQ(found[1].arguments.size(), 4u);
+  EXPECT_EQ(found[1].arguments[2], "sum");
+  EXPECT_EQ(found[2].stream, "");
+}
+
+TEST(LostLocalTest, an_address_that_outlives_its_variable) {
+  const std::string head =
+      "Pass create(cudaStream_t stream) {\n  Pass pass;\n  double found = 0;\n";
+  const std::string begin = "  cudaStreamBeginCapture(stream, mode);\n";
+  const std::string end = "  cudaStreamEndCapture(stream, &graph);\n  return pass;\n}\n";
+  auto lost = validate::lost_local_in(head + begin + "  sweeps(sum, &found, stream);\n" + end);
+  EXPECT_EQ(lost.name, "found");
+  EXPECT_EQ(lost.function, "create");
+  EXPECT_EQ(lost.line, 5);
+  EXPECT_EQ(validate::lost_local_in(head + begin + "  sweeps(&pass.sum);\n" + end).name,
+            "pass.sum");
+  EXPECT_EQ(validate::lost_local_in(head + "  pass.host_sum = &found;\n" + end).name, "found");
+  EXPECT_EQ(validate::lost_local_in(head + begin + "  sweeps(pass.sum);\n" + end).name, "");
+  // What is waited for is there in time.
+  const std::string copy = "  cudaMemcpyAsync(&found, sum, 8, kind, stream);\n";
+  EXPECT_EQ(validate::lost_local_in(head + copy + "}\n").name, "found");
+  EXPECT_EQ(validate::lost_local_in(head + copy + "  cudaStreamSynchronize(stream);\n}\n").name,
+            "");
+}
+
 TEST(ReadTextTest, reads_a_file_byte_for_byte) {
   const test::TemporaryFolder folder;
   const std::string file = folder.path() + "/file";
