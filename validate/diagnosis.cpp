@@ -234,8 +234,10 @@ Diagnosis ask_about_order_of_sum(const std::string& source) {
   const std::vector<Queued> all = queued_in(source);
   const std::vector<std::string> lines = code_lines(source);
   const auto one_function = [&](const Queued& from, const Queued& to) {
-    return std::none_of(lines.begin() + from.line, lines.begin() + to.line - 1,
-                        [](const std::string& line) { return line.rfind('}', 0) == 0; });
+    for (int k = from.line; k < to.line - 1; ++k) {
+      if (lines[k].rfind('}', 0) == 0) return false;
+    }
+    return true;
   };
   const auto is_copy = [](const Queued& work) {
     return !work.launch && work.call.find("Memcpy") != std::string::npos &&
@@ -270,14 +272,17 @@ Diagnosis ask_about_order_of_sum(const std::string& source) {
 }
 
 Diagnosis diagnose_global_race(const Finding& finding, const std::string& source) {
-  if (finding.kind != Finding::kRace || finding.shared || finding.both_write) return {};
+  if (finding.kind != Finding::kRace || finding.shared || finding.both_write || finding.line < 1) {
+    return {};
+  }
   const int line = finding.line, other = finding.other_line;
   const std::string code = code_at(source, line);
   const std::size_t adds = code.find("+="), is = code.find('=');
   // "*sum = *sum + x"
   const bool sums = is != std::string::npos && is > 0 &&
                     code.find(code.substr(0, is) + "+", is) != std::string::npos;
-  if (line == other && (adds != std::string::npos || sums)) {
+  const bool of_one = code.find('[') > std::min(adds, is);
+  if (line == other && of_one && (adds != std::string::npos || sums)) {
     return {format("at line %d several threads add to the same sum, each reads it, adds, and "
                    "writes it back, and what another one has added meanwhile is lost",
                    line),
@@ -475,7 +480,7 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
   } else if (words.has_tile() && sweeps) {
     diagnosis.look_at.push_back(
         "what a block loads at the edge of the grid: only points that there are, 0 to n - 1");
-  } else if (sweeps) {
+  } else if (sweeps && !words.has_strips()) {
     diagnosis.look_at.push_back(words.bounds());
   }
   return diagnosis;
@@ -928,7 +933,13 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
 /// What the lab's own part of an exchange says, of what a rank hands over to it.
 Diagnosis diagnose_exchange(const std::string& error) {
   const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
-  if (says("ranks.cpp:") && says("cudaMemcpy") && says("the direction says")) {
+  // Whatever the lab's own line says: it does what the rank has asked for.
+  const bool of_the_lab = says("ranks.cpp:") && says("cudaMemcpy");
+  if (of_the_lab && (says("(&own, value,") || says("(value, &own,"))) {
+    return {"ranks.sum is given an address at which the GPU has no double",
+            {"the argument of ranks.sum: the address that cudaMalloc gave for the sum"}};
+  }
+  if (of_the_lab) {
     return {"the rows of a halo lie outside of what the rank has memory for",
             {"slab_of_rank: held_begin and held_end, as many rows beyond the rank's own as a pass "
              "has sweeps, on both sides; and that allocate_fields gives memory for all of them",

@@ -74,7 +74,7 @@ class Words {
  private:
   /// Whether the file holds the name; `guess` where there is no file to look into.
   bool has(const std::string& name, bool guess) const;
-  /// The kernel whose name holds, or does not hold, one of a copy's; "" if none does, or several do.
+  /// The one kernel whose name is one of a copy, or of a sweep; "" if there are several, or none.
   std::string kernel(bool copies) const;
   /// Whether it holds a name with this at its beginning, or behind a k for a constant.
   bool has_like(const std::string& beginning, bool guess) const;

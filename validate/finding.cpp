@@ -133,7 +133,7 @@ Finding read_finding(const std::string& said_by_program) {
 Scene scene_of(const Finding& finding, const std::string& source) {
   Scene scene;
   const std::vector<std::string> lines = code_lines(source);
-  if (finding.line > static_cast<int>(lines.size())) return scene;
+  if (finding.line < 1 || finding.line > static_cast<int>(lines.size())) return scene;
   std::string text;    // of the function
   bool begun = false;  // its name comes on a later line
   for (int k = 0; k < finding.line; ++k) {

@@ -47,7 +47,7 @@ double total(const std::vector<TraceRow>& rows, double TraceRow::*member) {
 
 constexpr int kRangesN = 64, kRangesIterations = 7;
 
-/// Ranges that are opened more often than closed: "jacobi_sweep is opened 7 times and never closed".
+/// Ranges that are opened more often than closed: "copy_field is opened 7 times and closed 6".
 std::string open_ranges(const Trace& trace) {
   std::map<std::string, double> open, closed;
   for (const TraceRow& range : trace.table("open")) open[range.name] += range.count;

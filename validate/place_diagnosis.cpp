@@ -340,6 +340,9 @@ Diagnosis ask_about_missing_starts(const Look& look) {
     if (missing(k, 0) && missing(k, n - 1)) columns.push_back(k);
   }
   if (rows.empty() && columns.empty()) return {};
+  // Where nothing else is left, it is no matter of starting values.
+  const std::size_t all = n;
+  if (rows.size() == all || columns.size() == all) return {};
   Field start = look.start_old;
   for (const bool along_i : {true, false}) {
     for (int line : along_i ? rows : columns) {

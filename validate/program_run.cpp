@@ -155,7 +155,10 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   } else if (child.exit_code > lab::kExitNotConverged) {
     result.error = format("it ended with exit code %d", child.exit_code) +
                    (said.empty() ? std::string(", and said nothing") : ": " + said);
-  } else if (!std::filesystem::exists(dir + "/run.json", ignored)) {
+  } else if (!std::filesystem::exists(dir, ignored) ||
+             (std::filesystem::is_directory(dir, ignored) &&
+              !std::filesystem::exists(
+                  std::filesystem::symlink_status(dir + "/run.json", ignored)))) {
     result.error = format(
         "it ended with exit code %d before it wrote its record: does main get to run.finish?",
         child.exit_code);

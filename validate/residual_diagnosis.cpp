@@ -301,7 +301,8 @@ Diagnosis ask_about_repeated(const Look& look) {
 Diagnosis ask_whether_they_change(const Look& look) {
   const double first = look.sweeps[0].found;
   if (look.explained([](const Sweep&) { return 0.0; })) {
-    if (Diagnosis order = ask_about_order_of_sum(look.source); order.known()) {
+    for (Diagnosis order : {ask_about_streams(look.source), ask_about_order_of_sum(look.source)}) {
+      if (!order.known()) continue;
       order.cause = "every residual is 0: " + order.cause;
       return order;
     }
@@ -319,6 +320,7 @@ Diagnosis ask_whether_they_change(const Look& look) {
              "; what the host reads of it when the sweep has ended; and " + look.words.formula() +
              ": a whole number divided by a whole number loses what is behind the point"}};
     diagnosis.symptom = true;  // an access that is found to be wrong says more
+    if (look.words.has_strips()) std::swap(diagnosis.look_at[0], diagnosis.look_at[1]);
     if (look.words.has_check_kernel()) {
       diagnosis.cause += ". Or nothing was ever added to the sum";
       diagnosis.look_at.insert(

@@ -400,6 +400,8 @@ std::string never_launched(const Look& look) {
 /// Whether the field is suddenly that of some sweeps before.
 Diagnosis ask_whether_set_back(const Look& look) {
   for (int before = 0; before + 2 <= look.first; ++before) {
+    // Of two fields that change roles, the other one holds what was two sweeps before.
+    if (look.words.swaps() && before == look.first - 2) continue;
     if (!agree(look.sweeps.after(before), look.found, look.n, look.first)) continue;
     return {format("up to iteration %d the field is right, after iteration %d it is that of ",
                    look.first - 1, look.first) +

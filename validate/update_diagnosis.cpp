@@ -413,7 +413,8 @@ Diagnosis ask_about_lanes(const Look& look) {
   }
   Diagnosis diagnosis;
   std::vector<std::string> causes;
-  bool ends = false, lanes = false;
+  bool ends = false, lanes = false, other = false;
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
   for (const bool east : {false, true}) {
     Exchanged& side = sides[east];
     if (side.columns.empty()) continue;
@@ -426,12 +427,20 @@ Diagnosis ask_about_lanes(const Look& look) {
                      : format(" (the %s of a lane's four), whose %s neighbour is the %s's",
                               side.end, side.neighbour, side.lane);
     find_taken(look, east, &side);
-    if (side.taken != 0) cause += format("; point (i%+d, j) is taken for it", side.taken);
+    if (side.taken != 0) {
+      cause += format("; point (i%+d, j) is taken for it", side.taken);
+    } else if (fit.found) {
+      cause += ". A point becomes " + fit.words() + " there";
+      other = true;
+    }
     causes.push_back(cause);
   }
   const std::string both = causes.size() > 1 ? ", and " + causes[1] : "";
   diagnosis.cause = "wrong are " + causes[0] + both + ". All other columns are right";
-  if (lanes) {
+  if (other) {
+    diagnosis.look_at.push_back("how " + look.words.sweep() +
+                                " and what it calls put together a point's neighbours");
+  } else if (lanes) {
     diagnosis.look_at.push_back(
         "the shuffles: up by 1 brings what the lane before has (its last point is west of this "
         "lane's first), down by 1 what the next lane has (its first point is east of this lane's "

@@ -137,6 +137,7 @@ in_table mine:event count 1
 in_table mine:registered count 1
 in_table late count 1
 expect '^trace: 1 NVTX range was never closed$' "a program with all kinds of ranges"
+grep -q $'^open\tnever closed\t1\t' "$temp/table" || fail "the range that is open has its name in the table"
 
 run "$source_dir/scripts/rank_ranges.py" "$temp/table.none"
 expect_status 2 "ranges of no file"

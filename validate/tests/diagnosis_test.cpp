@@ -863,7 +863,10 @@ TEST_F(DiagnosisTest, a_race_in_the_sum) {
   EXPECT_SAYS("at line 2 several threads add to the same sum", said());
   EXPECT_SAYS("look at: line 2: atomicAdd", said());
   source = "void sweep(double* sum) {\n  f[k] += change * change;\n}\n";
-  EXPECT_SAYS("different residuals: a race. Threads add to the same sum", said());
+  EXPECT_SAYS(
+      "different residuals: a race: one thread writes what another one reads, in global memory, at "
+      "line 2",
+      said());
 }
 
 TEST_F(DiagnosisTest, residuals_that_are_less_and_less_right) {
@@ -1111,6 +1114,16 @@ TEST(DiagnoseFailureTest, what_a_job_of_ranks_says) {
       "direction says device) (cudaErrorInvalidValue)");
   EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
   EXPECT_EQ(halo.find("line 738"), std::string::npos);
+  const std::string more = said_of_error(
+      "rank 1: lab/src/ranks.cpp:738: cudaMemcpyAsync(halo.receive, state.from_others + at, 8, "
+      "cudaMemcpyHostToDevice, stream): invalid argument (800 bytes, and the destination has room "
+      "for 400) (cudaErrorInvalidValue)");
+  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", more);
+  EXPECT_EQ(more.find("line 738"), std::string::npos);
+  EXPECT_SAYS("ranks.sum is given an address",
+              said_of_error("rank 0: lab/src/ranks.cpp:749: cudaMemcpyAsync(&own, value, "
+                            "sizeof(double), cudaMemcpyDeviceToHost, stream): invalid argument "
+                            "(the source is host memory) (cudaErrorInvalidValue)"));
 }
 
 TEST(DiagnoseFailureTest, an_address_of_nothing) {
