@@ -162,6 +162,7 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
     result.error = format(
         "it ended with exit code %d before it wrote its record: does main get to run.finish?",
         child.exit_code);
+    if (run.ranks > 0 && !said.empty()) result.error += " (It said: " + said + ")";
   } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
     result.error = "its record is no use: " + result.error;
   } else if (run.ranks > 0 && result.record.ranks != run.ranks) {
