@@ -443,13 +443,15 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
   }
   if (right_alone) {
     lines->push_back(
-        "with one rank it is right. Look at what the ranks exchange before a pass (which rows, and "
-        "how many), at the rows that a rank computes and those that it holds, and at the sum over "
-        "all ranks");
+        std::string("with one rank it is right. Look at ") +
+        (what.field ? "what the ranks exchange before a pass (which rows, and how many), and at "
+                      "the rows that a rank computes and those that it holds"
+                    : "the sum over all ranks, and at which rows of a rank are in it"));
   }
   // What lies between two ranks lies between two warps, too.
   if (right_alone && what.field && !says("the sweep leaves out")) {
-    const bool of_a_warp = !diagnosis.known() || says("warp");
+    const bool of_a_warp =
+        !diagnosis.known() || says("warp") || says(" hold what belongs to point");
     Diagnosis borders = diagnose_borders(what, patient);
     if (borders.known() && !of_a_warp && !diagnosis.symptom) {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);

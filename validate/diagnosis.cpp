@@ -78,7 +78,15 @@ std::string Words::lacking_of_pipeline() const {
 
 std::string Words::handover() const {
   if (!swaps()) return "copy_field(f_old, f_new, n) in main";
-  if (step_ >= 11) return "std::swap(*f_old, *f_new) in " + host();
+  // The learner's may exchange copies, or have another name.
+  if (step_ >= 11 && has_line("std::swap(*f_old,*f_new)")) {
+    return "std::swap(*f_old, *f_new) in " + host();
+  }
+  if (step_ >= 11) {
+    return "what exchanges the two fields" +
+           std::string(has_line("std::swap(f_old,f_new)") ? ", std::swap(f_old, f_new)" : "") +
+           " (in a function it must reach main's own pointers)";
+  }
   return "std::swap(f_old, f_new)";
 }
 
@@ -102,6 +110,14 @@ std::string Words::tile_loads() const {
   return "how threads share out the tile's entries: all of them together load each entry once (the "
          "thread's number in the block, the entry that it belongs to, and from one round to the "
          "next as many as the block has threads)";
+}
+
+std::string Words::exchange() const {
+  return has("exchange_halos", true) ? "exchange_halos" : "the exchange of rows";
+}
+
+std::string Words::shares() const {
+  return has("slab_of_rank", true) ? "slab_of_rank" : "which rows each rank has";
 }
 
 std::string Words::formula() const {
@@ -252,6 +268,15 @@ Diagnosis ask_about_order_of_sum(const std::string& source) {
   for (std::size_t k = 0; k + 1 < all.size(); ++k) {
     const Queued &first = all[k], &second = all[k + 1];
     if (second.line <= first.line || !one_function(first, second)) continue;
+    const bool of_kernels =
+        is_fill(first) && std::any_of(all.begin(), all.begin() + k, [](const Queued& work) {
+          return work.launch && work.arguments.size() > 2;
+        });
+    if (of_kernels && is_copy(second) && second.arguments[1] == first.arguments[0]) {
+      return {format("line %d sets %s back before line %d copies it to the host", first.line,
+                     first.arguments[0].c_str(), second.line),
+              {format("the order: first the copy at line %d, then the fill", second.line)}};
+    }
     const bool nothing_before =
         k == 0 || all[k - 1].line > first.line || !one_function(all[k - 1], first);
     if (is_copy(first) && adds(second, first.arguments[1]) &&
@@ -449,6 +474,16 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
                finding.line, given.line));
     return diagnosis;
   }
+  if (words.has_slabs() && sweeps) {
+    diagnosis.look_at = {
+        format("line %d, and how its row is counted: row j of the field is row j - held_begin of "
+               "what the rank holds, and no row but those from held_begin to held_end - 1 is there",
+               finding.line),
+        words.shares() +
+            ": the first rank's rows begin at 0, the last one's end at n; and which of them a warp "
+            "marches through"};
+    return diagnosis;
+  }
   diagnosis.look_at.push_back(format("the index at line %d", finding.line) +
                               (scene.array.empty() ? "" : " of " + array) +
                               (sweeps ? ", and the n that " + kernel + " is given" : ""));
@@ -477,6 +512,8 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
         "the type of the index at line %d: std::size_t, or int where it is large enough (a short "
         "ends at 32767)",
         finding.line));
+  } else if (words.has_strips() && diagnosis.look_at.size() > 1) {
+    return diagnosis;
   } else if (words.has_tile() && sweeps) {
     diagnosis.look_at.push_back(
         "what a block loads at the edge of the grid: only points that there are, 0 to n - 1");
@@ -817,6 +854,23 @@ const char* const kSizesOfLaunch =
     "their sizes: at least one block (in whole numbers n / 1024 may be 0: round up), and at most "
     "1024 threads a block, all directions multiplied";
 
+/// Of a job: a rank that is asked for rows of the result, and copies what it does not hold.
+Diagnosis diagnose_rows_of_result(const Finding& finding, const Patient& patient) {
+  const std::string said = said_of(finding);
+  const bool outside = said.find("the source is host memory") != std::string::npos ||
+                       said.find("the source has room for") != std::string::npos;
+  if (!outside || patient.source.find("ranks.finish") == std::string::npos ||
+      said.find("cudaMemcpyDeviceToHost") == std::string::npos ||
+      code_at(patient.source, finding.line).find("&host") != std::string::npos) {
+    return {};
+  }
+  return {format("at line %d a rank copies rows of the result that it does not hold", finding.line),
+          {std::string("ranks.finish in main: it is given the rows that this rank computes, and "
+                       "is asked for these; row j of the field") +
+           (Words(patient).has_slabs() ? " is row j - held_begin of what the rank holds"
+                                       : " stands behind the halo of what the rank holds")}};
+}
+
 /// What the CPU in the GPU's place says in words that name the mistake, and not yet its mending.
 Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) {
   const std::string said = said_of(finding);
@@ -913,6 +967,7 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
         {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a "
          "kernel can use; malloc, new, a vector and a variable of the host do not"}};
   }
+  if (const Diagnosis rows = diagnose_rows_of_result(finding, patient); rows.known()) return rows;
   if (says("and the direction says")) {
     if (said.rfind("cudaGetLastError()", 0) == 0) {
       return {format("a call before line %d failed, and nobody checked it: cudaGetLastError tells "
@@ -930,52 +985,95 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
   return {};
 }
 
+/// Rows that are sent or received, and are none of what the rank holds.
+Diagnosis diagnose_rows_outside(const std::string& error, bool sent, const Words& words) {
+  const std::string from = sent ? "from which row on is sent" : "to which row on is received";
+  const std::string place =
+      words.exchange() + ": " + from +
+      (words.has_slabs() ? " (row j of the field is row j - held_begin of what the rank holds)"
+                         : " (of the rows that the rank holds)") +
+      (sent ? ""
+            : ": to the south those before its own first row, to the north those behind its "
+              "last one") +
+      "; and how many values, which are no bytes";
+  const std::string held =
+      words.shares() +
+      ": as many rows beyond the rank's own are held as a pass has sweeps, on both sides; and that "
+      "allocate_fields gives memory for all of them";
+  // Some of the rows are there: it is not the place that is another.
+  const std::size_t room = error.find(" has room for ");
+  const bool some = room != std::string::npos && std::atoi(error.c_str() + room + 14) > 0;
+  return {std::string("the rows of a halo lie outside of what the rank has memory for: those that "
+                      "are ") +
+              (sent ? "sent" : "received"),
+          some ? std::vector<std::string>{held, place} : std::vector<std::string>{place, held}};
+}
+
 /// What the lab's own part of an exchange says, of what a rank hands over to it.
-Diagnosis diagnose_exchange(const std::string& error) {
+Diagnosis diagnose_exchange(const std::string& error, const Words& words) {
   const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
-  // Whatever the lab's own line says: it does what the rank has asked for.
-  const bool of_the_lab = says("ranks.cpp:") && says("cudaMemcpy");
-  if (of_the_lab && (says("(&own, value,") || says("(value, &own,"))) {
+  if (says("ranks.sum: its value is no double")) {
     return {"ranks.sum is given an address at which the GPU has no double",
             {"the argument of ranks.sum: the address that cudaMalloc gave for the sum"}};
   }
-  if (of_the_lab) {
-    return {"the rows of a halo lie outside of what the rank has memory for",
-            {"slab_of_rank: held_begin and held_end, as many rows beyond the rank's own as a pass "
-             "has sweeps, on both sides; and that allocate_fields gives memory for all of them",
-             "exchange_halos: from which row on is sent, to which row on is received (row j of the "
-             "field is row j - held_begin of what the rank holds), and how many"}};
+  if (says(" argument of ncclAllReduce")) {
+    return {
+        "ncclAllReduce is given more values than the GPU's memory has there, or an address that "
+        "is none of its memory",
+        {"the arguments of ncclAllReduce: the sum's address (that cudaMalloc gave) twice, then "
+         "how many values there are, 1, and their type, ncclDouble"}};
+  }
+  const bool sent = says("the values that are sent") || says("argument of ncclSend");
+  if (sent || says("the values that are received") || says("argument of ncclRecv")) {
+    return diagnose_rows_outside(error, sent, words);
+  }
+  if (says("ncclGroupEnd") && says("invalid usage")) {
+    return {"a group of NCCL's calls is ended, and none was begun",
+            {"ncclGroupStart: before the first ncclSend or ncclRecv of the group. Without it each "
+             "call may wait for the other rank's"}};
+  }
+  if (says("or a rank that there is not") && (says("ncclSend(") || says("ncclRecv("))) {
+    const char* const call = says("ncclSend(") ? "ncclSend" : "ncclRecv";
+    return {std::string(call) + " is given a rank that there is not, or no address",
+            {"the rank in " + std::string(call) +
+             ": a neighbour's, that is rank() - 1 or rank() + 1, if there is one; and the same one "
+             "in both ncclSend and ncclRecv for the rows at one border"}};
   }
   if (says("it exchanges rows with rank ")) {
     return {error.substr(error.find("it exchanges")) + ": no rank has that number",
-            {"exchange_halos: to the south is rank() - 1, to the north rank() + 1; and the first "
-             "rank has no neighbour to the south, the last one none to the north",
-             "slab_of_rank: the last rank's rows end at n, also where n is no multiple of the "
-             "number of ranks"}};
+            {words.exchange() +
+                 ": to the south is rank() - 1, to the north rank() + 1; and the first rank has no "
+                 "neighbour to the south, the last one none to the north",
+             words.shares() +
+                 ": the last rank's rows end at n, also where n is no multiple of the number of "
+                 "ranks"}};
   }
   if (says("no rank has row ")) {
     return {
         "some rows belong to no rank",
-        {"slab_of_rank: each row is one rank's: where one rank's rows end the next one's begin, "
-         "the first rank's begin at 0, the last one's end at n",
-         "ranks.finish in main: slab.begin and slab.end"}};
+        {words.shares() +
+             ": each row is one rank's: where one rank's rows end the next one's begin, the first "
+             "rank's begin at 0, the last one's end at n",
+         "ranks.finish in main: it is given the rows that this rank computes, from the first one "
+         "to the one behind the last"}};
   }
   if (says("in vain for nccl")) {
     return {"NCCL's calls of two ranks wait for each other",
-            {"ncclSend and ncclRecv in exchange_halos: all of a rank's between ncclGroupStart and "
+            {"ncclSend and ncclRecv: all of a rank's between ncclGroupStart and "
              "ncclGroupEnd, as alone each may wait for the other rank's; and to each ncclSend an "
              "ncclRecv of the neighbour's",
              "whether all ranks make the same calls, in the same order, the sum's among them"}};
   }
   if (says("no exchange of halos with it")) {
     return {"a rank waits for an exchange that its neighbour does not make",
-            {"exchange_halos: before every pass each of two neighbours has the other one in its "
-             "list: no condition but whether there is one (slab.begin > 0, slab.end < n)",
+            {words.exchange() +
+                 ": before every pass each of two neighbours has the other one in its list, on no "
+                 "condition but that there is one",
              "whether all ranks make as many passes: sweeps and residual are the same in each"}};
   }
-  if (says("ncclRecv of ") && (says("it sends more") || says("it sends less"))) {
+  if (says("ncclRecv of ") && (says("it sends more") || says("it sends fewer"))) {
     return {"a rank sends another number of values than its neighbour waits for",
-            {"ncclSend and ncclRecv in exchange_halos: the same count in both, of values "
+            {"ncclSend and ncclRecv: the same count in both, of values "
              "(ncclFloat), not of bytes",
              "the number of rows: the same for both ranks at a border"}};
   }
@@ -1263,7 +1361,7 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
   const std::string ended = format("it ended with exit code %d: ", lab::kExitCudaError);
   if (error.rfind(ended, 0) == 0) {
     const std::string said = error.substr(ended.size());
-    Diagnosis found = diagnose_exchange(said);
+    Diagnosis found = diagnose_exchange(said, words);
     if (!found.known()) found = diagnose_finding(read_finding(said), run.n, patient);
     // Found when the kernel had ended: "the kernel launched at ... wrote past the end of ..."
     if (!found.known() && said.find(" wrote past the end of the ") != std::string::npos) {

@@ -47,6 +47,10 @@ class Words {
   bool reads_sum_late() const { return has("cudaMemcpyAsync", step_ == 11 || step_ >= 15); }
   /// Ranks, each of which holds some rows, numbered from its own first one.
   bool has_slabs() const { return has("held_begin", step_ >= 14); }
+  /// NCCL's calls are grouped, and no group ends.
+  bool leaves_group_open() const {
+    return has("ncclGroupStart", false) && !has("ncclGroupEnd", true);
+  }
   bool has_streams() const { return has("cudaStreamWaitEvent", step_ >= 15); }
   /// Of a file that copies to shared memory asynchronously: which of the calls that belong to it is
   /// missing; "": none.
@@ -68,6 +72,10 @@ class Words {
   std::string held_points() const;
   /// How threads share out what a block loads.
   std::string tile_loads() const;
+  /// What gives neighbours their rows.
+  std::string exchange() const;
+  /// What says which rows a rank has.
+  std::string shares() const;
   /// How the residual comes of the sum.
   std::string formula() const;
 
@@ -144,6 +152,8 @@ Diagnosis diagnose_field(const Wrong& wrong, Interview* interview);
 /// Of a field that is wrong after a pass of several sweeps, and right where each sweep is a pass.
 Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview);
 Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview);
+/// Whether a look at every access found a race in shared memory.
+bool found_in_shared(const Patient& patient);
 /// Of residuals that are said every few sweeps only, and of a field that is right.
 Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview);
 /// Of a sum that is filled, added to and fetched in streams that do not wait for each other, as the

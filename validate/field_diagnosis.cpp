@@ -522,14 +522,13 @@ Diagnosis race_in_words(const Look& look) {
          "whether each point is written by one thread alone: no two blocks have the same rows or "
          "columns"}};
   }
-  if (look.words.has_streams()) {
+  if (look.words.has_streams() && !found_in_shared(look.interview.patient())) {
     return {
         "two runs of it give different fields: a race. What one stream writes another one, or "
         "the host, uses too early",
         {"what each stream waits for before it goes on, and the sum before it is read: all "
          "that the other one did and that is used now (cudaStreamWaitEvent, for an event that "
-         "was recorded behind it)",
-         "whether a row's place in the ring is filled anew before the row was used"}};
+         "was recorded behind it)"}};
   }
   if (const std::string lacks = look.words.lacking_of_pipeline(); !lacks.empty()) {
     return {

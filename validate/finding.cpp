@@ -115,7 +115,7 @@ Finding read_finding(const std::string& said_by_program) {
     finding.other_line = std::atoi(between(said, "called at line ", ")").c_str());
   } else if (holds(said, "(freed already at ")) {
     finding.kind = Finding::kFreedTwice;
-    finding.what = between(said, "cudaFree(", ")");
+    finding.what = between(said, "(", ")");
   } else if (holds(said, "kernel launched at ") && !holds(said, "shared memory")) {
     for (const char* where : {"just behind the end of", "past the end of", "bytes before"}) {
       const std::size_t at = said.find(where);

@@ -35,9 +35,9 @@ Diagnosis ask_for_other_count(int n, int asked, const Words& words, Sweeps* swee
       // missing.
       if (graph && made == asked - 1) {
         return {
-            format("After %d sweeps the field is that of %d: of the two fields "
+            format("After %d sweep%s the field is that of %d: of the two fields "
                    "the other one is taken for the new one",
-                   asked, made),
+                   asked, asked == 1 ? "" : "s", made),
             {"where main's pointers change roles: after an odd number of sweeps, and only then; "
              "a graph keeps the pointers that it was captured with"}};
       }
@@ -295,16 +295,30 @@ Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient) {
                   : ". What is in the halo before the first pass is not what the neighbour's rows "
                     "hold then");
   diagnosis.look_at = {
-      "exchange_halos: rows of which field (that which the next pass reads), which rows, how many "
-      "(as many as the next pass has sweeps), and where they are put",
-      "which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, "
-      "and no other row of a rank's"};
-  if (words.has_streams()) {
+      words.exchange() +
+      ": rows of which field (that which the next pass reads), which rows, how many (as many as "
+      "the next pass has sweeps), where they are put, and whether it is done before every pass"};
+  // What was right in the first sweep keeps no row that it should not.
+  if (sweeps == 1) {
+    diagnosis.look_at.push_back(
+        "which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole "
+        "field, and no other row of a rank's");
+  } else if (words.has_streams()) {
     diagnosis.look_at.push_back(
         "what the exchange waits for (the kernel that makes the rows to be sent), and what waits "
         "for it");
   }
+  if (words.leaves_group_open() && interview.run().halos &&
+      std::string(interview.run().halos) == "nccl") {
+    diagnosis.look_at = {
+        "ncclGroupEnd: what stands behind ncclGroupStart is sent and received when the group ends, "
+        "and not before"};
+  }
   return diagnosis;
+}
+
+bool found_in_shared(const Patient& patient) {
+  return patient.finding.kind == Finding::kRace && patient.finding.shared;
 }
 
 Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
@@ -323,12 +337,11 @@ Diagnosis diagnose_pass(const Wrong& wrong, Interview* interview) {
   Diagnosis diagnosis = ask_for_other_count(n, sweeps, words, &right, *seen);
   if (diagnosis.known() || words.has_graph()) return diagnosis;
   if (field_changes(interview, sweeps)) {
-    if (words.has_streams()) {
+    if (words.has_streams() && !found_in_shared(interview->patient())) {
       return {"In a pass of several, two runs give different fields: a race",
               {"what each stream waits for before a pass: for all that the other one did in the "
                "pass before and that is read now (cudaStreamWaitEvent, for an event that was "
-               "recorded behind it)",
-               "whether a row's place in the ring is filled anew before the row was used"}};
+               "recorded behind it)"}};
     }
     return {"In a pass of several, two runs give different fields: a race",
             {words.has_ring()

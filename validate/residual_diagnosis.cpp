@@ -2,7 +2,9 @@
 // right ones, and give exactly what was found.
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <regex>
@@ -209,6 +211,23 @@ Diagnosis ask_about_plain_write(const Look& look) {
 
 // ---- Residuals that are no numbers, or always the same
 
+/// A copy, or a fill, of the four bytes of a float, where the sum is a double.
+Diagnosis ask_about_half_a_sum(const Look& look) {
+  const std::string code = code_only(look.source);
+  for (const Queued& work : queued_in(look.source)) {
+    const bool fill = work.call.find("Memset") != std::string::npos;
+    if (work.launch || work.arguments.size() < 3 || work.arguments[2] != "sizeof(float)") continue;
+    const std::string& sum = work.arguments[fill ? 0 : 1];
+    if (code.find("float*" + sum) != std::string::npos) continue;
+    return {
+        format("the field is right; the residual is not: line %d %s 4 bytes of %s, as many as a "
+               "float has; a double has 8",
+               work.line, fill ? "sets" : "copies", sum.c_str()),
+        {format("the number of bytes at line %d: sizeof(double)", work.line)}};
+  }
+  return {};
+}
+
 Diagnosis ask_whether_numbers(const Look& look) {
   constexpr std::size_t kMostLooks = 2;
   const bool none = std::any_of(look.sweeps.begin(), look.sweeps.end(),
@@ -223,6 +242,7 @@ Diagnosis ask_whether_numbers(const Look& look) {
   }
   if (!none) return {};
   if (Diagnosis shared = ask_about_shared_sum(look); shared.known()) return shared;
+  if (Diagnosis half = ask_about_half_a_sum(look); half.known()) return half;
   Diagnosis diagnosis;
   diagnosis.symptom = true;  // an access that is found to be wrong says more
   diagnosis.cause =
@@ -359,7 +379,7 @@ Diagnosis ask_whether_they_change(const Look& look) {
   }
   if (early) {
     return {"each iteration says the residual of the one after it",
-            {look.words.has_graph()
+            {look.words.reads_sum_late()
                  ? "whose sum is read in the loop of main: that of the pass before, not that of "
                    "the pass that was launched last; and which number of sweeps it is recorded with"
                  : "the order in the loop of main: sweep, residual, then run.record(++iteration, "
@@ -539,29 +559,109 @@ std::string sum_over_ranks(const Look& look) {
          ", before the host reads the sum";
 }
 
+/// The value of a constant in the program's text: a whole number, or a product of such and of
+/// other constants. 0: it has none.
+long constant_in(const std::string& source, const std::string& name) {
+  std::smatch found;
+  const std::string code = code_only(source);
+  if (!std::regex_search(code, found, std::regex("constexprint" + name + "=([0-9A-Za-z_*]+);"))) {
+    return 0;
+  }
+  long product = 1;
+  std::string factor;
+  for (const char c : found[1].str() + "*") {
+    if (c != '*') {
+      factor += c;
+      continue;
+    }
+    const bool number = !factor.empty() && std::isdigit(static_cast<unsigned char>(factor[0]));
+    product *= number ? std::atol(factor.c_str()) : factor == name ? 0 : constant_in(code, factor);
+    factor.clear();
+  }
+  return product;
+}
+
+/// The points of a rank's rows, by which the sum is divided under the root; "": it is not.
+std::string rows_words(const Look& look, double times) {
+  if (look.ranks < 2) return "";
+  const double n = look.n, rows = std::round(n / times);
+  const int fewest = look.n / look.ranks;
+  if (rows >= fewest && rows < n && std::fabs(times - n / rows) <= 1e-7 * times) {
+    return format("under the root the sum is divided by n * %.0f, %s, and not by n * n", rows,
+                  rows <= fewest + 1 ? "the points of one rank's rows"
+                                     : "as of the rows that one rank holds");
+  }
+  for (const int own : {fewest, fewest + 1}) {
+    if (std::fabs(std::sqrt(times) - n / own) > 1e-7 * n / own) continue;
+    return format(
+        "under the root the sum is divided by %d * %d, and not by n * n: %d is the number "
+        "of one rank's rows",
+        own, own, own);
+  }
+  return "";
+}
+
 /// What the sum is divided by, as its root is 1 / `times` of the right one: "" if that is no number
 /// with a meaning.
 std::string divisor_words(const Look& look, double times) {
   const auto is = [&](double value) { return std::fabs(times - value) <= 1e-7 * value; };
-  const double n = look.n;
-  for (int rows = look.n / std::max(1, look.ranks);
-       look.ranks > 1 && rows <= look.n / look.ranks + 1; ++rows) {
-    if (is(n / rows)) {
-      return format(
-          "under the root the sum is divided by n * %d, the points of one rank's rows, "
-          "and not by n * n",
-          rows);
-    }
-  }
+  if (const std::string rows = rows_words(look, times); !rows.empty()) return rows;
   const double whole = std::round(1 / times);
   if (whole < 2 || whole > 4096 || !is(1 / whole)) return "";
   const double root = std::round(std::sqrt(whole));
   const bool square = root * root == whole;
   const std::string by = format("%.0f", square ? root : whole);
-  const bool every =
-      std::regex_search(code_only(look.source), std::regex("kCheckEvery=" + by + ";"));
+  const double divisor = square ? root : whole;
+  const bool of_ranks = look.ranks > 1 && divisor == look.ranks;
   return (square ? "it is divided by " : "under the root it is divided by ") + by + " as well" +
-         (every ? ", the sweeps from one residual to the next. It is that of one sweep" : "");
+         (of_ranks ? ", as many as there are ranks"
+          : divisor == constant_in(look.source, "kCheckEvery")
+              ? ", the sweeps from one residual to the next. It is that of one sweep"
+              : "");
+}
+
+/// Of a job: whether the ranks' sums are combined, and not by adding them.
+Diagnosis ask_about_ranks(const Look& look) {
+  if (look.ranks < 2 || look.sweeps.size() < 2) return {};
+  const auto of_rank = [&](const Sweep& s, int rank) {
+    const auto border = [&](int r) {
+      return static_cast<int>(static_cast<long long>(look.n) * r / look.ranks);
+    };
+    return std::accumulate(s.rows.begin() + border(rank), s.rows.begin() + border(rank + 1), 0.0);
+  };
+  const auto over_ranks = [&](const Sweep& s, double begin, auto combined) {
+    for (int r = 0; r < look.ranks; ++r) begin = combined(begin, of_rank(s, r));
+    return begin;
+  };
+  struct Other {
+    const char* cause;
+    std::function<double(const Sweep&)> sum;
+  };
+  const Other others[] = {
+      {"of the ranks' sums the largest is taken, and they are not added up",
+       [&](const Sweep& s) {
+         return over_ranks(s, 0, [](double a, double b) { return std::max(a, b); });
+       }},
+      {"of the ranks' sums the smallest is taken, and they are not added up",
+       [&](const Sweep& s) {
+         return over_ranks(s, s.total, [](double a, double b) { return std::min(a, b); });
+       }},
+      {"the ranks' sums are multiplied with each other, and not added up",
+       [&](const Sweep& s) { return over_ranks(s, 1, [](double a, double b) { return a * b; }); }},
+      {"each rank takes the root of its own sum, and these roots are added up: first the sums are "
+       "added, then comes one root",
+       [&](const Sweep& s) {
+         return std::pow(over_ranks(s, 0, [](double a, double b) { return a + std::sqrt(b); }), 2);
+       }},
+  };
+  for (const Other& other : others) {
+    if (!look.sum_explained(other.sum)) continue;
+    // Rank 0 may have the largest one each time.
+    if (look.sum_explained([&](const Sweep& s) { return of_rank(s, 0); })) return {};
+    return {std::string("the field is right; the residual is not: ") + other.cause,
+            {sum_over_ranks(look)}};
+  }
+  return {};
 }
 
 Diagnosis ask_for_factor(const Look& look) {
@@ -592,6 +692,10 @@ Diagnosis ask_for_factor(const Look& look) {
            look.words.formula()}};
     }
     const double root = std::round(std::sqrt(whole));
+    if (look.ranks > 1 && root == look.ranks && root * root == whole) {
+      return {format("the residual is multiplied by %.0f, and there are as many ranks", root),
+              {look.words.formula() + ": the sum over all ranks is that of the whole field"}};
+    }
     return {format("every squared change is counted %.0f times", whole) +
                 (root * root == whole
                      ? format(", or the residual is multiplied by %.0f behind the root", root)
@@ -733,7 +837,7 @@ Diagnosis describe_part(const Look& look, const Part& part, char letter) {
   if (part.kind == Part::kTwice) {
     diagnosis.look_at = {"which points the threads (or loops) of " + look.words.sweep() +
                          " have: some are computed twice, by two threads or by one"};
-    if (look.words.has_block_sum()) {
+    if (look.words.has_block_sum() && part.period > 0) {
       diagnosis.look_at.push_back(
           "which threads add the block's sum: the first alone (threadIdx.x == 0 && threadIdx.y == "
           "0); others hold parts of it");
@@ -1242,6 +1346,7 @@ Diagnosis ask_about_bytes(const Look& look) {
   const bool any = std::any_of(look.sweeps.begin(), look.sweeps.end(),
                                [](const Sweep& s) { return s.found > 0; });
   if (!any || (!tiny && !is_wild(look))) return {};
+  if (Diagnosis half = ask_about_half_a_sum(look); half.known()) return half;
   return {
       format("the field is right, and the residual is a number like %.2g: no sum of changes, but "
              "some bytes of one, or what stood in memory before",
@@ -1433,12 +1538,15 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
   };
   using Question = Diagnosis (*)(const Look&);
   for (Question question :
-       {ask_about_host_address, ask_about_plain_write,   ask_about_bytes,      ask_whether_numbers,
-        ask_about_nothing,      ask_whether_they_change, ask_for_formula,      ask_for_other_field,
-        ask_for_other_point,    ask_whether_running,     ask_for_factor,       ask_about_shared_sum,
-        ask_for_some_lanes,     ask_for_lines,           ask_for_running_sums, ask_for_one_thread,
-        ask_for_one_point,      ask_for_one_block,       ask_for_whole_blocks, ask_for_first_blocks,
-        ask_for_threads,        ask_for_largest_threads, ask_for_integer,      ask_for_float}) {
+       {ask_about_host_address, ask_about_plain_write,   ask_about_bytes,
+        ask_whether_numbers,    ask_about_nothing,       ask_whether_they_change,
+        ask_for_formula,        ask_for_other_field,     ask_for_other_point,
+        ask_whether_running,    ask_about_ranks,         ask_for_factor,
+        ask_about_shared_sum,   ask_for_some_lanes,      ask_for_lines,
+        ask_for_running_sums,   ask_for_one_thread,      ask_for_one_point,
+        ask_for_one_block,      ask_for_whole_blocks,    ask_for_first_blocks,
+        ask_for_threads,        ask_for_largest_threads, ask_for_integer,
+        ask_for_float}) {
     Diagnosis diagnosis = question(look);
     if (!diagnosis.known()) continue;
     // Parts that others have overwritten: which ones is a matter of who comes last.
@@ -1446,6 +1554,12 @@ Diagnosis diagnose_residual(const Wrong& wrong, Interview* interview) {
         ask_about_race(look, interview, seen->iterations).known()) {
       if (const Diagnosis lost = ask_about_lost_additions(look); lost.known()) return lost;
       diagnosis.cause += ". Another run has other parts: a race";
+      if (look.words.has_streams() && look.finding.kind != Finding::kRace) {
+        diagnosis.look_at = {
+            "the stream in which the parts of the sum are added up, over the ranks, too: what it "
+            "waits for (cudaStreamWaitEvent) before it reads what another stream has added"};
+        return diagnosis;
+      }
       diagnosis.look_at = {
           "each place that several threads add to, in shared memory too: atomicAdd, or a place for "
           "each thread; and whether one is set to 0 while others add to it already"};
@@ -1489,7 +1603,8 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
                "sum has come to",
                no_number ? "not a number" : "0"),
         {"for each pass where its sum is copied to on the host, by a graph too, and which "
-         "place is read when that pass is over: the same one",
+         "place is read when that pass is over: the same one; and that all of it is copied, "
+         "sizeof(double) bytes",
          "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that "
          "are left at the end, fewer than a pass has, are made, and their changes summed"}};
   }
@@ -1539,6 +1654,28 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
     if (fits && before > 1) {
       return {std::string(factor.cause) + ". It is that of one sweep, the last one",
               {words.formula()}};
+    }
+  }
+  // An earlier sweep, not the same one of each pass.
+  {
+    int before = 0, sweep = 0, counted = 0;
+    bool fits = !seen->residuals.empty();
+    for (const Record::Residual& residual : seen->residuals) {
+      int made = residual.iteration - 1;
+      const auto is_of = [&](int k) {
+        return std::fabs(residual.value - right.residual(k)) <= 1e-6 * right.residual(k);
+      };
+      while (made > before && !is_of(made)) --made;
+      const bool one_sweep = residual.iteration == before + 1 && is_of(residual.iteration);
+      fits &= made > before || one_sweep;
+      if (sweep == 0 && !one_sweep) sweep = made, counted = residual.iteration;
+      before = residual.iteration;
+    }
+    if (fits && sweep > 0) {
+      return {format("the residual after %d sweeps is that of sweep %d, and not of the last one",
+                     counted, sweep),
+              {"which of the passes between two checks adds its changes to the sum: the last one, "
+               "in which the last sweep is"}};
     }
   }
   const std::vector<std::string> look_at = {

@@ -437,8 +437,14 @@ Diagnosis ask_for_story(const Look& look) {
     told.listen(
         {std::string("the sweeps begin a step late, with the starting values of the new field: ") +
              (look.words.swaps() ? "the fields change roles" : "the copy comes") +
-             " before the sweep",
-         "the order in the loop of main: first " + look.words.host() + ", then " +
+             " before the sweep" +
+             (look.words.has_graph() ? ", or the graph that was captured second, with the fields' "
+                                       "roles exchanged, is launched first"
+                                     : ""),
+         (look.words.has_graph() ? "that graphs are launched in the order in which they were "
+                                   "captured; and "
+                                 : "") +
+             std::string("the order in the loop of main: first ") + look.words.host() + ", then " +
              (look.words.swaps() ? look.words.handover() : "copy_field"),
          [&](int k) -> const Field& { return other.after(k - 1); }});
   }

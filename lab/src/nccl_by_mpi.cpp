@@ -4,10 +4,17 @@
 
 #if !LAB_HAVE_NCCL
 
+#include <string>
+
 #include <cuda_runtime.h>
+
+namespace {
+std::string why_invalid;  // an argument is: empty, or more than the result says
+}
 
 #ifdef __CUDA_ON_CPU__
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -33,6 +40,15 @@ int groups_open = 0;
 constexpr int kTag = 100;
 
 std::size_t size_of(ncclDataType_t type) { return type == ncclDouble ? 8 : 4; }
+
+/// Whether the argument of a call, `what`, is that many bytes of the GPU's memory.
+bool on_gpu(const void* memory, std::size_t bytes, const char* what) {
+  const cudaError_t error = cuda_on_cpu::check_device_memory(memory, bytes, what);
+  if (error == cudaSuccess) return true;
+  why_invalid = cudaGetErrorString(error);
+  (void)cudaGetLastError();  // NCCL's result says it
+  return false;
+}
 
 /// As NCCL's calls do, those here put their work into the stream, and return: it is done when the
 /// stream comes to it. Who waits for other ranks for ever is found by the thread that watches.
@@ -104,22 +120,44 @@ ncclResult_t add(const Message& message, ncclComm_t comm) {
   if (message.rank < 0 || message.rank >= lab::job_size()) return ncclInvalidArgument;
   const void* memory = message.from ? message.from : message.to;
   const char* what = message.from ? "first argument of ncclSend" : "first argument of ncclRecv";
-  CUDA_CHECK(cuda_on_cpu::check_device_memory(memory, message.bytes, what));
+  if (!on_gpu(memory, message.bytes, what)) return ncclInvalidArgument;
   group.push_back(message);
   if (groups_open == 0) enqueue_group();
   return ncclSuccess;
 }
 
 template <class T>
-void sum_over_ranks(const void* from, void* to, std::size_t count) {
+T combined(T a, T b, ncclRedOp_t operation) {
+  switch (operation) {
+    case ncclProd:
+      return a * b;
+    case ncclMax:
+      return std::max(a, b);
+    case ncclMin:
+      return std::min(a, b);
+    case ncclSum:
+    case ncclAvg:
+      break;
+  }
+  return a + b;
+}
+
+template <class T>
+void reduce_over_ranks(const void* from, void* to, std::size_t count, ncclRedOp_t operation) {
   const int size = lab::job_size();
-  std::vector<T> own(count), all(count * size), sum(count);
+  std::vector<T> own(count), all(count * size);
   const int bytes = static_cast<int>(count * sizeof(T));
   std::memcpy(own.data(), from, bytes);
   MPI_CHECK(
       MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD));
-  for (std::size_t k = 0; k < all.size(); ++k) sum[k % count] += all[k];
-  std::memcpy(to, sum.data(), bytes);
+  std::vector<T> result(all.begin(), all.begin() + count);
+  for (std::size_t k = count; k < all.size(); ++k) {
+    result[k % count] = combined(result[k % count], all[k], operation);
+  }
+  if (operation == ncclAvg) {
+    for (T& value : result) value /= size;
+  }
+  std::memcpy(to, result.data(), bytes);
   cuda_on_cpu::written(to, bytes);
   cuda_on_cpu::note_library("ncclAllReduce", bytes);
 }
@@ -151,14 +189,16 @@ ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int from
 }
 
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
-                           ncclRedOp_t, ncclComm_t comm, cudaStream_t stream) {
+                           ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream) {
   if (!comm) return ncclInvalidUsage;
   const std::size_t bytes = count * size_of(type);
-  CUDA_CHECK(cuda_on_cpu::check_device_memory(from, bytes, "first argument of ncclAllReduce"));
-  CUDA_CHECK(cuda_on_cpu::check_device_memory(to, bytes, "second argument of ncclAllReduce"));
+  if (!on_gpu(from, bytes, "first argument of ncclAllReduce") ||
+      !on_gpu(to, bytes, "second argument of ncclAllReduce")) {
+    return ncclInvalidArgument;
+  }
   enqueue(stream, "ncclAllReduce", [=] {
-    type == ncclDouble ? sum_over_ranks<double>(from, to, count)
-                       : sum_over_ranks<float>(from, to, count);
+    type == ncclDouble ? reduce_over_ranks<double>(from, to, count, operation)
+                       : reduce_over_ranks<float>(from, to, count, operation);
   });
   return ncclSuccess;
 }
@@ -185,6 +225,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
     case ncclSuccess:
       return "no error";
     case ncclInvalidArgument:
+      if (!why_invalid.empty()) return why_invalid.c_str();
       return "invalid argument (a null pointer, or a rank that there is not)";
     case ncclInvalidUsage:
       return "invalid usage (no communicator: is ranks.has_nccl() true? or a group that was not "

@@ -691,6 +691,39 @@ void Ranks::wait_for(cudaEvent_t event) {
   }
 }
 
+namespace {
+
+/// Whether an address of the step's was no place on this GPU; another error ends the job here.
+bool no_such_place(cudaError_t error, const char* call) {
+  if (error != cudaErrorInvalidValue) check_cuda(error, call, __FILE__, __LINE__);
+  return error == cudaErrorInvalidValue;
+}
+
+/// Copies a halo's values from the GPU, or to it. If they do not lie in its memory, that is said of
+/// the exchange, which the step's file describes.
+void copy_halo(float* to, const float* from, const Halo& halo, cudaMemcpyKind kind,
+               cudaStream_t stream) {
+  const cudaError_t error = cudaMemcpyAsync(to, from, halo.values * sizeof(float), kind, stream);
+  if (no_such_place(error, "cudaMemcpyAsync of a halo")) {
+    fail(kExitCudaError,
+         "exchange of halos with rank %d: the values that are %s do not lie in the memory of this "
+         "rank's field: %s (%s)",
+         halo.rank, kind == cudaMemcpyDeviceToHost ? "sent" : "received", cudaGetErrorString(error),
+         cudaGetErrorName(error));
+  }
+}
+
+/// The same of a value that is summed over all ranks.
+void copy_sum(double* to, const double* from, cudaMemcpyKind kind, cudaStream_t stream) {
+  const cudaError_t error = cudaMemcpyAsync(to, from, sizeof(double), kind, stream);
+  if (no_such_place(error, "cudaMemcpyAsync of a sum")) {
+    fail(kExitCudaError, "ranks.sum: its value is no double in the GPU's memory: %s (%s)",
+         cudaGetErrorString(error), cudaGetErrorName(error));
+  }
+}
+
+}  // namespace
+
 void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t stream) {
   if (halos.empty()) return;  // one rank has no neighbours: no reason to wait for the stream
   State& state = *state_;
@@ -712,8 +745,7 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
 
   std::size_t at = 0;
   for (const Halo& halo : halos) {
-    CUDA_CHECK(cudaMemcpyAsync(state.to_others + at, halo.send, halo.values * sizeof(float),
-                               cudaMemcpyDeviceToHost, stream));
+    copy_halo(state.to_others + at, halo.send, halo, cudaMemcpyDeviceToHost, stream);
     at += halo.values;
   }
   wait(stream);
@@ -735,8 +767,7 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
 
   at = 0;
   for (const Halo& halo : halos) {
-    CUDA_CHECK(cudaMemcpyAsync(halo.receive, state.from_others + at, halo.values * sizeof(float),
-                               cudaMemcpyHostToDevice, stream));
+    copy_halo(halo.receive, state.from_others + at, halo, cudaMemcpyHostToDevice, stream);
     at += halo.values;
   }
 }
@@ -746,7 +777,7 @@ void Ranks::sum(double* value, cudaStream_t stream) {
   double*& sums = state_->sums;
   if (!sums) CUDA_CHECK(cudaMallocHost(&sums, (watch.size + 1) * sizeof(double)));
   double& own = sums[watch.size];
-  CUDA_CHECK(cudaMemcpyAsync(&own, value, sizeof(double), cudaMemcpyDeviceToHost, stream));
+  copy_sum(&own, value, cudaMemcpyDeviceToHost, stream);
   wait(stream);
   // All of them, added in the order of ranks: the same bits everywhere. Ranks that differ in the
   // last one could differ in whether they go on.
@@ -755,7 +786,7 @@ void Ranks::sum(double* value, cudaStream_t stream) {
   await(&gather, "the other ranks: not all have come to the sum over the ranks");
   own = 0;
   for (int r = 0; r < watch.size; ++r) own += sums[r];
-  CUDA_CHECK(cudaMemcpyAsync(value, &own, sizeof(double), cudaMemcpyHostToDevice, stream));
+  copy_sum(value, &own, cudaMemcpyHostToDevice, stream);
 }
 
 namespace {

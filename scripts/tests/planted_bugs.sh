@@ -5,7 +5,7 @@
 #   planted_bugs.sh right STEP   every patch validate/tests/legal/STEP--*.patch leaves it right
 #
 # A patch's lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
-# `# expect-on-cpu:` hold in one place alone. Where a step needs a GPU and there is none, the CPU runs its
+# `# expect-on-cpu:` hold in one place alone; `# expect-no: REGEX` says what none of them may match. Where a step needs a GPU and there is none, the CPU runs its
 # kernels (lab/cpu). On a GPU the CPU looks at every access beside it, as `make check` does. A patch with the line `# on-cpu: watched` is a race that does no harm there: it is
 # tried with every access looked at; one with `# on-cpu: reverse`, with the threads run in reverse; one with
 # `# on-cpu: looked at`, as `make check` does it, whose diagnosis makes use of a look at every access. Of
@@ -193,6 +193,9 @@ judge() {
     while IFS= read -r regex; do
       expect "$regex" "$name"
     done < <(sed -nE "s/^# expect(-on-$place)?: //p" "$2")
+    while IFS= read -r regex; do
+      expect_no "$regex" "$name"
+    done < <(sed -n 's/^# expect-no: //p' "$2")
   fi
 }
 

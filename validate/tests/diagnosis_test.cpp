@@ -1087,6 +1087,12 @@ std::string said_of_error(const std::string& error, const std::string& source = 
   return text;
 }
 
+/// The first line that says what to look at.
+std::string first_lead_of(const std::string& said) {
+  const std::size_t at = said.find("look at: ");
+  return at == std::string::npos ? "" : said.substr(at, said.find('\n', at) - at);
+}
+
 TEST(DiagnoseFailureTest, host_code_that_accesses_too_much) {
   const std::string beside = said_of_error(
       "x/jacobi.cu:57: host code writes 188 bytes past the end of the 40000 bytes that "
@@ -1127,23 +1133,38 @@ TEST(DiagnoseFailureTest, what_a_job_of_ranks_says) {
               said_of_error("rank 2: waited 5 s in vain for rank 1: no exchange of halos with it"));
   EXPECT_SAYS("some rows belong to no rank",
               said_of_error("rank 0: no rank has row 33 of the result"));
-  // A line of the lab's own file is none of the learner's.
   const std::string halo = said_of_error(
-      "rank 1: ranks.cpp:738: cudaMemcpyAsync(halo.receive, state.from_others + at, 8, "
-      "cudaMemcpyHostToDevice, stream): invalid argument (the destination is host memory, and the "
-      "direction says device) (cudaErrorInvalidValue)");
+      "rank 1: exchange of halos with rank 0: the values that are received do not lie in the "
+      "memory "
+      "of this rank's field: invalid argument (the destination is host memory, and the direction "
+      "says device) (cudaErrorInvalidValue)");
   EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
-  EXPECT_EQ(halo.find("line 738"), std::string::npos);
+  EXPECT_SAYS("look at: exchange_halos: to which row on is received", first_lead_of(halo));
+  // Some of the rows are there.
   const std::string more = said_of_error(
-      "rank 1: lab/src/ranks.cpp:738: cudaMemcpyAsync(halo.receive, state.from_others + at, 8, "
-      "cudaMemcpyHostToDevice, stream): invalid argument (800 bytes, and the destination has room "
-      "for 400) (cudaErrorInvalidValue)");
-  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", more);
-  EXPECT_EQ(more.find("line 738"), std::string::npos);
-  EXPECT_SAYS("ranks.sum is given an address",
-              said_of_error("rank 0: lab/src/ranks.cpp:749: cudaMemcpyAsync(&own, value, "
-                            "sizeof(double), cudaMemcpyDeviceToHost, stream): invalid argument "
-                            "(the source is host memory) (cudaErrorInvalidValue)"));
+      "rank 1: exchange of halos with rank 0: the values that are sent do not lie in the memory of "
+      "this rank's field: invalid argument (800 bytes, and the source has room for 400) "
+      "(cudaErrorInvalidValue)");
+  EXPECT_SAYS("look at: slab_of_rank", first_lead_of(more));
+  EXPECT_SAYS("look at: exchange_halos: from which row on is sent", more);
+  EXPECT_SAYS(
+      "ranks.sum is given an address",
+      said_of_error("rank 0: ranks.sum: its value is no double in the GPU's memory: invalid "
+                    "argument (the source is host memory) (cudaErrorInvalidValue)"));
+  EXPECT_SAYS(
+      "ncclAllReduce is given more values",
+      said_of_error("rank 0: x/jacobi.cu:9: ncclAllReduce(sum, sum, 2, ncclDouble): invalid "
+                    "argument (16 bytes, and the first argument of ncclAllReduce has room "
+                    "for 8)"));
+  EXPECT_SAYS("a group of NCCL's calls is ended, and none was begun",
+              said_of_error("rank 1: x/jacobi.cu:9: ncclGroupEnd(): invalid usage (no "
+                            "communicator)"));
+  EXPECT_SAYS("ncclRecv is given a rank that there is not",
+              said_of_error("rank 0: x/jacobi.cu:9: ncclRecv(f, 1, ncclFloat, -1): invalid "
+                            "argument (a null pointer, or a rank that there is not)"));
+  EXPECT_SAYS("a rank sends another number of values",
+              said_of_error("rank 0: ncclRecv of 8 bytes from rank 1: it sends fewer: that is "
+                            "undefined in NCCL"));
 }
 
 TEST(DiagnoseFailureTest, an_address_of_nothing) {
