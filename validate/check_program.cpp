@@ -496,10 +496,9 @@ std::string why_it_stopped(const std::vector<double>& expected, double tolerance
 
 /// A run to a tolerance: whether the program stops where its residual first meets it. (Known is
 /// that runs of so many iterations are right.) Returns what is wrong, or nothing.
-std::vector<std::string> check_stopping(const std::string& program, const Case& run,
-                                        const std::vector<double>& expected, int meets, bool sparse,
-                                        const std::string& dir, double time_limit) {
-  const Run trial = run_program(program, run, false, dir, time_limit);
+std::vector<std::string> check_stopping(const Run& trial, const Case& run,
+                                        const std::vector<double>& expected, int meets,
+                                        bool sparse) {
   const int made = trial.record.iterations;
   std::vector<std::string> lines = {
       format("its residual meets --tolerance %.3g in iteration %d, and it should stop there",
@@ -925,8 +924,9 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
     if (sparse && run.ranks > 1) run.check_every = 7;
     run.tolerance = std::sqrt(expected[kMeets - 2] * expected[kMeets - 1]);
     progress(describe(run));
-    const std::vector<std::string> lines =
-        check_stopping(program, run, expected, kMeets, sparse, check.dir, time_limit_seconds);
+    const Run trial = run_program(program, run, false, check.dir, time_limit_seconds);
+    if (!trial.machine.empty()) return ends(Verdict::kCannotRunHere, trial.machine);
+    const std::vector<std::string> lines = check_stopping(trial, run, expected, kMeets, sparse);
     if (!lines.empty()) return wrong(run, lines);
     ++runs;
   }
