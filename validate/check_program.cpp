@@ -938,11 +938,12 @@ Verdict check_program(const std::string& program, const std::vector<Case>& cases
                     (single_precision ? ", residuals within 1e-6" : ", residuals within rounding");
   if (different_rounding) {
     verdict.remarks.push_back(
-        "different rounding: the four neighbours are added in another order. That is legal.");
+        "different rounding: the four neighbours are added in another order, or in double. That is "
+        "legal.");
   } else if (single_precision) {
     verdict.remarks.push_back(
-        "single precision: the residual is within 1e-6, as where its sum, or what is added to it, "
-        "is of floats in part. Right.");
+        "residual within 1e-6: its sum is of floats in part (single precision), or its changes are "
+        "taken in double. That is legal.");
   }
   if (extent.every_order) {
     verdict.remarks.push_back("The same with blocks and threads in reverse and in shuffled order.");

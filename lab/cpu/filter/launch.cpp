@@ -175,6 +175,27 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   changes->edits.push_back({end, tokens[closing.index + 2].end() - end, ")"});
 }
 
+/// cudaLaunchKernel((void*)kernel, ...): the cast goes, as only the kernel's own type says what its
+/// arguments are.
+void keep_type_of_kernel(const Tokens& tokens, std::size_t call, Changes* changes) {
+  const std::size_t begin = call + 2;  // behind the bracket
+  std::size_t open = begin, end = tokens.size();
+  if (is(tokens, begin, "(")) {
+    end = match_forward(tokens, begin);
+  } else if (is(tokens, begin, "reinterpret_cast") && is(tokens, begin + 1, "<")) {
+    open = begin + 1;
+    end = skip_template_arguments(tokens, open, tokens.size()) - 1;
+  }
+  if (end >= tokens.size() || end <= open + 1) return;
+  bool is_void = false;
+  for (std::size_t k = open + 1; k < end; ++k) {
+    is_void |= is(tokens, k, "void");
+    if (!is(tokens, k, "void") && !is(tokens, k, "const") && !is(tokens, k, "*")) return;
+  }
+  if (!is_void || tokens[begin].line != tokens[end].line) return;
+  changes->edits.push_back({tokens[begin].offset, tokens[end].end() - tokens[begin].offset, ""});
+}
+
 }  // namespace
 
 bool is_launch(const Tokens& tokens, std::size_t k) {
@@ -185,6 +206,10 @@ bool is_launch(const Tokens& tokens, std::size_t k) {
 void rewrite_launches(const Tokens& tokens, Changes* changes) {
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (is_launch(tokens, k)) rewrite_launch(tokens, k, changes);
+    if ((is(tokens, k, "cudaLaunchKernel") || is(tokens, k, "cudaLaunchCooperativeKernel")) &&
+        is(tokens, k + 1, "(")) {
+      keep_type_of_kernel(tokens, k, changes);
+    }
   }
 }
 

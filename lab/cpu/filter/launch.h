@@ -10,7 +10,8 @@ namespace cuda_filter {
 /// Whether the token is the <<< of a launch: `operator<<<T>` is none.
 bool is_launch(const Tokens& tokens, std::size_t k);
 
-/// KERNEL<<<CONFIG>>>(...) becomes launch(LAMBDA, CONFIG)(...), where LAMBDA calls KERNEL.
+/// KERNEL<<<CONFIG>>>(...) becomes launch(LAMBDA, CONFIG)(...), where LAMBDA calls KERNEL; and
+/// cudaLaunchKernel((void*)KERNEL, ...) loses the cast.
 void rewrite_launches(const Tokens& tokens, Changes* changes);
 
 }  // namespace cuda_filter

@@ -156,6 +156,23 @@ TEST(LaunchTest, may_have_blanks_in_its_signs) {
   expect_unchanged("\"k<< <1, 2>> >(x)\"; // k<< <1, 2>> >(x)\n");
 }
 
+TEST(LaunchTest, by_a_call_keeps_the_kernels_type) {
+  for (const char* cast : {"(void*)", "(void *)", "(const void*)", "(void const *)",
+                           "reinterpret_cast<const void*>"}) {
+    EXPECT_EQ(rewritten(std::string("cudaLaunchCooperativeKernel(") + cast + "(k), g, b, a);\n"),
+              "cudaLaunchCooperativeKernel((k), g, b, a);\n")
+        << cast;
+  }
+  EXPECT_EQ(rewritten("cudaLaunchKernel((void*)k<2>, 1, 1, (void**)a, 0, 0);\n"),
+            "cudaLaunchKernel(k<2>, 1, 1, (void**)a, 0, 0);\n");
+  for (const char* other :
+       {"cudaLaunchKernel((Kernel*)k, g, b, a);\n", "cudaLaunchKernel((k), g, b, a);\n",
+        "cudaLaunchKernel((*k), g, b, a);\n", "cudaLaunchKernel(k, g, b, (void**)a);\n",
+        "cudaLaunchKernel((void", "cudaLaunchKernel(reinterpret_cast<void"}) {
+    EXPECT_EQ(rewritten(other), other);
+  }
+}
+
 TEST(LaunchTest, is_found_in_a_macro) {
   EXPECT_EQ(rewritten("#define GO(k, ...) \\\n  k<<<g, b>>> \\\n (__VA_ARGS__)\nx;"),
             "#define GO(k, ...) \\\n  " + launch("k", "g, b") + " \\\n (__VA_ARGS__)\nx;");

@@ -8,6 +8,7 @@ __global__ void nothing_kernel() {}
 
 int main() {
   void* arguments[] = {nullptr};
-  CUDA_CHECK(cudaLaunchCooperativeKernel((void*)nothing_kernel, 2, 32, arguments));
+  const void* kernel = (void*)nothing_kernel;
+  CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, 2, 32, arguments));
   return 0;
 }

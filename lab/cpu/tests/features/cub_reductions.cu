@@ -63,6 +63,29 @@ void block() {
   }
 }
 
+// Three values of each thread.
+__global__ void items_kernel(double* out) {
+  using Reduce = cub::BlockReduce<double, 64>;
+  __shared__ typename Reduce::TempStorage storage;
+  double items[3];
+  for (int k = 0; k < 3; ++k) items[k] = 3 * threadIdx.x + k;
+  const double sum = Reduce(storage).Sum(items);
+  __syncthreads();
+  const double most = Reduce(storage).Reduce(items, Larger());
+  if (threadIdx.x == 0) {
+    out[0] = sum;
+    out[1] = most;
+  }
+}
+
+void items() {
+  Array<double> out(2);
+  items_kernel<<<1, 64>>>(out.data());
+  FINISHED();
+  CHECK_EQUAL(out[0], 191 * 192 / 2);
+  CHECK_EQUAL(out[1], 191);
+}
+
 // The sums of the warps, and of parts of them.
 __global__ void warp_kernel(const double* in, double* sums, int* most_of_eight) {
   using Reduce = cub::WarpReduce<double>;
@@ -154,6 +177,7 @@ __global__ void functions_kernel(int* out) {
 #endif
 
 int main() {
+  items();
   block<cub::BLOCK_REDUCE_WARP_REDUCTIONS, int, 128, 1, 1>();
   block<cub::BLOCK_REDUCE_WARP_REDUCTIONS, double, 32, 4, 1>();
   block<cub::BLOCK_REDUCE_RAKING, double, 8, 4, 3>();

@@ -145,7 +145,7 @@ void calls() {
   float* p = x.data();
   float by = 2;
   void* arguments[] = {&p, &by};
-  CUDA(cudaLaunchKernel(scale_kernel<float, 3>, dim3(1), dim3(64), arguments, 0, nullptr));
+  CUDA(cudaLaunchKernel((void*)scale_kernel<float, 3>, dim3(1), dim3(64), arguments, 0, nullptr));
   CUDA(cudaDeviceSynchronize());
   for (int k = 0; k < 64; ++k) CHECK_EQUAL(x[k], 6.0f * k);
   CHECK(cudaLaunchKernel(scale_kernel<float, 3>, dim3(1), dim3(2048), arguments) ==

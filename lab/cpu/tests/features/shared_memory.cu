@@ -245,7 +245,28 @@ void blocks() {
   }
 }
 
+// The last steps of a sum as they were written before __syncwarp: of volatile memory.
+__global__ void volatile_kernel(double* out) {
+  __shared__ volatile double sum[64];
+  const int t = threadIdx.x;
+  sum[t] = t;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (t < half) sum[t] += sum[t + half];
+    __syncthreads();
+  }
+  if (t == 0) *out = sum[0];
+}
+
+void volatile_sum() {
+  Array<double> out(1);
+  volatile_kernel<<<1, 64>>>(out.data());
+  FINISHED();
+  CHECK_EQUAL(out[0], 63 * 32);
+}
+
 int main() {
+  volatile_sum();
   static_shared();
   dynamic_shared();
   blocks();

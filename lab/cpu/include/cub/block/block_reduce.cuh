@@ -36,6 +36,17 @@ class BlockReduce {
   T Reduce(T value, Op op, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
     return reduce(value, op, kThreads, where);
   }
+  /// Several values of each thread, which adds up its own first.
+  template <int kItems>
+  T Sum(T (&values)[kItems], cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    return Reduce(values, cub::Sum{}, where);
+  }
+  template <int kItems, class Op>
+  T Reduce(T (&values)[kItems], Op op, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+    T value = values[0];
+    for (int k = 1; k < kItems; ++k) value = op(value, values[k]);
+    return reduce(value, op, kThreads, where);
+  }
   template <class Op>
   T Reduce(T value, Op op, int valid_threads,
            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
