@@ -684,8 +684,10 @@ Diagnosis ask_for_factor(const Look& look) {
   const double times = factor * factor, whole = std::round(times);
   if (whole >= 2 && whole <= 65536 && std::fabs(times - whole) < std::min(1e-2, 1e-6 * whole)) {
     if (look.ranks > 1 && whole == look.ranks) {
+      const std::string points = divisor_words(look, times);
       return {
-          format("every squared change is counted %.0f times, and there are as many ranks", whole),
+          format("every squared change is counted %.0f times, and there are as many ranks", whole) +
+              (points.empty() ? "" : "; or " + points),
           {sum_over_ranks(look) + ": once, of what each rank has of its own rows",
            look.words.formula()}};
     }

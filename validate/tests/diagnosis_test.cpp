@@ -624,6 +624,26 @@ TEST_F(DiagnosisTest, a_sum_divided_by_what_it_should_not_be) {
   EXPECT_SAYS("it is divided by 10 as well", said(11));
 }
 
+TEST_F(DiagnosisTest, a_sum_divided_by_the_points_of_one_rank) {
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * kN / 4)); };
+  Wrong wrong = {{ProblemKind::kProbe, kN, kIterations}, kIterations, false, 0, true};
+  wrong.run.ranks = 4;
+  validate::Patient patient;
+  patient.step = 14;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    return true;
+  };
+  patient.run_again = patient.run;
+  const Diagnosis fourth = validate::diagnose(wrong, patient);
+  EXPECT_SAYS("every squared change is counted 4 times, and there are as many ranks", fourth.cause);
+  EXPECT_SAYS("n * 25, the points of one rank's rows", fourth.cause);
+  wrong.run.ranks = 3;  // rows that are no whole part of all
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * 33)); };
+  EXPECT_SAYS("under the root the sum is divided by n * 33, the points of one rank's rows",
+              validate::diagnose(wrong, patient).cause);
+}
+
 // Of one step each learner has another file: at first that of the step before.
 TEST_F(DiagnosisTest, words_are_those_of_the_file) {
   solver.is_swept = [](int i, int) { return i < 96; };
