@@ -95,6 +95,7 @@ void catch_interrupts() {
 }
 
 std::string ChildResult::last_line() const {
+  std::string of_launcher;
   std::size_t end = output.size();
   while (end > 0) {
     const std::size_t newline = end > 0 ? output.rfind('\n', end - 1) : std::string::npos;
@@ -105,11 +106,15 @@ std::string ChildResult::last_line() const {
     const std::size_t carriage = line.rfind('\r');
     if (carriage != std::string::npos) line.erase(0, carriage + 1);
     if (line.rfind("\033[K", 0) == 0) line.erase(0, 3);
-    if (line.find_first_not_of(" \t") != std::string::npos) return harmless(line.substr(0, 500));
+    if (line.find_first_not_of(" \t") != std::string::npos) {
+      // A launcher of ranks that are ended may say so of itself, behind the program's words.
+      if (line.rfind("[warn] ", 0) != 0) return harmless(line.substr(0, 500));
+      if (of_launcher.empty()) of_launcher = harmless(line.substr(0, 500));
+    }
     if (begin == 0) break;
     end = begin - 1;
   }
-  return "";
+  return of_launcher;
 }
 
 ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,

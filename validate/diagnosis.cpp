@@ -83,9 +83,9 @@ std::string Words::handover() const {
     return "std::swap(*f_old, *f_new) in " + host();
   }
   if (step_ >= 11) {
-    return "what exchanges the two fields" +
-           std::string(has_line("std::swap(f_old,f_new)") ? ", std::swap(f_old, f_new)" : "") +
-           " (in a function it must reach main's own pointers)";
+    return has_line("std::swap(f_old,f_new)")
+               ? "std::swap(f_old, f_new) (in a function it must reach main's own pointers)"
+               : "the exchange of f_old and f_new in " + host();
   }
   return "std::swap(f_old, f_new)";
 }
@@ -479,9 +479,12 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
         format("line %d, and how its row is counted: row j of the field is row j - held_begin of "
                "what the rank holds, and no row but those from held_begin to held_end - 1 is there",
                finding.line),
-        words.shares() +
-            ": the first rank's rows begin at 0, the last one's end at n; and which of them a warp "
-            "marches through"};
+        std::string("the columns that a lane ") +
+            (finding.what.rfind("writes", 0) == 0 ? "stores" : "loads") +
+            ", none of them behind the row's end, padding included; and the rows that a warp "
+            "marches "
+            "through (" +
+            words.shares() + ": the first rank's rows begin at 0, the last one's end at n)"};
     return diagnosis;
   }
   diagnosis.look_at.push_back(format("the index at line %d", finding.line) +
@@ -1357,6 +1360,17 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                                        ": each ends, and a thread goes over its own points alone, "
                                        "not over all of them"
                                  : "the loops in " + words.sweep() + ": each ends"}};
+  }
+  if (error.rfind("it did not end", 0) == 0) {
+    Diagnosis endless{
+        "it goes on for ever: a loop that does not end for the rows of some rank, or ranks that do "
+        "not all make the same exchanges and sums",
+        {"the loops in " + words.sweep() +
+             ": each ends for any rows that a rank holds, also where these are not the field's "
+             "last ones",
+         kLoopCondition}};
+    endless.symptom = true;
+    return endless;
   }
   const std::string ended = format("it ended with exit code %d: ", lab::kExitCudaError);
   if (error.rfind(ended, 0) == 0) {

@@ -122,10 +122,12 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   if (run.halos) command.push_back(std::string("LAB_HALOS=") + run.halos);
   if (run.order) command.push_back(std::string("LAB_CPU_ORDER=") + run.order);
   if (run.strict) command.push_back("LAB_CPU_STRICT=1");
+  // What a launcher leaves behind when it is ended goes with its folder; and no other one removes
+  // what it has there, as those do that share a folder and end at that moment.
+  const std::string job_folder = dir + "-job";
   if (run.ranks > 0) {
-    // What a launcher leaves behind when it is ended goes with the folder.
-    const std::string folder = std::filesystem::path(dir).parent_path().string();
-    command.insert(command.end(), {"TMPDIR=" + folder, launcher(), std::to_string(run.ranks)});
+    std::filesystem::create_directories(job_folder, ignored);
+    command.insert(command.end(), {"TMPDIR=" + job_folder, launcher(), std::to_string(run.ranks)});
   }
   command.push_back(program);
   auto add = [&](const char* option, const std::string& value) {
@@ -144,6 +146,7 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   if (run.check_every > 0) add("--check-every", std::to_string(run.check_every));
   command.push_back("--quiet");
   result.child = run_child(command, time_limit, unwanted);
+  std::filesystem::remove_all(job_folder, ignored);
   ChildResult& child = result.child;
   if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
     // What ended one rank, as a launcher tells it.

@@ -1656,6 +1656,21 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
               {words.formula()}};
     }
   }
+  const std::vector<std::string> look_at = {
+      "which sweep's changes are in the sum: those of the last one before a check alone, neither "
+      "of an earlier pass nor of an earlier sweep of the last pass; how many sweeps a pass makes, "
+      "and the sweeps that are left at the end, fewer than a pass has"};
+  for (const Other& other : others) {
+    int before = 0;
+    bool fits = !seen->residuals.empty();
+    for (const Record::Residual& residual : seen->residuals) {
+      const double predicted = other.residual(before + 1, residual.iteration);
+      fits &= std::fabs(residual.value - predicted) <= 1e-6 * predicted;
+      before = residual.iteration;
+    }
+    if (!fits) continue;
+    return {other.cause, look_at};
+  }
   // An earlier sweep, not the same one of each pass.
   {
     int before = 0, sweep = 0, counted = 0;
@@ -1677,21 +1692,6 @@ Diagnosis diagnose_sum_of_pass(const Wrong& wrong, Interview* interview) {
               {"which of the passes between two checks adds its changes to the sum: the last one, "
                "in which the last sweep is"}};
     }
-  }
-  const std::vector<std::string> look_at = {
-      "which sweep's changes are in the sum: those of the last one before a check alone, neither "
-      "of an earlier pass nor of an earlier sweep of the last pass; how many sweeps a pass makes, "
-      "and the sweeps that are left at the end, fewer than a pass has"};
-  for (const Other& other : others) {
-    int before = 0;
-    bool fits = !seen->residuals.empty();
-    for (const Record::Residual& residual : seen->residuals) {
-      const double predicted = other.residual(before + 1, residual.iteration);
-      fits &= std::fabs(residual.value - predicted) <= 1e-6 * predicted;
-      before = residual.iteration;
-    }
-    if (!fits) continue;
-    return {other.cause, look_at};
   }
   // Some of the sweeps between two checks: of each pass its last one, or all of the last pass.
   bool more = !seen->residuals.empty();

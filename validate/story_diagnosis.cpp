@@ -374,8 +374,11 @@ Diagnosis ask_about_the_start(const Look& look) {
              "what run.finish is given in main"}};
   }
   return {sweeps + ", but the first one begins with wrong starting values (" + how + values + ")",
-          {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1; "
-           "and that nothing changes the values before the first sweep"}};
+          {std::string("initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 "
+                       "to n - 1") +
+           (look.words.has_slabs() ? ", where j is the whole field's row, and not the rank's own"
+                                   : "") +
+           "; and that nothing changes the values before the first sweep"}};
 }
 
 std::string never_launched(const Look& look) {

@@ -299,6 +299,23 @@ TEST_F(ExtentTest, every_order_of_threads_is_tried) {
                    "The same with blocks and threads in reverse and in shuffled order."));
 }
 
+TEST_F(CheckProgramTest, jobs_at_the_same_time_have_a_temporary_folder_each) {
+  if (!test::exists(validate::launcher())) GTEST_SKIP() << "needs the launcher of jobs";
+  const std::string program = temporary("program");
+  test::write_script(program, "test -d \"$TMPDIR\" && echo \"$TMPDIR\" >>\"$0.seen\"; exit 3\n");
+  setenv("LAB_MPIRUN", "env RANKS={ranks}", 1);
+  Case job = {ProblemKind::kProbe, 100, 10};
+  job.ranks = 2;
+  for (const char* name : {"one", "other"}) {
+    validate::run_program(program, job, false, temporary(name), 60);
+    EXPECT_FALSE(test::exists(temporary(name) + "-job"));
+  }
+  unsetenv("LAB_MPIRUN");
+  const std::vector<std::string> seen = test::lines_of(test::read_file(program + ".seen"));
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_NE(seen[0], seen[1]);
+}
+
 TEST_F(CheckProgramTest, runs_that_a_wrong_one_makes_unwanted_are_ended) {
   const std::string program = temporary("program.sh");
   test::write_script(program,

@@ -78,6 +78,13 @@ TEST(ChildTest, the_last_line_does_nothing_to_a_terminal) {
   EXPECT_EQ(run_shell("printf 'a\\033]0;owned\\007b\\tc\\177\\n'").last_line(), "a?]0;owned?b\tc?");
 }
 
+TEST(ChildTest, the_last_line_is_none_of_a_launchers_warnings) {
+  EXPECT_EQ(
+      run_shell("echo 'a: rank 1: why'; echo '[warn] Epoll MOD(1) on fd 26 failed'").last_line(),
+      "a: rank 1: why");
+  EXPECT_EQ(run_shell("echo '[warn] Epoll'").last_line(), "[warn] Epoll");
+}
+
 TEST(ChildTest, tells_the_cpu_time) {
   EXPECT_LT(run_shell("sleep 1").cpu_seconds, 0.5);
   const ChildResult busy = run_shell("while :; do :; done", 1);
