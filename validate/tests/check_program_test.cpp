@@ -480,7 +480,8 @@ TEST_F(CheckProgramTest, residuals_in_single_precision_are_right_with_a_remark) 
                                         "change_residuals '$2 = sprintf(\"%.8g\", $2)'\n");
   EXPECT_EQ(verdict.kind, Verdict::kRight) << text_of(verdict);
   EXPECT_TRUE(says(verdict, "residuals within 1e-6"));
-  EXPECT_TRUE(says(verdict, "residual within 1e-6: its sum is of floats in part (single precision)"));
+  EXPECT_TRUE(
+      says(verdict, "residual within 1e-6: its sum is of floats in part (single precision)"));
 }
 
 TEST_F(CheckProgramTest, it_stops_at_the_first_wrong_case) {
