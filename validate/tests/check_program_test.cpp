@@ -604,7 +604,7 @@ TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looke
                      "echo 'x: jacobi.cu:90: cudaGetLastError(): invalid argument "
                      "(cudaErrorInvalidValue)' >&2\nexit 3\n");
   test::write_script(watched,
-                     "echo \"$2\" >>\"$0.seen\"\n"
+                     "echo \"$2${LAB_CPU_STRICT:+ strict}\" >>\"$0.seen\"\n"
                      "[ \"$2\" = 1043 ] || exec '" +
                          std::string(test::kSerialProgram) +
                          "' \"$@\"\n"
@@ -617,12 +617,12 @@ TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looke
       program, {{ProblemKind::kProbe, 1043, 3}}, 60, [](const std::string&) {}, at_hand);
   EXPECT_TRUE(
       says(verdict, "diagnosis: the launch before line 90 was refused: a block of 33 x 33"));
-  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n1043\n");
+  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250 strict\n1043\n");
   // A large one would take too long, and too much memory.
   std::filesystem::remove(temporary("watched.sh.seen"));
   check_program(
       program, {{ProblemKind::kProbe, 4096, 3}}, 60, [](const std::string&) {}, at_hand);
-  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n");
+  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250 strict\n");
   // Where nobody can look, the GPU's words are all there is.
   EXPECT_TRUE(says(check_program(program, kProbe, 60, [](const std::string&) {}),
                    "diagnosis: the launch before line 90 was refused, or a call before it failed"));
