@@ -22,8 +22,8 @@ struct Settings {
   /// LAB_CPU_LEAKS=1: memory that was never freed is an error at the program's end.
   bool leaks = false;
   /// LAB_CPU_STRICT=1: in a watched build also what does no harm by itself is an error: in global
-  /// memory, an atomic on what nothing has written (nobody may read the result); and two threads
-  /// that write the same value to the same place, if their kernel does atomics (it may add up both).
+  /// memory, an atomic on what nothing has written (the result may never be read); and two threads
+  /// that write the same value to the same place, if their kernel does atomics: it may add up both.
   bool strict = false;
 };
 const Settings& settings();

@@ -115,8 +115,8 @@ class Races {
     Words words;
   };
   /// Two threads that write the same memory: no harm is done if the second one writes what is there
-  /// already, as when all of them set a sum to 0, or two write the same corner of a field. It writes
-  /// right after it was looked at.
+  /// already, as when all of them set a sum to 0, or two write the same corner of a field. The
+  /// second one writes right after it was looked at.
   struct SecondWrite {
     const Block* block = nullptr;  ///< null: there is none to be looked at again
     Stamp before;

@@ -1,5 +1,5 @@
-// expect: strict_unwritten_atomic.cu:@add: changes atomically global memory that nothing has written
-//         \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
+// expect: strict_unwritten_atomic.cu:@add: changes atomically global memory that nothing has
+//         written \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // env: LAB_CPU_STRICT=1
 // variant: watched
 

@@ -226,8 +226,8 @@ void references() {
   CHECK(slot[0] >= 0 && slot[0] < kCount);
 }
 
-// What CUDA's guide gives for GPUs without an atomicAdd of doubles: it begins with a plain read, and
-// is right whatever that finds.
+// What CUDA's guide gives for GPUs without an atomicAdd of doubles. It begins with a plain read,
+// and is right whatever that finds.
 __device__ double add_by_comparing(double* address, double value) {
   auto* bits = reinterpret_cast<unsigned long long*>(address);
   unsigned long long old = *bits, assumed;
