@@ -194,6 +194,9 @@ if ! build_watched "$log" "${wanted[@]}" -- "$keep_going"; then
   if [[ -n $watched ]] && ! is_built "$watched"; then watched=""; fi
   if [[ -n $on_cpu ]] && ! is_built "$on_cpu"; then on_cpu=""; fi
 fi
+for program in watched on_cpu; do
+  [[ -x $build_dir/bin/${!program} ]] || declare "$program="
+done
 built=1
 doing
 # Warnings are worth reading, too.

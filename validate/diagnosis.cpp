@@ -272,7 +272,12 @@ Diagnosis ask_about_order_of_sum(const std::string& source) {
         is_fill(first) && std::any_of(all.begin(), all.begin() + k, [](const Queued& work) {
           return work.launch && work.arguments.size() > 2;
         });
-    if (of_kernels && is_copy(second) && second.arguments[1] == first.arguments[0]) {
+    // A launch that comes right after the two is what comes too late, and not the copy.
+    const bool launched_after = k + 2 < all.size() && all[k + 2].line > second.line &&
+                                one_function(second, all[k + 2]) &&
+                                adds(all[k + 2], first.arguments[0]);
+    if (of_kernels && !launched_after && is_copy(second) &&
+        second.arguments[1] == first.arguments[0]) {
       return {format("line %d sets %s back before line %d copies it to the host", first.line,
                      first.arguments[0].c_str(), second.line),
               {format("the order: first the copy at line %d, then the fill", second.line)}};

@@ -223,7 +223,8 @@ Diagnosis ask_about_half_a_sum(const Look& look) {
         format("the field is right; the residual is not: line %d %s 4 bytes of %s, as many as a "
                "float has; a double has 8",
                work.line, fill ? "sets" : "copies", sum.c_str()),
-        {format("the number of bytes at line %d: sizeof(double)", work.line)}};
+        {format("the number of bytes at line %d: sizeof(double); a copy has a double at both ends",
+                work.line)}};
   }
   return {};
 }
@@ -1151,17 +1152,18 @@ std::vector<double> by_thread(const Sweep& sweep, int n, int threads_x, int thre
 /// shuffle has left with them.
 Diagnosis ask_for_threads(const Look& look) {
   constexpr int kWarpSize = 32;
-  for (const auto& [x, y] : {std::pair{32, 4},
-                             {32, 8},
-                             {32, 32},
-                             {16, 16},
-                             {32, 1},
-                             {64, 4},
-                             {128, 1},
-                             {256, 1},
-                             {8, 8},
-                             {32, 16},
-                             {32, 2}}) {
+  for (const auto& threads : {std::pair{32, 4},
+                              {32, 8},
+                              {32, 32},
+                              {16, 16},
+                              {32, 1},
+                              {64, 4},
+                              {128, 1},
+                              {256, 1},
+                              {8, 8},
+                              {32, 16},
+                              {32, 2}}) {
+    const int x = threads.first, y = threads.second;  // of a block
     std::vector<std::vector<double>> sums;
     for (const Sweep& sweep : look.sweeps) sums.push_back(by_thread(sweep, look.n, x, y));
     const auto fits = [&](auto predict) {
