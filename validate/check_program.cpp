@@ -281,6 +281,13 @@ std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
 /// Behind a cause that shows in another run than the one that is told of.
 const std::string kSeenIn = " (as seen in: ";
 
+/// The cause where nothing is wrong up to n = `right_up_to`.
+Diagnosis only_beyond(int right_up_to, int n) {
+  return {format("up to n = %d it is right, and wrong at n = %d", right_up_to, n),
+          {"what has a fixed size, or one that does not grow with n as it should: a buffer of "
+           "partial sums, the number of blocks, a number of points kept in an int"}};
+}
+
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
 /// (on `laplace` most points stay 0, and many causes look the same), and on a grid that is neither
 /// tiny nor large.
@@ -337,10 +344,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     if (diagnosis.known()) diagnosis.cause += kSeenIn + describe(better) + ")";
     return diagnosis;
   }
-  if (run.n <= kMaxDiagnosedN) return diagnose(wrong, patient);
-  return {format("up to n = %d it is right, and wrong at n = %d", smaller.back(), run.n),
-          {"what has a fixed size, or one that does not grow with n as it should: a buffer of "
-           "partial sums, the number of blocks, a number of points kept in an int"}};
+  return run.n <= kMaxDiagnosedN ? diagnose(wrong, patient) : only_beyond(smaller.back(), run.n);
 }
 
 /// After so many seconds a run is suspected never to end; on the CPU the first one takes less than
@@ -599,6 +603,8 @@ std::vector<std::string> explain_failure(const Check& check, const Case& run, co
     const bool harmless = kind == Finding::kRace || kind == Finding::kUnwritten;
     if (found.known() && (!diagnosis.known() || diagnosis.symptom || !harmless)) diagnosis = found;
   }
+  // All smaller grids are tried before.
+  if (run.n == kBeyondN) diagnosis = only_beyond(kLargestUsualN, run.n);
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(trial.error);
   describe_finding(patient->finding, &lines);

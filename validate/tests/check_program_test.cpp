@@ -643,12 +643,12 @@ TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looke
   EXPECT_TRUE(
       says(verdict, "diagnosis: the launch before line 90 was refused: a block of 33 x 33"));
   // What nothing was found in is looked at once more, for what may do no harm.
-  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250\n1043\n");
+  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250 strict\n1043\n");
   // A large one would take too long, and too much memory.
   std::filesystem::remove(temporary("watched.sh.seen"));
   check_program(
       program, {{ProblemKind::kProbe, 4096, 3}}, 60, [](const std::string&) {}, at_hand);
-  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250\n");
+  EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250 strict\n");
   // Where nobody can look, the GPU's words are all there is.
   EXPECT_TRUE(says(check_program(program, kProbe, 60, [](const std::string&) {}),
                    "diagnosis: the launch before line 90 was refused, or a call before it failed"));
