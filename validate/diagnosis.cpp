@@ -1366,7 +1366,7 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                                        "not over all of them"
                                  : "the loops in " + words.sweep() + ": each ends"}};
   }
-  if (error.rfind("it did not end", 0) == 0) {
+  if (error.rfind("it did not end", 0) == 0 && run.ranks > 1) {
     Diagnosis endless{
         "it goes on for ever: a loop that does not end for the rows of some rank, or ranks that do "
         "not all make the same exchanges and sums",
