@@ -157,8 +157,8 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
     result.error = program + ": " + child.output;
   } else if (child.timed_out) {
     // What prints without end may have to wait for its reader.
-    const bool idle = run.ranks == 0 && child.cpu_seconds < 0.05 * time_limit &&
-                      child.output.size() < (32 << 10);
+    const bool idle =
+        run.ranks == 0 && child.cpu_seconds < 0.05 * time_limit && child.output.size() < (32 << 10);
     result.error =
         format("it did not end within %.0f s", time_limit) +
         (idle ? ", and used almost no CPU time: it waits (for the GPU or for input), or was stopped"
