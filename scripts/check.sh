@@ -140,7 +140,7 @@ nvcc_of_build() {
 
 # nvcc_takes FILE: whether nvcc compiles it. Names without the lab's own folder: nvcc mistakes some characters.
 nvcc_takes() {
-  "$nvcc" -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
+  "$nvcc" -x cu -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
 }
 
 # known_good: a file that nvcc compiles if it works at all: what the exercise began with.

@@ -29,7 +29,7 @@ struct Trial {
   Comparison compared;
 };
 
-/// The residuals of so many sweeps, which *reference performs.
+/// Performs `iterations` sweeps of *reference and returns their residuals.
 std::vector<double> sweep_reference(Reference* reference, int iterations);
 
 /// Runs the program with a record in `dir`, which is gone afterwards, and compares. A trial that

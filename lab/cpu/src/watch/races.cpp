@@ -302,7 +302,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
     }
     const bool seen_in_shared = word->write.launch == launch_ && word->write.block == now.block;
     const bool written = access.shared ? seen_in_shared : word->written;
-    // An atomic's result may be one that nobody asks for: then it stays unwritten.
+    // The result of an atomic may never be read. Then it stays unwritten.
     const bool stays_unwritten =
         now.atomic && access.uses && !written && !access.shared && !settings().strict;
     if (access.uses && !written && !stays_unwritten && !unwritten_read_ &&
