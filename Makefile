@@ -15,63 +15,63 @@ help:  ## this list
 	@echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
 run:  ## all solutions, validated and timed; STEP=14 one [RANKS=4]
-	@scripts/run.sh
+	@scripts/verbs/run.sh
 
 test:  ## the whole test suite
-	@scripts/test.sh
+	@scripts/verbs/test.sh
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
-	@scripts/check.sh
+	@scripts/verbs/check.sh
 
 hint:  ## STEP=04: a hint; once more, the next one [HINT=1] [HINT=all]
-	@scripts/hint.sh
+	@scripts/verbs/hint.sh
 
 diff:  ## STEP=04: exercise against solution [FROM=before] [SIDE=1]
-	@scripts/diff.sh
+	@scripts/verbs/diff.sh
 
 reset:  ## STEP=04: the exercise as handed out; yours is kept beside it
-	@scripts/reset.sh
+	@scripts/verbs/reset.sh
 
 progress:  ## which exercises are done [TIME=1: and how fast they are]
-	@scripts/progress.sh
+	@scripts/verbs/progress.sh
 
 count:  ## STEP=04: what each line does to memory; needs no GPU
-	@scripts/count.sh
+	@scripts/verbs/count.sh
 
 trace:  ## STEP=04: the time of ranges, kernels, API calls, page moves
-	@scripts/trace.sh
+	@scripts/verbs/trace.sh
 
 nsys:  ## STEP=04: Nsight Systems, what to see [BASELINE=previous]
-	@scripts/nsys.sh
+	@scripts/verbs/nsys.sh
 
 ncu:  ## STEP=06: Nsight Compute on a kernel [KERNEL=REGEX] [SET=full]
-	@scripts/ncu.sh
+	@scripts/verbs/ncu.sh
 
 sanitize:  ## STEP=04: compute-sanitizer's four tools
-	@scripts/sanitize.sh
+	@scripts/verbs/sanitize.sh
 
 doctor:  ## what is here, what is missing, and how to get it
-	@scripts/doctor.sh
+	@scripts/verbs/doctor.sh
 
 bandwidth:  ## what this GPU can do at most, measured [RESULTS=DIR]
-	@scripts/bandwidth.sh
+	@scripts/verbs/bandwidth.sh
 
 roofline:  ## every step's kernels against those ceilings [RESULTS=DIR]
-	@scripts/roofline.sh
+	@scripts/publish/roofline.sh
 
 report:  ## one page of all that was measured [RESULTS=DIR] [OUT=FILE]
 	@$(needs_python)
-	@scripts/report.py
+	@scripts/publish/report.py
 
 setup:  ## install what is missing (with apt; uses sudo)
-	@scripts/setup.sh
+	@scripts/verbs/setup.sh
 
 handout:  ## UPTO=04: a folder and a .tar.gz for learners [OUT=DIR]
-	@scripts/handout.sh
+	@scripts/publish/handout.sh
 
 tables:  ## write the measured numbers into README.md, the guides
 	@$(needs_python)
-	@scripts/tables.py --write
+	@scripts/publish/tables.py --write
 
 clean:  ## remove what was built
 	rm -rf build build-*

@@ -33,7 +33,7 @@ constexpr int kLanes = 32;        // threads of a warp
 //   a warp stores is a launch argument, `rows`: begin with 256.
 //   kHalo columns at either end of a strip are wrong after kLevels sweeps (rounded up to a multiple
 //   of 4); kKept = 128 - 2 * kHalo are stored.
-// What scripts/tune.py found best on an H200.
+// What scripts/publish/tune.py found best on an H200.
 constexpr int kWarps = 4;  // warps a block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
 constexpr int kAhead = 3;  // rows under way from memory, while one is swept

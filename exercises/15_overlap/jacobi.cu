@@ -32,7 +32,7 @@ constexpr int kLanes = 32;        // threads of a warp; each has four columns of
 
 // TODO(15): blocks of 12 warps, so that one fills a multiprocessor and none is there beside it;
 //   kBlocks goes.
-// What scripts/tune.py found best on an H200.
+// What scripts/publish/tune.py found best on an H200.
 constexpr int kLevels = 12;               // sweeps a pass
 constexpr int kFewLevels = 4;             // where fewer are left; then one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)

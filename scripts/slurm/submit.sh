@@ -7,8 +7,8 @@
 # exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks, too: NODES=2,
 # and GPUS=4 on each of them.
 set -euo pipefail
-# shellcheck source=scripts/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 # shellcheck source=scripts/slurm/site.sh
 source "$(dirname "${BASH_SOURCE[0]}")/site.sh"
 

@@ -124,7 +124,7 @@ damaged ":${line%%:*}: not a step in six fields with tabs between them"
 sed '/^04/s/2048/abc/' "$source_dir/lab/steps.tsv" >"$steps"
 damaged ":${line%%:*}: not a step in six fields with tabs between them"
 
-bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/setup.sh" --nope
+bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/verbs/setup.sh" --nope
 
 validate=$build_dir/bin/validate
 bad 2 '^validate: which program\?' "$validate"

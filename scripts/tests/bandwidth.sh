@@ -29,7 +29,7 @@ if ((status == 77)); then
   one_line 77 '^bandwidth: no ' --ceilings --results "$temp/new"
   [[ ! -e $temp/new ]] || fail "without a GPU nothing should be written"
   export LAB_BUILD_DIR=$build_dir
-  run "$source_dir/scripts/bandwidth.sh"
+  run "$source_dir/scripts/verbs/bandwidth.sh"
   expect_status 77 "make bandwidth without a GPU"
   [[ $(grep -c '' <<<"$err") == 1 ]] || show "make bandwidth without a GPU: there should be one line on stderr"
   finish "what bandwidth refuses (there is no GPU to measure)"

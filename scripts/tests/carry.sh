@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/exercises.py --carry takes a change of one solution into all later ones, and says where it
+# scripts/publish/exercises.py --carry takes a change of one solution into all later ones, and says where it
 # cannot.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -10,7 +10,7 @@ make_temp
 lab=$temp/lab
 copy_tree "$lab"
 in_lab() { git -C "$lab" -c user.name=test -c user.email=test@example.org -c commit.gpgSign=false "$@"; }
-tool() { run python3 "$lab/scripts/exercises.py" "$@"; }
+tool() { run python3 "$lab/scripts/publish/exercises.py" "$@"; }
 in_lab init -q
 in_lab add -A -f
 in_lab commit -q -m start

@@ -36,7 +36,7 @@ given() {
 # check CODE WHAT: make check, whose script must exit with CODE.
 check() {
   run env PATH="$temp/stubs:$PATH" LAB_BUILD_DIR="$build" STEP=08 WHICH=solution BACKEND=gpu N=100 \
-    "$source_dir/scripts/check.sh"
+    "$source_dir/scripts/verbs/check.sh"
   expect_status "$1" "$2"
 }
 clean='^  No race, no access out of bounds, no read of memory that nothing wrote\.$'

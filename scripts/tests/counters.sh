@@ -12,7 +12,7 @@ while IFS= read -r step; do
 done < <(awk -F '\t' '/^[0-9]/ { print $1 }' "$source_dir/results/h200/counters.tsv" | sort -u)
 make_temp
 
-run "$source_dir/scripts/counters.py" --build "$build_dir" --check "$source_dir/results/h200"
+run "$source_dir/scripts/publish/counters.py" --build "$build_dir" --check "$source_dir/results/h200"
 expect_status 0 "counted on the CPU and by ncu"
 expect ' counts agree with ncu' "counted on the CPU and by ncu"
 expect_no '^not counted by ncu yet: .*0[4-9]_' "counted on the CPU and by ncu"
@@ -21,7 +21,7 @@ expect_no '^not counted by ncu yet: .*0[4-9]_' "counted on the CPU and by ncu"
 mkdir "$temp/results"
 sed $'s/^\\(06_coalesced\tcopy_field_kernel\t250\tload sectors\t\\)[0-9]*\t[0-9]*/\\11\t99999/' \
   "$source_dir/results/h200/counters.tsv" | grep -E '^#|^step|^06' >"$temp/results/counters.tsv"
-run "$source_dir/scripts/counters.py" --build "$build_dir" --check "$temp/results"
+run "$source_dir/scripts/publish/counters.py" --build "$build_dir" --check "$temp/results"
 expect_status 1 "a table that says otherwise"
 expect '^06_coalesced copy_field_kernel n = 250: load sectors: [0-9]+ on the CPU, 99999 by ncu' "a table that says otherwise"
 expect '^not counted by ncu yet: 04_jacobi_kernel, ' "a table that leaves a step out"
@@ -54,7 +54,7 @@ END
   chmod +x "$temp/tools/"*
   count() {
     cp "$source_dir/results/h200/counters.tsv" "$temp/results/counters.tsv"
-    PATH=$temp/tools:$PATH LAB_NCU='' run "$source_dir/scripts/counters.py" --build "$build_dir" --write "$temp/results" \
+    PATH=$temp/tools:$PATH LAB_NCU='' run "$source_dir/scripts/publish/counters.py" --build "$build_dir" --write "$temp/results" \
       --steps 11 --n 40
   }
   export KERNEL_NAME='void jacobi_sweep_kernel<(bool)1>(float *)' COPIES=0

@@ -13,7 +13,7 @@ make_stubs
 unset CXX CUDACXX SLURM_JOB_ID NCCL_HOME EBROOTNCCL
 doctor() {
   local wide
-  run "$source_dir/scripts/doctor.sh"
+  run "$source_dir/scripts/verbs/doctor.sh"
   # Long paths of the test's own are no fault of the doctor.
   wide=$(LC_ALL=C.UTF-8 awk -v temp="$temp" 'length > 80 && !index($0, temp)' <<<"$said")
   [[ -z $wide ]] || fail "lines of more than 80 characters:" "$wide"
@@ -49,7 +49,7 @@ for verb in report tables; do
   expect 'Error 77$' "$verb without Python"
 done
 # A GPU: told before anything is built.
-run "$source_dir/scripts/bandwidth.sh"
+run "$source_dir/scripts/verbs/bandwidth.sh"
 expect_status 77 "bandwidth without a GPU"
 [[ -z $out && $err == "bandwidth.sh: there is no NVIDIA GPU here "* ]] || show "bandwidth without a GPU: one line"
 
@@ -59,10 +59,10 @@ if ((EUID == 0)); then
   stub_build
   # shellcheck disable=SC2016
   stub apt-get <<<'echo "$*" >>"$0.log"; [[ $1 == update ]]'
-  run "$source_dir/scripts/setup.sh" --needed
+  run "$source_dir/scripts/verbs/setup.sh" --needed
   expect_status 0 "setup.sh --needed"
   [[ -z $out$err && ! -e $temp/stubs/apt-get.log ]] || show "setup.sh --needed: all is there but MPI, which it does not want"
-  run "$source_dir/scripts/setup.sh" --ranks
+  run "$source_dir/scripts/verbs/setup.sh" --ranks
   expect_status 0 "setup.sh --ranks"
   expect '^installing libopenmpi-dev openmpi-bin with apt' "setup.sh --ranks"
   grep -q 'install .* libopenmpi-dev openmpi-bin$' "$temp/stubs/apt-get.log" || fail "setup.sh --ranks: apt was not asked for MPI"
@@ -174,7 +174,7 @@ doctor
 expect '^problem  disk           50 MB free in ' "a full disk"
 expect '^ok       Slurm          partitions with GPUs: dev \(gpu:a100:2, 1 node\), gpu$' "Slurm"
 
-run "$source_dir/scripts/doctor.sh" --nope
+run "$source_dir/scripts/verbs/doctor.sh" --nope
 expect_status 2 "bad usage"
 expect '^doctor.sh: --nope: ' "bad usage"
 finish "make doctor"

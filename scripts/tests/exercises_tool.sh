@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/exercises.py finds what it is there to find, and mends what it says it mends: tried on a copy
+# scripts/publish/exercises.py finds what it is there to find, and mends what it says it mends: tried on a copy
 # of the lab, one mistake at a time.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -10,7 +10,7 @@ make_temp
 lab=$temp/lab
 
 in_lab() { git -C "$lab" -c user.name=test -c user.email=test@example.org -c commit.gpgSign=false "$@"; }
-tool() { run python3 "$lab/scripts/exercises.py" "$@"; }
+tool() { run python3 "$lab/scripts/publish/exercises.py" "$@"; }
 commit() {
   in_lab add -A -f
   in_lab commit -q -m "$1"
@@ -24,7 +24,7 @@ prepare() {
     mkdir "$lab"
     git -C "$source_dir" archive HEAD lab exercises solutions | tar -C "$lab" -xf -
     mkdir "$lab/scripts"
-    cp "$source_dir/scripts/exercises.py" "$lab/scripts/"
+    cp "$source_dir/scripts/publish/exercises.py" "$lab/scripts/"
   else
     copy_tree "$lab"
   fi

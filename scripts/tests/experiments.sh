@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every experiment of scripts/experiments.py can still be made of the solutions; and with stand-ins for nvcc, the
+# Every experiment of scripts/publish/experiments.py can still be made of the solutions; and with stand-ins for nvcc, the
 # validator, the tracer, ncu and a GPU, what fails has a line with the reason and stops nothing else.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -8,7 +8,7 @@ need python3 patch
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to change"
 make_temp
 unset LAB_NCU
-experiments() { PATH=$temp/tools:$PATH run "$lab/scripts/experiments.py" "$@"; }
+experiments() { PATH=$temp/tools:$PATH run "$lab/scripts/publish/experiments.py" "$@"; }
 lab=$source_dir
 
 experiments --help

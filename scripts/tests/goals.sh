@@ -147,7 +147,7 @@ printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float
   printf 'file\tline\n'
   for line in 1 2; do printf 'lines.cu\t%d\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' "$line"; done
 } >"$temp/counts.tsv"
-run awk -f "$source_dir/scripts/counts.awk" -v n=32 -v path="$temp/source/lines.cu" -v name=lines.cu "$temp/counts.tsv"
+run awk -f "$source_dir/scripts/lib/counts.awk" -v n=32 -v path="$temp/source/lines.cu" -v name=lines.cu "$temp/counts.tsv"
 expect ' east = f_old\[idx\(i \+ 1, j, n\)\];$' "make count"
 expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
 [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make count: lines of more than 80 columns"

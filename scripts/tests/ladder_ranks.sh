@@ -155,7 +155,7 @@ ran '^14 2 --n 100 '
 ran_not '^14 3 '
 
 # The words of README.md and of the guides, of those notes.
-if command -v python3 >/dev/null && [[ -f $source_dir/scripts/tables.py ]]; then
+if command -v python3 >/dev/null && [[ -f $source_dir/scripts/publish/tables.py ]]; then
   cat >"$temp/words.py" <<'END_PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])

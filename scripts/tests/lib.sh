@@ -147,9 +147,9 @@ make_clone() {
   copy_tree "$1"
   while IFS=$'\t' read -r step source _; do
     # Whoever works on an exercise in this tree has it handed out anew there.
-    if ! "$1/scripts/start.sh" "$step" >/dev/null 2>&1; then
-      "$source_dir/scripts/start.sh" "$step" >"$1/exercises/$step/$source" 2>/dev/null || true
-      if ! "$1/scripts/start.sh" "$step" >/dev/null 2>&1; then
+    if ! "$1/scripts/lib/start.sh" "$step" >/dev/null 2>&1; then
+      "$source_dir/scripts/lib/start.sh" "$step" >"$1/exercises/$step/$source" 2>/dev/null || true
+      if ! "$1/scripts/lib/start.sh" "$step" >/dev/null 2>&1; then
         if ! in_git || grep -qxF "exercises/$step/$source" < <(edited_exercises); then
           skip "$step: neither the exercise nor git has it as it is handed out"
         fi

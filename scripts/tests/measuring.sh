@@ -97,7 +97,7 @@ has tile_loading.tsv '# cuda 12.9'
 has tile_loading.tsv '# n 8192'
 has tile_loading.tsv 'variant median_ms min_ms max_ms registers what it is'
 has tile_loading.tsv 'flat_loop 2.0000 1.0000 9.0000 32 step 09: one flat loop over the tile'
-variants=$(find "$source_dir/validate/tests/legal" -name '09_shared_tile--tile_by_*.patch' | wc -l)
+variants=$(find "$source_dir/validate/tests/bank/right/09_shared_tile" -name 'tile_by_*.patch' | wc -l)
 [[ $(grep -c '^tile_by_' "$temp/results/tile_loading.tsv") == "$variants" ]] || fail "a line for each of $variants variants"
 
 measure graph_table.py
@@ -177,7 +177,7 @@ lab=$temp/lab
 copy_tree "$lab"
 sed -i "s/^constexpr int ${refused%=*} = \([0-9]*\);/constexpr int ${refused%=*} = 1 + \1;/" \
   "$lab"/solutions/12_*/jacobi.cu
-PATH=$temp/tools:$PATH run "$lab/scripts/tune.py" --write "$temp/none" --build "$temp/build" --only tuning --steps 12
+PATH=$temp/tools:$PATH run "$lab/scripts/publish/tune.py" --write "$temp/none" --build "$temp/build" --only tuning --steps 12
 one_line 1 "^tune.py: ${refused%=*} stands 0 times in the step.s file, and not once$" "a constant that is gone"
 [[ ! -e $temp/none/tuning.tsv ]] || fail "nothing should be written where nothing could be tried"
 
@@ -209,7 +209,7 @@ row() {
     !known { for (k = 1; k <= NF; ++k) if ($k == column) at = k; known = 1; next }
     $1 == step { print $at }' "$1"
 }
-merge() { run "$scripts/merge_ladders.py" "$@"; }
+merge() { run "$scripts/publish/merge_ladders.py" "$@"; }
 old=$temp/ladder.tsv new=$temp/new.tsv tuning=$temp/tuning.tsv
 fresh() {
   ladder "$old" 2026-01-01 "Test GPU" "00_a 64 8 -" "01_b 64 4 8"
@@ -250,7 +250,7 @@ fresh
 merge "$old" "$new" --tuned "$tuning" 02_c kRows=4
 expect_status 0 "--tuned"
 [[ $(row "$old" 02_c ms) == 0.1 && $(row "$old" 02_c x_before) == 10 && $(row "$old" 02_c gb_per_s) == 1000 &&
-  $(row "$old" 02_c note) == "timed by scripts/tune.py: kRows=4" && $(row "$old" 03_d before_ms) == 0.1 &&
+  $(row "$old" 02_c note) == "timed by scripts/publish/tune.py: kRows=4" && $(row "$old" 03_d before_ms) == 0.1 &&
   $(row "$old" 03_d x_before) == 0.4 ]] || fail "--tuned: time, rates and the next row follow" "$(<"$old")"
 
 # refused CODE REGEX WHAT ARGUMENT...: one line, and the ladder stays.
@@ -269,7 +269,7 @@ refused 2 'not all numbers$' "a time in words" "$old" "$new" --tuned "$tuning" 0
 refused 2 'no other ladder has a row of 07_x$' "a step that nobody has" "$old" "$new" --tuned "$tuning" 07_x kRows=4
 refused 2 "^merge_ladders.py: $temp/none: cannot be read" "no tuning" "$old" "$new" --tuned "$temp/none" 02_c kRows=4
 printf "a\tb\n" >"$new.odd"
-refused 2 'is not a table of scripts/tune.py, it has no column ' "no tuning" "$old" "$new" --tuned "$new.odd" 02_c a
+refused 2 'is not a table of scripts/publish/tune.py, it has no column ' "no tuning" "$old" "$new" --tuned "$new.odd" 02_c a
 refused 2 "^merge_ladders.py: $temp/nowhere: cannot be read: No such file" "no ladder" "$old" "$temp/nowhere"
 refused 2 'is not a ladder, it has no column' "another table" "$old" "$tuning"
 printf '# nothing\n' >"$temp/empty.tsv"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The numbers in README.md and the guides are those of results/h200/ladder.tsv, and scripts/tables.py
+# The numbers in README.md and the guides are those of results/h200/ladder.tsv, and scripts/publish/tables.py
 # notices where they are not.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -8,26 +8,26 @@ need python3
 [[ -d $source_dir/solutions ]] || skip "a handout has no published numbers"
 make_temp
 
-run "$source_dir/scripts/tables.py" --check
+run "$source_dir/scripts/publish/tables.py" --check
 expect_status 0 "the numbers of this tree"
 
 lab=$temp/lab
 copy_tree "$lab"
 sed -i '/ladder:begin/,/ladder:end/s/| 09_shared_tile .*/| 09_shared_tile | typed by hand |/' "$lab/README.md"
-run "$lab/scripts/tables.py" --check
+run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "a number typed by hand"
 expect "^README.md: its numbers are not those of" "a number typed by hand"
-run "$lab/scripts/tables.py" --write
+run "$lab/scripts/publish/tables.py" --write
 expect_status 0 "written anew"
 cmp -s "$lab/README.md" "$source_dir/README.md" || fail "--write does not bring README.md back"
 sed -i 's/measured:begin/measured:gone/' "$lab/exercises/04_jacobi_kernel/README.md"
-run "$lab/scripts/tables.py" --check
+run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "a guide without markers"
 expect "^exercises/04_jacobi_kernel/README.md: has no <!-- measured:begin -->" "a guide without markers"
 # What somebody noted of a row is told below the ladder, and in the guide of its step.
 sed -i 's/measured:gone/measured:begin/' "$lab/exercises/04_jacobi_kernel/README.md"
 sed -i '/^# note\t/d; s/^step\ttitle\t/# note\trow 04 is a test\n&/' "$lab/results/h200/ladder.tsv"
-run "$lab/scripts/tables.py" --write
+run "$lab/scripts/publish/tables.py" --write
 expect_status 0 "a ladder with a note"
 for file in README.md exercises/04_jacobi_kernel/README.md; do
   grep -q 'Note: row 04 is a test\.' "$lab/$file" || fail "$file: the ladder's note should be told"
@@ -35,18 +35,18 @@ done
 if grep -q 'Note: ' "$lab/exercises/05_copy_kernel/README.md"; then fail "the note is about another step"; fi
 # A row that is gone takes its figures with it.
 sed -i '/^05_copy_kernel\t/d' "$lab/results/h200/ladder.tsv"
-run "$lab/scripts/tables.py" --check
+run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "a step without a row"
-run "$lab/scripts/tables.py" --write
+run "$lab/scripts/publish/tables.py" --write
 grep -qx 'Not in the ladder yet\.' "$lab/exercises/05_copy_kernel/README.md" || fail "figures of a row that is gone"
 # A table that need not be there may be missing; of one that must be, one line says what writes it.
 mv "$lab/results/h200/tile_loading.tsv" "$temp/kept.tsv"
-run "$lab/scripts/tables.py" --write
+run "$lab/scripts/publish/tables.py" --write
 expect_status 0 "no tile_loading.tsv"
 mv "$temp/kept.tsv" "$lab/results/h200/tile_loading.tsv"
 for name in counters tracer; do
   mv "$lab/results/h200/$name.tsv" "$temp/kept.tsv"
-  run "$lab/scripts/tables.py" --check
+  run "$lab/scripts/publish/tables.py" --check
   expect_status 1 "no $name.tsv"
   [[ $err == "tables.py: results/h200/$name.tsv is missing: "*"$name.py --write results/h200"*" writes it" ]] ||
     show "no $name.tsv: one line should say what writes it"
@@ -73,7 +73,7 @@ if [[ -n $library && -e $library ]]; then
   while read -r n sweeps; do
     run "$temp/rows" --n "$n"
     expect "^ *converged after $sweeps iterations:" "n = $n: the sweeps that tables.py counts on"
-  done < <(sed -n 's/^SWEEPS_TO_TOLERANCE = {\(.*\)}$/\1/p' "$source_dir/scripts/tables.py" | tr -d ':' | tr ',' '\n')
+  done < <(sed -n 's/^SWEEPS_TO_TOLERANCE = {\(.*\)}$/\1/p' "$source_dir/scripts/publish/tables.py" | tr -d ':' | tr ',' '\n')
 fi
 
 finish "the numbers in the texts are the measured ones"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The validator says what it should of programs that are known to be wrong, or known to be right:
 #
-#   planted_bugs.sh wrong STEP   every patch validate/tests/bugs/STEP--*.patch makes solutions/STEP wrong
-#   planted_bugs.sh right STEP   every patch validate/tests/legal/STEP--*.patch leaves it right
+#   planted_bugs.sh wrong STEP   every patch in validate/tests/bank/wrong/STEP makes solutions/STEP wrong
+#   planted_bugs.sh right STEP   every patch in validate/tests/bank/right/STEP leaves it right
 #
 # A patch's lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
 # `# expect-on-cpu:` hold in one place alone; `# expect-no: REGEX` says what none of them may match. Where a step needs a GPU and there is none, the CPU runs its
@@ -18,15 +18,15 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/tests/planted_bugs_common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/planted_bugs_common.sh"
-# shellcheck source=scripts/look.sh
-source "$source_dir/scripts/look.sh"
+# shellcheck source=scripts/lib/look.sh
+source "$source_dir/scripts/lib/look.sh"
 need patch
 need_build
 
 verdict=$1 step=$2
 case $verdict in
-  wrong) bank=$source_dir/validate/tests/bugs expected_status=1 ;;
-  right) bank=$source_dir/validate/tests/legal expected_status=0 ;;
+  wrong) bank=$source_dir/validate/tests/bank/wrong/$2 expected_status=1 ;;
+  right) bank=$source_dir/validate/tests/bank/right/$2 expected_status=0 ;;
   *) skip "the verdict must be wrong or right, not $verdict" ;;
 esac
 line=$(grep "^$step"$'\t' "$source_dir/lab/steps.tsv") || {
@@ -201,15 +201,15 @@ judge() {
 
 # The control: unpatched, built in the same way, the solution is right.
 applied unpatched
-for patch in "$bank/$step"--*.patch; do
-  [[ -f $patch ]] || fail "there is no patch for $step in $bank"
+for patch in "$bank"/*.patch; do
+  [[ -f $patch ]] || fail "there is no patch in $bank"
   grep -qE '^# expect(-on-[cg]pu)?: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
   name=$(basename "$patch" .patch)
   if [[ $place == gpu ]] && grep -q '^# not-on-gpu: .' "$patch"; then
     echo "$name: not on a GPU: $(sed -n 's/^# not-on-gpu: //p' "$patch")"
     continue
   fi
-  applied "${name#"$step"--}" "$patch"
+  applied "$name" "$patch"
 done
 count=$((${#names[@]} - 1))
 
@@ -232,7 +232,7 @@ else
   if [[ $place == gpu ]] && ((cores > 8)); then cores=8; fi
   for name in "${names[@]}"; do
     while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
-    judge "$name" "$bank/$step--$name.patch" >"$temp/$name/words" &
+    judge "$name" "$bank/$name.patch" >"$temp/$name/words" &
   done
   wait
   if [[ $verdict == right && $needs != cpu ]]; then
@@ -240,7 +240,7 @@ else
     if [[ $place == gpu ]]; then cores=1; fi
     for name in "${names[@]}"; do
       while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
-      judge_goals "$name" "$bank/$step--$name.patch" >>"$temp/$name/words" &
+      judge_goals "$name" "$bank/$name.patch" >>"$temp/$name/words" &
     done
     wait
   fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What finds which mistake without a GPU: every patch of STEP in validate/tests/bugs and in
-# lab/cpu/tests/bugs makes the solution wrong; it is judged by the validator with the threads run
+# What finds which mistake without a GPU: every patch of STEP in bank/wrong and in
+# bank/found_on_cpu makes the solution wrong; it is judged by the validator with the threads run
 # forward, in reverse and shuffled, and with every access looked at (RACES=1). Each mistake must be found
 # by one of them; the table must be the one that is committed, and that lab/cpu/README.md shows.
 #
-#   planted_bugs_on_cpu.sh STEP            holds lab/cpu/tests/bugs/STEP.tsv
+#   planted_bugs_on_cpu.sh STEP            holds validate/tests/bank/found_on_cpu/STEP.tsv
 #   planted_bugs_on_cpu.sh STEP --write    writes it
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -17,7 +17,7 @@ need_build
 step=$1
 source_file=jacobi.cu
 solution=$source_dir/solutions/$step/$source_file
-table=$source_dir/lab/cpu/tests/bugs/$step.tsv
+table=$source_dir/validate/tests/bank/found_on_cpu/$step.tsv
 libraries=$build_dir/lab/cpu
 for file in "$solution" "$build_dir/bin/validate" "$build_dir/bin/cuda_to_cpp" \
   "$libraries/libcuda_on_cpu.a" "$libraries/libcuda_on_cpu_watched.a"; do
@@ -28,10 +28,9 @@ make_temp
 export LAB_CPU_WORKERS=1
 
 names=()
-for patch in "$source_dir"/validate/tests/bugs/"$step"--*.patch "$source_dir"/lab/cpu/tests/bugs/"$step"--*.patch; do
+for patch in "$source_dir"/validate/tests/bank/wrong/"$step"--*.patch "$source_dir"/validate/tests/bank/found_on_cpu/"$step"--*.patch; do
   [[ -f $patch ]] || continue
   name=$(basename "$patch" .patch)
-  name=${name#"$step"--}
   mkdir "$temp/$name"
   if patch --silent --fuzz=0 -o "$temp/$name/$source_file" "$solution" "$patch" >"$temp/log" 2>&1; then
     names+=("$name")
@@ -95,7 +94,7 @@ judge() { # judge NAME: writes its line of the table
     return
   fi
   if ((!found)); then fail "$name: nothing finds it"; fi
-  if [[ ! -f $source_dir/lab/cpu/tests/bugs/$step--$name.patch ]]; then return; fi
+  if [[ ! -f $source_dir/validate/tests/bank/found_on_cpu/$step/$name.patch ]]; then return; fi
   while IFS= read -r regex; do
     grep -qE -- "$regex" <<<"$words" || fail "$name: nothing that matches '$regex' in:" "$words"
   done < <(sed -n 's/^# expect: //p' "$temp/$name/patch")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/report.py makes one page of whatever has been measured: every section is there, what has not been measured
+# scripts/publish/report.py makes one page of whatever has been measured: every section is there, what has not been measured
 # is said, runs that fail or differ are named, nothing is loaded from elsewhere, and a browser draws every chart.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -8,7 +8,7 @@ need python3
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to report on"
 make_temp
 unset OUT RESULTS
-report() { run "$source_dir/scripts/report.py" "$@"; }
+report() { run "$source_dir/scripts/publish/report.py" "$@"; }
 
 # one_line CODE REGEX ARGUMENT...: refused, with one line on stderr.
 one_line() {
@@ -38,12 +38,12 @@ printf '#!/bin/sh\nexec sleep 30\n' >"$temp/slow/bin/solution_00_serial"
 chmod +x "$temp/slow/bin/solution_00_serial"
 if [[ -w /dev/full ]]; then
   status=0
-  "$source_dir/scripts/report.py" --build "$temp/slow" --out "$temp/none.html" >/dev/full 2>"$temp/err" || status=$?
+  "$source_dir/scripts/publish/report.py" --build "$temp/slow" --out "$temp/none.html" >/dev/full 2>"$temp/err" || status=$?
   [[ $status == 1 && $(<"$temp/err") == "report.py: standard output: No space left on device" ]] ||
     fail "a full stdout: exit code $status" "$(<"$temp/err")"
 fi
 if [[ $(trap -p INT) != *"''"* ]]; then # who runs this may have it ignored
-  run timeout --signal=INT 2 "$source_dir/scripts/report.py" --build "$temp/slow" --out "$temp/none.html"
+  run timeout --signal=INT 2 "$source_dir/scripts/publish/report.py" --build "$temp/slow" --out "$temp/none.html"
   [[ $err == "report.py: interrupted: nothing was written" ]] || show "Ctrl-C"
 fi
 [[ ! -e $temp/none.html ]] || fail "a run that was ended leaves a page"
@@ -257,9 +257,9 @@ print(report.find_table([pathlib.Path(f) for f in sys.argv[2:]], "ladder.tsv", "
 done
 
 # bandwidth_plot.py and roofline.py draw the same charts into files of their own.
-run "$source_dir/scripts/bandwidth_plot.py" "$temp/measured"
+run "$source_dir/scripts/labtools/bandwidth_plot.py" "$temp/measured"
 expect_status 0 "bandwidth_plot.py"
-run "$source_dir/scripts/roofline.py" --draw "$temp/measured"
+run "$source_dir/scripts/publish/roofline.py" --draw "$temp/measured"
 expect_status 0 "roofline.py --draw"
 for name in bandwidth roofline; do
   python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); assert d.toxml().count("\"mark\"") > 20' \

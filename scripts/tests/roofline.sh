@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/roofline.py reads what ncu and the tracer print, with stand-ins for both and for a GPU: what can be
+# scripts/publish/roofline.py reads what ncu and the tracer print, with stand-ins for both and for a GPU: what can be
 # counted is counted, what cannot is counted by hand and called so, and nothing stops the other steps.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -77,7 +77,7 @@ step_05=$(awk '/^05_/ { print $1 }' "$source_dir/lab/steps.tsv")
 step_06=$(awk '/^06_/ { print $1 }' "$source_dir/lab/steps.tsv")
 for step in "$step_05" "$step_06"; do cp "$temp/program" "$temp/build/bin/solution_$step"; done
 
-roofline() { PATH=$temp/tools:$PATH run "$source_dir/scripts/roofline.py" --build "$temp/build" --write "$temp/results" "$@"; }
+roofline() { PATH=$temp/tools:$PATH run "$source_dir/scripts/publish/roofline.py" --build "$temp/build" --write "$temp/results" "$@"; }
 
 # cell FILE STEP KERNEL COLUMN VALUE
 cell() {
@@ -122,7 +122,7 @@ cell roofline.tsv "$step_05" "sweep_kernel<1>" hand_bytes $((8 * 2048 * 2048))
 
 # The same tables from what was printed, with no GPU.
 mv "$temp/results" "$temp/before"
-run "$source_dir/scripts/roofline.py" --write "$temp/results" --from "$temp/raw"
+run "$source_dir/scripts/publish/roofline.py" --write "$temp/results" --from "$temp/raw"
 expect_status 0 "from what was kept"
 diff -r "$temp/before" "$temp/results" >/dev/null || fail "the tables from what was kept should be the same"
 
@@ -170,7 +170,7 @@ expect_status 77 "no GPU"
 [[ ! -e $temp/results ]] || fail "nothing was measured, and something was written"
 roofline --steps 00
 expect_status 2 "a step without kernels"
-run "$source_dir/scripts/roofline.py" --write "$temp/results" --from "$temp/tools"
+run "$source_dir/scripts/publish/roofline.py" --write "$temp/results" --from "$temp/tools"
 expect_status 1 "a folder with nothing in it"
 
 finish "what ncu and the tracer print is read"

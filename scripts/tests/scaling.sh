@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/scaling.py: with stand-ins for GPUs, MPI and the programs it writes the table of several GPUs, gives no time
+# scripts/publish/scaling.py: with stand-ins for GPUs, MPI and the programs it writes the table of several GPUs, gives no time
 # to what is wrong, and ends what hangs. Its model finds the figures again that a table was made from, and tells a point
 # that does not fit. tables.py puts both into the guides.
 set -euo pipefail
@@ -85,7 +85,7 @@ export STUBS=$temp
 table=$temp/results/scaling.tsv
 measure() {
   rm -f "$temp/log"
-  PATH=$temp/tools:$PATH run "$scripts/scaling.py" --write "$temp/results" --build "$temp/build" "$@"
+  PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/results" --build "$temp/build" "$@"
 }
 has() { grep -qxE -- "$1" < <(tr '\t' ' ' <"$table") || fail "scaling.tsv should have the line: $1" "$(<"$table")"; }
 
@@ -158,7 +158,7 @@ has '15_overlap 32768 2 12 - - - - - - - - - exit code 124: did not end within 1
 has '15_overlap 16384 4 12 83.89 .* right'
 if pgrep -f "$temp/build/bin/solution_15" >/dev/null; then fail "a job that hangs should be ended"; fi
 # Whoever ends the script ends its jobs.
-HANGS="14 1" PATH=$temp/tools:$PATH run timeout --foreground 5 "$scripts/scaling.py" --write "$temp/results" --build "$temp/build" \
+HANGS="14 1" PATH=$temp/tools:$PATH run timeout --foreground 5 "$scripts/publish/scaling.py" --write "$temp/results" --build "$temp/build" \
   --quick --steps 14 --ranks 1
 expect_status 124 "a script that is ended"
 if pgrep -f "$temp/build/bin/solution_14" >/dev/null; then fail "the jobs of a script that is ended should be, too"; fi
@@ -166,9 +166,9 @@ if pgrep -f "$temp/build/bin/solution_14" >/dev/null; then fail "the jobs of a s
 # ---- Errors are one line, and the table of before stays
 
 cp "$table" "$temp/before"
-run "$scripts/scaling.py" --help
+run "$scripts/publish/scaling.py" --help
 expect_status 0 "--help"
-run "$scripts/scaling.py"
+run "$scripts/publish/scaling.py"
 expect_status 2 "nothing asked for"
 measure --steps 12
 expect_status 2 "a step that is of one GPU"
@@ -187,9 +187,9 @@ NO_TIMES=1 measure --quick
 one_line 1 '^scaling.py: nothing could be timed; 13_temporal_blocking: it printed no times$' "programs without times"
 measure --quick --seconds 0
 one_line 1 '^scaling.py: nothing could be timed; .*: not run: 0 s are over$' "no time"
-PATH=$temp/tools:$PATH run "$scripts/scaling.py" --write "$temp/results" --build "$temp/empty"
+PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/results" --build "$temp/empty"
 one_line 1 '^scaling.py: .*/bin/ranks is not there: build it first$' "nothing built"
-PATH=$temp/tools:$PATH run "$scripts/scaling.py" --write "$temp/program/x" --build "$temp/build"
+PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/program/x" --build "$temp/build"
 one_line 1 "^scaling.py: $temp/program/x: cannot be made" "a folder that cannot be"
 cmp -s "$table" "$temp/before" || fail "what failed should leave the table as it was"
 
@@ -251,7 +251,7 @@ if not 1.9 < (model.work_15(32768, 32768, 1, 66) - 24) / (model.work_15(32768, 3
 END_PYTHON
 run python3 "$temp/make.py" "$scripts" "$temp/made"
 [[ $status == 0 && -z $out ]] || show "the model should find the figures again"
-run "$scripts/scaling.py" --model "$temp/made/scaling.tsv"
+run "$scripts/publish/scaling.py" --model "$temp/made/scaling.tsv"
 expect_status 0 "--model"
 expect '^15_overlap +32768 +4 +12 .* -20\.0 %$' "a point that does not fit"
 [[ $(grep -cE ' -?0\.0 %( +\(fitted\))?$' <<<"$out") == 29 ]] || show "--model: the other 29 points should fit"
@@ -259,25 +259,25 @@ expect '^15_overlap +32768 +4 +12 .* -20\.0 %$' "a point that does not fit"
 # Of a run that was cut short: what cannot be told apart is told together.
 awk -F '\t' '/^#/ || $2 == "n" || ($4 == 12 && ($2 == 16384 || ($2 == 32768 && ($1 ~ /^13/ || $3 == 4))))' \
   "$temp/made/scaling.tsv" >"$temp/made/cut.tsv"
-run "$scripts/scaling.py" --model "$temp/made/cut.tsv"
+run "$scripts/publish/scaling.py" --model "$temp/made/cut.tsv"
 expect_status 0 "--model of a few rows"
 expect 'an exchange and a sum together 3[12]\.[0-9] µs' "--model of a few rows"
 expect '^14_multi_gpu +16384 +4 .* -?0\.[0-9] %$' "--model of a few rows"
 expect '^15_overlap +32768 +4 .* -(19|20)\.[0-9] %$' "--model of a few rows"
 
-run "$scripts/scaling.py" --plot "$temp/made"
+run "$scripts/publish/scaling.py" --plot "$temp/made"
 expect_status 0 "--plot"
 python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$temp/made/scaling.svg" || fail "--plot: no XML"
-run "$scripts/scaling.py" --model "$temp/nowhere"
+run "$scripts/publish/scaling.py" --model "$temp/nowhere"
 one_line 1 "^scaling.py: $temp/nowhere: cannot be read: No such file" "no table"
 printf 'a\tb\n1\t2\n' >"$temp/odd.tsv"
-run "$scripts/scaling.py" --model "$temp/odd.tsv"
+run "$scripts/publish/scaling.py" --model "$temp/odd.tsv"
 one_line 1 'odd.tsv: is not a table of scaling.py' "another table"
 grep -v '^# constants' "$temp/made/scaling.tsv" >"$temp/made/old.tsv"
-run "$scripts/scaling.py" --model "$temp/made/old.tsv"
+run "$scripts/publish/scaling.py" --model "$temp/made/old.tsv"
 one_line 1 'old.tsv: does not say with which constants it was measured$' "a table without the constants"
 grep -v $'^14_multi_gpu\t[0-9]*\t[12]\t' "$temp/made/scaling.tsv" >"$temp/made/few.tsv"
-run "$scripts/scaling.py" --model "$temp/made/few.tsv"
+run "$scripts/publish/scaling.py" --model "$temp/made/few.tsv"
 one_line 1 'the model needs times of step 14 on one and two ranks$' "too few times"
 
 # ---- In the guides
@@ -286,16 +286,16 @@ lab=$temp/lab guide=exercises/15_overlap/README.md
 copy_tree "$lab"
 [[ -f $lab/$guide ]] || printf '<!-- scaling:begin -->\n<!-- scaling:end -->\n' >"$lab/$guide"
 cp "$temp/made/scaling.tsv" "$lab/results/h200/scaling.tsv"
-run "$lab/scripts/tables.py" --check
+run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "times that no guide has"
 expect "^$guide: its numbers are not those of results/h200/scaling.tsv" "times that no guide has"
 expect "^results/h200/scaling.svg: is not drawn from" "times that nobody has drawn"
-run "$lab/scripts/tables.py" --write
+run "$lab/scripts/publish/tables.py" --write
 expect_status 0 "written into the guides"
-run "$lab/scripts/tables.py" --check
+run "$lab/scripts/publish/tables.py" --check
 expect_status 0 "the guides as written"
 sed -i 's/Weak scaling/Strong scaling/' "$lab/results/h200/scaling.svg"
-run "$lab/scripts/tables.py" --check
+run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "a picture edited by hand"
 grep -qE '^\| 32768 \| 12 \| [0-9.]+ \| 15 \| .* %\) \| [0-9,]+ \| 0\.0 % \|$' "$lab/$guide" || fail "$guide: strong scaling"
 grep -qE '^\| 16384² \| 14 \| [0-9.]+ \(100\.0 %\) \| ' "$lab/$guide" || fail "$guide: weak scaling"

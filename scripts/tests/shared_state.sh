@@ -8,10 +8,10 @@ need cmake ctest flock timeout
 make_temp
 if [[ -n ${LAB_TEST_CXX:-} ]]; then export CXX=$LAB_TEST_CXX; fi
 
-# in_lab COMMANDS: run by a script that has sourced scripts/lib.sh of the lab in $lab.
+# in_lab COMMANDS: run by a script that has sourced scripts/lib/lib.sh of the lab in $lab.
 lab=$source_dir
 # shellcheck disable=SC2016  # the shell that is started has them
-in_lab() { run bash -c 'set -euo pipefail; source "$1/scripts/lib.sh"; eval "$2"' script.sh "$lab" "$1"; }
+in_lab() { run bash -c 'set -euo pipefail; source "$1/scripts/lib/lib.sh"; eval "$2"' script.sh "$lab" "$1"; }
 
 # One at a time. This cmake finds out whether another one runs.
 export LAB_BUILD_DIR=$temp/build
@@ -50,7 +50,7 @@ expect '^no compiler$' "a configuration that fails"
 expect '^script\.sh: CMake could not configure the build' "a configuration that fails"
 [[ $(<"$temp/build/configure.log") == "no compiler" ]] || fail "a configuration that fails: its log is another"
 # No space in the build folder, and so no words of CMake's.
-run bash -c "(trap '' XFSZ; ulimit -f 0; source '$lab/scripts/lib.sh'; configure) 2>&1 | cat"
+run bash -c "(trap '' XFSZ; ulimit -f 0; source '$lab/scripts/lib/lib.sh'; configure) 2>&1 | cat"
 expect ": no space left in $temp/build\$" "a full build folder"
 # What CMake has found may be gone: then it looks anew. Another failure is none of that.
 cache=$temp/build/CMakeCache.txt
@@ -98,7 +98,7 @@ in_lab 'build_watched "$build_dir/log" broken'
 expect_status 1 "build_watched fails"
 [[ -z $out$err ]] || show "build_watched fails: nothing should be said"
 if command -v script >/dev/null; then
-  printf '%s\n' "source '$lab/scripts/lib.sh'" 'build_program all; printf "<done>\n"' >"$temp/on_terminal.sh"
+  printf '%s\n' "source '$lab/scripts/lib/lib.sh'" 'build_program all; printf "<done>\n"' >"$temp/on_terminal.sh"
   run env SHELL=/bin/bash script -qec "bash $temp/on_terminal.sh" /dev/null
   expect $'\033\\[K  building \\[1/2\\] \\.\\.\\.\r\033\\[K  building \\[2/2\\] .*\r\033\\[K<done>' "a build on a terminal"
 fi
@@ -181,7 +181,7 @@ mkdir "$temp/tmp"
 cat >"$temp/goes_on" <<'END'
 #!/usr/bin/env bash
 set -euo pipefail
-source "$1/scripts/lib.sh"
+source "$1/scripts/lib/lib.sh"
 make_scratch
 bash -c 'trap "exit 0" INT; sleep 3 & wait'
 touch "$2"
@@ -207,12 +207,12 @@ if [[ -z $comma || $(LC_ALL=$comma bash -c 'printf %.1f 2,5' 2>/dev/null) != "2,
 else
   # shellcheck disable=SC2016  # the shell that is started has it
   for name in LC_ALL LC_NUMERIC LANG; do
-    run env "$name=$comma" bash -c 'source "$1/scripts/lib.sh"
+    run env "$name=$comma" bash -c 'source "$1/scripts/lib/lib.sh"
       awk "BEGIN { printf \"awk %.1f\n\", 1 + \"1.5\" }"; printf "bash %.1f\n" 2.5' script.sh "$source_dir"
     [[ $out == $'awk 2.5\nbash 2.5' ]] || show "$name=$comma: a number has a point"
   done
   # shellcheck disable=SC2016
-  run env LANG=C LC_ALL="$comma" bash -c 'source "$1/scripts/lib.sh"; word=äöü; echo "${#word}"' script.sh "$source_dir"
+  run env LANG=C LC_ALL="$comma" bash -c 'source "$1/scripts/lib/lib.sh"; word=äöü; echo "${#word}"' script.sh "$source_dir"
   [[ $out == 3 ]] || show "LC_ALL=$comma: characters are those of the locale"
 fi
 

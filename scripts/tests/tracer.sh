@@ -62,7 +62,7 @@ fi
 # A range that is left open, by the lab's own NVTX, and the table of one.
 printf '%s\t' nvtx sweep 2 3000000 1500000.0 1500000.0 0 2000000 >"$temp/open.tsv"
 printf '\nopen\tlost\t1\t0\nopen\tlost\t1\t0\n' >>"$temp/open.tsv"
-run awk -f "$source_dir/scripts/trace_on_cpu.awk" -v path=/dev/null -v asked=0 "$temp/open.tsv"
+run awk -f "$source_dir/scripts/lib/trace_on_cpu.awk" -v path=/dev/null -v asked=0 "$temp/open.tsv"
 expect '^ 100\.0 +3\.000 +2 +1\.50000 +2\.00000  sweep$' "ranges that are left open"
 expect '^2 NVTX ranges were never closed$' "ranges that are left open"
 
@@ -139,16 +139,16 @@ in_table late count 1
 expect '^trace: 1 NVTX range was never closed$' "a program with all kinds of ranges"
 grep -q $'^open\tnever closed\t1\t' "$temp/table" || fail "the range that is open has its name in the table"
 
-run "$source_dir/scripts/rank_ranges.py" "$temp/table.none"
+run "$source_dir/scripts/labtools/rank_ranges.py" "$temp/table.none"
 expect_status 2 "ranges of no file"
 expect '^rank_ranges.py: .*/table.none: No such file' "ranges of no file"
 printf 'nothing\n' >"$temp/empty.tsv"
-run "$source_dir/scripts/rank_ranges.py" "$temp/empty.tsv"
+run "$source_dir/scripts/labtools/rank_ranges.py" "$temp/empty.tsv"
 expect_status 1 "no ranges"
 expect '^rank_ranges.py: .*/empty.tsv: there is no NVTX range in it$' "no ranges"
 
 # What holds the tracer against nsys finds nsys where `make nsys` does: off the PATH, too. No step is run here.
-if [[ -f $source_dir/scripts/tracer.py ]] && command -v python3 >/dev/null; then
+if [[ -f $source_dir/scripts/publish/tracer.py ]] && command -v python3 >/dev/null; then
   make_stubs
   stub_gpu
   stub nsys <<<'exit 1' # a toolkit has a script of that name, whether or not nsys is there
@@ -157,11 +157,11 @@ if [[ -f $source_dir/scripts/tracer.py ]] && command -v python3 >/dev/null; then
     local what=$1 version=$2
     shift 2
     rm -rf "$temp/held"
-    run env "$@" "$source_dir/scripts/tracer.py" --write "$temp/held" --steps none
+    run env "$@" "$source_dir/scripts/publish/tracer.py" --write "$temp/held" --steps none
     expect_status 0 "$what"
     grep -qxF "# nsys"$'\t'"$version" "$temp/held/tracer.tsv" || show "$what: the table should name nsys $version"
   }
-  run "$source_dir/scripts/tracer.py" --write "$temp/held" --steps none
+  run "$source_dir/scripts/publish/tracer.py" --write "$temp/held" --steps none
   expect_status 1 "tracer.py without nsys"
   [[ $err == "tracer.py: nsys was not found on the PATH, nor where toolkits and modules put it; LAB_NSYS names it" ]] ||
     show "tracer.py without nsys: one line"

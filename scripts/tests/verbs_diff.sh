@@ -55,7 +55,7 @@ same_as "$lab/$before" "$lab/$solution" FROM=before
 diff_of STEP=04 FROM=solution TO=exercise
 labels "$solution" "$exercise" "the other way round"
 
-run env STEP=04 "$lab/scripts/diff.sh"
+run env STEP=04 "$lab/scripts/verbs/diff.sh"
 expect_status 0 "the script itself, from another folder"
 labels "$exercise" "$solution" "the script itself"
 
@@ -114,10 +114,10 @@ if command -v script >/dev/null; then
 fi
 
 # No space for what is temporary: one line.
-run bash -c "(trap '' XFSZ; ulimit -f 0; STEP=04 FROM=start '$lab/scripts/diff.sh') 2>&1 | cat"
+run bash -c "(trap '' XFSZ; ulimit -f 0; STEP=04 FROM=start '$lab/scripts/verbs/diff.sh') 2>&1 | cat"
 [[ $out == "diff.sh: $TMPDIR: no space left there; TMPDIR names another folder for what is temporary" ]] ||
   show "no space for what is temporary: one line"
-run bash -c "(trap '' XFSZ; ulimit -f 0; '$lab/scripts/start.sh' 04) 2>&1 >'$temp/start' | cat"
+run bash -c "(trap '' XFSZ; ulimit -f 0; '$lab/scripts/lib/start.sh' 04) 2>&1 >'$temp/start' | cat"
 expect "^start.sh: $temp/start: cannot be written: is there space left[?]\$" "a start that cannot be written"
 
 # Bad input.

@@ -78,7 +78,7 @@ test_contents() {
     done
     cmp -s "$lab/exercises/$step/$source" "$place/$name/.start/$step/$source" || fail "$step: another start"
   done < <(grep '^[0-9]' "$place/$name/lab/steps.tsv")
-  for file in README.md LICENSE Makefile CMakeLists.txt results/README.md lab/cpu/README.md scripts/check.sh; do
+  for file in README.md LICENSE Makefile CMakeLists.txt results/README.md lab/cpu/README.md scripts/verbs/check.sh; do
     [[ -f $place/$name/$file ]] || fail "$file is missing"
   done
   # Whatever stands in exercises/ beside the steps: pictures, an introduction.
@@ -140,7 +140,7 @@ test_the_same_again() {
   find "$temp/second" -name .git -prune -o -type f -exec touch -d 2001-01-01 {} +
   chmod -R go-rwx "$temp/second"
   umask 077
-  run env UPTO=4 OUT="$temp/second/out" "$temp/second/scripts/handout.sh"
+  run env UPTO=4 OUT="$temp/second/out" "$temp/second/scripts/publish/handout.sh"
   umask 022
   expect_status 0 "in another clone"
   [[ $(sha256sum <"$temp/second/out/$name.tar.gz") == "$sum" ]] || fail "another clone makes another archive"
@@ -185,13 +185,13 @@ test_others() {
   # Without git it is made of the files, if they are as they are handed out.
   cp -r "$lab" "$temp/no git"
   rm -rf "$temp/no git/.git"
-  run env UPTO=04 OUT="$temp/no git/out" "$temp/no git/scripts/handout.sh"
+  run env UPTO=04 OUT="$temp/no git/out" "$temp/no git/scripts/publish/handout.sh"
   expect_status 0 "without git"
   expect "^$name: exercises 00 to 04, without solutions\$" "without git"
   expect "^  Made of the files as they are\.\$" "without git"
   diff -r "$place/$name" "$temp/no git/out/$name" || fail "without git it is another handout"
   sed -i 's/^  double sum = 0\.0;$/  double total = 0.0;/' "$temp/no git/$exercise"
-  run env UPTO=04 OUT="$temp/no git/out" YES=1 "$temp/no git/scripts/handout.sh"
+  run env UPTO=04 OUT="$temp/no git/out" YES=1 "$temp/no git/scripts/publish/handout.sh"
   expect_status 1 "without git, an edited exercise"
   expect "^start.sh: $exercise: nothing here says how it was handed out" "without git, an edited exercise"
   [[ -d $temp/no\ git/out/$name && $(find "$temp/no git/out" -maxdepth 1 | wc -l) == 3 ]] ||

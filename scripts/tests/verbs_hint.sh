@@ -143,7 +143,7 @@ hint STEP=04
 printed 2 "after HINT=1"
 hint STEP=04 HINT=02
 printed 2 HINT=02
-run env STEP=04_jacobi_kernel "$lab/scripts/hint.sh"
+run env STEP=04_jacobi_kernel "$lab/scripts/verbs/hint.sh"
 printed 3 "the script itself, from another folder"
 
 hint STEP=04 HINT=all
@@ -231,7 +231,7 @@ malformed "4: <details> without <summary>Hint 1</summary>" "<details>" "" "text"
 guides=0
 for file in "$source_dir"/exercises/*/README.md; do
   name=${file#"$source_dir"/}
-  run awk -f "$source_dir/scripts/hints.awk" -v name="$name" -v want=0 "$file"
+  run awk -f "$source_dir/scripts/lib/hints.awk" -v name="$name" -v want=0 "$file"
   expect_status 0 "$name"
   if ! grep -q '^## Hints' "$file"; then continue; fi
   guides=$((guides + 1))
@@ -239,7 +239,7 @@ for file in "$source_dir"/exercises/*/README.md; do
   # The first step has no task: its section may say just that.
   [[ $count =~ ^[1-9][0-9]*$ || $name == exercises/00_* ]] || fail "$name: has a section of hints, and no hint in it"
   for ((k = 1; k <= ${count:-0}; ++k)); do
-    run awk -f "$source_dir/scripts/hints.awk" -v name="$name" -v want=$k "$file"
+    run awk -f "$source_dir/scripts/lib/hints.awk" -v name="$name" -v want=$k "$file"
     expect '[a-z]' "$name: hint $k"
     expect_no '</?(details|summary|br|em|strong|code|sub|sup|img)( [^>]*)?/?>' "$name: hint $k"
     # Code and tables keep their lines.

@@ -86,7 +86,7 @@ check STEP=04 BACKEND=gpu
 expect 'Error 77$' "a GPU that is not there"
 no_verdict "a GPU that is not there"
 sed -i 's/^  while (.*/  for (;;) {/' "$lab/$exercise"
-run timeout -s INT 5 env STEP=01 "$lab/scripts/check.sh"
+run timeout -s INT 5 env STEP=01 "$lab/scripts/verbs/check.sh"
 no_verdict "an interrupted check"
 [[ -z $(pgrep -f "$temp/the build/bin/exercise" || true) ]] || fail "an interrupted check leaves its program running"
 
@@ -255,7 +255,7 @@ iterations=$(awk -F '\t' '$1 == "01_nvtx" { print $5 }' "$lab/lab/steps.tsv")
 # Bad input.
 progress TIME=yes
 said_one_line '^progress.sh: TIME=yes: must be 1 or 0$' TIME=yes
-run "$lab/scripts/progress.sh"
+run "$lab/scripts/verbs/progress.sh"
 expect_status 0 "the script itself, from another folder"
 
 [[ -z $(ls -A "$temp/tmp") ]] || fail "files were left behind:" "$(ls -A "$temp/tmp")"

@@ -66,13 +66,13 @@ cmp -s "$lab/$exercise.kept-1" "$temp/mine" || fail "what is kept is not what th
 
 # Copies are numbered, and none is overwritten.
 edit other
-run env STEP=4 YES=1 "$lab/scripts/reset.sh"
+run env STEP=4 YES=1 "$lab/scripts/verbs/reset.sh"
 brought_back 2 other "once more, by the script itself"
 cmp -s "$lab/$exercise.kept-1" "$temp/mine" || fail "the first copy was overwritten"
 [[ -z $(git -C "$lab" status --porcelain) ]] ||
   fail "git should see neither the copies nor a change:" "$(git -C "$lab" status --porcelain)"
 if command -v python3 >/dev/null; then
-  run python3 "$lab/scripts/exercises.py" --check
+  run python3 "$lab/scripts/publish/exercises.py" --check
   expect_status 0 "exercises.py, with copies kept"
 fi
 
@@ -94,7 +94,7 @@ brought_back 4 fourth "a learner who commits"
 edit fifth
 commit_all "$lab" "more work"
 git clone -q --depth 1 "file://$lab" "$temp/shallow"
-run env STEP=04 YES=1 "$temp/shallow/scripts/reset.sh"
+run env STEP=04 YES=1 "$temp/shallow/scripts/verbs/reset.sh"
 expect_status 1 "a clone of the learner's last commit"
 expect "^start.sh: $exercise: nothing here says how it was handed out: no git history" "a clone of the last commit"
 reset STEP=04 YES=1
@@ -115,7 +115,7 @@ brought_back 6 sixth "a lab that has moved on"
 # Git that is not there, or will not look.
 edit seventh
 cp "$lab/$exercise" "$temp/mine"
-run env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 STEP=04 YES=1 "$lab/scripts/reset.sh"
+run env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 STEP=04 YES=1 "$lab/scripts/verbs/reset.sh"
 expect_status 1 "a clone of another owner"
 expect "^start.sh: $exercise: only git knows how it was handed out, and it says: fatal: .*dubious.* --add safe.directory '$lab'\)\$" \
   "a clone of another owner"
@@ -124,7 +124,7 @@ mkdir "$temp/tools"
 for tool in /usr/bin/* /bin/*; do
   if [[ ${tool##*/} != git ]]; then ln -sf "$tool" "$temp/tools/"; fi
 done
-run env PATH="$temp/tools" STEP=04 YES=1 "$lab/scripts/reset.sh"
+run env PATH="$temp/tools" STEP=04 YES=1 "$lab/scripts/verbs/reset.sh"
 expect_status 1 "without git"
 expect "^start.sh: $exercise: only git knows how it was handed out, and it says: git is not installed\$" "without git"
 untouched "without git"
@@ -196,12 +196,12 @@ expect "^start.sh: $exercise: nothing here says how it was handed out" "without 
 untouched "without git, edited"
 # A copy that was kept in time brings it back, as long as it belongs to the solution before.
 cp "$temp/handed_out" "$lab/$exercise"
-"$lab/scripts/start.sh" --keep
+"$lab/scripts/lib/start.sh" --keep
 cp "$temp/mine" "$lab/$exercise"
 rm -f "$lab/$exercise".kept-*
 reset STEP=04 YES=1
 brought_back 1 last "an archive without git"
-run "$lab/scripts/start.sh" --from 04
+run "$lab/scripts/lib/start.sh" --from 04
 [[ $out == file ]] || show "an archive without git: it is there again as it was"
 cp "$temp/mine" "$lab/$exercise"
 sed -i 's/0\.25f/0.26f/' "$lab/.start/04_jacobi_kernel/jacobi.cu"

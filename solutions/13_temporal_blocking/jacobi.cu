@@ -27,7 +27,7 @@
 constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
-// What scripts/tune.py found best on an H200.
+// What scripts/publish/tune.py found best on an H200.
 constexpr int kLevels = 12;               // sweeps a pass
 constexpr int kFewLevels = 4;             // where fewer are left; then one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)

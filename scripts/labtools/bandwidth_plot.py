@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Draws what `make bandwidth` measured: DIR/bandwidth.svg from DIR/bandwidth.tsv. It needs no matplotlib.
+
+  bandwidth_plot.py DIR
+Exit: 0 drawn, 1 there is nothing to draw, or it cannot be written, 2 bad usage.
+"""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from labtools import charts  # noqa: E402
+from labtools.charts import significant, size, value_of  # noqa: E402
+from labtools.files import write_aside  # noqa: E402
+
+WAYS = (("copy_library", "cudaMemcpy", "blue", "circle"), ("copy_float4", "kernel, float4", "green", "square"),
+        ("triad", "triad, two reads", "purple", "diamond"), ("copy_kernel", "kernel, one float", "orange", "triangle"))
+HOST = (("to_gpu_pinned", "to GPU, pinned", "blue", "circle"), ("to_host_pinned", "to host, pinned", "green", "square"),
+        ("to_gpu_pageable", "to GPU, pageable", "orange", "triangle"),
+        ("to_host_pageable", "to host, pageable", "purple", "diamond"))
+CACHES = (("l2_read", "read", "blue", "circle"), ("l2_copy", "copy", "orange", "square"))
+
+
+def read(path):
+    """(head, ceilings, rows) of bandwidth.tsv: {key: fields}, {level: rate}, [{column: text}]. ValueError where the
+    file is none."""
+    head, ceiling_lines, columns, rows = {}, [], None, []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        fields = line.removeprefix("# ").split("\t")
+        if line.startswith("# "):
+            head[fields[0]] = fields[1:]
+            ceiling_lines.append(fields)
+        elif columns is None:
+            columns = fields
+        elif len(fields) == len(columns):
+            rows.append(dict(zip(columns, fields)))
+    rows = [row for row in rows if value_of(row.get("rate_median")) and value_of(row.get("bytes")) is not None]
+    if not rows:
+        raise ValueError("has no measurement")
+    return head, charts.ceilings_of(ceiling_lines), rows
+
+
+def series_of(rows, what, ways):
+    found = [(words, colour, shape, [(float(row["bytes"]), float(row["rate_median"])) for row in rows
+                                     if row["what"] == what and row["way"] == way and float(row["bytes"]) > 0])
+             for way, words, colour, shape in ways]
+    return [one for one in found if len(one[3]) > 1]
+
+
+def draw(head, rows, width=880):
+    """The charts, as far as there is something to draw."""
+    l2 = value_of((head.get("l2_bytes") or [None])[0])
+    l2_mark = [(l2, "L2 " + size(l2))] if l2 else []
+    sizes = [4.0 ** k * 1024 for k in range(1, 13)]
+    found = []
+    series = series_of(rows, "size", WAYS)
+    if series:
+        found.append(charts.lines("bandwidth-size", series, "Copies on the GPU, GB/s",
+                                  "read plus written; the median of each size", "bytes of one array", width, 300,
+                                  size, sizes, True, [(at / 2, words + ": two arrays") for at, words in l2_mark]))
+    blocks = [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]
+    if blocks:
+        best = max(float(row["rate_median"]) for row in blocks)
+        found.append(charts.bars("bandwidth-block", [
+            (f"{row['block_x']} x {row['block_y']}", float(row["rate_median"]),
+             "blue" if float(row["rate_median"]) == best else "soft") for row in blocks],
+            "Threads per block, one float a thread, GB/s", f"the copy at n = {blocks[0]['n']}; the best in blue", width,
+            " GB/s"))
+    series = series_of(rows, "host", HOST)
+    if series:
+        found.append(charts.lines("bandwidth-host", series, "Between host and GPU, GB/s", "each byte counts once",
+                                  "bytes of the array", width, 240, size, sizes, True))
+    series = series_of(rows, "cache", CACHES)
+    if series:
+        found.append(charts.lines("bandwidth-cache", series, "Read again and again past L1, GB/s",
+                                  "what L2 holds, and what it does not", "bytes that are read", width, 240, size,
+                                  [2.0 ** k * 1024 for k in range(5, 24)], True, l2_mark))
+    return found
+
+
+def facts(rows):
+    """What the figures say, in sentences."""
+    said = []
+    blocks = [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]
+    if blocks:
+        n = blocks[0]["n"]
+        rates = {way: max((float(row["rate_median"]) for row in rows
+                           if row["what"] == "size" and row["way"] == way and row["n"] == n), default=None)
+                 for way in ("copy_kernel", "triad", "copy_float4")}
+        if all(rates.values()) and rates["copy_kernel"] < rates["triad"] < rates["copy_float4"]:
+            said.append("A thread that copies one float has 4 bytes on their way, one of the triad 8, one of the "
+                        f"float4 copy 16. At n = {n} they reach {significant(rates['copy_kernel'])}, "
+                        f"{significant(rates['triad'])} and {significant(rates['copy_float4'])} GB/s. DRAM answers "
+                        "late: the more bytes a thread has on their way, the less the GPU waits.")
+        starts = {}
+        for row in blocks:
+            x, y, side = int(row["block_x"]), int(row["block_y"]), int(row["n"])
+            starts[x * y] = max(starts.get(x * y, 0), -(-side // x) * -(-side // y) / float(row["median_us"]) / 1000)
+        most = max(starts.values())
+        bound = [threads for threads, rate in starts.items() if rate > 0.95 * most]
+        if len(bound) > 2:
+            said.append(f"The GPU starts at most {significant(most)} blocks in a nanosecond, however few threads they "
+                        f"have. Up to {max(bound)} threads a block that is all that holds these kernels back: twice "
+                        "the threads, twice the rate.")
+        large = [row for row in blocks if int(row["block_x"]) * int(row["block_y"]) == 1024]
+        best = max(blocks, key=lambda row: float(row["rate_median"]))
+        if large and best not in large:
+            said.append(f"The largest blocks, of 1024 threads, are slower again than {best['block_x']} x "
+                        f"{best['block_y']}: a multiprocessor takes a new one only when all of an old one's "
+                        "threads are done.")
+    host = {way: max((float(row["rate_median"]) for row in rows if row["what"] == "host" and row["way"] == way),
+                     default=0) for way, *_ in HOST}
+    if host["to_gpu_pinned"] > 1.2 * host["to_gpu_pageable"] > 0:
+        said.append(f"From pinned memory the host sends {significant(host['to_gpu_pinned'])} GB/s, from pageable "
+                    f"memory at most {significant(host['to_gpu_pageable'])}: that is copied into pinned memory first.")
+    return said
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    folder = parser.parse_args().folder
+    try:
+        head, _, rows = read(folder / "bandwidth.tsv")
+        drawn = draw(head, rows)
+        if not drawn:
+            raise ValueError("has nothing to draw")
+        gpu = (head.get("gpu") or ["a GPU"])[0]
+        write_aside(folder / "bandwidth.svg", charts.stacked(drawn, "bandwidth", f"What {gpu} can do at most"))
+    except OSError as error:
+        sys.exit(f"bandwidth_plot.py: {error.filename}: {error.strerror}")
+    except (ValueError, KeyError) as error:
+        sys.exit(f"bandwidth_plot.py: {folder / 'bandwidth.tsv'}: {error}")
+    print(f"drawn: {folder / 'bandwidth.svg'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,562 @@
+#!/usr/bin/env python3
+"""Prints what matters for one step of what nsys or ncu wrote, with a sentence on what to see in it.
+
+  profile_tables.py nsys REPORT.csv --step 04 [--baseline REPORT.csv]
+  profile_tables.py ncu REPORT.csv --step 06 [--baseline REPORT.csv]
+  profile_tables.py trim REPORT.csv     ncu's CSV with those columns alone that the lab looks at, on stdout
+  profile_tables.py metrics             the metrics that ncu has to be asked for, on one line
+
+REPORT.csv is what `nsys stats --format csv` printed (several reports, one after the other), or `ncu --csv` with
+--page raw or details. Lines at its head like "# n<tab>2048" say what was run. Which table and which sentence belong
+to a step stands in profile_questions.tsv. Exit: 0 shown, 1 there is nothing in it, 2 bad usage.
+"""
+
+import argparse
+import csv
+import os
+import pathlib
+import re
+import sys
+import textwrap
+
+QUESTIONS = pathlib.Path(__file__).resolve().parents[1] / "lib/profile_questions.tsv"
+WIDTH = 80
+
+
+def fail(message, code=1):
+    print(f"profile_tables.py: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def questions(step, tool):
+    """[(kernel, what, sentence)] of a step, or of any step that is not listed."""
+    rows = [line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
+    rows = [row for row in rows if len(row) == 5 and row[1] == tool and row[3] != "options"]
+    of_step = [row for row in rows if row[0] == step] or [row for row in rows if row[0] == ".."]
+    return [(row[2], row[3], row[4]) for row in of_step]
+
+
+def read(path):
+    """(head, lines): what "# key<tab>value" lines say, and all other lines."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        fail(f"{path}: {error.strerror}", 2)
+    head, lines = {}, []
+    for line in text.splitlines():
+        if line.startswith("# ") and "\t" in line:
+            key, value = line[2:].split("\t", 1)
+            head[key] = value.strip()
+        else:
+            lines.append(line)
+    return head, lines
+
+
+def number(text):
+    """A float, or None: "1,234.5" has commas, and a metric that cannot be had is "n/a" or empty."""
+    try:
+        return float(str(text).replace(",", "").strip())
+    except ValueError:
+        return None
+
+
+# How numbers are written.
+
+def digits(value):
+    """Four significant digits, and no exponent."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 0.001 else f"{value:.2g}"
+
+
+def time(ns):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= size:
+            return f"{digits(ns / size)} {unit}"
+    return f"{digits(ns)} ns"
+
+
+def size(count):
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{digits(count / scale)} {unit}"
+    return f"{digits(count)} B"
+
+
+NAME_WIDTH = 26
+
+
+def short(name):
+    """A kernel's or range's name without domain, arguments and long template arguments. "sweep<true>", and where that
+    is too long "jacobi_pass_kernel<12, 1>", as ncu writes it."""
+    name = name.strip().lstrip(":")
+    if name.startswith("["):
+        return name
+    name = re.sub(r"^void ", "", name.replace("(anonymous namespace)::", ""))
+    name = name.replace("(bool)1", "true").replace("(bool)0", "false").replace("(int)", "")
+    name = name.split("(")[0]
+    if "<" in name and len(name) > NAME_WIDTH:
+        name = re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", name))
+    return name if "<" not in name or (name.endswith(">") and len(name) <= NAME_WIDTH) else name.split("<")[0]
+
+
+def trimmed(text, width):
+    return text if len(text) <= width else text[:width - 1] + "…"
+
+
+def say_sentence(sentence):
+    print(textwrap.fill(sentence, WIDTH, initial_indent="  > ", subsequent_indent="    "))
+    print()
+
+
+# nsys
+
+def kind_of_table(columns):
+    """Which report of nsys has these columns; None if it is none that the lab looks at."""
+    if "Range" in columns:
+        return "nvtx_sum"
+    if "Num Calls" in columns and "Name" in columns:
+        return "cuda_api_sum"
+    if "Instances" in columns and "Name" in columns:
+        return "cuda_gpu_kern_sum"
+    if "Operation" in columns and "Total (MB)" in columns:
+        return "cuda_gpu_mem_size_sum"
+    if any(column.startswith("Total HtoD Migration Size") for column in columns):
+        return "um_total_sum"
+    return None
+
+
+def read_nsys(path):
+    """(head, {report: [row]}); a row is a dictionary."""
+    head, lines = read(path)
+    tables, kind, columns = {}, None, []
+    for fields in csv.reader(lines):
+        if not fields or len(fields) < 2:
+            kind = None
+        elif fields[0].startswith(("Time", "Total", "Virtual Address")) and number(fields[0]) is None:
+            columns = [field.strip() for field in fields]
+            kind = kind_of_table(columns)
+            if kind:
+                tables[kind] = []
+        elif kind and len(fields) == len(columns):
+            tables[kind].append(dict(zip(columns, fields)))
+    return head, tables
+
+
+def times_of(row):
+    """(share, total, times, median, min, max) of a row; times in nanoseconds."""
+    def column(name):
+        for key, value in row.items():
+            if key.startswith(name):
+                unit = re.search(r"\((\w+)\)", key)
+                scale = {"us": 1e3, "ms": 1e6, "s": 1e9}.get(unit.group(1) if unit else "ns", 1)
+                return (number(value) or 0) * scale
+        return 0
+    count = column("Instances") or column("Num Calls")
+    share = number(row.get("Time (%)", row.get("Time(%)", 0))) or 0
+    return share, column("Total Time"), count, column("Med") or column("Avg"), column("Min"), column("Max")
+
+
+TITLES = {"nvtx_sum": ("NVTX ranges", "range"), "cuda_gpu_kern_sum": ("kernels on the GPU", "kernel"),
+          "cuda_api_sum": ("calls of the CUDA API", "call"), "um_sum": ("unified memory", "")}
+ABSENT = {"nvtx_sum": "no NVTX range", "cuda_gpu_kern_sum": "no kernel ran on the GPU", "cuda_api_sum": "no CUDA call"}
+MOST_ROWS = 7
+
+
+def name_of(row):
+    return short(row.get("Range", row.get("Name", "")))
+
+
+def print_times(report, rows):
+    title, what = TITLES[report]
+    print(f"{report}: {title}")
+    if not rows:
+        print(f"  none: {ABSENT[report]}")
+        return
+    print(f"{'%':>5}{'total':>10}{'times':>7}{'median':>10}{'min':>10}{'max':>10}  {what}")
+    for row in rows[:MOST_ROWS]:
+        share, total, count, median, least, most = times_of(row)
+        name = trimmed(name_of(row), NAME_WIDTH)
+        print(f"{share:5.1f}{time(total):>10}{count:7.0f}{time(median):>10}{time(least):>10}{time(most):>10}  {name}")
+    if len(rows) > MOST_ROWS:
+        print(f"  and {len(rows) - MOST_ROWS} more, all smaller")
+
+
+def unified_memory(tables):
+    """{what: (value, written)} of what migrated."""
+    found = {}
+    for row in tables.get("cuda_gpu_mem_size_sum", []):
+        for words, name in (("Host-to-Device", "host to device"), ("HtoD", "host to device"),
+                            ("Device-to-Host", "device to host"), ("DtoH", "device to host")):
+            if "Unified" in row["Operation"] and words in row["Operation"]:
+                found[name] = 1e6 * (number(row["Total (MB)"]) or 0), number(row.get("Count")) or 0
+    for row in tables.get("um_total_sum", []):
+        for column, value in row.items():
+            if column.startswith("Total HtoD"):
+                found.setdefault("host to device", (1e6 * (number(value) or 0), None))
+            elif column.startswith("Total DtoH"):
+                found.setdefault("device to host", (1e6 * (number(value) or 0), None))
+            elif "CPU Page" in column:
+                found["page faults on the CPU"] = number(value) or 0, None
+            elif "GPU Page" in column:
+                found["page fault groups on the GPU"] = number(value) or 0, None
+    return found
+
+
+def print_unified_memory(head, tables):
+    print("um_sum: unified memory")
+    found = unified_memory(tables)
+    if not any(value for value, _ in found.values()):
+        print("  none: nothing migrated")
+        return
+    iterations = number(head.get("iterations"))
+    for name, (value, count) in found.items():
+        is_bytes = " to " in name
+        line = f"  {name:<28}{size(value) if is_bytes else digits(value):>10}"
+        if count:
+            line += f" in {count:,.0f} pieces"
+        if is_bytes and iterations:
+            line += f", {size(value / iterations)} a sweep"
+        print(line)
+    if number(head.get("n")):
+        print(f"  (one field has {size(4 * number(head['n']) ** 2)})")
+
+
+def show_nsys(path, step, baseline):
+    head, tables = read_nsys(path)
+    if not tables and not head:
+        fail(f"{path}: there is no table of nsys in it")
+    print_head(head, step)
+    for _, report, sentence in questions(step, "nsys"):
+        if report == "um_sum":
+            print_unified_memory(head, tables)
+        else:
+            print_times(report, tables.get(report, []))
+        say_sentence(sentence)
+    if baseline:
+        beside_nsys(head, tables, *read_nsys(baseline))
+
+
+def beside_nsys(head, tables, head_before, before):
+    """Ranges, kernels and migration of two steps, side by side."""
+    print_beside(head, head_before, "medians; bytes a sweep")
+    for report in ("nvtx_sum", "cuda_gpu_kern_sum"):
+        now = {name_of(row): times_of(row)[3] for row in reversed(tables.get(report, []))}
+        then = {name_of(row): times_of(row)[3] for row in reversed(before.get(report, []))}
+        for name in reversed(list({**then, **now})):
+            print_pair(f"{TITLES[report][1]} {name}", then.get(name), now.get(name), time)
+    now, then = unified_memory(tables), unified_memory(before)
+    per, per_then = (number(h.get("iterations")) or 1 for h in (head, head_before))
+    for name in {**then, **now}:
+        if " to " in name:
+            print_pair(name, then.get(name, (0,))[0] / per_then, now.get(name, (0,))[0] / per, size)
+    print()
+
+
+def print_head(head, step):
+    if head:
+        words = [f"{head.get('step', '?')} ({head.get('which', '?')}), n = {head.get('n', '?')}"]
+        words += [f"{head['iterations']} iterations"] if "iterations" in head else []
+        words += [head[key] for key in ("gpu", "tool", "date") if head.get(key)]
+        print(textwrap.fill(", ".join(words), WIDTH, subsequent_indent="  "))
+        if step.isdigit() and head.get("step", step)[:2] != step:
+            print(f"  Mind: this report is not of step {step}, whose questions stand below.")
+        print()
+
+
+def print_beside(head, head_before, words):
+    n, n_before = head.get("n"), head_before.get("n")
+    step, which = head_before.get("step", "the other"), head_before.get("which", "?")
+    print(f"beside {step} ({which}), n = {n_before or '?'}: {words}")
+    if n and n_before and n != n_before:
+        print(f"  Mind: this one is at n = {n}, so times are not to be compared.")
+    print(f"{'':<36}{'before':>12}{'now':>14}{'now/before':>14}")
+
+
+def print_pair(name, before, now, write):
+    ratio = f"{now / before:.3g}" if now is not None and before else "–"
+    texts = [write(value) if value is not None else "–" for value in (before, now)]
+    print(f"  {trimmed(name, 34):<34}{texts[0]:>12}{texts[1]:>14}{ratio:>14}")
+
+
+# ncu
+
+SPEED = ".avg.pct_of_peak_sustained_elapsed"
+GLOBAL = "_pipe_lsu_mem_global_op_"
+FLOPS = [f"smsp__sass_thread_inst_executed_op_{kind}_pred_on.sum"
+         for kind in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma")]
+
+# What no section of ncu is sure to bring. (The flops and cycles are for the roofline.)
+METRICS = ["gpu__time_duration.sum", "sm__cycles_elapsed.avg", "sm__cycles_elapsed.avg.per_second",
+           "dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum",
+           *(f"l1tex__t_{what}{GLOBAL}{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red")),
+           *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
+           *FLOPS]
+
+# The page "details" has labels in place of names: (label, unit) to name.
+LABELS = {
+    ("Duration", None): "gpu__time_duration.sum",
+    ("Compute (SM) Throughput", "%"): f"sm__throughput{SPEED}",
+    ("Memory Throughput", "%"): f"gpu__compute_memory_throughput{SPEED}",
+    ("DRAM Throughput", "%"): f"gpu__dram_throughput{SPEED}",
+    ("L2 Cache Throughput", "%"): f"lts__throughput{SPEED}",
+    ("L1/TEX Cache Throughput", "%"): "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    ("L1/TEX Hit Rate", "%"): "l1tex__t_sector_hit_rate.pct",
+    ("L2 Hit Rate", "%"): "lts__t_sector_hit_rate.pct",
+    ("No Eligible", "%"): "smsp__issue_inst0.avg.pct_of_peak_sustained_active",
+    ("Eligible Warps Per Scheduler", None): "smsp__warps_eligible.avg.per_cycle_active",
+    ("Active Warps Per Scheduler", None): "smsp__warps_active.avg.per_cycle_active",
+    ("Warp Cycles Per Issued Instruction", None): "smsp__average_warp_latency_per_inst_issued.ratio",
+    ("Registers Per Thread", None): "launch__registers_per_thread",
+    ("Static Shared Memory Per Block", None): "launch__shared_mem_per_block_static",
+    ("Waves Per SM", None): "launch__waves_per_multiprocessor",
+    ("Theoretical Occupancy", "%"): "sm__maximum_warps_per_active_cycle_pct",
+    ("Achieved Occupancy", "%"): "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "ns": 1, "nsecond": 1, "us": 1e3,
+         "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9}
+STALL = re.compile(r"^smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_per_issue_active)?\.ratio$")
+STALLS = {"long_scoreboard": "loads from memory or L1", "short_scoreboard": "shared memory, special functions",
+          "lg_throttle": "the queue for loads, stores, atomics", "mio_throttle": "the queue for shared memory",
+          "barrier": "the block's other warps", "wait": "a fixed latency", "membar": "a memory fence",
+          "drain": "its stores, at its end", "not_selected": "others were chosen", "math_pipe_throttle": "arithmetic",
+          "no_instruction": "instructions", "tex_throttle": "the texture queue", "imc_miss": "constants",
+          "branch_resolving": "a branch", "dispatch_stall": "the dispatcher", "sleeping": "nanosleep",
+          "gmma": "tensor cores", "misc": "other"}
+ID_COLUMNS = ("ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC")
+
+
+def rows_of_ncu(lines):
+    """The rows from the header on; what the program and ncu said otherwise is left out."""
+    start = next((k for k, line in enumerate(lines) if line.startswith(('"ID",', "ID,"))), None)
+    if start is None:
+        return []
+    return [row for row in csv.reader(line for line in lines[start:] if not line.startswith("==")) if row]
+
+
+def read_ncu(path):
+    """(head, [(kernel's name, grid, block, {metric: value})]), values in bytes, nanoseconds, or as they are."""
+    head, lines = read(path)
+    rows = rows_of_ncu(lines)
+    kernels = {}
+    if not rows:
+        return head, []
+    header = rows[0]
+    if "Metric Name" in header:  # the page "details", or metrics alone: a row a metric
+        for row in (dict(zip(header, fields)) for fields in rows[1:]):
+            shape = row.get("Grid Size"), row.get("Block Size")
+            kernel = kernels.setdefault((row["ID"], row["Kernel Name"]), (*shape, {}))
+            name, unit = row.get("Metric Name", ""), row.get("Metric Unit", "")
+            name = LABELS.get((name, unit)) or LABELS.get((name, None)) or name
+            value = number(row.get("Metric Value"))
+            if value is not None:
+                kernel[2].setdefault(name, value * UNITS.get(unit.split("/")[0], 1))
+    elif "Kernel Name" in header:  # the page "raw": a column a metric, and a second line of units
+        units = dict(zip(header, rows[1])) if len(rows) > 1 and not rows[1][0].strip() else {}
+        for fields in rows[2 if units else 1:]:
+            row = dict(zip(header, fields))
+            metrics = {}
+            for name, text in row.items():
+                value = number(text)
+                if value is not None and name not in ID_COLUMNS:
+                    metrics[name] = value * UNITS.get(units.get(name, "").split("/")[0], 1)
+            kernels[row["ID"], row["Kernel Name"]] = row.get("Grid Size"), row.get("Block Size"), metrics
+    return head, [(short(name), grid, block, metrics) for (_, name), (grid, block, metrics) in kernels.items()]
+
+
+class Metrics:
+    """What one launch was measured to be."""
+
+    def __init__(self, metrics, n):
+        self.metrics, self.points = metrics, n * n if n else None
+
+    def get(self, *names):
+        return next((self.metrics[name] for name in names if name in self.metrics), None)
+
+    def ratio(self, above, below):
+        above, below = self.get(above), self.get(below)
+        return above / below if above is not None and below else None
+
+    def per_point(self, *names):
+        values = [self.get(name) for name in names]
+        return sum(values) / self.points if self.points and None not in values else None
+
+    def stalls(self):
+        found = []
+        for name, value in self.metrics.items():
+            match = STALL.match(name)
+            if match and "_not_issued" not in name and match.group(1) not in ("selected", "total"):
+                found.append((value, match.group(1)))
+        return sorted(found, reverse=True)
+
+
+def percent(value):
+    return f"{value:.2f} %" if 99 < value < 100 else f"{value:.1f} %"
+
+
+def sectors(op):
+    return lambda m: m.ratio(f"l1tex__t_sectors{GLOBAL}{op}.sum", f"l1tex__t_requests{GLOBAL}{op}.sum")
+
+
+def no_eligible(m):
+    none = m.get("smsp__issue_inst0.avg.pct_of_peak_sustained_active")
+    issue = m.get("smsp__issue_active.avg.per_cycle_active")
+    return 100 * (1 - issue) if none is None and issue is not None else none
+
+
+def dram(m):
+    total = m.per_point("dram__bytes_read.sum", "dram__bytes_write.sum")
+    return m.per_point("dram__bytes.sum") if total is None else total
+
+
+def conflicts(m):
+    values = [m.get(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum") for op in ("ld", "st")]
+    return sum(values) if None not in values else None
+
+
+def bytes_a_point(value):
+    return f"{value:.2f} B"
+
+
+DURATION = ("duration", lambda m: m.get("gpu__time_duration.sum"), time)
+# {section: [(label, how to get it, how to write it)]}
+SECTIONS = {
+    "SpeedOfLight": [
+        DURATION,
+        ("Compute (SM) Throughput, of peak", lambda m: m.get(f"sm__throughput{SPEED}"), percent),
+        ("Memory Throughput, of peak", lambda m: m.get(f"gpu__compute_memory_throughput{SPEED}"), percent),
+        ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", f"dram__throughput{SPEED}"), percent),
+        ("L2 Cache Throughput", lambda m: m.get(f"lts__throughput{SPEED}"), percent),
+        ("L1/TEX Cache Throughput", lambda m: m.get("l1tex__throughput.avg.pct_of_peak_sustained_active"), percent)],
+    "MemoryWorkloadAnalysis": [
+        ("DRAM bytes a point", dram, bytes_a_point),
+        ("  of these read", lambda m: m.per_point("dram__bytes_read.sum"), bytes_a_point),
+        ("L2 bytes a point", lambda m: m.per_point("lts__t_bytes.sum"), bytes_a_point),
+        ("L1 bytes a point", lambda m: m.per_point("l1tex__t_bytes.sum"), bytes_a_point),
+        ("L1/TEX Hit Rate", lambda m: m.get("l1tex__t_sector_hit_rate.pct"), percent),
+        ("L2 Hit Rate", lambda m: m.get("lts__t_sector_hit_rate.pct"), percent)],
+    "MemoryWorkloadAnalysis_Tables": [
+        ("sectors per request, loads", sectors("ld"), digits),
+        ("sectors per request, stores", sectors("st"), digits),
+        ("load requests", lambda m: m.get(f"l1tex__t_requests{GLOBAL}ld.sum"), digits),
+        ("store requests", lambda m: m.get(f"l1tex__t_requests{GLOBAL}st.sum"), digits),
+        ("atomic requests", lambda m: m.get(f"l1tex__t_requests{GLOBAL}red.sum"), digits),
+        ("bank conflicts, shared memory", conflicts, digits)],
+    "SchedulerStats": [
+        ("No Eligible, of all cycles", no_eligible, percent),
+        ("Active Warps Per Scheduler", lambda m: m.get("smsp__warps_active.avg.per_cycle_active"), digits),
+        ("Eligible Warps Per Scheduler", lambda m: m.get("smsp__warps_eligible.avg.per_cycle_active"), digits)],
+    "WarpStateStats": [
+        ("Warp Cycles Per Instruction", lambda m: m.get("smsp__average_warp_latency_per_inst_issued.ratio"), digits)],
+    "Occupancy": [
+        ("Theoretical Occupancy", lambda m: m.get("sm__maximum_warps_per_active_cycle_pct"), percent),
+        ("Achieved Occupancy", lambda m: m.get("sm__warps_active.avg.pct_of_peak_sustained_active"), percent),
+        ("Registers Per Thread", lambda m: m.get("launch__registers_per_thread"), digits),
+        ("Block Limit Registers", lambda m: m.get("launch__occupancy_limit_registers"), digits),
+        ("Block Limit Shared Mem", lambda m: m.get("launch__occupancy_limit_shared_mem"), digits),
+        ("Block Limit Warps", lambda m: m.get("launch__occupancy_limit_warps"), digits)],
+    "LaunchStats": [
+        ("Registers Per Thread", lambda m: m.get("launch__registers_per_thread"), digits),
+        ("Static Shared Memory Per Block", lambda m: m.get("launch__shared_mem_per_block_static"), size),
+        ("Waves Per SM", lambda m: m.get("launch__waves_per_multiprocessor"), digits)],
+}
+
+
+def section_rows(section, m, before):
+    """[(label, value now, value before, how to write it)]"""
+    rows = [(label, get(m), get(before) if before else None, write) for label, get, write in SECTIONS[section]]
+    if section == "WarpStateStats":
+        now, then = ({name: value for value, name in of.stalls()} if of else {} for of in (m, before))
+        for name in dict.fromkeys([*list(then)[:3], *list(now)[:4 if not before else 3]]):
+            rows.append((f"  {name}: {STALLS.get(name, '')}".rstrip(": "), now.get(name), then.get(name), digits))
+    return [row for row in rows if row[1] is not None]
+
+
+def is_kernel(name, wanted):
+    return {"sweep": "sweep" in name or "pass" in name, "copy": "copy" in name}.get(wanted, True)
+
+
+def show_ncu(path, step, baseline):
+    head, kernels = read_ncu(path)
+    if not kernels:
+        fail(f"{path}: there is no kernel in it")
+    n = int(number(head.get("n")) or 0)
+    head_before, kernels_before = read_ncu(baseline) if baseline else ({}, [])
+    n_before = int(number(head_before.get("n")) or 0)
+    print_head(head, step)
+    wanted = questions(step, "ncu")
+    if not any(is_kernel(name, kernel) for name, *_ in kernels for kernel, _, _ in wanted):
+        wanted = [("-", what, sentence) for _, what, sentence in wanted]  # a kernel of the learner's choice
+    for name, grid, block, metrics in kernels:
+        mine = [(what, sentence) for kernel, what, sentence in wanted if is_kernel(name, kernel)]
+        if not mine:
+            continue
+        kind = "copy" if "copy" in name else "sweep"
+        before = next((Metrics(other[3], n_before) for other in kernels_before if is_kernel(other[0], kind)), None)
+        shape = [re.sub(r"[() ]", "", text or "?").replace(",", "x") for text in (grid, block)]
+        print(textwrap.fill(f"{name}, grid {shape[0]}, block {shape[1]}", WIDTH, subsequent_indent="  "))
+        if before:
+            names = [trimmed(h.get("step", other), 16) for h, other in ((head_before, "before"), (head, "now"))]
+            print(f"{'':<46}{names[0]:>17}{names[1]:>17}")
+            if n_before != n:
+                print(f"  Mind: n = {n_before} before, n = {n} now; only what is per point or per request compares.")
+        print()
+        for what, sentence in mine:
+            print(what)
+            rows = section_rows(what, Metrics(metrics, n), before)
+            for label, now, then, write in rows:
+                texts = [write(then) if then is not None else "–"] if before else []
+                print(f"  {trimmed(label, 43):<44}" + "".join(f"{text:>17}" for text in texts + [write(now)]))
+            if not rows:
+                print("  not in this report (SET=full collects it)")
+            say_sentence(sentence)
+    kinds = ["copy" if "copy" in name else "sweep" for name, *_ in kernels]
+    if baseline and not any(is_kernel(name, kind) for kind in kinds for name, *_ in kernels_before):
+        print(f"{head_before.get('step', 'The step before')} has no such kernel to compare with.")
+
+
+def trim(path):
+    """The columns of ncu's page "raw" that the lab looks at."""
+    known = set(METRICS) | set(LABELS.values()) | set(ID_COLUMNS) | {
+        f"dram__throughput{SPEED}", "smsp__issue_active.avg.per_cycle_active", "launch__grid_size",
+        "launch__block_size", *(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "warps"))}
+    rows = rows_of_ncu(read(path)[1])
+    if len(rows) < 2:
+        fail(f"{path}: there is no kernel in it")
+    keep = [k for k, name in enumerate(rows[0])
+            if name in known or (STALL.match(name) and "_not_issued" not in name) or "Metric Name" in rows[0]]
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    for row in rows:
+        writer.writerow([row[k] for k in keep if k < len(row)])
+
+
+def main():
+    sys.stdout.reconfigure(encoding="utf-8")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("nsys", "ncu", "trim", "metrics"))
+    parser.add_argument("report", nargs="?", type=pathlib.Path)
+    parser.add_argument("--step", default="..")
+    parser.add_argument("--baseline", metavar="REPORT.csv", type=pathlib.Path)
+    arguments = parser.parse_args()
+    if arguments.what == "metrics":
+        print(",".join(METRICS))
+        return
+    if arguments.report is None:
+        fail(f"{arguments.what}: which report?", 2)
+    if arguments.what == "trim":
+        trim(arguments.report)
+    elif arguments.what == "nsys":
+        show_nsys(arguments.report, arguments.step[:2], arguments.baseline)
+    else:
+        show_ncu(arguments.report, arguments.step[:2], arguments.baseline)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # into head, say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

@@ -1,0 +1,83 @@
+# What a step's kernels did to memory, beside the lines of its source. scripts/verbs/count.sh calls it:
+#
+#   awk -f counts.awk -v n=N -v path=PATH -v name=NAME COUNTS.tsv
+#
+# PATH is the source file, NAME what the table calls it. The table has a line for each line of source,
+# kernel and kind of access; lab/cpu/src/watch/counters.cpp writes it.
+
+BEGIN {
+  FS = "\t"
+  while ((getline text < path) > 0) {
+    sub(/^ +/, "", text)
+    source[++lines] = text
+  }
+}
+
+# name_of(LINE): the kernel that is launched there, in words.
+function name_of(line) {
+  if (match(source[line], /[A-Za-z_0-9:<>, ]*<<</)) {
+    return substr(source[line], 1, RLENGTH - 3) ", launched at line " line
+  }
+  return "the kernel launched at line " line
+}
+
+function print_sums() {
+  if (requests["load"]) {
+    printf "        loads:   %.4f a point, %.2f sectors per request (coalesced: %.2f)\n",
+      each["load"], sectors["load"] / requests["load"], coalesced["load"] / requests["load"]
+  }
+  if (requests["store"]) {
+    printf "        stores:  %.4f a point, %.2f sectors per request (coalesced: %.2f)\n",
+      each["store"], sectors["store"] / requests["store"], coalesced["store"] / requests["store"]
+  }
+  if (each["atomic"]) {
+    printf "        atomics: %.4f a point, up to %d at one address\n", each["atomic"], busiest
+  }
+  if (passes) printf "        shared memory: %.1f %% of its passes are bank conflicts\n", 100 * lost / passes
+  print ""
+  split("", each)
+  split("", requests)
+  split("", sectors)
+  split("", coalesced)
+  busiest = passes = lost = 0
+}
+
+NR == 1 { next } # the columns' names
+
+{
+  file = $1; line = $2; kernel = $3; launches = $4; space = $5; access = $6; bytes = $7
+  if (kernel != last) {
+    if (last != "") print_sums()
+    last = kernel
+    printf "%s\n%6s  %-13s %9s  %s\n", name_of(kernel), "line", "", "per point", "per request"
+  }
+
+  per_point = $9 / launches / (n * n)
+  if (access == "atomic") {
+    most = $14 / launches
+    how = sprintf("%d at one", most)
+    each["atomic"] += per_point
+    if (most > busiest) busiest = most
+  } else if (space == "shared") {
+    how = sprintf("%.2f passes", $11 / $8)
+    if (access != "copy") {
+      passes += $11
+      lost += $12
+    }
+  } else {
+    how = sprintf("%.2f sectors", $10 / $8)
+    each[access] += per_point
+    requests[access] += $8
+    sectors[access] += $10
+    coalesced[access] += $8 * bytes
+  }
+  code = file == name ? source[line] : file ":" line
+  # Lines that declare a value differ behind its type.
+  sub(/^const [A-Za-z_0-9]+ /, "", code)
+  printf "%6d  %-6s %-6s %9.4f  %-14s %s\n", line, space, access, per_point, how, substr(code, 1, 31)
+}
+
+END {
+  if (last == "") print "  No kernel accessed memory."
+  else print_sums()
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs a command as one rank of a job, with {rank} in its words replaced by which: a file of its own for each.
+#
+#   build/bin/ranks 2 scripts/lib/each_rank.sh [--log FILE] [NAME=VALUE...] COMMAND...
+#
+# It is what nsys calls %q{OMPI_COMM_WORLD_RANK}, for Open MPI, MPICH and srun alike. --log FILE takes the command's
+# stderr.
+set -euo pipefail
+rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}}
+words=("${@//'{rank}'/$rank}")
+if [[ ${words[0]:-} == --log && ${#words[@]} -ge 2 ]]; then
+  exec 2>"${words[1]}"
+  words=("${words[@]:2}")
+fi
+if ((${#words[@]} == 0)); then
+  printf '%s\n' "each_rank.sh: say what: each_rank.sh [--log FILE] [NAME=VALUE...] COMMAND..." >&2
+  exit 2
+fi
+exec env -- "${words[@]}"

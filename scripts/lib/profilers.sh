@@ -1,0 +1,388 @@
+# shellcheck shell=bash
+# What nsys.sh, ncu.sh and doctor.sh share: where the profilers are, and the words for when they cannot run.
+# Source it; it brings lib.sh with it.
+#
+#   LAB_NSYS, LAB_NCU        the program, where it stands in no usual place
+#   LAB_PROFILE_TIME_LIMIT   seconds for one profile (default: 1200)
+#   LAB_SYSTEM_ROOT          what stands before /opt, /usr and /proc (default: nothing); for tests
+
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+system_root=${LAB_SYSTEM_ROOT:-}
+# shellcheck disable=SC2034  # used by the scripts
+profiles_dir=$build_dir/profiles
+
+# newest PATTERN...: the paths that the patterns match, the highest version first.
+newest() {
+  local path
+  for path in "$@"; do
+    if [[ -e $path ]]; then printf '%s\n' "$path"; fi
+  done | sort -rV
+}
+
+# profiler_places TOOL: where toolkits, packages and clusters put nsys or ncu, one path a line.
+profiler_places() {
+  local root folder name value
+  if [[ $1 == nsys ]]; then printf '%s\n' "${LAB_NSYS:-}"; else printf '%s\n' "${LAB_NCU:-}"; fi
+  type -aP "$1" || true
+  # Modules set variables, of many names: NSIGHT_SYSTEMS_ROOT, NSIGHT_COMPUTE_HOME, EBROOTCUDA ...
+  while IFS= read -r name; do
+    value=${!name}
+    [[ $value == /* && -d $value ]] || continue
+    for folder in "$value" "$value/bin" "$value/target-linux-x64" "$value/target-linux-sbsa-armv8"; do
+      printf '%s\n' "$folder/$1"
+    done
+  done < <(compgen -e | grep -E '^(NSIGHT|EBROOT|NSYS|NCU)|_(NSIGHT|NSYS|NCU)' || true)
+  for root in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${CUDA_ROOT:-}" "${CUDA_DIR:-}" "${EBROOTCUDA:-}" \
+    "$system_root"/usr/local/cuda "$system_root"/opt/cuda; do
+    if [[ -n $root ]]; then toolkit_places "$1" "$root"; fi
+  done
+  while IFS= read -r root; do toolkit_places "$1" "$root"; done < <(newest "$system_root"/usr/local/cuda-*)
+  for root in "${NVHPC_ROOT:-}" "${NVHPC:-}"/Linux_*/*; do hpc_sdk_places "$1" "$root"; done
+  while IFS= read -r root; do
+    hpc_sdk_places "$1" "$root"
+  done < <(newest "$system_root"/opt/nvidia/hpc_sdk/Linux_*/[0-9]*)
+  if [[ $1 == nsys ]]; then
+    newest "$system_root"/opt/nvidia/nsight-systems{,-cli}/*/{bin,target-linux-*}/nsys
+    newest "$system_root"/opt/nvidia/nsight-compute/*/host/target-linux-*/nsys
+  else
+    newest "$system_root"/opt/nvidia/nsight-compute/*/ncu
+  fi
+}
+
+toolkit_places() {
+  printf '%s\n' "$2/bin/$1"
+  if [[ $1 == nsys ]]; then
+    newest "$2"/nsight-systems-*/{bin,target-linux-*}/nsys "$2"/nsight-compute-*/host/target-linux-*/nsys
+  else
+    newest "$2"/nsight-compute-*/ncu
+  fi
+}
+
+hpc_sdk_places() {
+  if [[ $1 == nsys ]]; then
+    newest "$2"/profilers/Nsight_Systems/{bin,target-linux-*}/nsys
+  else
+    newest "$2"/profilers/Nsight_Compute/ncu
+  fi
+}
+
+# find_profiler TOOL: prints the first nsys or ncu that says its version. (A toolkit has a script of this name
+# even where the tool itself was not installed.)
+find_profiler() {
+  local candidate
+  while IFS= read -r candidate; do
+    if [[ -x $candidate && -f $candidate ]] && timeout 30 "$candidate" --version >/dev/null 2>&1 </dev/null; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done < <(profiler_places "$1")
+  return 1
+}
+
+# profiler_version PATH
+profiler_version() {
+  timeout 30 "$1" --version 2>/dev/null </dev/null | sed -n 's/.*[Vv]ersion \([0-9][0-9.]*\).*/\1/p' | head -n 1
+}
+
+# wrap INDENT TEXT: the text in lines of 80 columns, each that far indented. What stands between two | keeps to a
+# line of its own.
+wrap() {
+  tr '|' '\n' <<<"$2" | awk -v indent="$1" '
+    BEGIN { while (length(head) < indent) head = head " " }
+    {
+      text = head
+      for (k = 1; k <= NF; ++k) {
+        if (length(text) + length($k) + 1 > 80 && text != head) {
+          print text
+          text = head
+        }
+        text = text (text == head ? "" : " ") $k
+      }
+      if (NF) print text
+    }'
+}
+
+# cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what works without it. On stderr; ends
+# the script, with exit code 77.
+cannot() {
+  local tool=$1
+  shift
+  {
+    say_wrapped "${0##*/}: $1"
+    shift
+    wrap 2 "$*"
+    works_without "$tool"
+  } >&2
+  exit $exit_no_gpu
+}
+
+# works_without TOOL: what a learner can do here in place of it.
+works_without() {
+  local kept
+  if [[ $1 == ncu ]]; then
+    say "  Without it: make count STEP=$step_number (sectors, conflicts, atomics; needs no GPU)"
+  else
+    say "  Without it: make trace STEP=$step_number (ranges and kernels; on the CPU their number)"
+  fi
+  for kept in "$lab_root"/results/*/profiles/"$1_$step_number.csv"; do
+    [[ -f $kept ]] || continue
+    wrap 2 "Or a report that was kept:|make $1 STEP=$step_number REPORT=${kept#"$lab_root"/}"
+  done
+}
+
+profiler_missing() {
+  if [[ $1 == nsys ]]; then
+    cannot nsys "nsys (Nsight Systems) was not found on the PATH, nor where toolkits and modules put it" \
+      "Load your site's module (module avail nsight; module load cuda), or install the package" \
+      "nsight-systems of NVIDIA's repository. Elsewhere: make nsys LAB_NSYS=/path/to/nsys"
+  fi
+  cannot ncu "ncu (Nsight Compute) was not found on the PATH, nor where toolkits and modules put it" \
+    "Load your site's module (module avail nsight; module load cuda), or install the package" \
+    "nsight-compute of NVIDIA's repository. Elsewhere: make ncu LAB_NCU=/path/to/ncu"
+}
+
+no_gpu_for() {
+  cannot "$1" "$1: there is no NVIDIA GPU here (nvidia-smi sees none)" \
+    "On a cluster, ask for one: scripts/slurm/submit.sh $1 STEP=$step_number (or srun --gpus=1 make ...)"
+}
+
+# explain_failure TOOL LOG: looks for the causes that have a name in what the tool said. Where there is one,
+# ends the script with exit code 77; else returns.
+explain_failure() {
+  local tool=$1 log=$2
+  if grep -q 'ERR_NVGPUCTRPERM\|CUPTI_ERROR_INSUFFICIENT_PRIVILEGES' "$log"; then
+    cannot "$tool" "$tool may not read the GPU's hardware counters here (ERR_NVGPUCTRPERM)" \
+      "The driver gives them to administrators alone: RmProfilingAdminOnly in /proc/driver/nvidia/params." \
+      "An administrator lifts it with this line in a file of /etc/modprobe.d, and a reboot:|" \
+      "options nvidia NVreg_RestrictProfilingToAdminUsers=0|" \
+      "In a container that the host allows to: docker run --cap-add=SYS_ADMIN. Some clusters have a" \
+      "queue or an option of sbatch for it: ask."
+  elif grep -qi 'driver resource was unavailable\|like DCGM\|CUPTI_ERROR_HARDWARE_BUSY\|PROFILER_.*IN_USE' "$log"; then
+    cannot "$tool" "another program holds the GPU's counters, most likely DCGM, which watches the node" \
+      "Where you may: dcgmi profile --pause, profile, then dcgmi profile --resume (always: the site's" \
+      "monitoring is blind until then). scripts/slurm/site.sh does both around a job." \
+      "It may also be somebody else's ncu on this node: try again later."
+  elif grep -qi 'MULTIPLE_SUBSCRIBERS\|another profiler\|already attached\|already being profiled' "$log"; then
+    cannot "$tool" "another profiler is attached to this program already" \
+      "One at a time: not under nsys, ncu, compute-sanitizer, cuda-gdb or the lab's tracer. Look at" \
+      "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH in your environment: they must be empty."
+  elif grep -qi 'Multi-Instance GPU\|\bMIG\b' "$log"; then
+    cannot "$tool" "this GPU is cut into slices (MIG), and $tool cannot profile here" \
+      "Counters that slices share belong to nobody. Ask for a whole GPU; results are right on a slice, too."
+  elif grep -qi 'Windows Subsystem for Linux' "$log"; then
+    cannot "$tool" "this is WSL, and its driver lets $tool read no counters" \
+      "Windows 11 and a newer driver do; in NVIDIA's Control Panel, Developer, let all users read counters."
+  elif grep -qi 'list-chips\|unsupported gpu\|not supported on device' "$log"; then
+    cannot "$tool" "this $tool does not know the GPU: it is older than the GPU, or the GPU older than 7.0 (Volta)" \
+      "Load a newer toolkit or a newer Nsight Compute."
+  elif grep -qi 'nsight-compute-lock' "$log"; then
+    cannot "$tool" "ncu's lock file belongs to somebody else on this machine" \
+      "Set TMPDIR to a folder of your own. Then see that nobody profiles on the same GPU."
+  elif grep -qi 'LibraryNotLoaded\|Failed to initialize the profiler' "$log"; then
+    cannot "$tool" "$tool could not load the driver's profiling library" \
+      "In a container or a sandbox: the driver's libraries must be those of the host (NVIDIA Container" \
+      "Toolkit, with NVIDIA_DRIVER_CAPABILITIES=compute,utility). Else the driver may be too old for it."
+  elif grep -qi 'No space left on device' "$log"; then
+    cannot "$tool" "no space left for the report" "Another folder for the build: LAB_BUILD_DIR=/scratch/..."
+  fi
+}
+
+# run_limited LOG COMMAND...: runs it, in a process group of its own that ends after the time limit, or when
+# this script does. Returns its exit code; 124 or 137 after the limit.
+run_limited() {
+  local log=$1 limit=${LAB_PROFILE_TIME_LIMIT:-1200} status=0 child
+  shift
+  timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+  child=$!
+  # shellcheck disable=SC2064  # the child of now
+  trap "kill -TERM $child 2>/dev/null; exit 130" INT TERM HUP
+  wait "$child" || status=$?
+  trap 'exit 130' INT # as lib.sh has it
+  trap - TERM HUP
+  return "$status"
+}
+
+# no_other_profiler TOOL: the variables by which the lab's tracer and others get into a program.
+no_other_profiler() {
+  local name
+  for name in CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH; do
+    if [[ -n ${!name:-} ]]; then
+      cannot "$1" "$name is set (${!name}): another profiler would be attached too" "unset $name, and try again"
+    fi
+  done
+}
+
+# read_size: sets n and iterations, from $N and $ITERATIONS or else from lab/steps.tsv, and from_steps, the
+# iterations that stand there.
+read_size() {
+  # shellcheck disable=SC2034  # from_steps is for the scripts
+  IFS=$'\t' read -r _ _ _ n from_steps _ <<<"$(step_line "$step_number")"
+  n=${N:-$n}
+  [[ $n =~ ^[1-9][0-9]{0,6}$ ]] || die $exit_bad_usage "N=$n: must be a whole number from 3 up"
+  if [[ -n ${ITERATIONS:-} && ! $ITERATIONS =~ ^[1-9][0-9]{0,8}$ ]]; then
+    die $exit_bad_usage "ITERATIONS=$ITERATIONS: must be a whole number, from 1 up"
+  fi
+  [[ ${LAB_PROFILE_TIME_LIMIT:-1200} =~ ^[1-9][0-9]*$ ]] ||
+    die $exit_bad_usage "LAB_PROFILE_TIME_LIMIT=$LAB_PROFILE_TIME_LIMIT: must be a whole number of seconds"
+}
+
+# read_baseline TOOL: sets baseline to the step that $BASELINE names (previous, or NN), and baseline_which to solution
+# or exercise; both empty where $BASELINE is not set. A file goes with $REPORT.
+read_baseline() {
+  local wanted=${BASELINE:-} source
+  baseline="" baseline_which=""
+  case $wanted in
+    "") return ;;
+    previous)
+      [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
+      wanted=$step_before
+      ;;
+    *.csv)
+      [[ -n ${REPORT:-} ]] || die $exit_bad_usage "BASELINE=$wanted: a file goes with REPORT=FILE.csv"
+      return
+      ;;
+    [0-9]*) ;;
+    *) die $exit_bad_usage "BASELINE=$wanted: must be previous, or the number of a step" ;;
+  esac
+  wanted=$(step_line "$wanted" BASELINE) || exit $?
+  IFS=$'\t' read -r baseline source _ <<<"$wanted"
+  if [[ -n ${REPORT:-} ]]; then return; fi
+  if [[ $1 == ncu && $source != *.cu ]]; then
+    die $exit_bad_usage "BASELINE=$BASELINE: $baseline has no kernel that ncu could look at"
+  fi
+  for baseline_which in solution exercise; do # a handout has no solutions
+    if [[ -f $lab_root/${baseline_which}s/$baseline/$source ]]; then return; fi
+  done
+  die $exit_bad_usage "BASELINE=$BASELINE: $baseline is not there"
+}
+
+# tool_options TOOL: sets options to those that this step needs, from profile_questions.tsv.
+tool_options() {
+  local words
+  words=$(awk -F '\t' -v step="$step_number" -v tool="$1" \
+    '$1 == step && $2 == tool && $4 == "options" { print $5 }' "$lab_root/scripts/lib/profile_questions.tsv")
+  # shellcheck disable=SC2034
+  read -r -a options <<<"$words"
+}
+
+# gpu_words: name and driver of the first GPU, for the heads of reports; or nothing.
+gpu_words() {
+  timeout 30 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader --id=0 2>/dev/null | head -n 1 || true
+}
+
+# head_of_report TOOL STEP WHICH KERNELS: the lines that say what a report is of. tool_version, n and iterations
+# are the script's.
+# shellcheck disable=SC2154
+head_of_report() {
+  local gpu
+  gpu=$(gpu_words)
+  printf '# %s\t%s\n' step "$2" which "$3" n "$n" iterations "$iterations" tool "$1 $tool_version" \
+    gpu "${gpu%%, *}" driver "${gpu##*, }" kernels "$4" date "$(date +%F)"
+}
+
+# questions_of TOOL: "kernel<tab>what" of each line of this step in profile_questions.tsv, or of any step.
+questions_of() {
+  awk -F '\t' -v OFS='\t' -v step="$step_number" -v tool="$1" '
+    $2 != tool || $4 == "options" { next }
+    $1 == step { print $3, $4; found = 1 }
+    $1 == ".." { any = any $3 OFS $4 "\n" }
+    END { if (!found) printf "%s", any }' "$lab_root/scripts/lib/profile_questions.tsv"
+}
+
+# start_profile TOOL: reads the variables of make that both have.
+start_profile() {
+  read_step "${STEP-}"
+  read_which
+  source_file=${which}s/$step/$step_source
+  read_size
+  read_baseline "$1"
+  command -v python3 >/dev/null || die $exit_no_gpu "python3 was not found; it prints $1's tables"
+}
+
+# show_report TOOL: the tables of $REPORT, beside those of $BASELINE, a file or the step before in the same folder;
+# ends the script.
+show_report() {
+  local wanted=${REPORT-} report of_n arguments=() status=0
+  report=$(kept_report "$1" "REPORT=$wanted" "$wanted") || exit $?
+  if [[ ${BASELINE:-} == *.csv ]]; then
+    wanted=$BASELINE
+  elif [[ -n $baseline ]]; then
+    # One at this report's n, where it was kept.
+    wanted=$(dirname "$report")/${1}_${baseline%%_*}
+    of_n=$(sed -n 's/^# n\t//p' "$report" | head -n 1)
+    if [[ -f ${wanted}_n$of_n.csv ]]; then wanted+=_n$of_n; fi
+    wanted+=.csv
+  fi
+  if [[ -n ${BASELINE:-} ]]; then
+    wanted=$(kept_report "$1" "BASELINE=$BASELINE" "$wanted") || exit $?
+    arguments=(--baseline "$wanted")
+  fi
+  "$lab_root/scripts/labtools/profile_tables.py" "$1" "$report" --step "$step_number" "${arguments[@]}" || status=$?
+  exit "$status"
+}
+
+# kept_report TOOL NAME FILE: prints where the file is, from here or from the lab's root.
+kept_report() {
+  local file=$3
+  [[ -f $file || $file == /* ]] || file=$lab_root/$3
+  [[ -f $file && -r $file ]] || die $exit_bad_usage "$2: ${file#"$lab_root"/} cannot be read"
+  [[ $file == *.csv ]] || die $exit_bad_usage "$2: must be a .csv, as make $1 writes beside its report"
+  printf '%s\n' "$file"
+}
+
+# build_for_profile: builds the step's program and the baseline's, and makes the folder work, which is gone at the
+# script's end: reports are moved from there when they are whole.
+build_for_profile() {
+  local targets=("${which}_$step") target
+  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+  configure >/dev/null
+  if [[ -n $baseline ]]; then targets+=("${baseline_which}_$baseline"); fi
+  for target in "${targets[@]}"; do
+    have_target "$target" || die $exit_no_gpu "$target cannot be built here for a GPU: no nvcc was found"
+  done
+  build_program "${targets[@]}" || die 1 "the build failed; the compiler's words stand above"
+  mkdir -p "$profiles_dir" 2>/dev/null || die 1 "$profiles_dir: cannot be made"
+  work=$(mktemp -d "$profiles_dir/.work-XXXXXX") || die 1 "$profiles_dir: cannot be written"
+  trap 'rm -rf "$work"' EXIT
+}
+
+# judge_run TOOL STATUS LOG REPORT PROGRAM: ends the script with a word on why, where there is no report or the
+# program failed. (Exit code 1 of a program: it has not converged.)
+judge_run() {
+  local tool=$1 status=$2 log=$3 report=$4 name=${5##*/} line
+  if [[ -f $report ]] && ((status <= 1)); then return; fi
+  if ((status == 124 || status == 137)); then
+    die 1 "$tool took longer than ${LAB_PROFILE_TIME_LIMIT:-1200} s (LAB_PROFILE_TIME_LIMIT): try a smaller N"
+  fi
+  explain_failure "$tool" "$log"
+  # The program's own words, without what the profiler says.
+  line=$(grep -E "^${name#*_}: " "$log" | tail -n 1 || true)
+  if [[ -n $line ]]; then
+    printf '%s\n' "$line" >&2
+    if ((status == exit_no_gpu)) || grep -qi 'no usable GPU' <<<"$line"; then exit $exit_no_gpu; fi
+    die 1 "the program itself failed; run it without $tool: build/bin/$name"
+  fi
+  if [[ -f $report ]] && ((status < 128)); then
+    say "  (a report was made, though $tool ended with exit code $status)"
+    return
+  fi
+  tail -n 15 "$log" | cut -c 1-300 >&2
+  if ((status > 128)); then die 1 "$name died of signal $((status - 128)) under $tool; run it without"; fi
+  die 1 "$tool made no report (exit code $status); its last words stand above"
+}
+
+# profile_both: the baseline, then the step; then the tables.
+profile_both() {
+  local tool=${0##*/} arguments=()
+  tool=${tool%.sh}
+  if [[ -n $baseline ]]; then
+    profile "$baseline" "$baseline_which"
+    arguments=(--baseline "$profiles_dir/${tool}_${baseline_which}_$baseline.csv")
+  fi
+  profile "$step" "$which"
+  say ""
+  "$lab_root/scripts/labtools/profile_tables.py" "$tool" "$profiles_dir/${tool}_${which}_$step.csv" --step "$step_number" \
+    "${arguments[@]}"
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Prints a step's exercise as it was handed out. `make diff`, `make reset`, `make progress` and `make handout`
+# ask it.
+#
+#   start.sh NN          the text
+#   start.sh --from NN   where it was found, instead of the text: .start, a commit's id, or "file"
+#   start.sh --keep      where git does not know the lab: keeps a copy in .start/ of each that is as handed out
+#
+# A handout has a copy of every exercise in .start/, with their checksums. In a clone git has it: the newest commit
+# counts in which the exercise is the solution before it, a banner and TODO blocks apart (what scripts/publish/exercises.py
+# holds), so that what a learner commits does not count. In the whole lab without git, such as a downloaded archive,
+# a copy that was kept counts, or the file itself, if it is still so.
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+what=text
+if [[ ${1-} == --from || ${1-} == --keep ]]; then
+  what=${1#--}
+  shift
+fi
+
+# read_exercise STEP
+read_exercise() {
+  read_step "$1"
+  exercise=exercises/$step/$step_source
+  copy=.start/$step/$step_source
+}
+
+# answer FROM COMMAND...: prints what was asked for, and ends.
+answer() {
+  if [[ $what == from ]]; then
+    say "$1"
+  else
+    "${@:2}" 2>/dev/null ||
+      die $exit_cannot_write "$(readlink /proc/$$/fd/1 || printf 'standard output'): cannot be written: is there space left?"
+  fi
+  exit
+}
+
+# bare NUMBER: stdin without the comment lines at its top and without its TODO(NUMBER) blocks.
+bare() {
+  awk -v number="$1" '
+    { sub(/\r$/, "") }
+    !body && /^\/\// { next }
+    { body = 1 }
+    number != "" && $0 ~ ("^[ \t]*// TODO\\(" number "\\)") { inside = 1; next }
+    inside && /^[ \t]*\/\/   / { next }
+    { inside = 0; print }'
+}
+
+# Readers; handed_out calls them by their names.
+# shellcheck disable=SC2317
+from_commit() { git -C "$lab_root" cat-file blob "$commit:./$1" 2>/dev/null; }
+# shellcheck disable=SC2317
+from_tree() { cat "$lab_root/$1" 2>/dev/null; }
+# shellcheck disable=SC2317
+from_copy() { from_tree "${1/#exercises/.start}"; }
+
+# handed_out READER: whether that reader's exercise is as one is handed out.
+handed_out() {
+  local text
+  text=$("$1" "$exercise") || return 1
+  # The first step has no task: it is its own solution.
+  if [[ -z $step_before ]]; then
+    cmp -s <("$1" "$exercise") <("$1" "solutions/$step/$step_source")
+  else
+    [[ $text == *"// TODO($step_number)"* ]] &&
+      cmp -s <("$1" "$exercise" | bare "$step_number") <("$1" "solutions/$step_before/$step_before_source" | bare "")
+  fi
+}
+
+# in_git: whether git knows the lab's files; else git_said is why not.
+in_git() {
+  git_said="git is not installed"
+  command -v git >/dev/null && git_said=$(cd "$lab_root" && git ls-files --error-unmatch lab/steps.tsv 2>&1 >/dev/null)
+}
+
+if [[ $what == keep ]]; then
+  if in_git || [[ -e $lab_root/.git || ! -d $lab_root/solutions ]]; then exit; fi
+  while IFS=$'\t' read -r name _; do
+    read_exercise "$name"
+    if handed_out from_tree; then
+      { mkdir -p "$lab_root/.start/$step" && cp "$lab_root/$exercise" "$lab_root/$copy"; } 2>/dev/null || break
+    fi
+  done < <(grep '^[0-9]' "$steps_file")
+  exit
+fi
+
+read_exercise "${1-}"
+if [[ -f $lab_root/.start/SHA256SUMS ]] || [[ -d $lab_root/.start && ! -d $lab_root/solutions ]]; then
+  (cd "$lab_root" && grep -sF "  $copy" .start/SHA256SUMS | sha256sum --check --status 2>/dev/null) ||
+    die 1 "$copy is missing, or was changed since the handout was made: unpack the handout anew"
+  answer .start cat "$lab_root/$copy"
+fi
+
+if in_git; then
+  # The solution's path, too: a change in two commits is whole with the later one.
+  solution=solutions/${step_before:-$step}/${step_before_source:-$step_source}
+  while read -r commit; do
+    if handed_out from_commit; then answer "$commit" from_commit "$exercise"; fi
+  done < <(git -C "$lab_root" rev-list HEAD -- "./$exercise" "./$solution" 2>/dev/null)
+fi
+if handed_out from_tree; then answer file from_tree "$exercise"; fi
+if handed_out from_copy; then answer .start from_tree "$copy"; fi
+if [[ -e $lab_root/.git && -n $git_said ]]; then
+  way_out=""
+  if [[ $git_said == *safe.directory* ]]; then way_out=" (git config --global --add safe.directory '$lab_root')"; fi
+  die 1 "$exercise: only git knows how it was handed out, and it says: ${git_said%%$'\n'*}$way_out"
+fi
+die 1 "$exercise: nothing here says how it was handed out: no git history of the lab, and no copy in .start"

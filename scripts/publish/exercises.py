@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Holds exercises and solutions together.
+
+An exercise is the solution of the step before, under a banner of its own and with TODO(NN) comment
+blocks put in. A TODO block is a comment line that starts with "// TODO(NN)" and the comment lines after
+it whose text is indented by at least three blanks.
+
+    exercises.py --check    say what does not hold (exit 1); an exercise that somebody has edited since
+                            the last commit is a learner's, and is only named (exit 77)
+    exercises.py --write    write every exercise anew: its own banner and TODO blocks, in today's code of
+                            the solution before
+    exercises.py --carry NN carry what has changed in solution NN since the last commit into all later
+                            solutions (a three-way merge; conflicts are marked, and named), then --write.
+                            For whoever changes all steps at once.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SKIPPED = 77
+
+
+def read_steps():
+    """[(name, source file)] in order, from lab/steps.tsv."""
+    steps = []
+    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, source = line.split("\t")[:2]
+            steps.append((name, source))
+    return steps
+
+
+def split_banner(text):
+    """(the comment lines at the top, the rest), as lists of lines."""
+    lines = text.splitlines()
+    end = 0
+    while end < len(lines) and lines[end].startswith("//"):
+        end += 1
+    return lines[:end], lines[end:]
+
+
+def split_todos(lines, number):
+    """Takes the TODO(number) blocks out of lines: (the lines left, [(position in them, block)])."""
+    rest, todos = [], []
+    start = re.compile(r"\s*// TODO\(%s\)" % number)
+    more = re.compile(r"\s*//   ")
+    inside = False
+    for line in lines:
+        if start.match(line):
+            todos.append((len(rest), [line]))
+            inside = True
+        elif inside and more.match(line):
+            todos[-1][1].append(line)
+        else:
+            rest.append(line)
+            inside = False
+    return rest, todos
+
+
+def edited_since_commit(path):
+    """True where git knows the file and it differs from the last commit."""
+    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--", str(path)]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return False
+    return result.returncode == 0 and result.stdout.startswith((" M", "M", "AM"))
+
+
+def exercise_problems(exercise, steps, index):
+    """What keeps an exercise from being the solution before it, a banner and TODO blocks apart."""
+    name, source = steps[index]
+    number, path = name[:2], exercise.relative_to(ROOT)
+    problems = []
+    banner, body = split_banner(exercise.read_text())
+    if not banner or not banner[0].startswith(f"// {name}: "):
+        problems.append(f"{path}: its banner must begin with '// {name}: '")
+    if index == 0:
+        if exercise.read_text() != (ROOT / "solutions" / name / source).read_text():
+            problems.append(f"{path}: the first step has no task: it must be solutions/{name}")
+        return problems
+    body, todos = split_todos(body, number)
+    if not todos:
+        problems.append(f"{path}: has no TODO({number})")
+    before_name, before_source = steps[index - 1]
+    before = ROOT / "solutions" / before_name / before_source
+    if before.is_file() and body != split_banner(before.read_text())[1]:
+        problems.append(f"{path}: without banner and TODO({number}) blocks it is not solutions/{before_name}; "
+                        "`scripts/publish/exercises.py --write` makes it so")
+    return problems
+
+
+def check(steps):
+    wrong, edited = [], []
+    for index, (name, source) in enumerate(steps):
+        exercise = ROOT / "exercises" / name / source
+        solution = ROOT / "solutions" / name / source
+        for path in (exercise, solution, exercise.parent / "README.md"):
+            if not path.is_file():
+                wrong.append(f"{path.relative_to(ROOT)}: missing")
+        if not exercise.is_file() or not solution.is_file():
+            continue
+        for path in (exercise, solution):
+            # What `make reset` keeps of a learner's is no part of the lab.
+            extra = [p.name for p in path.parent.iterdir()
+                     if p.name not in (source, "README.md") and not p.name.startswith(f"{source}.kept-")]
+            if extra:
+                wrong.append(f"{path.parent.relative_to(ROOT)}: has no place for {', '.join(extra)}")
+        if "TODO" in solution.read_text():
+            wrong.append(f"{solution.relative_to(ROOT)}: a solution with a TODO")
+        constant = re.search(r"kDefaultN = (\d+);", solution.read_text())
+        listed = default_n(name)
+        if not constant or constant.group(1) != listed:
+            wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {listed}, as lab/steps.tsv has it")
+
+        problems = exercise_problems(exercise, steps, index)
+        if problems and edited_since_commit(exercise):
+            # A learner's work, not a mistake of ours.
+            edited.append(f"{exercise.relative_to(ROOT)}: you have worked on it, so it is not compared with "
+                          f"its starting point (`git checkout -- exercises/{name}` brings that back)")
+        else:
+            wrong += problems
+    names = {name for name, _ in steps}
+    for kind in ("exercises", "solutions"):
+        for folder in sorted(p for p in (ROOT / kind).iterdir() if p.is_dir()):
+            if folder.name not in names | {"pictures"}:
+                wrong.append(f"{kind}/{folder.name}: is not in lab/steps.tsv")
+    for line in wrong + edited:
+        print(line)
+    if wrong:
+        return 1
+    if edited:
+        return SKIPPED
+    print(f"{len(steps)} steps: every exercise is the solution before it, banner and TODO blocks apart")
+    return 0
+
+
+def default_n(name):
+    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
+        if line.startswith(name + "\t"):
+            return line.split("\t")[3]
+    return None
+
+
+def write(steps):
+    for index, (name, source) in enumerate(steps):
+        exercise = ROOT / "exercises" / name / source
+        if index == 0:
+            exercise.write_text((ROOT / "solutions" / name / source).read_text())
+            continue
+        before_name, before_source = steps[index - 1]
+        target = split_banner((ROOT / "solutions" / before_name / before_source).read_text())[1]
+        banner, body = split_banner(exercise.read_text())
+        old, todos = split_todos(body, name[:2])
+        # A block is anchored at the line that follows it: that line's text, and which of its kind it is.
+        lines = []
+        anchors = []
+        for position, block in todos:
+            text = old[position] if position < len(old) else None
+            anchors.append((text, old[:position].count(text), block))
+        seen = {}
+        placed = 0
+        for line in target:
+            for text, ordinal, block in anchors:
+                if line == text and seen.get(line, 0) == ordinal:
+                    lines += block
+                    placed += 1
+            seen[line] = seen.get(line, 0) + 1
+            lines.append(line)
+        if placed != len(anchors):
+            lost = [text for text, ordinal, _ in anchors if seen.get(text, 0) <= ordinal]
+            sys.exit(f"exercises.py: {exercise.relative_to(ROOT)}: the line that a TODO block stands before "
+                     f"is gone: {lost}")
+        exercise.write_text("\n".join(banner + lines) + "\n")
+
+
+def carry(steps, number):
+    """Merges the uncommitted change of solution `number` into every later solution."""
+    paths = [ROOT / "solutions" / name / source for name, source in steps]
+    first = next((k for k, (name, _) in enumerate(steps) if name[:2] == number), None)
+    if first is None:
+        sys.exit(f"exercises.py: --carry {number}: there is no such step")
+    origin = paths[first].relative_to(ROOT)
+    shown = subprocess.run(["git", "-C", str(ROOT), "show", f"HEAD:{origin}"],
+                           capture_output=True, text=True, check=False)
+    if shown.returncode != 0:
+        sys.exit(f"exercises.py: {origin}: not in the last commit, so nothing says what has changed")
+    if shown.stdout == paths[first].read_text():
+        sys.exit(f"exercises.py: {origin}: has not changed since the last commit")
+    conflicts = []
+    with tempfile.NamedTemporaryFile("w", suffix=".base") as base:
+        # The banner is each step's own.
+        base.write("\n".join(split_banner(shown.stdout)[1]) + "\n")
+        base.flush()
+        changed = "\n".join(split_banner(paths[first].read_text())[1]) + "\n"
+        for path in paths[first + 1:]:
+            banner, body = split_banner(path.read_text())
+            with tempfile.TemporaryDirectory() as folder:
+                ours, theirs = pathlib.Path(folder, "ours"), pathlib.Path(folder, "theirs")
+                ours.write_text("\n".join(body) + "\n")
+                theirs.write_text(changed)
+                merge = subprocess.run(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
+                                        str(ours), base.name, str(theirs)], check=False)
+                if merge.returncode < 0 or merge.returncode > 127:
+                    sys.exit(f"exercises.py: git merge-file failed on {path.relative_to(ROOT)}")
+                if merge.returncode > 0:
+                    conflicts.append(str(path.relative_to(ROOT)))
+                path.write_text("\n".join(banner) + "\n" + ours.read_text())
+    if conflicts:
+        sys.exit("exercises.py: conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
+                 ". Mend them, then run exercises.py --write")
+    write(steps)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--check", action="store_true")
+    what.add_argument("--write", action="store_true")
+    what.add_argument("--carry", metavar="NN")
+    arguments = parser.parse_args()
+    steps = read_steps()
+    if not (ROOT / "solutions").is_dir():
+        print("no solutions here: nothing to compare the exercises with")
+        return SKIPPED
+    if arguments.carry:
+        carry(steps, arguments.carry)
+        return 0
+    if arguments.write:
+        write(steps)
+        return 0
+    return check(steps)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+#!/usr/bin/env bash
+# Makes a handout: what a learner needs for the steps up to one, without any solution; the exercise after it would
+# be one. A folder, and the same as a .tar.gz. `make handout UPTO=NN` calls it.
+#
+#   UPTO=NN   the last step in it
+#   OUT=DIR   where both go (default: the build folder)
+#   YES=1     put it in the place of one that is there already
+#
+# In a clone it is made of the last commit, without what was edited since; elsewhere of the files as they are. The
+# exercises are those that start.sh prints, never somebody's edits. The same commit makes the same archive, byte
+# for byte.
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+# What a handout has, of this at the top ...
+wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json .clang-format .gitignore
+  exercises lab results scripts validate)
+# ... without what is an author's, and without tests: planted bugs are solutions with one mistake, and counts
+# name their lines.
+not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -not -name profile_tables.py -not -name rank_ranges.py -o -path ./scripts/publish/handout.sh
+  -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -path ./results/local
+  -o -name '*.kept-*' -o -name __pycache__)
+
+[[ -d $lab_root/solutions ]] || die $exit_bad_usage "this is a handout; another is made in the whole lab"
+case ${YES:-0} in
+  0 | 1) ;;
+  *) die $exit_bad_usage "YES=$YES: must be 1 or 0" ;;
+esac
+need_commands gzip tar xargs
+line=$(step_line "${UPTO-}" UPTO) || exit $?
+last=${line%%_*}
+out=${OUT:-$build_dir}
+name=jacobi-porting-lab-upto-$last
+for folder in exercises lab results scripts solutions validate; do
+  if [[ $(readlink -m "$out")/ == "$(readlink -m "$lab_root")/$folder/"* ]]; then
+    die $exit_bad_usage "OUT=$out: this folder is the lab's own; name one outside, or none"
+  fi
+done
+mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be made"
+out=$(cd "$out" && pwd)
+for place in "$out/$name" "$out/$name.tar.gz"; do
+  if [[ -e $place ]] && ((!${YES:-0})); then
+    die $exit_bad_usage "$place is there already; YES=1 puts a new one in its place"
+  fi
+done
+temp=$(mktemp -d "$out/.handout-XXXXXX") || die 4 "OUT=$out: cannot be written"
+trap 'rm -rf "$temp"' EXIT
+made=$temp/$name
+mkdir "$made"
+
+# 1. The files.
+commit=$(cd "$lab_root" && git ls-files --error-unmatch lab/steps.tsv >/dev/null 2>&1 &&
+  git rev-parse --quiet --verify HEAD) || commit=""
+existing=()
+if [[ -n $commit ]]; then
+  origin="commit $(git -C "$lab_root" rev-parse --short HEAD)"
+  date=$(git -C "$lab_root" show --no-patch --format=%ct HEAD)
+  for file in "${wanted[@]}"; do
+    if git -C "$lab_root" cat-file -e "HEAD:./$file" 2>/dev/null; then existing+=("$file"); fi
+  done
+  git -C "$lab_root" -c tar.umask=0022 archive HEAD -- "${existing[@]}" | tar -C "$made" -xf -
+else
+  origin="the files as they are"
+  date=946684800 # 1 January 2000: any date will do, as long as it is the same one
+  for file in "${wanted[@]}"; do
+    if [[ -e $lab_root/$file ]]; then existing+=("$file"); fi
+  done
+  tar -C "$lab_root" -cf - -- "${existing[@]}" | tar -C "$made" -xf -
+fi
+cd "$made"
+find . \( "${not_for_learners[@]}" \) -prune -exec rm -rf {} +
+
+# 2. The steps: those up to the last one, each as it was handed out, with a copy for `make reset`.
+awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' lab/steps.tsv >"$temp/steps"
+mv "$temp/steps" lab/steps.tsv
+for file in results/*/ladder.tsv; do
+  [[ -f $file ]] || continue
+  awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' "$file" >"$temp/ladder"
+  mv "$temp/ladder" "$file"
+done
+# What there is to see in the profiles, and those that were kept.
+if [[ -f scripts/lib/profile_questions.tsv ]]; then
+  awk -F '\t' -v last="$last" '!/^[0-9]/ || $1 <= last' scripts/lib/profile_questions.tsv >"$temp/questions"
+  mv "$temp/questions" scripts/lib/profile_questions.tsv
+fi
+for file in results/*/profiles/*_[0-9][0-9].*; do
+  number=${file%.*}
+  if [[ ${number: -2} > $last ]]; then rm -f "$file"; fi
+done
+for folder in exercises/[0-9][0-9]_*/; do
+  folder=${folder%/}
+  if ! grep -q "^${folder#*/}"$'\t' lab/steps.tsv; then rm -rf "$folder"; fi
+done
+mkdir .start
+older=()
+while IFS=$'\t' read -r step source _; do
+  mkdir -p "exercises/$step" ".start/$step"
+  start=.start/$step/$source
+  "$lab_root/scripts/lib/start.sh" "$step" >"$start" || exit
+  # exercises/ is still as in the commit.
+  if [[ -n $commit ]] && ! cmp -s "exercises/$step/$source" "$start"; then older+=("$step"); fi
+  # No file of an author's that lies beside it.
+  find "exercises/$step" -type f \( -name '*.cpp' -o -name '*.cu' \) -exec rm -f {} +
+  cp "$start" "exercises/$step/$source"
+done < <(grep '^[0-9]' lab/steps.tsv)
+find .start -type f ! -name SHA256SUMS | LC_ALL=C sort | xargs sha256sum >"$temp/sums"
+mv "$temp/sums" .start/SHA256SUMS
+
+# 3. What named the parts that are not here.
+# CMake: no folders of tests.
+find . -name CMakeLists.txt | while IFS= read -r file; do
+  while IFS= read -r folder; do
+    if [[ ! -d ${file%/*}/$folder ]]; then
+      sed -i "\#^ *add_subdirectory($folder)#d" "$file"
+    fi
+  done < <(sed -n 's/^ *add_subdirectory(\([^ )]*\)).*/\1/p' "$file")
+done
+# The Makefile: verbs without a script, and those that need solutions, only say why there is nothing for them.
+gone=$(sed -n 's#^\t@\(scripts/[^ ]*\).*#\1#p' Makefile | while IFS= read -r script; do
+  if [[ ! -e $script ]]; then say "$script"; fi
+done)
+awk -v gone="$gone" '
+  BEGIN { count = split(gone, scripts, "\n") }
+  function has_gone(block,    k) {
+    for (k = 1; k <= count; ++k) if (index(block, "\t@" scripts[k])) return 1
+    return 0
+  }
+  BEGIN {
+    why["report"] = "a handout has no solutions to report on; make progress shows what you have done"
+    why["tables"] = "the numbers in the texts are written in the whole lab"
+    why["handout"] = "this is a handout; another is made in the whole lab"
+  }
+  # A verb, from its line to the empty one after it.
+  BEGIN { RS = ""; ORS = "\n\n" }
+  { blocks[NR] = $0 }
+  END {
+    for (k = 1; k <= NR; ++k) {
+      verb = blocks[k]
+      sub(/:.*/, "", verb)
+      if (has_gone(blocks[k])) {
+        blocks[k] = verb ":\n\t@echo \"make " verb ": " (verb in why ? why[verb] : "not in a handout") "\" >&2; exit 2"
+      }
+      else if (verb == "run" || verb == "test" || verb == "roofline") sub(/ *## [^\n]*/, "", blocks[k])
+      else if (verb == "diff") sub(/## [^\n]*/, "## STEP=04 FROM=start TO=exercise: what you have changed", blocks[k])
+    }
+    for (k = 1; k <= NR; ++k) {
+      sub(/\n\t@echo "[^\n]*WHICH=solution[^\n]*/, "", blocks[k])
+      sub(/Begin with: make run/, "Begin with: exercises/README.md", blocks[k])
+      print blocks[k]
+    }
+  }' Makefile | sed '$d' >"$temp/Makefile"
+mv "$temp/Makefile" Makefile
+if [[ ! -f exercises/README.md ]]; then
+  sed -i "s#Begin with: exercises/README.md#Begin with: $(ls -d exercises/00_*)/README.md#" Makefile
+fi
+awk -v last="$last" '
+  # The ladder, as far as this handout goes, and what is noted of its rows.
+  /^\| [0-9][0-9]_/ && substr($2, 1, 2) > last { next }
+  /^Rows? [0-9][0-9][ ,:]/ {
+    if (/timed by `scripts\//) next
+    said = substr($0, index($0, ":"))
+    count = split(substr($0, 1, index($0, ":") - 1), words, /[^0-9]+/)
+    rows = ""
+    for (k = 1; k <= count; ++k) {
+      if (words[k] != "" && words[k] <= last) rows = rows (rows == "" ? "" : ", ") words[k]
+    }
+    if (rows == "") next
+    $0 = (length(rows) > 2 ? "Rows " : "Row ") rows said
+  }
+  /^make run  / { $0 = "make check STEP=01   # is the exercise right? If not: where, and the likely cause" }
+  /^make test  / { $0 = "make progress        # which exercises are done" }
+  { sub(/ To change it: \[CONTRIBUTING\.md\]\(CONTRIBUTING\.md\)\./, "") }
+  { print }
+  NR == 1 {
+    print ""
+    print "> This is a handout: the steps up to " last ", without solutions. What this page says of later steps, of"
+    print "> solutions, of `make run`, `make test` and `make report` holds in the whole lab. `make` alone lists the verbs."
+  }' README.md >"$temp/README.md"
+mv "$temp/README.md" README.md
+if [[ -f exercises/README.md ]]; then
+  awk -v last="$last" '
+    function many(count, what) { return count " " what (count == 1 ? "" : "s") }
+    /^\| \[[0-9][0-9]\]/ {
+      split($0, cells, "|")
+      if (substr($2, 2, 2) <= last) minutes += cells[4]
+    }
+    # The sum of the table above it.
+    /^That is .* in all\.$/ {
+      hours = int(minutes / 60)
+      rest = minutes % 60
+      said = hours ? many(hours, "hour") : ""
+      if (rest) said = said (said == "" ? "" : " and ") many(rest, "minute")
+      $0 = "That is " said " in all."
+    }
+    { print }
+    NR == 1 {
+      print ""
+      print "> This is a handout: the steps up to " last ", without solutions. What this page and the guides say of later steps"
+      print "> and of solutions holds in the whole lab."
+    }' exercises/README.md >"$temp/README.md"
+  mv "$temp/README.md" exercises/README.md
+fi
+# What is for teachers alone: schedules, what goes wrong, the quiz with its answers. And what takes the whole lab.
+for file in README.md exercises/README.md; do
+  [[ -f $file ]] || continue
+  sed '/^<!-- teachers:begin -->$/,/^<!-- teachers:end -->$/d
+    /^<!-- whole-lab:begin -->$/,/^<!-- whole-lab:end -->$/d' "$file" | cat -s >"$temp/learners"
+  mv "$temp/learners" "$file"
+done
+# A link to what is not here becomes plain words.
+find . -name '*.md' | while IFS= read -r file; do
+  { grep -oE '\]\([^)#: ]*[./][^)#: ]*\)' "$file" || true; } | sort -u | while IFS= read -r link; do
+    target=${link#??}
+    target=${target%?}
+    if [[ ! -e ${file%/*}/$target ]]; then
+      # In the tables of steps the line goes with it.
+      sed -i "\#^| \[[^][]*\](${target//./\\.}) |#d; s#\[\([^][]*\)\](${target//./\\.})#\1#g" "$file"
+    fi
+  done
+done
+
+# 4. The archive.
+cd "$temp"
+chmod -R u=rwX,go=rX "$name"
+tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$date" -cf - "$name" |
+  gzip -n -9 >"$name.tar.gz"
+rm -rf "${out:?}/$name" "$out/$name.tar.gz"
+mv "$name" "$name.tar.gz" "$out/"
+
+say "$name: exercises 00 to $last, without solutions"
+say "  Made of $origin."
+if ((${#older[@]})); then
+  say "  Edited or drifted in that commit, so taken from an older one: ${older[*]}"
+fi
+if [[ -n $commit ]] && [[ -n $(git -C "$lab_root" status --porcelain -- "${wanted[@]}" | head -n 1) ]]; then
+  say "  What is not committed is not in it (git status names it)."
+fi
+say "  $out/$name/"
+say "  $out/$name.tar.gz ($(($(wc -c <"$out/$name.tar.gz") / 1024)) KiB)"

@@ -1,0 +1,447 @@
+#!/usr/bin/env python3
+"""Time, flops and bytes of every step's kernels, for the roofline.
+
+  roofline.py --write DIR          on a machine with a GPU: counts with ncu, and writes DIR/roofline.tsv
+                                   and DIR/kernels.tsv (registers, occupancy, stalls ...), and draws them
+  roofline.py --write DIR --from RAW   makes them again from what ncu and the tracer printed (--raw)
+  roofline.py --draw DIR           draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
+
+Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
+8 bytes a point, and 4 flops a point of a sweep. roofline.tsv says which; these two stand in it for every kernel. A
+kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
+
+Options: --build DIR (default: build), --steps 04,05 (default: all with kernels; with it, the rows of other steps stay
+as they are, if they come from the same GPU, driver, CUDA and ncu), --n N (default: each step's own),
+--raw DIR (keeps what ncu and the tracer print), --cache-control none|all (ncu's; default none: a kernel finds in L2
+what the one before has left), --no-counters (as if ncu may not count). The programs solution_NN_name must have been
+built, and lab_trace.
+Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from labtools import charts  # noqa: E402
+from labtools import ncu_reading  # noqa: E402
+from labtools.files import ROOT, read_table, steps, write_aside  # noqa: E402
+from labtools.ncu_reading import NotAllowed, NotPossible, kernel_name, read_raw  # noqa: E402
+
+ITERATIONS = 30  # under ncu, or LAUNCHES of a kernel that makes several sweeps, where that is more
+LAUNCHES = 8
+COUNTED = 3      # launches of a kernel that ncu counts, after the first
+BYTES_PER_POINT, FLOPS_PER_POINT = 8, 4  # a float read and one written; three additions and a multiplication
+
+# As NERSC's method has it, and each level's bytes.
+TIME = ("sm__cycles_elapsed.avg", "sm__cycles_elapsed.avg.per_second")
+FLOPS = {kind: {f"smsp__sass_thread_inst_executed_op_{letter}{operation}_pred_on.sum": weight
+                for operation, weight in (("add", 1), ("mul", 1), ("fma", 2))}
+         for kind, letter in (("float", "f"), ("double", "d"))}
+BYTES = {"dram": "dram__bytes.sum", "l2": "lts__t_bytes.sum", "l1": "l1tex__t_bytes.sum"}
+SHARED = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum")  # 128 bytes each, which l1tex__t_bytes lacks
+PER_REQUEST = {kind: (f"l1tex__t_sectors_pipe_lsu_mem_global_op_{letters}.sum",
+                      f"l1tex__t_requests_pipe_lsu_mem_global_op_{letters}.sum")
+               for kind, letters in (("load", "ld"), ("store", "st"))}
+ISSUES = "smsp__issue_active.avg.per_cycle_active"  # in the other cycles no warp was eligible
+HITS = {"l1": "l1tex__t_sector_hit_rate.pct", "l2": "lts__t_sector_hit_rate.pct"}
+METRICS = [*TIME, "gpu__time_duration.sum", *FLOPS["float"], *FLOPS["double"], *BYTES.values(),
+           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, *HITS.values(),
+           *[metric for pair in PER_REQUEST.values() for metric in pair]]
+SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
+STALL = ("smsp__average_warps_issue_stalled_", "_per_issue_active.ratio")
+
+
+def fail(message, code=1):
+    print(f"roofline.py: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def warn(message):
+    print(f"roofline.py: {message}", file=sys.stderr, flush=True)
+
+
+# Collecting: everything goes to files as it is printed, and is read from there.
+
+def count_step(ncu, program, n, cache_control, traced, iterations):
+    """What ncu prints for the second to fourth launch of each kernel; `traced`: its rows of the tracer's table of a run
+    of so many iterations."""
+    sweeps = max(sweeps_of(traced, iterations).values(), default=1)
+    command = [program, "--n", n, "--iterations", max(ITERATIONS, LAUNCHES * sweeps), "--quiet"]
+    options = ["--clock-control", "none", "--cache-control", cache_control]
+    few = ["--filter-mode", "per-launch-config", "--launch-skip", 1, "--launch-count", launches_to_count(traced)]
+    sections = [word for section in SECTIONS for word in ("--section", section)]
+    failure = None
+    # With less and less of what an older ncu, or a smaller GPU, may not have.
+    for attempt in ([*options, *few, *sections], [*options, *few], [*options, "--launch-skip", 1, "--launch-count", 9]):
+        try:
+            return ncu_reading.count(ncu, attempt, METRICS, command, seconds=240)
+        except NotAllowed:
+            raise
+        except NotPossible as error:
+            failure = error
+    raise failure
+
+
+def launches_to_count(traced):
+    """How many launches of one shape ncu has to count. Instances of a template that have the same shape share it:
+    enough for two of the rarest."""
+    shapes = {}
+    for row in traced.values():
+        shapes.setdefault((row["grid"], row["block"]), []).append(int(row["count"]))
+    return max([COUNTED] + [min(40, 2 * round(sum(counts) / min(counts)))
+                            for counts in shapes.values() if len(counts) > 1])
+
+
+def trace_step(build, program, n, iterations, table):
+    """Runs the program under the lab's tracer, which writes the table."""
+    library = build / "lib/liblab_trace.so"
+    if not library.exists():
+        raise NotPossible(f"{library.name} has not been built")
+    environment = os.environ | {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
+                                "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"}
+    try:
+        result = subprocess.run([str(program), "--n", str(n), "--iterations", str(iterations), "--quiet"],
+                                capture_output=True, text=True, timeout=240, env=environment, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        raise NotPossible("it took longer than 240 s") from None
+    if result.returncode > 1 or not table.exists():
+        last = (result.stderr.strip().splitlines() or ["no table was written"])[-1]
+        raise NotPossible(f"exit code {result.returncode}: {last}")
+
+
+def collect(arguments, chosen, raw):
+    ncu = None if arguments.no_counters else ncu_reading.find_ncu()
+    machine = ncu_reading.machine(ncu)
+    if machine is None:
+        fail("there is no NVIDIA GPU here, as far as nvidia-smi can tell: nothing can be measured", 77)
+    why = "as asked for" if arguments.no_counters else "ncu was not found"
+    machine["cache_control"] = arguments.cache_control
+    raw.mkdir(parents=True, exist_ok=True)
+    write_machine(raw, machine)
+    for step, _, _, n, iterations, _ in chosen:
+        program = arguments.build / "bin" / f"solution_{step}"
+        n = arguments.n or n
+        if not program.exists():
+            warn(f"{step}: {program.name} has not been built; left out")
+            continue
+        table = raw / f"{step}.trace.tsv"
+        table.unlink(missing_ok=True)
+        (raw / f"{step}.ncu.csv").unlink(missing_ok=True)
+        told = []
+        try:
+            trace_step(arguments.build, program, n, iterations, table)
+            told.append("traced")
+        except (NotPossible, OSError) as error:
+            warn(f"{step}: not traced: {error}")
+        if ncu:
+            try:
+                (raw / f"{step}.ncu.csv").write_text(count_step(ncu, program, n, arguments.cache_control,
+                                                                traced_kernels(table), iterations))
+                told.append("counted")
+            except NotAllowed as error:
+                warn(f"nothing can be counted: {error}")
+                ncu, why = None, str(error)
+            except (NotPossible, OSError) as error:
+                warn(f"{step}: not counted: {error}")
+        (raw / f"{step}.run.tsv").write_text(f"n\t{n}\niterations\t{iterations}\n")
+        print(f"{step} n = {n}: {' and '.join(told) or 'nothing measured'}", flush=True)
+    if not ncu:
+        machine["not_counted"] = why
+    write_machine(raw, machine)
+
+
+def write_machine(raw, machine):
+    (raw / "machine.tsv").write_text("".join(f"{key}\t{value}\n" for key, value in machine.items()))
+
+
+def pairs(path):
+    return dict(line.split("\t", 1) for line in path.read_text().splitlines() if "\t" in line)
+
+
+# Reading.
+
+def is_set_up(kernel):
+    return "init" in kernel or "fill" in kernel
+
+
+def is_copy(kernel):
+    return "copy" in kernel
+
+
+def sweeps_of(traced, iterations):
+    """{kernel: how many sweeps a launch of it makes}, of the tracer's rows."""
+    sweeping = {kernel: int(row["count"]) for kernel, row in traced.items() if not is_copy(kernel)}
+    # A kernel that makes several sweeps is launched less often than there are iterations.
+    each = max(1, round(iterations / sum(sweeping.values()))) if sweeping else 1
+    return {kernel: sweeps_in_name(kernel) or each for kernel in sweeping}
+
+
+def sweeps_in_name(kernel):
+    """12 of jacobi_pass_kernel<12>: a pass is as many sweeps as its first argument says. None for others."""
+    match = re.match(r"\w*pass_kernel<(\d+)", kernel)
+    return int(match.group(1)) if match else None
+
+
+def median(launches, metric):
+    """The median over the launches; None where ncu did not tell."""
+    values = [launch[metric] for launch in launches if isinstance(launch.get(metric), float)]
+    return statistics.median(values) if values else None
+
+
+def total(launches, metrics):
+    """The sum of metrics, each times its weight. None where one is missing."""
+    values = [(median(launches, metric), weight) for metric, weight in metrics.items()]
+    return None if any(value is None for value, _ in values) else sum(value * weight for value, weight in values)
+
+
+def ratio(a, b):
+    return a / b if a is not None and b else None
+
+
+def kernels_of(path):
+    """{kernel: launches} of what ncu printed, without those that only set up."""
+    found = {}
+    for launch in read_raw(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else []:
+        if not is_set_up(launch["kernel"]):
+            found.setdefault(launch["kernel"], []).append(launch)
+    return found
+
+
+def traced_kernels(path):
+    """{kernel: row of the tracer's table}."""
+    if not path.exists():
+        return {}
+    rows = [row for row in read_table(path)[1] if row["table"] == "kernels"]
+    return {kernel_name(row["name"]): row for row in rows if not is_set_up(kernel_name(row["name"]))}
+
+
+def stalls(launches):
+    """The three reasons for which warps wait most: "long_scoreboard 12.3", in warps a scheduler per issue."""
+    reasons = {}
+    for metric in {name for launch in launches for name in launch}:
+        if metric.startswith(STALL[0]) and metric.endswith(STALL[1]):
+            reasons[metric[len(STALL[0]):-len(STALL[1])]] = median(launches, metric)
+    # A warp that is selected issues: it is no stall.
+    waits = sorted(((value, name) for name, value in reasons.items() if value and name != "selected"), reverse=True)
+    return ", ".join(f"{name} {value:.2f}" for value, name in waits[:3]) or None
+
+
+def shape(launches, what):
+    """ncu's launch__grid_dim_x ... or "(64, 64, 1)", as 64x64x1."""
+    sizes = [median(launches, f"launch__{what}_dim_{axis}") for axis in "xyz"]
+    if None not in sizes:
+        return "x".join(f"{size:.0f}" for size in sizes)
+    words = str(launches[0].get(f"{what.capitalize()} Size", "")).strip("() ").replace(", ", "x")
+    return words or None
+
+
+def text(value):
+    if value is None or value == "":
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) and abs(value) < 1e5 else \
+        f"{value:.0f}" if isinstance(value, float) else str(value)
+
+
+ROOFLINE_COLUMNS = ["step", "kernel", "n", "sweeps", "counted_by", "launches", "time_ns", "flops_float", "flops_double",
+                    "dram_bytes", "l2_bytes", "l1_bytes", "shared_bytes", "traced_ns", "hand_flops", "hand_bytes"]
+KERNEL_COLUMNS = ["step", "kernel", "n", "grid", "block", "registers", "shared_bytes_per_block",
+                  "occupancy_percent", "occupancy_possible_percent", "load_sectors_per_request",
+                  "store_sectors_per_request", "dram_percent", "memory_percent", "compute_percent",
+                  "no_eligible_percent", "l1_hit_percent", "l2_hit_percent", "stalls"]
+
+
+def rows_of_step(step, raw):
+    """The step's rows of roofline.tsv and of kernels.tsv."""
+    run = pairs(raw / f"{step}.run.tsv")
+    n, iterations = int(run["n"]), int(run["iterations"])
+    counted, traced = kernels_of(raw / f"{step}.ncu.csv"), traced_kernels(raw / f"{step}.trace.tsv")
+    sweeps = sweeps_of(traced, iterations)
+    roofline, facts = [], []
+    for kernel in list(counted) + [kernel for kernel in traced if kernel not in counted]:
+        launches, row = counted.get(kernel), traced.get(kernel)
+        traced_ns = float(row["median_ns"]) if row else None
+        of_kernel = 0 if is_copy(kernel) else sweeps.get(kernel) or sweeps_in_name(kernel) or 1
+        by_hand = counted_by_hand(of_kernel, n)
+        line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns,
+                "hand_flops": by_hand["flops"], "hand_bytes": by_hand["bytes"]}
+        fact = {"step": step, "kernel": kernel, "n": n}
+        if row:
+            fact.update(grid=row["grid"], block=row["block"], registers=row["registers"],
+                        shared_bytes_per_block=int(row["static_shared"]) + int(row["dynamic_shared"]))
+        if launches:
+            seconds = ratio(median(launches, TIME[0]), median(launches, TIME[1]))
+            time_ns = 1e9 * seconds if seconds else median(launches, "gpu__time_duration.sum")
+            shared = total(launches, {metric: 128 for metric in SHARED})
+            issues = median(launches, ISSUES)
+            line.update(counted_by="ncu", launches=len(launches), time_ns=time_ns, shared_bytes=shared,
+                        **{f"flops_{kind}": total(launches, metrics) for kind, metrics in FLOPS.items()},
+                        **{f"{level}_bytes": median(launches, metric) for level, metric in BYTES.items()})
+            fact.update(
+                grid=shape(launches, "grid") or fact.get("grid"), block=shape(launches, "block") or fact.get("block"),
+                registers=median(launches, "launch__registers_per_thread") or fact.get("registers"),
+                occupancy_percent=median(launches, "sm__warps_active.avg.pct_of_peak_sustained_active"),
+                occupancy_possible_percent=median(launches, "sm__maximum_warps_per_active_cycle_pct"),
+                dram_percent=median(launches, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
+                memory_percent=median(launches, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
+                compute_percent=median(launches, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
+                stalls=stalls(launches),
+                no_eligible_percent=None if issues is None else 100 * (1 - issues),
+                **{f"{level}_hit_percent": median(launches, metric) for level, metric in HITS.items()},
+                **{f"{kind}_sectors_per_request": ratio(median(launches, sectors), median(launches, requests))
+                   for kind, (sectors, requests) in PER_REQUEST.items()})
+        else:
+            line.update(counted_by="hand", launches=int(row["count"]), time_ns=traced_ns, flops_double=0,
+                        flops_float=by_hand["flops"], dram_bytes=by_hand["bytes"])
+        roofline.append(line)
+        facts.append(fact)
+    return roofline, facts
+
+
+def table(title, head, columns, rows):
+    lines = [f"# {title} Written by scripts/publish/roofline.py."]
+    lines += [f"# {key}\t{value}" for key, value in head.items()]
+    lines.append("\t".join(columns))
+    lines += ["\t".join(text(row.get(column)) for column in columns) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+SAME = ("gpu", "driver", "cuda", "ncu", "cache_control", "not_counted")
+
+
+def counted_by_hand(sweeps, n):
+    return {"flops": float(FLOPS_PER_POINT * sweeps) * n * n, "bytes": float(BYTES_PER_POINT) * n * n}
+
+
+def kept_rows(path, head, measured):
+    """What a table's head says of single rows, and its rows, both of other steps than those measured; nothing where it
+    is of another machine, or counted in another way."""
+    try:
+        kept, rows = read_table(path)
+    except (OSError, UnicodeDecodeError):
+        return {}, []
+    if any(kept.get(key, [None])[0] != head.get(key) for key in SAME):
+        warn(f"{path}: is of another machine, or counted in another way; its rows are not kept")
+        return {}, []
+    numbers = {step[:2] for step in measured}
+    rows = [row for row in rows if row.get("step") not in measured]
+    for row in rows:  # an older table may lack these
+        if "sweeps" in row and "hand_flops" not in row:
+            row.update({f"hand_{name}": value for name, value in
+                        counted_by_hand(int(row["sweeps"]), int(row["n"])).items()})
+    said = {key: "\t".join(words) for key, words in kept.items()
+            if key.startswith("row ") and key.split()[1] not in numbers}
+    if rows and kept.get("date"):
+        dates = sorted({*kept["date"][0].split(" to "), head["date"]})
+        said["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    return said, rows
+
+
+def with_others(path, head, rows, keep):
+    """(head, rows) together with those of the other steps that stand in the file, if they are to be kept."""
+    said, others = kept_rows(path, head, {row["step"] for row in rows}) if keep else ({}, [])
+    return {**head, **said}, sorted([*others, *rows], key=lambda row: row["step"])
+
+
+def write(folder, raw, keep):
+    """Makes the two tables of what is in the folder `raw`; `keep`: the rows of other steps stay."""
+    if not (raw / "machine.tsv").exists():
+        fail(f"{raw}: there is no machine.tsv: nothing was kept here")
+    head = pairs(raw / "machine.tsv")
+    roofline, facts = [], []
+    for file in sorted(raw.glob("*.run.tsv")):
+        step = file.name.removesuffix(".run.tsv")
+        try:
+            a, b = rows_of_step(step, raw)
+        except (KeyError, ValueError, IndexError) as error:
+            warn(f"{step}: what was printed cannot be read: {error!r}")
+            continue
+        roofline += a
+        facts += b
+    if not roofline:
+        fail("no kernel was measured")
+    roofline_head, all_of_them = with_others(folder / "roofline.tsv", head, roofline, keep)
+    kernels_head, facts = with_others(folder / "kernels.tsv", head, facts, keep)
+    try:
+        write_aside(folder / "roofline.tsv", table(
+            "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline_head, ROOFLINE_COLUMNS,
+            all_of_them))
+        write_aside(folder / "kernels.tsv", table(
+            "What is known of each kernel: launch, occupancy, memory requests, stalls.", kernels_head, KERNEL_COLUMNS,
+            facts))
+    except OSError as error:
+        fail(f"{folder}: {error.strerror}")
+    by_hand = sum(line["counted_by"] == "hand" for line in roofline)
+    print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
+          f"{folder / 'roofline.tsv'} and {folder / 'kernels.tsv'}")
+    if any(point["flops"] > 0 for point in charts.kernel_points(all_of_them)):
+        draw(folder)
+
+
+def draw(folder):
+    """Draws folder/roofline.svg. Needs no GPU, and no matplotlib."""
+    try:
+        head, rows = read_table(folder / "roofline.tsv")
+    except OSError as error:
+        fail(f"{folder / 'roofline.tsv'}: {error.strerror}")
+    except UnicodeDecodeError:
+        fail(f"{folder / 'roofline.tsv'}: is no table")
+    if not any(point["flops"] > 0 for point in charts.kernel_points(rows)):
+        fail(f"{folder / 'roofline.tsv'}: has no kernel with operations")
+    ceilings = {}
+    if (folder / "bandwidth.tsv").exists():
+        lines = (folder / "bandwidth.tsv").read_text(encoding="utf-8", errors="replace").splitlines()
+        ceilings = charts.ceilings_of([line[2:].split("\t") for line in lines if line.startswith("# ")])
+    else:
+        warn(f"{folder / 'bandwidth.tsv'}: is not there, so the chart has no ceilings; make bandwidth measures them")
+    where = " ".join(word for key in ("gpu", "date") for word in head.get(key, [])[:1])
+    chart = charts.roofline(rows, ceilings, {step: title for step, *_, title in steps()}, where)
+    try:
+        write_aside(folder / "roofline.svg", chart.standalone())
+    except OSError as error:
+        fail(f"{folder}: {error.strerror}")
+    print(f"drawn: {folder / 'roofline.svg'}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", metavar="DIR", type=pathlib.Path)
+    what.add_argument("--draw", metavar="DIR", type=pathlib.Path)
+    parser.add_argument("--from", metavar="RAW", type=pathlib.Path, dest="from_raw")
+    parser.add_argument("--raw", metavar="DIR", type=pathlib.Path)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--steps", default="")
+    parser.add_argument("--n", type=int, default=0)
+    parser.add_argument("--cache-control", choices=("none", "all"), default="none")
+    parser.add_argument("--no-counters", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.draw:
+        draw(arguments.draw)
+        return
+    with_kernels = [step for step in steps() if step[1].endswith(".cu") and step[2] == "cuda"]
+    wanted = [word for word in arguments.steps.split(",") if word]
+    unknown = [word for word in wanted if word not in {step[0][:2] for step in with_kernels}]
+    if unknown:
+        fail(f"--steps {unknown[0]}: no such step with kernels", 2)
+    chosen = [step for step in with_kernels if not wanted or step[0][:2] in wanted]
+    if arguments.from_raw:
+        write(arguments.write, arguments.from_raw, bool(wanted))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        raw = arguments.raw or pathlib.Path(temporary)
+        try:
+            collect(arguments, chosen, raw)
+        except OSError as error:
+            fail(f"{raw}: {error.strerror}")
+        write(arguments.write, raw, bool(wanted))
+
+
+if __name__ == "__main__":
+    main()

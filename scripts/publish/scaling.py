@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+"""Measures how steps 14 and 15 scale on a machine with several GPUs, and says by a model on paper why.
+
+  scaling.py --write DIR    validates, measures and writes DIR/scaling.tsv and DIR/scaling.svg: step 13 on one GPU,
+                            steps 14 and 15 on 1, 2 and 4 ranks; strong scaling (n = 16384, 32768, 65536), weak scaling
+                            (n * n / ranks stays what it is) and, on the most ranks, n = 131072; with a residual every
+                            pass of 12 sweeps, at n = 16384 also every 48
+  scaling.py --model [FILE] a model of FILE's times (default: results/h200/scaling.tsv), fitted to one and two ranks,
+                            against what was measured, and what it says of 64 nodes of four GPUs
+  scaling.py --plot DIR     draws DIR/scaling.svg from DIR/scaling.tsv
+
+Before anything is timed the field's rows must have the hashes of step 10's on one GPU, at n = 4099 with every number
+of ranks and at n = 32768 with the largest, and the residual must be step 10's within the rounding of a sum. What
+differs gets no time. More options of --write: --ranks 1,2,4; --steps 13,14,15; --quick (n = 16384 alone, short runs);
+--seconds S, after which nothing more is begun (default 150); --beside, jobs of the same n that leave each other's GPUs
+alone run at the same time, for half the time in all; --build DIR (default: build), which holds bin/ranks,
+bin/solution_10_... and those of the steps.
+"""
+
+import argparse
+import dataclasses
+import math
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from labtools import scaling_model  # noqa: E402
+from labtools.measuring import fail, machine, need_folder, need_programs, reason, run, write_table  # noqa: E402
+from labtools.scaling_model import CHECK_OFTEN, CONSTANTS, FILE, LARGEST, STEPS, STRONG, WEAK  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BASE, REFERENCE = "13", "10"
+CHECK_SELDOM = 48  # sweeps
+# What is compared: n, sweeps (passes of all kinds), and whether on the most ranks alone.
+COMPARED = ((4099, 37, False), (32768, 17, True))
+SAMPLES = 20
+# Sweeps are chosen for so many seconds, at this guess of points a second and GPU.
+SECONDS, QUICK_SECONDS, GUESS = 0.25, 0.06, 3.5e12
+TIMED_LIMIT, COMPARED_LIMIT = 30, 60  # seconds for a run, its start included
+DOES_NOT_FIT, TIMED_OUT = 5, 124  # exit codes
+# NVLink's multicast needs a service of the whole machine, and nothing here gains by it.
+NO_MULTICAST = {"NCCL_NVLS_ENABLE": "0"}
+COLUMNS = ["step", "n", "ranks", "check_every", "ms", "ms_q1", "ms_q3", "samples", "glups", "efficiency",
+           "own_efficiency", "weak_efficiency", "halos", "verdict"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    step: str  # "14"
+    n: int
+    ranks: int
+    check_every: int = CHECK_OFTEN
+
+    def __str__(self):
+        return f"{STEPS[self.step]}, n = {self.n}, {ranks_in_words(self.ranks)}, checks every {self.check_every}"
+
+
+def ranks_in_words(ranks):
+    return f"{ranks} rank{'s' if ranks > 1 else ''}"
+
+
+def cases(steps, ranks, quick):
+    """All that is to be timed, what matters most first."""
+    found = []
+
+    def add(n, of, check_every=CHECK_OFTEN):
+        for step in steps:
+            for r in of:
+                if r in ranks if step != BASE else r == 1:
+                    found.append(Case(step, n, r, check_every))
+
+    most = max(ranks)
+    for n in STRONG[:1] if quick else STRONG:
+        add(n, sorted({1, *ranks}))
+    if not quick:
+        add(LARGEST, sorted({1, most}))
+        found = [case for case in found if case.n != LARGEST or case.step == BASE or case.ranks == most]
+        add(STRONG[0], sorted({1, *ranks}), CHECK_SELDOM)
+        for r in ranks:
+            for n in WEAK.get(r, ()) if r > 1 else ():  # what one rank needs for that is there already
+                add(n, [r])
+    return list(dict.fromkeys(found))
+
+
+def constants_of(step):
+    """What the model counts on, as the solution has it: "kLevels=12 kWarps=2"."""
+    path = ROOT / "solutions" / STEPS[step] / "jacobi.cu"
+    found = {name: re.search(rf"constexpr int {name} = (\d+);", path.read_text()) for name in CONSTANTS[step]}
+    for name, match in found.items():
+        if not match:
+            fail(f"{path.relative_to(ROOT)} has no constexpr int {name}, which the model counts on")
+    return " ".join(f"{name}={match[1]}" for name, match in found.items())
+
+
+# Running a job.
+
+def launch(command, environment, folder):
+    """Starts it. Its words go to files: a rank that outlives its launcher holds no pipe of ours open."""
+    out, error = tempfile.TemporaryFile("w+", dir=folder), tempfile.TemporaryFile("w+", dir=folder)
+    try:
+        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=error,
+                                   env={**NO_MULTICAST, **os.environ, **environment}, start_new_session=True)
+    except OSError as failed:
+        return None, f"{command[0]}: {failed.strerror}", ""
+    return process, out, error
+
+
+def collect(job, deadline, seconds):
+    """(exit code, standard output, standard error) of a job, which ends at the deadline."""
+    process, out, error = job
+    if process is None:
+        return 126, "", out
+    late = False
+    try:
+        process.wait(max(deadline - time.monotonic(), 0.1))
+    except subprocess.TimeoutExpired:
+        late = True
+        end(process)
+    for stream in (out, error):
+        stream.seek(0)
+    said = (process.returncode, out.read(), error.read())
+    if late:
+        said = (TIMED_OUT, said[1], f"did not end within {seconds} s")
+    out.close()
+    error.close()
+    return said
+
+
+def end(process):
+    """mpirun ends its ranks when it is asked to; what does not listen is killed."""
+    for signal_number, seconds in ((signal.SIGTERM, 8), (signal.SIGKILL, 8)):
+        try:
+            os.killpg(process.pid, signal_number)
+        except ProcessLookupError:
+            pass
+        try:
+            process.wait(seconds)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+class Machine:
+    """The GPUs that a job may have, and the programs."""
+
+    def __init__(self, build, gpus, folder):
+        self.build, self.gpus, self.folder = build, gpus, folder
+
+    def command(self, step, ranks, options):
+        program = self.build / f"bin/solution_{STEPS[step]}"
+        # A step of one process needs no MPI.
+        launcher = [] if step in (BASE, REFERENCE) else [self.build / "bin/ranks", ranks]
+        return [*launcher, program, *options]
+
+    def run_all(self, commands, seconds):
+        """Those that have GPUs beside one another run at the same time. [(exit code, output, error)], in order.
+        commands: [(ranks, command)]."""
+        said, waiting = [None] * len(commands), list(enumerate(commands))
+        while waiting:
+            free, jobs = list(self.gpus), []
+            try:
+                for at, (ranks, command) in list(waiting):
+                    if ranks <= len(free):
+                        mine, free = free[:ranks], free[ranks:]
+                        jobs.append((at, launch(command, {"CUDA_VISIBLE_DEVICES": ",".join(mine)}, self.folder)))
+                        waiting.remove((at, (ranks, command)))
+                deadline = time.monotonic() + seconds
+                for at, job in jobs:
+                    said[at] = collect(job, deadline, seconds)
+            finally:
+                for _, (process, *_) in jobs:
+                    if process and process.poll() is None:
+                        end(process)
+        return said
+
+
+# Validation.
+
+def last_residual(folder):
+    try:
+        return float((folder / "residuals.csv").read_text().splitlines()[-1].split(",")[1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def rows_of(folder):
+    try:
+        return (folder / "rows.csv").read_text()
+    except OSError:
+        return None
+
+
+def wrong_in(found, reference, n):
+    """In words what differs from the reference; nothing where all is right. Each is a folder with a record."""
+    rows, expected = rows_of(found), rows_of(reference)
+    if rows is None:
+        return "it recorded no rows"
+    if rows != expected:
+        pairs = list(zip(rows.splitlines(), expected.splitlines()))
+        first = next((k for k, (a, b) in enumerate(pairs) if a != b), len(pairs))
+        return f"at n = {n} its field is not that of step {REFERENCE}, first in row {first - 1}"
+    residual, expected = last_residual(found), last_residual(reference)
+    if residual is None or not abs(residual - expected) <= n * n * 2.0 ** -53 * expected:
+        return f"at n = {n} its residual is {residual}, and that of step {REFERENCE} {expected}"
+    return ""
+
+
+def validate(lab, steps, ranks, quick):
+    """{(step, ranks): what is wrong, or nothing}."""
+    wrong = {}
+    most = max(ranks)
+    for n, sweeps, on_most_alone in COMPARED[:1] if quick else COMPARED:
+        options = ["--problem", "probe", "--n", n, "--iterations", sweeps, "--quiet", "--record-field", "rows"]
+        tried = [(REFERENCE, 1), *[(step, r) for step in steps for r in ([1] if step == BASE else ranks)
+                                   if step == BASE or not on_most_alone or r == most]]
+        commands = []
+        for step, r in tried:
+            # As it is timed.
+            often = [] if step == REFERENCE else ["--check-every", CHECK_OFTEN]
+            commands.append((r, lab.command(step, r, [*options, *often, "--record", lab.folder / f"{step}_{n}_{r}"])))
+        said = lab.run_all(commands, COMPARED_LIMIT)
+        reference = lab.folder / f"{REFERENCE}_{n}_1"
+        if said[0][0] != 0 or rows_of(reference) is None or last_residual(reference) is None:
+            fail(f"{STEPS[REFERENCE]} at n = {n}, to compare with: exit code {said[0][0]}: {reason(*said[0][1:])}")
+        for (step, r), (code, out, error) in zip(tried[1:], said[1:]):
+            why = f"at n = {n}: exit code {code}: {reason(out, error)}" if code != 0 else \
+                wrong_in(lab.folder / f"{step}_{n}_{r}", reference, n)
+            wrong[step, r] = wrong.get((step, r)) or why
+            print(f"{STEPS[step]}, n = {n}, {ranks_in_words(r)}: {why or 'rows and residual are right'}", flush=True)
+        for step, r in tried:
+            shutil.rmtree(lab.folder / f"{step}_{n}_{r}", ignore_errors=True)
+    return wrong
+
+
+# Timing.
+
+NUMBER = r"([0-9.e+-]+)"
+SUMMARY = re.compile(rf"^ *per iteration +{NUMBER} ms, median of (\d+) \(middle half: {NUMBER} to {NUMBER}\)$", re.M)
+
+
+def read_summary(text):
+    """(median, q1, q3, samples) of the lines that a program prints at its end; None where they are not there."""
+    match = SUMMARY.search(text)
+    try:
+        return (float(match[1]), float(match[3]), float(match[4]), int(match[2])) if match else None
+    except ValueError:
+        return None
+
+
+def read_halos(text):
+    """What the run says of the way that halos take."""
+    match = re.search(r"^ *halos: (.*)$", text, re.MULTILINE)
+    return match[1].split(",")[0].strip() if match else "-"
+
+
+def sweeps_of(case, seconds):
+    """Enough for so many seconds and for the samples; the first one is warm-up."""
+    for_seconds = seconds * GUESS * case.ranks / (case.n * case.n) / case.check_every
+    return case.check_every * max(SAMPLES + 1, math.ceil(for_seconds))
+
+
+def measure(lab, together, seconds):
+    """The rows of cases that run at the same time, efficiencies not yet in them."""
+    commands = []
+    for case in together:
+        options = ["--problem", "probe", "--n", case.n, "--iterations", sweeps_of(case, seconds), "--check-every",
+                   case.check_every]
+        commands.append((case.ranks, lab.command(case.step, case.ranks, options)))
+    return [row_of(case, *said) for case, said in zip(together, lab.run_all(commands, TIMED_LIMIT))]
+
+
+def row_of(case, code, out, error):
+    row = row_without_time(case, "")
+    found = read_summary(out)
+    if code == DOES_NOT_FIT:
+        row["verdict"] = "does not fit"
+    elif code != 0:
+        row["verdict"] = f"exit code {code}: {reason(out, error)}"
+    elif not found:
+        row["verdict"] = "it printed no times"
+    elif found[3] < SAMPLES:
+        row["verdict"] = f"{found[3]} samples are too few"
+    else:
+        ms, q1, q3, samples = found
+        row.update(ms=f"{ms:.6g}", ms_q1=f"{q1:.6g}", ms_q3=f"{q3:.6g}", samples=str(samples),
+                   glups=f"{1e-6 * case.n * case.n / ms:.2f}", halos=read_halos(out), verdict="right")
+    row["verdict"] = row["verdict"].replace("\t", " ")
+    said = f"{row['ms']} ms a sweep, {row['glups']} GLUPS, halos: {row['halos']}" if row["verdict"] == "right" \
+        else row["verdict"]
+    print(f"{case}: {said}", flush=True)
+    return row
+
+
+def add_efficiencies(rows):
+    """In percent. A number of ranks R against one: T(1) / (R T(R)), T(1) of step 13 (efficiency) or of the step itself
+    (own_efficiency); and T(1) / T(R) of the step where n * n / R is that of T(1) (weak_efficiency)."""
+    times = {(row["step"][:2], int(row["n"]), int(row["ranks"]), int(row["check_every"])): float(row["ms"])
+             for row in rows if row["ms"] != "-"}
+    for row in rows:
+        if row["ms"] == "-":
+            continue
+        step, ms = row["step"][:2], float(row["ms"])
+        n, ranks, every = (int(row[name]) for name in ("n", "ranks", "check_every"))
+        strong = {"efficiency": times.get((BASE, n, 1, every)), "own_efficiency": times.get((step, n, 1, every))}
+        for name, one in strong.items():
+            row[name] = f"{100 * one / (ranks * ms):.2f}" if one else "-"
+        row["weak_efficiency"] = "-"
+        if n in WEAK.get(ranks, ()):
+            one = times.get((step, WEAK[1][WEAK[ranks].index(n)], 1, every))
+            row["weak_efficiency"] = f"{100 * one / ms:.2f}" if one else "-"
+    return rows
+
+
+# The machine.
+
+def gpus_here():
+    """The GPUs that jobs may have, as CUDA_VISIBLE_DEVICES names them."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return [gpu.strip() for gpu in named.split(",") if gpu.strip()]
+    count = sum(line.startswith("GPU ") for line in run(["nvidia-smi", "--list-gpus"]).splitlines())
+    return [str(gpu) for gpu in range(count)]
+
+
+def read_links(text):
+    """The words of `nvidia-smi topo -m` for what is between two GPUs, such as NV18; "-" where there is one GPU."""
+    table = [[cell.strip() for cell in re.sub(r"\x1b\[[0-9;]*m", "", line).split("\t")] for line in text.splitlines()]
+    head = next((cells for cells in table if "GPU0" in cells[1:]), [])
+    columns = [k for k, cell in enumerate(head) if re.fullmatch(r"GPU\d+", cell)]
+    found = {cells[k] for cells in table if cells is not head and re.fullmatch(r"GPU\d+", cells[0])
+             for k in columns if k < len(cells)}
+    return " ".join(sorted(found - {"X", ""})) or "-"
+
+
+def mpi_version(build):
+    """Such as "Open MPI 4.1.6"."""
+    launcher = "mpirun"
+    try:
+        match = re.search(r"^mpirun=(\S+)$", (build / "bin/ranks").read_text(errors="replace"), re.MULTILINE)
+        launcher = match[1].strip("'\"") if match else launcher
+    except OSError:
+        pass
+    try:
+        said = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return "-"
+    first = said.splitlines()[0] if said else ""
+    match = re.search(r"\((.*?)\) *([0-9.]+)", first)
+    # Open MPI 4's launcher may call itself OpenRTE.
+    return f"{match[1]} {match[2]}".replace("OpenRTE", "Open MPI") if match else " ".join(first.split())[:60] or "-"
+
+
+def in_one_go(waiting, gpus):
+    """The first case, and those after it with the same n for which there are GPUs beside it."""
+    together, left = [waiting[0]], gpus - waiting[0].ranks
+    for case in waiting[1:]:
+        if case.n == waiting[0].n and case.ranks <= left:
+            together.append(case)
+            left -= case.ranks
+    return together
+
+
+def row_without_time(case, verdict):
+    return {**dict.fromkeys(COLUMNS, "-"), "step": STEPS[case.step], "n": str(case.n), "ranks": str(case.ranks),
+            "check_every": str(case.check_every), "verdict": verdict.replace("\t", " ")}
+
+
+def write_rows(path, facts, rows):
+    nccl = next((row["halos"].removeprefix("NCCL ") for row in rows if row["halos"].startswith("NCCL ")), "-")
+    add_efficiencies(rows)
+    order = list(STEPS.values())
+    write_table(
+        path,
+        ["Steps 14 and 15 on several GPUs, step 13 on one: time of a sweep, residuals included. glups: 10^9 points",
+         "updated a second. In percent: efficiency, R ranks against step 13 on one GPU at this n; own_efficiency,",
+         "against the step itself on one rank; weak_efficiency, against that at the n with as many points a GPU.",
+         "Written by scripts/publish/scaling.py."],
+        {**facts, "nccl": nccl}, COLUMNS,
+        [[row[column] for column in COLUMNS] for row in sorted(rows, key=lambda row: (
+            int(row["n"]), int(row["check_every"]), order.index(row["step"]), int(row["ranks"])))])
+
+
+def write(arguments, ranks, steps):
+    build, began = arguments.build.resolve(), time.monotonic()
+    need_programs(build, ["ranks", *(f"solution_{STEPS[step]}" for step in (REFERENCE, *steps))])
+    _, facts = machine()
+    need_folder(arguments.write)
+    gpus = gpus_here()
+    too_many = [r for r in ranks if r > len(gpus)]
+    ranks = [r for r in ranks if r <= len(gpus)]
+    if not ranks:
+        fail(f"{too_many[0]} ranks need a GPU each, and there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
+    if too_many:
+        print(f"{', '.join(map(str, too_many))} ranks: skipped: GPUs: {len(gpus)}", flush=True)
+    facts |= {"gpus": str(len(gpus)), "beside": "yes" if arguments.beside else "no", "nccl": "-",
+              "mpi": mpi_version(build),
+              "links": read_links(run(["nvidia-smi", "topo", "-m"])),
+              **{f"constants_{step}": constants_of(step) for step in CONSTANTS}}
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        lab = Machine(build, gpus, pathlib.Path(folder))
+        found_wrong = validate(lab, steps, ranks, arguments.quick)
+        not_timed = {step_and_ranks: f"wrong: {why}" for step_and_ranks, why in found_wrong.items() if why}
+        waiting = cases(steps, ranks, arguments.quick)
+        while waiting:
+            together = in_one_go(waiting, len(gpus) if arguments.beside else 0)
+            waiting = [case for case in waiting if case not in together]
+            over = f"not run: {arguments.seconds:g} s are over" if time.monotonic() - began > arguments.seconds else ""
+            whys = {case: not_timed.get((case.step, case.ranks)) or over for case in together}
+            for case, why in whys.items():
+                if why:
+                    print(f"{case}: {why}", flush=True)
+                    rows.append(row_without_time(case, why))
+            found = measure(lab, [case for case, why in whys.items() if not why],
+                            QUICK_SECONDS if arguments.quick else SECONDS)
+            for row in found:
+                if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
+                    not_timed[row["step"][:2], int(row["ranks"])] = row["verdict"]
+            rows += found
+            if any(row["ms"] != "-" for row in rows):  # whoever ends this loses nothing of what was measured
+                write_rows(arguments.write / "scaling.tsv", facts, rows)
+    if all(row["ms"] == "-" for row in rows):
+        fail(f"nothing could be timed; {STEPS[rows[0]['step'][:2]]}: {rows[0]['verdict']}")
+    timed = sum(row["ms"] != "-" for row in rows)
+    print(f"{timed} of {len(rows)} rows with a time, in {time.monotonic() - began:.0f} s; written to "
+          f"{arguments.write / 'scaling.tsv'}")
+
+
+def numbers(text):
+    """"1,2,4" as [1, 2, 4]."""
+    found = sorted({int(word) for word in text.split(",") if re.fullmatch(r"\d{1,4}", word)})
+    if len(found) != len(text.split(",")) or not 1 <= found[0] <= found[-1] <= 1024:
+        raise argparse.ArgumentTypeError(f"{text}: must be numbers from 1 to 1024, such as 1,2,4")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", metavar="DIR", type=pathlib.Path)
+    what.add_argument("--model", metavar="FILE", type=pathlib.Path, nargs="?", const=FILE)
+    what.add_argument("--plot", metavar="DIR", type=pathlib.Path)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--ranks", metavar="1,2,4", type=numbers, default=[1, 2, 4])
+    parser.add_argument("--steps", default="13,14,15")
+    parser.add_argument("--seconds", type=float, default=150)
+    parser.add_argument("--beside", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    steps = arguments.steps.split(",")
+    # Jobs are sessions of their own: who ends this program, as timeout does, ends them by it alone.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    if arguments.write:
+        for step in steps:
+            if step not in (BASE, "14", "15"):
+                parser.error(f"--steps {arguments.steps}: 13, 14 and 15 can be measured")
+        write(arguments, arguments.ranks, steps)
+        scaling_model.plot(arguments.write, needed=False)
+    elif arguments.model:
+        scaling_model.print_model(arguments.model)
+    else:
+        scaling_model.plot(arguments.plot)
+
+
+if __name__ == "__main__":
+    main()

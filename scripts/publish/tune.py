@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Finds the constants of steps 12 and 13 on a machine with a GPU, and times the last steps on large grids.
+
+  tune.py --write DIR   writes DIR/tuning.tsv: the solutions of steps 12 and 13 with other values of the constants
+                        that their files call tuned, one changed at a time, at n = 16384
+                        and DIR/large.tsv: steps 09 to 13 at n = 4096, 8192, 16384 and 32768
+
+A program that the validator does not call right gets no time. On the large grids each step's field must have,
+row by row, the hash of the first step's. Options: --only tuning|large; --steps 12,13 (of tuning.tsv); --build DIR
+(default: build); it holds the programs validate, bandwidth and solution_09_... to solution_13_....
+"""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from labtools.files import ROOT, steps  # noqa: E402
+from labtools.measuring import (attempt, compile_command, fail, machine, need_folder, need_programs, record_of,  # noqa: E402
+                       run, write_table)
+
+TUNED_N = 16384
+# For each step: sweeps to time, sizes and sweeps for the validator, and the constants to try instead of the file's.
+TRIED = {
+    "12_register_march": (240, 37, [
+        {}, {"kAhead": 1}, {"kAhead": 2}, {"kAhead": 4}, {"kRows": 9}, {"kRows": 4}, {"kRows": 6},
+        {"kRows": 12}, {"kRows": 16}, {"kRows": 64}, {"kWarps": 1}, {"kWarps": 2}, {"kWarps": 8}, {"kWarps": 16}]),
+    "13_temporal_blocking": (960, 37, [
+        {}, {"kRing": 4}, {"kRing": 6}, {"kRing": 12}, {"kRing": 16}, {"unroll": 1}, {"unroll": 2}, {"unroll": 4},
+        {"unroll": 6}, {"kBlocks": 4}, {"kBlocks": 8}, {"kWarps": 1, "kBlocks": 12}, {"kWarps": 4, "kBlocks": 3},
+        {"kWarps": 12, "kBlocks": 1}, {"kLevels": 8, "kBlocks": 8}, {"kLevels": 10}, {"kLevels": 11}, {"kLevels": 13},
+        {"kLevels": 14, "kBlocks": 4}, {"kLevels": 16, "kBlocks": 4}]),
+}
+LARGE = (4096, 8192, 16384, 32768)
+# On large grids, too: step 09 and all after it that need one GPU.
+LARGE_STEPS = tuple(name for name, *_ in steps() if "09" <= name < "14")
+COMPARED_SWEEPS = 17  # 12 + 4 + 1: all passes of step 13
+
+
+def copy_bandwidth(build):
+    """GB/s of the best copy."""
+    rates = [line.split("\t") for line in run([build / "bin/bandwidth"]).splitlines() if re.match(r"copy|cudaMemcpy", line)]
+    if not rates:
+        fail(f"{build / 'bin/bandwidth'} has printed no copy")
+    try:
+        return max(float(fields[1]) for fields in rates)
+    except (IndexError, ValueError):
+        fail(f"{build / 'bin/bandwidth'} has printed a copy without its GB/s")
+
+
+def with_constants(source, constants):
+    """The step's text with other values of its constants."""
+    for name, value in constants.items():
+        pattern = r"(#pragma unroll )\d+" if name == "unroll" else rf"(constexpr int {name} = )\d+(?=;)"
+        source, count = re.subn(pattern, rf"\g<1>{value}", source)
+        if count != 1:
+            fail(f"{name} stands {count} times in the step's file, and not once")
+    return source
+
+
+def constants_of(source):
+    names = ("kLevels", "kWarps", "kBlocks", "kRows", "kRing", "kAhead")
+    found = {name: match[1] for name in names if (match := re.search(rf"constexpr int {name} = (\d+);", source))}
+    if match := re.search(r"#pragma unroll (\d+)", source):
+        found["unroll"] = match[1]
+    return found
+
+
+def compile_variant(nvcc, build, folder, step, constants):
+    """(program or None, registers, spilled bytes, what is wrong)."""
+    name = "_".join([step[:2], *(f"{key}{value}" for key, value in constants.items())])
+    source, program = folder / f"{name}.cu", folder / name
+    source.write_text(with_constants((ROOT / "solutions" / step / "jacobi.cu").read_text(), constants))
+    code, out, error = attempt(compile_command(nvcc, build, step, source, program, "-Xptxas", "-v"))
+    said = out + error
+    # Of the kernels that make sweeps the one with the most registers is the one that counts.
+    kernels = re.findall(r"Compiling entry function '(\S*jacobi\S*)'.*?(\d+) bytes spill loads.*?Used (\d+) registers",
+                         said, re.S)
+    registers, spilled = max(((int(used), int(spill)) for _, spill, used in kernels), default=(0, 0))
+    if code != 0:
+        return None, registers, spilled, "does not compile: " + " ".join(said.split())[-200:]
+    return program, registers, spilled, ""
+
+
+def time_of(program, folder, n, iterations, more=()):
+    """run.json of a run. Its times are of a sweep, in milliseconds."""
+    record = folder / f"record_{program.name}"
+    run([program, "--n", n, "--iterations", iterations, "--quiet", "--record", record, "--record-field", "rows", *more])
+    times = record_of(record)
+    try:
+        return times, (record / "rows.csv").read_text()
+    except OSError as error:
+        fail(f"{record / 'rows.csv'}: {error.strerror}")
+
+
+def tune(nvcc, build, folder, step, copy):
+    """Lines of tuning.tsv."""
+    iterations, sweeps, tried = TRIED[step]
+    own = constants_of((ROOT / "solutions" / step / "jacobi.cu").read_text())
+    tried = [{name: value for name, value in constants.items() if own.get(name) != str(value)} for constants in tried]
+    tried = [constants for k, constants in enumerate(tried) if constants not in tried[:k]]
+
+    def prepare(constants):
+        program, registers, spilled, wrong = compile_variant(nvcc, build, folder, step, constants)
+        if program:
+            code, out, error = attempt([build / "bin/validate", "--name", step, "--n", "1100", "--problem", "probe",
+                                        "--iterations", sweeps, program])
+            if code != 0:
+                wrong = " ".join((out + error).split())[:200]
+        return program, registers, spilled, wrong
+
+    lines = []
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        prepared = list(pool.map(prepare, tried))
+    for constants, (program, registers, spilled, wrong) in zip(tried, prepared):
+        words = " ".join(f"{name}={value}" for name, value in constants.items())
+        words = words or "as it is: " + " ".join(f"{name}={value}" for name, value in own.items())
+        if wrong:
+            print(f"{step} {words}: {wrong}", flush=True)
+            lines.append([step, words, str(registers), str(spilled), "-", "-", "-", "-", "wrong"])
+            continue
+        runs = [(TUNED_N, words, ())]
+        if not constants:  # the file as it is at sizes that are no multiple of anything, too
+            runs += [(n, f"as it is, n={n}", ()) for n in (TUNED_N - 1, TUNED_N + 1)]
+            if levels := own.get("kLevels"):  # and with a residual after each pass
+                runs.append((TUNED_N, f"as it is, --check-every {levels}", ("--check-every", levels)))
+        for n, name, options in runs:
+            record, _ = time_of(program, folder, n, iterations, options)
+            ms = record["iteration_ms_median"]
+            times_copy = 8e-6 * n * n / ms / copy
+            lines.append([step, name, str(registers), str(spilled), f"{ms:.6f}", f"{record['iteration_ms_q1']:.6f}",
+                          f"{record['iteration_ms_q3']:.6f}", f"{times_copy:.4f}", "right"])
+            print(f"{step} {name}: {registers} registers, {spilled} B spilled, {ms:.4f} ms a sweep, "
+                  f"{times_copy:.3f} x copy", flush=True)
+    return lines
+
+
+def large(build, folder, copy):
+    """Lines of large.tsv."""
+    programs = {step: build / f"bin/solution_{step}" for step in LARGE_STEPS}
+    with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:
+        verdicts = pool.map(lambda program: attempt([build / "bin/validate", program]), programs.values())
+        right = {step: verdict for step, verdict in zip(programs, verdicts)}
+    lines = []
+    for n in LARGE:
+        first = None
+        for step, program in programs.items():
+            code, out, error = right[step]
+            if code != 0:
+                print(f"{step}: {out}{error}", flush=True)
+                lines.append([str(n), step] + ["-"] * 6 + ["wrong"])
+                continue
+            _, rows = time_of(program, folder, n, COMPARED_SWEEPS, ["--problem", "probe"])
+            first = first or rows
+            if rows != first:
+                print(f"{step}: at n = {n} its field is not that of {LARGE_STEPS[0]}", flush=True)
+                lines.append([str(n), step] + ["-"] * 6 + ["wrong"])
+                continue
+            # Some tenths of a second; 20 checks of step 13 at least.
+            sweeps = {"09": 8, "10": 8, "11": 40, "12": 40}.get(step[:2], 160) * max(1, (16384 // n) ** 2) * 3
+            record, _ = time_of(program, folder, n, max(sweeps, 960 if step.startswith("13") else 24))
+            ms = record["iteration_ms_median"]
+            points = 1e-6 * n * n / ms  # giga-updates a second
+            lines.append([str(n), step, f"{ms:.6f}", f"{record['iteration_ms_q1']:.6f}", f"{record['iteration_ms_q3']:.6f}",
+                          str(record["iteration_samples"]), f"{points:.2f}", f"{8 * points / copy:.4f}", "right"])
+            print(f"n = {n}, {step}: {ms:.4f} ms a sweep, {points:.1f} GLUPS, {8 * points / copy:.3f} x copy", flush=True)
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--only", choices=("tuning", "large"))
+    parser.add_argument("--steps", default="12,13")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    steps = [step for step in TRIED if step[:2] in arguments.steps.split(",")]
+    if not steps:
+        parser.error(f"--steps {arguments.steps}: 12 and 13 can be tuned")
+    needed = ["validate", "bandwidth"]
+    if arguments.only != "tuning":
+        needed += [f"solution_{step}" for step in LARGE_STEPS]
+    need_programs(build, needed)
+    nvcc, facts = machine()
+    need_folder(arguments.write)
+    copy = copy_bandwidth(build)
+    facts["copy_gb_per_s"] = f"{copy:.1f}"
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        if arguments.only != "large":
+            lines = [line for step in steps for line in tune(nvcc, build, folder, step, copy)]
+            write_table(
+                arguments.write / "tuning.tsv",
+                ["Steps 12 and 13 with other constants than their files have. Time of a sweep, residual included; x_copy: at",
+                 "8 bytes a point, against the copy bandwidth of the same run. Written by scripts/publish/tune.py."],
+                {**facts, "n": TUNED_N},
+                ["step", "constants", "registers", "spilled_bytes", "ms", "ms_q1", "ms_q3", "x_copy", "verdict"], lines)
+        if arguments.only != "tuning":
+            lines = large(build, folder, copy)
+            write_table(
+                arguments.write / "large.tsv",
+                ["Time of a sweep on large grids, each step's own residuals included. glups: 10^9 points updated a second;",
+                 "x_copy: at 8 bytes a point, against the copy bandwidth of the same run. Written by scripts/publish/tune.py."],
+                facts, ["n", "step", "ms", "ms_q1", "ms_q3", "samples", "glups", "x_copy", "verdict"], lines)
+
+
+if __name__ == "__main__":
+    main()

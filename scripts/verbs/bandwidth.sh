@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Measures what this GPU can do at most: copies over array sizes and threads per block, transfers between
+# host and GPU, L2 and L1, arithmetic. `make bandwidth` calls it. It takes less than a minute.
+#
+#   RESULTS=DIR   where bandwidth.tsv and bandwidth.svg go (default: results/local)
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+case ${1:-} in
+  "") ;;
+  --help)
+    sed -n '2,5s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+  *) die $exit_bad_usage "$1: no such option (see --help)" ;;
+esac
+
+gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
+read_results
+configure >/dev/null
+grep -q '^-- CUDA ' "$build_dir/configure.log" ||
+  die $exit_no_gpu "no nvcc was found: the bandwidth of a GPU needs the CUDA Toolkit, and a GPU"
+build_targets bandwidth || die 1 "the program does not build; the compiler's words stand above"
+"$build_dir/bin/bandwidth" --ceilings --results "$results"
+if command -v python3 >/dev/null && [[ -f $lab_root/scripts/labtools/bandwidth_plot.py ]]; then
+  "$lab_root/scripts/labtools/bandwidth_plot.py" "$results"
+fi

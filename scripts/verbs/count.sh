@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Counts what each line of a step's kernels does to memory, without a GPU and without its hardware
+# counters. `make count STEP=NN` calls it.
+#
+#   STEP=NN                    the step, from 04 on
+#   WHICH=exercise|solution    which of the two (default: exercise)
+#   N=N                        points a side (default 256)
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+read_step "${STEP-}"
+read_which
+n=${N:-256}
+[[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: one number of points a side"
+source_file=${which}s/$step/$step_source
+[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+[[ $source_file == *.cu ]] || die $exit_bad_usage "$step has no kernels: they come with step 04"
+
+configure >/dev/null
+target=${which}_${step}_cpu_watched
+build_program "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
+counts=$build_dir/counts_${which}_$step.tsv
+rm -f "$counts"
+# One sweep; of a step that makes several a pass, one pass.
+levels=$(sed -n 's/^constexpr int kLevels = \([0-9]*\);.*/\1/p' "$lab_root/$source_file")
+LAB_CPU_COUNTS=$counts "$build_dir/bin/$target" --n "$n" --iterations "${levels:-1}" --quiet
+
+say "$source_file: what its kernels do to memory, n = $n"
+say ""
+awk -f "$lab_root/scripts/lib/counts.awk" -v n="$n" -v path="$lab_root/$source_file" -v name="$source_file" "$counts"
+say "A request is one instruction of a warp; a sector is 32 bytes. Coalesced accesses"
+say "of 32 floats take 4 sectors. Shared memory serves its 32 banks in one pass if no"
+say "two lanes want different words of one bank. What CUB does inside is not counted."

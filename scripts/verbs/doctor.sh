@@ -1,0 +1,314 @@
+#!/usr/bin/env bash
+# Says what this machine has of what the lab uses, what it lacks, and how to get that. `make doctor` calls it.
+# It installs and changes nothing. Exit code: 0 where the lab can be worked with, on a GPU or without; else 1.
+#
+# Each line begins with ok, missing (it is not here), or problem (it is here, and will not do).
+set -euo pipefail
+if [[ ${1:-} == --help ]]; then
+  sed -n '2,5s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
+# shellcheck source=scripts/lib/profilers.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
+if (($# > 0)); then die $exit_bad_usage "$1: there are no options but --help"; fi
+step_number=NN # in words that the verbs share
+
+# line STATUS WHAT TEXT [FIX]: one thing, and what to do about it; at most 80 columns.
+line() {
+  printf '%s\n' "$3" "${4:+fix: $4}" | awk -v status="$1" -v what="$2" '
+    {
+      head = NR == 1 ? sprintf("%-8s %-14s ", status, what) : sprintf("%24s", "")
+      text = head
+      for (k = 1; k <= NF; ++k) {
+        if (length(text) + length($k) + 1 > 80 && text != head) {
+          print text
+          text = head = sprintf("%24s", "")
+        }
+        text = text (text == head ? "" : " ") $k
+      }
+      if (NF) print text
+    }'
+}
+
+# quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.
+quietly() {
+  local seconds=$1
+  shift
+  timeout "$seconds" "$@" 2>/dev/null </dev/null || true
+}
+
+have() { command -v "$1" >/dev/null; }
+
+# A handout has no solutions to run.
+begin="make run" probe="make ncu STEP=06 WHICH=solution"
+if [[ ! -d $lab_root/solutions ]]; then begin=exercises/README.md probe="make ncu, with the last step that you have"; fi
+
+cannot_build=()
+make_scratch
+
+# What builds.
+read -r -a compiler <<<"${CXX:-c++}"
+new_enough="gcc (g++ 11, clang++ 14 or newer)"
+install="make setup (with apt and sudo), or your site's module, such as: module load"
+if ! have "${compiler[0]}"; then
+  line missing "C++ compiler" "${compiler[0]} is not on the PATH" "$install gcc"
+  cannot_build+=("a C++ compiler")
+else
+  version=$(quietly 30 "${compiler[@]}" --version | head -n 1)
+  printf '#include <optional>\nint main() { return std::optional<int>(0).value(); }\n' >"$temp/a.cpp"
+  if timeout 120 "${compiler[@]}" -std=c++17 "$temp/a.cpp" -o "$temp/a" >/dev/null 2>&1; then
+    line ok "C++ compiler" "${version:-${compiler[*]}}"
+    if ! timeout 120 "${compiler[@]}" -std=c++20 -fsyntax-only "$temp/a.cpp" >/dev/null 2>&1; then
+      line problem "" "it knows no C++20, which CUDA on the CPU is built with" "$install $new_enough"
+    fi
+  else
+    line problem "C++ compiler" "${version:-${compiler[*]}}: does not compile C++17" "$install $new_enough"
+    cannot_build+=("a C++ compiler for C++17")
+  fi
+fi
+
+version=$(quietly 30 cmake --version | awk 'NR == 1 { print $3 }')
+if [[ -z $version ]]; then
+  line missing CMake "3.25 or newer is needed" "$install cmake; or python3 -m pip install --user cmake"
+  cannot_build+=(CMake)
+elif ! version_at_least "$version" 3.25; then
+  line problem CMake "$version; 3.25 or newer is needed" "a newer module, or python3 -m pip install --user cmake"
+  cannot_build+=("CMake 3.25")
+else
+  line ok CMake "$version"
+fi
+if have make; then line ok make "$(quietly 10 make --version | head -n 1)"; else
+  line missing make "the verbs are run by make" "$install make"
+  cannot_build+=(make)
+fi
+
+# The GPU and what is built for it.
+find_nvcc() {
+  local candidate
+  for candidate in "${CUDACXX:-}" nvcc "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" \
+    "$system_root"/usr/local/cuda/bin/nvcc "$system_root"/opt/cuda/bin/nvcc; do
+    if [[ -n $candidate ]] && have "$candidate" && timeout 30 "$candidate" --version >/dev/null 2>&1; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+toolkit=""
+if nvcc=$(find_nvcc); then
+  toolkit=$(quietly 30 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+  if version_at_least "${toolkit:-0}" 12; then
+    line ok "CUDA Toolkit" "${toolkit} ($nvcc)"
+  else
+    line problem "CUDA Toolkit" "${toolkit:-no version}; 12 or 13 is needed ($nvcc)" \
+      "a newer module, such as: module load cuda"
+    toolkit=""
+  fi
+else
+  line missing "CUDA Toolkit" "no nvcc that runs: the CPU runs the kernels" \
+    "module load cuda, or https://developer.nvidia.com/cuda-downloads (12 or 13)"
+fi
+
+driver_cuda="" gpus="" gpu_usable=0
+if ! have nvidia-smi; then
+  line missing driver "no nvidia-smi: no NVIDIA driver here" \
+    "srun --gpus=1 make doctor, on a cluster (a node with a GPU); in a container: --gpus all"
+else
+  smi=$(quietly 30 nvidia-smi)
+  driver_cuda=$(sed -n 's/.*CUDA Version *:* *\([0-9][0-9.]*\).*/\1/p' <<<"$smi" | head -n 1)
+  driver=$(sed -n 's/.*Driver Version *:* *\([0-9][0-9.]*\).*/\1/p' <<<"$smi" | head -n 1)
+  if ! gpu_here; then
+    line problem driver "nvidia-smi sees no GPU (${driver:-the driver does not answer})" \
+      "srun --gpus=1 make doctor (a node with a GPU); else see dmesg, and whether the kernel module is loaded"
+  elif [[ -z $driver_cuda ]]; then
+    line problem driver "nvidia-smi does not say its version" "look at what nvidia-smi says"
+  elif [[ -n $toolkit && ${toolkit%%.*} -gt ${driver_cuda%%.*} ]]; then
+    line problem driver "$driver is for CUDA $driver_cuda: what toolkit $toolkit builds does not run" \
+      "a toolkit ${driver_cuda%%.*} (module avail cuda), or a newer driver"
+  else
+    line ok driver "$driver, for CUDA up to $driver_cuda"
+    gpu_usable=1
+  fi
+  if gpu_here; then
+    # A driver of long ago does not know all of these.
+    gpus=$(timeout 30 nvidia-smi --query-gpu=name,compute_cap,memory.total,memory.free,mig.mode.current \
+      --format=csv,noheader 2>/dev/null) || gpus=$(quietly 30 nvidia-smi --query-gpu=name --format=csv,noheader)
+  fi
+fi
+# Two fields of the largest step, and what CUDA takes for itself, in MiB.
+needed=$(awk -F '\t' '/^[0-9]/ && $4 > n { n = $4 } END { printf "%d", 8 * n * n / 1048576 + 600 }' "$steps_file")
+k=0
+while IFS=, read -r name capability total free mig; do
+  [[ -n $name ]] || continue
+  capability=${capability// /} total=${total//[!0-9]/} free=${free//[!0-9]/} mig=${mig// /}
+  least=6.0
+  if [[ ${toolkit%%.*} == 13 ]]; then least=7.5; fi
+  if [[ -n $capability ]] && ! version_at_least "$capability" $least; then
+    line problem "GPU $k" "$name, compute capability $capability: ${toolkit:+toolkit $toolkit }needs $least or more" \
+      "another GPU${toolkit:+, or a toolkit 12 down to 6.0}"
+    gpu_usable=0
+  else
+    line ok "GPU $k" "$name, compute capability ${capability:-unknown}"
+  fi
+  if [[ -z $free ]]; then
+    line problem "  memory" "how much is free is not known" "look at what nvidia-smi says"
+  elif ((free < needed)); then
+    line problem "  memory" "$free of $total MiB free; the largest step takes $needed MiB" \
+      "see who uses it (nvidia-smi), or give a smaller --n"
+  else
+    line ok "  memory" "$free of $total MiB free"
+  fi
+  if [[ $mig == Enabled ]]; then
+    line problem "  MIG" "cut into slices: right results, a slice's bandwidth, and counters may be refused" \
+      "ask for a whole GPU to measure on"
+  fi
+  k=$((k + 1))
+done <<<"$gpus"
+
+# Profilers, and whether they may count.
+if nsys=$(find_profiler nsys); then line ok nsys "$(profiler_version "$nsys") ($nsys)"; else
+  line missing nsys "Nsight Systems; make trace does most of the same" "module avail nsight, or package nsight-systems"
+fi
+if ncu=$(find_profiler ncu); then line ok ncu "$(profiler_version "$ncu") ($ncu)"; else
+  line missing ncu "Nsight Compute; make count needs none" "module avail nsight, or package nsight-compute"
+fi
+
+# may_count: whether the driver and this process's capabilities let it read counters: yes, no or unknown.
+may_count() {
+  local params=$system_root/proc/driver/nvidia/params effective
+  [[ -r $params ]] || { printf 'unknown\n' && return; }
+  if grep -q '^RmProfilingAdminOnly: 0' "$params"; then
+    printf 'yes\n'
+    return
+  fi
+  effective=$(awk '/^CapEff:/ { print $2 }' "$system_root/proc/self/status" 2>/dev/null || true)
+  # CAP_SYS_ADMIN is bit 21.
+  if [[ $effective =~ ^[0-9a-f]+$ ]] && ((16#$effective >> 21 & 1)); then printf 'yes\n'; else printf 'no\n'; fi
+}
+
+# try_counting: a small run of ncu with a program that is built already; the same three words, or what it said.
+try_counting() {
+  local candidate log=$temp/ncu.log
+  while IFS= read -r candidate; do
+    [[ -x $build_dir/bin/$candidate ]] || continue
+    candidate=$build_dir/bin/$candidate
+    timeout 120 "$ncu" --metrics sm__cycles_elapsed.max --clock-control none --launch-count 1 \
+      "$candidate" --n 64 --iterations 1 --quiet >"$log" 2>&1 </dev/null || true
+    if grep -q 'ERR_NVGPUCTRPERM' "$log"; then
+      printf 'no\n'
+    elif grep -qi 'driver resource was unavailable' "$log"; then
+      printf 'held\n'
+    elif grep -q 'sm__cycles_elapsed.max .*[0-9]' "$log"; then
+      printf 'tried\n'
+    else
+      printf 'unknown\n'
+    fi
+    return
+  done < <(awk -F '\t' '/^[0-9]/ && $2 ~ /\.cu$/ { print "solution_" $1; print "exercise_" $1 }' "$steps_file")
+  printf 'unknown\n'
+}
+if [[ -n $gpus ]]; then
+  may=$(may_count)
+  if [[ -n $ncu ]] && ((gpu_usable)); then
+    tried=$(try_counting)
+    if [[ $tried != unknown ]]; then may=$tried; fi
+  fi
+  case $may in
+    tried) line ok "may count" "ncu read a counter just now" ;;
+    yes) line ok "may count" "the driver lets you read hardware counters" ;;
+    no)
+      line problem "may count" "hardware counters are for administrators (RmProfilingAdminOnly)" \
+        "an administrator: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and a reboot; in a \
+container: --cap-add=SYS_ADMIN; on a cluster: ask for its way. make trace and make count need no counters"
+      ;;
+    held)
+      line problem "may count" "another program holds the counters, most likely DCGM" \
+        "dcgmi profile --pause, and --resume afterwards; see scripts/slurm/site.sh"
+      ;;
+    *)
+      line problem "may count" "not known: there is no /proc/driver/nvidia/params here" \
+        "try: $probe"
+      ;;
+  esac
+fi
+if quietly 10 ps -eo comm | grep -qE '^(nv-hostengine|dcgm-exporter)'; then
+  line ok DCGM "watches this node; it may hold the counters: dcgmi profile --pause, --resume"
+elif have dcgmi; then
+  line ok DCGM "installed, and not at work"
+else
+  line ok DCGM "not here, and so it holds no counters"
+fi
+
+# For more than one GPU.
+if have mpirun || have mpiexec; then
+  mpi=$(command -v mpirun || command -v mpiexec)
+  line ok MPI "$(quietly 20 "$mpi" --version | head -n 1) ($mpi)"
+else
+  line missing MPI "for several GPUs only (steps from 14 on)" "module load openmpi, or package libopenmpi-dev"
+fi
+nccl=$(newest "${NCCL_HOME:-/nowhere}"/{lib,lib64}/libnccl.so* "${EBROOTNCCL:-/nowhere}"/lib/libnccl.so* \
+  "$system_root"/usr/lib/{x86_64,aarch64}-linux-gnu/libnccl.so* "$system_root"/usr/lib64/libnccl.so* \
+  "$system_root"/usr/local/cuda/lib64/libnccl.so* "${NVHPC_ROOT:-/nowhere}"/comm_libs/nccl/lib/libnccl.so* | head -n 1)
+if [[ -n $nccl ]]; then line ok NCCL "$nccl"; else
+  line missing NCCL "for several GPUs only (steps from 14 on)" "module load nccl, or package libnccl-dev"
+fi
+
+# What prints and draws.
+version=$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
+if [[ -z $version ]]; then
+  line missing Python "for tables and reports" "module load python, or package python3"
+elif ! version_at_least "$version" 3.8; then
+  line problem Python "$version; 3.8 or newer is needed for tables and reports" "module load python"
+else
+  line ok Python "$version"
+fi
+if have git; then line ok git "$(quietly 10 git --version)"; else
+  line missing git "for make reset and make diff of what you edited" "package git"
+fi
+
+folder=$build_dir
+until [[ -d $folder ]]; do folder=$(dirname "$folder"); done
+free=$(df -Pm "$folder" 2>/dev/null | awk 'NR == 2 { print $4 }')
+if [[ ! -w $folder ]]; then
+  line problem disk "$folder cannot be written" "another folder for what is built: export LAB_BUILD_DIR=/scratch/..."
+  cannot_build+=("a folder to build in")
+elif [[ $free =~ ^[0-9]+$ ]] && ((free < 1000)); then
+  line problem disk "$free MB free in $folder; a build takes up to 1 GB" \
+    "another folder for what is built: export LAB_BUILD_DIR=/scratch/..."
+else
+  line ok disk "${free:-unknown} MB free in $folder"
+fi
+
+if have sinfo; then
+  # Partition, generic resources, nodes: those with a GPU.
+  partitions=$(quietly 30 sinfo -h -o '%P %G %D' | awk '/gpu/ {
+    sub(/\*$/, "", $1)
+    sub(/\(S:.*/, "", $2)
+    print $1 " (" $2 ", " $3 ($3 == 1 ? " node)" : " nodes)")
+  }' |
+    sort -u | head -n 8 | awk '{ printf "%s%s", (NR > 1 ? ", " : ""), $0 }')
+  if [[ -n $partitions ]]; then
+    line ok Slurm "partitions with GPUs: $partitions. Put yours into scripts/slurm/site.sh"
+  else
+    line problem Slurm "sinfo names no partition with a GPU" "ask your site; then scripts/slurm/site.sh"
+  fi
+elif [[ -n ${SLURM_JOB_ID:-} ]]; then
+  line ok Slurm "inside job $SLURM_JOB_ID"
+else
+  line ok Slurm "not here; clusters alone have it"
+fi
+
+say ""
+if ((${#cannot_build[@]} > 0)); then
+  list=$(printf '%s, ' "${cannot_build[@]}")
+  say_wrapped "The lab cannot be built here yet. First: ${list%, }."
+  exit 1
+elif [[ -n $toolkit ]] && ((gpu_usable)); then
+  say "Ready, on the GPU. Begin with: $begin"
+elif [[ -n $toolkit ]]; then
+  say "Ready, without a GPU: the CPU runs the kernels (results, races; no times). The"
+  say "toolkit builds for nodes that have one. Begin with: $begin"
+else
+  say "Ready, without a GPU: the CPU runs the kernels (results, races; no times)."
+  say "Begin with: $begin"
+fi

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Runs a step's program under Nsight Compute, which looks at one launch of a kernel, and prints the sections that
+# matter for this step, with a sentence on what to see in each. `make ncu STEP=NN` calls it. The report is kept in
+# build/profiles.
+#
+#   STEP=NN                    the step
+#   WHICH=exercise|solution    which of the two (default: exercise)
+#   KERNEL=REGEX               the kernels (default: the step's question says: jacobi_sweep, copy_field, or both)
+#   SET=NAME                   what to collect: full (the default), detailed, basic ... (ncu --list-sets)
+#   N=N                        points a side (default: the step's own)
+#   ITERATIONS=K               sweeps (default: 10, from step 13 on 240; the sixth launch is looked at)
+#   RANKS=1                    of a step for several GPUs: one rank, with the whole grid, is all that ncu looks at here
+#   BASELINE=previous          profiles the step before, too, at the same n, and shows both side by side; or
+#                              BASELINE=NN, another one
+#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
+#                              with BASELINE=FILE.csv, beside another
+#   LAB_NCU_CLOCKS=base|none   whether ncu holds the clocks (default: base, as ncu's own)
+# Elsewhere than in the usual places: LAB_NCU=/path/to/ncu. See scripts/lib/profilers.sh.
+set -euo pipefail
+# shellcheck source=scripts/lib/profilers.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
+
+start_profile ncu
+if [[ -n ${REPORT:-} ]]; then show_report ncu; fi
+set_name=${SET:-full} clocks=${LAB_NCU_CLOCKS:-base} iterations=${ITERATIONS:-10}
+# A pass is several sweeps there: six of the largest take more, whatever their number of sweeps.
+if [[ -z ${ITERATIONS:-} ]] && ((10#$step_number > 12)); then iterations=240; fi
+[[ $set_name =~ ^[A-Za-z_]+$ ]] || die $exit_bad_usage "SET=$set_name: must be a name, such as full, detailed or basic"
+[[ $clocks =~ ^(base|none|boost|reset)$ ]] || die $exit_bad_usage "LAB_NCU_CLOCKS=$clocks: must be base or none"
+((iterations >= 6)) || die $exit_bad_usage "ITERATIONS=$iterations: must be 6 or more, as the sixth launch is looked at"
+if [[ $step_source != *.cu ]]; then
+  say_wrapped "$step: skipped: it has no kernel, and ncu looks at kernels. Try make nsys, or make trace" >&2
+  exit $exit_no_gpu
+fi
+read_ranks
+# While one rank replays a kernel the others wait, and a replayed kernel of NCCL would wait for them for good.
+[[ ${RANKS:-1} == 1 ]] ||
+  die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys STEP=$step_number RANKS=$RANKS"
+gpu_here || no_gpu_for ncu
+ncu=$(find_profiler ncu) || profiler_missing ncu
+tool_version=$(profiler_version "$ncu")
+no_other_profiler ncu
+tool_options ncu
+
+# The sections that this step's questions are about; and which kernels.
+sections=() kernels="" launches=1
+while IFS=$'\t' read -r kernel what; do
+  sections+=(--section "$what")
+  if [[ " $kernels " != *" $kernel "* ]]; then kernels+=" $kernel"; fi
+done < <(questions_of ncu)
+case $kernels in
+  *sweep*copy* | *copy*sweep*) regex="jacobi_sweep|copy_field" launches=2 ;; # they take turns
+  *copy*) regex=copy_field ;;
+  *) regex="jacobi_sweep|jacobi_pass" ;; # a pass is several sweeps, from step 13 on
+esac
+if [[ -n ${KERNEL:-} ]]; then regex=$KERNEL launches=1; fi
+if [[ $set_name == full ]]; then sections+=(--section SpeedOfLight_HierarchicalSingleRooflineChart); fi
+build_for_profile
+
+# profile STEP WHICH: makes profiles/ncu_WHICH_STEP.ncu-rep and .csv.
+profile() {
+  local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics
+  local kernels=$regex launches=$launches one_rank=""
+  if has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
+  report=$work/$name.ncu-rep
+  metrics=$("$lab_root/scripts/labtools/profile_tables.py" metrics)
+  say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
+  local command=("$ncu" --set "$set_name" "${sections[@]}" "${options[@]}" --clock-control "$clocks"
+    --kernel-name "regex:$kernels" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
+  local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
+  run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
+  if [[ ! -f $report ]] && grep -qi 'failed to find metric' "$log"; then
+    # Some GPUs have no DRAM of their own to count at, for example.
+    say "  (this GPU lacks some of the metrics; once more with the sections alone)"
+    status=0
+    run_limited "$log" "${command[@]}" "${of_program[@]}" || status=$?
+  fi
+  if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
+    explain_failure ncu "$log" # a cause with a name comes first
+    if ((status <= 1)); then
+      die 1 "no launch of a kernel that matches '$kernels' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
+    fi
+  fi
+  judge_run ncu "$status" "$log" "$report" "$program"
+  run_limited "$work/raw.csv" "$ncu" --import "$report" --csv --page raw --print-units base || status=$?
+  {
+    head_of_report ncu "$1" "$2" "$kernels" &&
+      "$lab_root/scripts/labtools/profile_tables.py" trim "$work/raw.csv"
+  } >"$work/$name.csv" || {
+    tail -n 10 "$work/raw.csv" >&2
+    die 1 "ncu could not print its report; its words stand above"
+  }
+  mv -f "$report" "$work/$name.csv" "$profiles_dir"
+}
+
+profile_both
+if ((step_ranks)); then
+  say "That is one rank, with the whole grid. What several wait for:"
+  say "  make nsys STEP=$step_number RANKS=2"
+fi
+say "The report (ncu-ui draws its rooflines; ncu --import prints it, with advice):"
+say "  ${profiles_dir#"$lab_root"/}/ncu_${which}_$step.ncu-rep"

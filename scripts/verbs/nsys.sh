@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Runs a step's program under Nsight Systems and prints the tables that matter for this step, with a sentence
+# on what to see in each. `make nsys STEP=NN` calls it. The report is kept in build/profiles.
+#
+#   STEP=NN                    the step
+#   WHICH=exercise|solution    which of the two (default: exercise)
+#   N=N                        points a side (default: the step's own)
+#   ITERATIONS=K               sweeps (default: as many as `make run` times, at most 500)
+#   RANKS=R                    of a step for several GPUs: how many ranks (default: one for each GPU); a report each
+#   BASELINE=previous          profiles the step before, too, at the same n, and shows both side by side; or
+#                              BASELINE=NN, another one
+#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
+#                              with BASELINE=FILE.csv, beside another
+# Elsewhere than in the usual places: LAB_NSYS=/path/to/nsys. See scripts/lib/profilers.sh.
+set -euo pipefail
+# shellcheck source=scripts/lib/profilers.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
+
+start_profile nsys
+if [[ -n ${REPORT:-} ]]; then show_report nsys; fi
+if [[ $step_needs == cuda ]] && ! gpu_here; then no_gpu_for nsys; fi
+backend=gpu
+read_ranks
+ranks_of_run "$source_file"
+nsys=$(find_profiler nsys) || profiler_missing nsys
+tool_version=$(profiler_version "$nsys")
+no_other_profiler nsys
+tool_options nsys
+
+if [[ -z ${ITERATIONS:-} ]]; then iterations=$((from_steps > 500 ? 500 : from_steps)); else iterations=$ITERATIONS; fi
+build_for_profile
+
+# find_importer: prints where the program is that turns nsys's raw stream into a report, for where nsys itself
+# could not.
+find_importer() {
+  local folder
+  folder=$(dirname "$(readlink -f "$nsys")")
+  newest "$folder"/QdstrmImporter "$folder"/../{host-*,linux-*}/QdstrmImporter | head -n 1
+}
+
+# statistics REPORT NAME...: the named reports as CSV, one after the other.
+statistics() {
+  local report=$1 name arguments=()
+  shift
+  for name in "$@"; do arguments+=(--report "$name"); done
+  run_limited "$work/stats.csv" "$nsys" stats "${arguments[@]}" --format csv --force-export=true "$report"
+}
+
+# profile STEP WHICH: makes profiles/nsys_WHICH_STEP.nsys-rep and .csv; of a job _rank0.nsys-rep and so on for each rank,
+# and of them all .csv is that of rank 0.
+profile() {
+  local name=nsys_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log job="" rank
+  local -a launch=() names=()
+  if [[ -n $ranks ]] && has_ranks "$lab_root/$2s/$1"/*.cu; then
+    # In the name {rank} becomes the rank's number.
+    launch=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/lib/each_rank.sh") job="_rank{rank}"
+    for ((rank = 0; rank < ranks; ++rank)); do names+=("${name}_rank$rank"); done
+  else
+    names=("$name")
+  fi
+  say "$2 $1, n = $n, $iterations iterations, ${job:+$(many "$ranks" rank), }under nsys $tool_version ..."
+  run_limited "$log" "${launch[@]}" "$nsys" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
+    --force-overwrite=true -o "$work/$name$job" "$program" --n "$n" --iterations "$iterations" \
+    --quiet || status=$?
+  rm -f "$profiles_dir/${name}_rank"*.{nsys-rep,csv}
+  for rank in "${!names[@]}"; do
+    keep_report "$1" "$2" "${names[rank]}" "$program" "$status" "$log"
+  done
+  if [[ -n $job ]]; then
+    cp "$profiles_dir/${name}_rank0.csv" "$work/$name.csv"
+    mv -f "$work/$name.csv" "$profiles_dir"
+  fi
+}
+
+# keep_report STEP WHICH NAME PROGRAM STATUS LOG: moves NAME's report to the others, with its tables beside it.
+keep_report() {
+  local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
+  if [[ ! -f $report && -f $work/$name.qdstrm ]]; then
+    # A part of Nsight Systems that stands apart from the rest makes the report.
+    local importer
+    importer=$(find_importer)
+    if [[ -n $importer ]]; then "$importer" -i "$work/$name.qdstrm" >>"$log" 2>&1 </dev/null || true; fi
+    if [[ ! -f $report ]]; then
+      tail -n 3 "$log" | cut -c 1-200 >&2
+      cannot nsys "nsys wrote its raw stream ($name.qdstrm), and QdstrmImporter could not make a report of it" \
+        "A complete installation of Nsight Systems has it, and the libraries that it needs (libdw and others)."
+    fi
+  fi
+  judge_run nsys "$status" "$log" "$report" "$program"
+
+  local names=(nvtx_sum cuda_gpu_kern_sum cuda_api_sum cuda_gpu_mem_size_sum um_total_sum)
+  status=0
+  statistics "$report" "${names[@]}" || status=$?
+  if ((status != 0)) || ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv"; then
+    # As nsys named them up to 2022.
+    statistics "$report" nvtxsum gpukernsum cudaapisum gpumemsizesum unifiedmemorytotals || true
+  fi
+  if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
+    tail -n 10 "$work/stats.csv" >&2
+    die 1 "nsys stats made no table of the report; its words stand above"
+  fi
+  # Without what nsys says of its files: the tables are told by their columns.
+  { head_of_report nsys "$1" "$2" - && sed '/^Generating SQLite/d; /^Processing \[/d; /^SKIPPED: /d; /^WARNING: /d' "$work/stats.csv"; } \
+    >"$work/$name.csv"
+  mv -f "$report" "$work/$name.csv" "$profiles_dir"
+}
+
+profile_both
+if ((${ranks:-1} > 1)); then
+  say "That is rank 0's."
+  files=()
+  for ((rank = 0; rank < ranks; ++rank)); do files+=("$profiles_dir/nsys_${which}_${step}_rank$rank.csv"); done
+  "$lab_root/scripts/labtools/rank_ranges.py" "${files[@]}"
+  say ""
+fi
+say "The report (nsys-ui draws its time line${ranks:+; one for each rank}):"
+say "  ${profiles_dir#"$lab_root"/}/nsys_${which}_$step${ranks:+_rank0}.nsys-rep"

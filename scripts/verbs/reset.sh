@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Puts a step's exercise back as it was handed out, and keeps yours beside it. `make reset STEP=NN` calls it.
+#
+#   STEP=NN   the step
+#   YES=1     do not ask first
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+read_step "${STEP-}"
+case ${YES:-0} in
+  0 | 1) ;;
+  *) die $exit_bad_usage "YES=$YES: must be 1 or 0" ;;
+esac
+exercise=exercises/$step/$step_source
+cd "$lab_root"
+# Beside the file: what is moved into its place is there whole, or not at all.
+{ mkdir -p "${exercise%/*}" && start=$(mktemp "$exercise.kept-new-XXXXXX"); } 2>/dev/null ||
+  die $exit_cannot_write "${exercise%/*}: cannot be written"
+trap 'rm -f "$start"' EXIT
+scripts/lib/start.sh "$step" >"$start" || exit
+
+if [[ ! -e $exercise ]]; then
+  chmod 644 "$start"
+  mv "$start" "$exercise"
+  say "$exercise was gone, and is there again as it was handed out"
+  exit
+fi
+if cmp -s "$start" "$exercise"; then
+  say "$exercise is as it was handed out: nothing to do"
+  exit
+fi
+
+number=1
+while [[ -e $exercise.kept-$number ]]; do number=$((number + 1)); done
+kept=$exercise.kept-$number
+if ((!${YES:-0})); then
+  [[ -t 0 ]] || die $exit_bad_usage "nobody can be asked here: say YES=1 to put $exercise back"
+  say "$exercise will be as it was handed out."
+  say "What you have written is kept in $kept."
+  read -r -p 'Type "yes": ' answer || answer=""
+  if [[ $answer != yes ]]; then
+    say "nothing was changed"
+    exit 1
+  fi
+fi
+cp -p "$exercise" "$kept"
+chmod --reference="$exercise" "$start"
+mv -f "$start" "$exercise"
+say "$exercise is as it was handed out. Yours is kept:"
+say "  $kept"

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Builds every solution, validates it, times it, and prints the ladder. `make run` calls it.
+#
+#   RESULTS=DIR   where ladder.tsv goes (default: results/local)
+#   STEPS=NN,NN   only these steps
+#   RANKS=R       the steps for several GPUs are timed with so many ranks (default: one for each GPU)
+#   BACKEND=cpu   the CPU runs the kernels, though there is a GPU (results, no times)
+#
+# With STEP=NN it runs that step's program instead, and nothing else:
+#
+#   WHICH=exercise|solution    which of the two (default: the solution, where there is one)
+#   RANKS=R                    of a step for several GPUs: how many ranks (default: one for each GPU)
+#   ARGS="--n 4096 ..."        its options (default: its own; where the CPU stands in, --n 256)
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+run_one() {
+  local program source_file backend=gpu ranks
+  read_step "$STEP"
+  if [[ -z ${WHICH:-} && -d $lab_root/solutions ]]; then WHICH=solution; fi
+  read_which
+  read_ranks
+  read_backend
+  backend=gpu
+  source_file=${which}s/$step/$step_source
+  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+  ranks_of_run "$source_file" # RANKS that cannot be is told now, not after the build
+  configure >/dev/null
+  program=${which}_$step
+  if [[ $step_needs == cuda ]]; then choose_backend; fi
+  if [[ $backend == cpu ]]; then program+=_cpu; fi
+  have_target "$program" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
+  build_program "$program" || die 1 "$source_file does not compile; the compiler's words stand above"
+  local -a command=("$build_dir/bin/$program") arguments=()
+  read -r -a arguments <<<"${ARGS:-}"
+  if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi
+  ranks_of_run "$source_file"
+  if [[ -n $ranks ]]; then command=("$build_dir/bin/ranks" "$ranks" "${command[@]}"); fi
+  cd "$lab_root"
+  exec "${command[@]}" "${arguments[@]}"
+}
+
+if [[ -n ${STEP:-} ]]; then
+  [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
+  run_one
+fi
+for word in WHICH ARGS; do
+  [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Say STEP=NN, too"
+done
+[[ -d $lab_root/solutions ]] ||
+  die $exit_bad_usage "a handout has no solutions to time; make progress TIME=1 times your exercises"
+
+arguments=()
+if [[ -n ${RANKS:-} ]]; then
+  [[ $RANKS =~ ^([1-9]|[1-5][0-9]|6[0-4])$ ]] ||
+    die $exit_bad_usage "RANKS=$RANKS: must be a number of ranks, from 1 to 64"
+  arguments+=(--ranks "$RANKS")
+fi
+read_step_list
+if ((${#step_list[@]})); then arguments+=(--steps "$(IFS=,; printf '%s' "${step_list[*]}")"); fi
+read_backend
+# results/local is what git ignores; results/h200 and its like are what was published.
+read_results
+arguments+=(--results "$results")
+
+all_steps=1
+configure
+choose_backend >/dev/null # the ladder says which
+targets=(validate ladder)
+if [[ $backend == gpu ]]; then
+  targets+=(solutions bandwidth)
+else
+  # No GPU: of the programs that need one, those for the CPU.
+  while IFS=$'\t' read -r step _ needs _; do
+    if [[ $needs == cpu && -d $lab_root/solutions/$step ]]; then targets+=("solution_$step"); fi
+  done < <(grep '^[0-9]' "$steps_file")
+  targets+=(solutions_on_cpu)
+fi
+build_targets "${targets[@]}" || die 1 "the build failed; the compiler's words stand above"
+exec "$build_dir/bin/ladder" "${arguments[@]}"

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Runs a step's program under the four tools of compute-sanitizer. `make sanitize STEP=NN` calls it.
+#
+#   STEP=NN                    the step
+#   WHICH=exercise|solution    which of the two (default: exercise)
+#   N=N                        points a side (default: 100)
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+read_step "${STEP-}"
+read_which
+n=${N:-100}
+[[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
+if [[ $step_needs != cuda ]]; then
+  say_wrapped "$step: skipped: it runs on the CPU alone, and compute-sanitizer looks at GPU code"
+  exit $exit_no_gpu
+fi
+
+# A toolkit often has it beside nvcc, off the PATH.
+find_sanitizer() {
+  local candidate
+  for candidate in compute-sanitizer "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer \
+    "${CUDA_HOME:-/usr/local/cuda}"/compute-sanitizer/compute-sanitizer \
+    /opt/cuda/bin/compute-sanitizer /usr/local/cuda-*/bin/compute-sanitizer; do
+    if command -v "$candidate" >/dev/null; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+sanitizer=$(find_sanitizer) ||
+  die $exit_no_gpu "compute-sanitizer was not found; a full CUDA Toolkit has it
+  Without it, and without a GPU: make check STEP=$step_number RACES=1"
+
+configure >/dev/null
+have_target "${which}_$step" ||
+  die $exit_no_gpu "no nvcc was found. Without a GPU: make check STEP=$step_number RACES=1"
+build_program "${which}_$step" || die 1 "the build failed; the compiler's words stand above"
+program=$build_dir/bin/${which}_$step
+
+# Without a usable GPU there is nothing to look at.
+status=0
+"$program" --n 3 --iterations 1 --quiet || status=$?
+if ((status == exit_no_gpu)); then
+  say "  Without a GPU, \`make check STEP=$step_number RACES=1\` looks at every access instead."
+  exit $exit_no_gpu
+fi
+
+log=$build_dir/sanitize_${which}_$step.log
+found=0
+for tool in memcheck racecheck initcheck synccheck; do
+  [[ -t 1 ]] && printf '  %-9s running ...\r' "$tool"
+  status=0
+  "$sanitizer" --tool "$tool" --error-exitcode 99 "$program" --n "$n" --iterations 3 --quiet \
+    >"$log" 2>&1 || status=$?
+  if ((status == 0)); then
+    printf '  %-9s clean        \n' "$tool"
+  else
+    printf '  %-9s %s\n' "$tool" "errors (exit code $status); its first words:"
+    sed "s#$lab_root/##g" "$log" | head -n 40
+    found=1
+  fi
+done
+if ((found)); then
+  say "$step ($which): compute-sanitizer found errors, see above"
+  exit 1
+fi
+say "$step ($which): clean under memcheck, racecheck, initcheck and synccheck (n = $n)"

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Runs a step's program under the lab's own tracer, and prints what nsys would: NVTX ranges, kernels, API
+# calls, unified memory. `make trace STEP=NN` calls it. It needs no nsys, and no permission to count.
+#
+#   STEP=NN                    the step
+#   WHICH=exercise|solution    which of the two (default: exercise)
+#   N=N                        points a side (default: the step's own)
+#   ITERATIONS=K               sweeps (default: as many as `make run` times)
+#   RANKS=R                    of a step for several GPUs: how many ranks (default: as make run has it); a table each
+#   BACKEND=gpu|cpu            where the kernels run; on the CPU NVTX ranges have times, and kernels, copies
+#                              and allocations are counted
+#
+# What runs without a GPU is shown in 80 columns, what runs on one with all that nsys shows.
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+read_step "${STEP-}"
+read_which
+read_ranks
+read_backend
+source_file=${which}s/$step/$step_source
+[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"
+n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
+[[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
+[[ $iterations =~ ^[1-9][0-9]*$ ]] || die $exit_bad_usage "ITERATIONS=$iterations: must be a whole number, from 1 up"
+
+backend=gpu ranks=""
+ranks_of_run "$source_file"
+configure >/dev/null
+target=${which}_$step
+if [[ $step_needs == cuda ]]; then choose_backend; fi
+if [[ $backend == cpu ]]; then
+  target+=_cpu
+  if [[ -z ${N:-} ]] && ((n > 256)); then n=256; fi
+  if [[ -z ${ITERATIONS:-} ]] && ((iterations > 20)); then iterations=20; fi
+fi
+have_target "$target" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
+build_program "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
+
+mkdir -p "$build_dir/profiles"
+ranks_of_run "$source_file"
+# Of a job each rank has its own: {rank} becomes its number.
+name=$build_dir/profiles/trace_${which}_$step
+table=$name.tsv log=$name.txt
+rm -f "$name".{tsv,txt} "$name"_rank*.{tsv,txt}
+command=(env)
+tables=("$table") what="$n"
+if [[ -n $ranks ]]; then
+  command=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/lib/each_rank.sh" --log "${name}_rank{rank}.txt")
+  table="${name}_rank{rank}.tsv"
+  tables=()
+  for ((rank = 0; rank < ranks; ++rank)); do tables+=("${name}_rank$rank.tsv"); done
+  what+=", $(many "$ranks" rank)"
+fi
+program=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
+status=0
+# What a job's ranks said, in their order; of the others than the first what they say of errors alone.
+gather() {
+  if [[ -z $ranks ]]; then return; fi
+  [[ ! -f ${name}_rank0.txt ]] || cat "${name}_rank0.txt" >>"$log"
+  if ((status > 1)); then
+    for ((rank = 1; rank < ranks; ++rank)); do
+      [[ ! -f ${name}_rank$rank.txt ]] || grep -vE '^ |^$' "${name}_rank$rank.txt" >>"$log" || true
+    done
+  fi
+}
+quiet=0
+if [[ $step_needs == cpu ]]; then quiet=1; fi # the tracer's own table is as wide as that of nsys
+if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
+  build_targets lab_trace || die 1 "the tracer does not build; the compiler's words stand above"
+  library=$build_dir/lib/liblab_trace.so
+  # A wrong path would be silent.
+  [[ -f $library ]] || die 1 "$library is not there"
+  say "$target, n = $what, $iterations iterations, traced:"
+  "${command[@]}" CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library" LAB_TRACE_TSV="$table" \
+    LAB_TRACE_QUIET=$quiet "${program[@]}" 2>"$log" || status=$?
+  gather
+  if ((status <= 1)) && [[ ! -f ${tables[0]} ]]; then
+    cat "$log" >&2
+    # Nothing loads the tracer where nothing of NVTX or CUDA is called.
+    if [[ $step_needs == cpu ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+    die 1 "the program ended, and the tracer was never loaded"
+  fi
+else
+  # The lab's own NVTX, where there is no toolkit or no GPU. What the program asked of its GPU is appended.
+  say "$target, n = $what, $iterations iterations:"
+  {
+    printf '%s\t' table name count total_ns mean_ns median_ns min_ns max_ns deviation_ns bytes grid block registers \
+      static_shared dynamic_shared
+    printf 'local\n'
+  } | tee "${tables[@]}" >/dev/null
+  "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
+  gather
+  if ((status <= 1)) && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+fi
+on_cpu=0
+if [[ $backend == cpu || $step_needs == cpu ]] && ((status <= 1)); then on_cpu=1; fi
+if ((on_cpu)); then
+  asked=0
+  if [[ $step_needs == cuda ]]; then asked=1; fi
+  awk -f "$lab_root/scripts/lib/trace_on_cpu.awk" -v path="$lab_root/$source_file" -v asked=$asked "${tables[0]}"
+  # The table says it.
+  grep -vE '^(trace: [0-9]+ NVTX ranges? (was|were) never closed)?$' "$log" || true
+else
+  cat "$log"
+fi
+((status <= 1)) || exit "$status"
+if ((${ranks:-1} > 1)); then
+  say ""
+  say "That is rank 0's."
+  "$lab_root/scripts/labtools/rank_ranges.py" "${tables[@]}"
+fi
+if [[ -f ${tables[0]} ]]; then
+  say ""
+  say "the same as a table${ranks:+, one for each rank}: ${tables[0]#"$lab_root"/}"
+fi

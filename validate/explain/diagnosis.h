@@ -1,0 +1,91 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "explain/cells.h"
+#include "explain/finding.h"
+#include "run/program_run.h"
+#include "run/record.h"
+
+namespace validate {
+
+/// What a run of a program left behind.
+struct Observation {
+  int iterations = 0;
+  std::vector<Record::Residual> residuals;
+  std::vector<float> field;  ///< after the last iteration: n x n, row j outer
+};
+
+/// A program to be asked questions: each is a run of it. Both functions return false where the run
+/// leaves nothing to look at.
+struct Patient {
+  int step = -1;                ///< 9 for 09_shared_tile; -1: not known
+  std::set<std::string> names;  ///< that its source holds; none: the source is not at hand
+  std::function<bool(const Case&, Observation*)> run;
+  /// The same once more, with the threads in another order where that can be chosen.
+  std::function<bool(const Case&, Observation*)> run_again;
+  std::string source;    ///< its text; "": not at hand
+  bool watched = false;  ///< every access was looked at
+  Finding finding = {};  ///< what was found then
+};
+
+/// What is wrong, in a learner's words.
+struct Diagnosis {
+  std::string cause;                 ///< empty: no cause is known that fits
+  std::vector<std::string> look_at;  ///< what to look at in the learner's file
+  bool draw = false;                 ///< a picture says where better than the words do
+  bool symptom = false;              ///< it says how the field looks, and guesses why
+  bool general = false;              ///< it names no mistake, but where there must be one
+  std::string lead = {};             ///< what is right, told before the cause; may be empty
+
+  bool known() const { return !cause.empty(); }
+  /// The lines to print.
+  std::vector<std::string> lines() const;
+};
+
+/// A case in which the program's field or residual is wrong.
+struct Wrong {
+  Case run;
+  int made = 0;             ///< iterations that it made
+  bool field = false;       ///< the field is wrong
+  int first_iteration = 0;  ///< the first after which it is; 0: not known
+  bool residual = false;    ///< the residual is wrong
+};
+
+/// Names the cause of a wrong field or residual, where one is known that gives exactly what was
+/// found. A cause is held against the numbers themselves, not against their looks: it predicts the
+/// field or the sum, and the prediction must be what the program found, but for rounding. Where two
+/// causes predict the same, both are named.
+Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
+
+/// The same of several sweeps that make one pass, where each by itself is right. Always known.
+Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient);
+
+/// The same of several sweeps of which it is not known whether each by itself is right: what the
+/// residuals alone say.
+Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient);
+
+/// The same of a job of several ranks where a single one is right: whether only rows near the
+/// borders between ranks are wrong.
+Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);
+
+/// Names the cause of a run without a record: `run` is what was asked for, `made` how many
+/// iterations it made (0: not known).
+Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
+                           const Patient& patient);
+
+/// Names the cause of what a look at every access found in a run of n points a side.
+Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient);
+
+/// Where a field is wrong: for a picture.
+Cells wrong_cells(const Case& run, const std::vector<float>& field);
+
+/// The grids whose whole fields the diagnosis looks at: it holds a dozen of them, and in a small
+/// one too little can be seen.
+inline constexpr int kMinDiagnosedN = 32;
+inline constexpr int kMaxDiagnosedN = 1100;
+
+}  // namespace validate

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "goals/instruments.h"
+
+namespace validate {
+
+/// Whether one of a step's goals is reached.
+struct GoalResult {
+  enum Kind { kReached, kMissed, kNotMeasurable };
+  Kind kind = kNotMeasurable;
+  std::string goal;    ///< what was to be reached: "one atomic addition a block at most"
+  std::string found;   ///< what was measured, or what it would need
+  std::string advice;  ///< what to do where it is missed
+};
+
+/// Measures the goals of step `number`, in the order of the table in goals.cpp. Empty: it has none.
+std::vector<GoalResult> measure_goals(int number, Bench* bench);
+
+}  // namespace validate

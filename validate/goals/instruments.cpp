@@ -1,0 +1,315 @@
+#include "goals/instruments.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "run/child.h"
+#include "run/program_run.h"
+#include "run/record.h"
+#include "source/source_code.h"
+#include "run/steps.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// An environment variable, set for as long as this lives.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) {
+    const char* before = std::getenv(name);
+    had_ = before != nullptr;
+    if (had_) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Setting() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool had_;
+};
+
+double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
+/// The three factors of "64x64x1", multiplied.
+double product(const std::string& shape) {
+  double all = 1;
+  for (const std::string& factor : split(shape, 'x')) all *= number(factor);
+  return all;
+}
+
+/// The kernel that line `number` of a source launches, as it is called there.
+std::string kernel_name(const std::string& path, int number) {
+  std::string source, name;
+  read_text(path, &source);
+  const std::vector<std::string> lines = split(source, '\n');
+  if (number >= 1 && number <= static_cast<int>(lines.size())) {
+    const std::string& line = lines[number - 1];
+    const std::size_t end = line.find("<<<");
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (end != std::string::npos && begin < end) name = line.substr(begin, end - begin);
+  }
+  return name.empty() ? format("the kernel launched at line %d", number) : name;
+}
+
+std::string key(const std::string& program, int n, int iterations) {
+  return format("%s %d %d", program.c_str(), n, iterations);
+}
+
+/// The rows of a table separated by tabs, without its heading.
+std::vector<std::vector<std::string>> read_rows(const std::string& path, const char* heading,
+                                                std::size_t columns) {
+  std::vector<std::vector<std::string>> rows;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> fields = split(line, '\t');
+    if (fields.size() == columns && fields[0] != heading) rows.push_back(std::move(fields));
+  }
+  return rows;
+}
+
+void read_trace(const std::string& path, Trace* trace) {
+  for (const auto& fields : read_rows(path, "table", 16)) {
+    TraceRow row;
+    row.name = fields[1];
+    row.count = number(fields[2]);
+    row.total_ns = number(fields[3]);
+    row.median_ns = number(fields[5]);
+    row.bytes = number(fields[9]);
+    if (fields[10] != "-") row.blocks = product(fields[10]);
+    trace->rows[fields[0]].push_back(row);
+  }
+}
+
+std::map<int, KernelCount> read_counts(const std::string& path) {
+  std::map<int, KernelCount> kernels;
+  for (const auto& fields : read_rows(path, "file", 14)) {
+    KernelCount& kernel = kernels[std::atoi(fields[2].c_str())];
+    kernel.launches = number(fields[3]);
+    if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
+    if (fields[4] == "shared") {
+      if (fields[5] == "store" || fields[5] == "copy") {
+        kernel.shared_values +=
+            number(fields[8]) * std::max(1.0, number(fields[6]) / sizeof(float));
+      }
+      continue;
+    }
+    if (fields[5] == "atomic") {
+      kernel.atomics += number(fields[8]);
+      continue;
+    }
+    KernelCount::Accesses& all = fields[5] == "load" ? kernel.loads : kernel.stores;
+    all.requests += number(fields[7]);
+    all.threads += number(fields[8]);
+    all.sectors += number(fields[9]);
+    all.bytes += number(fields[6]) * number(fields[8]);
+  }
+  return kernels;
+}
+
+}  // namespace
+
+const std::vector<TraceRow>& Trace::table(const std::string& name) const {
+  static const std::vector<TraceRow> none;
+  const auto found = rows.find(name);
+  return found == rows.end() ? none : found->second;
+}
+
+ChildResult Bench::run(const std::vector<std::string>& command) const {
+  const ChildResult child = run_child(command, have.time_limit);
+  if (!child.started) throw NotMeasurable(command[0] + ": " + child.output);
+  if (child.timed_out) throw NotMeasurable(format("it took more than %.0f s", have.time_limit));
+  if (child.signal != 0) throw NotMeasurable("it crashed: " + describe_signal(child.signal));
+  if (child.exit_code != 0) {
+    const std::string said = last_words(child);
+    throw NotMeasurable(said.empty() ? format("it ended with exit code %d", child.exit_code)
+                                     : said);
+  }
+  return child;
+}
+
+std::vector<std::string> Bench::command(const std::string& program, int n, int iterations) const {
+  if (program.empty()) throw NotMeasurable("the program for it is not built here");
+  std::vector<std::string> words = {program, "--iterations", std::to_string(iterations), "--quiet"};
+  if (n > 0) {
+    words.push_back("--n");
+    words.push_back(std::to_string(n));
+  }
+  return words;
+}
+
+int Bench::default_n(const std::string& program) {
+  return static_cast<int>(remembered("n " + program, [&]() -> double {
+    const int n = validate::default_n(program);
+    if (n == 0) throw NotMeasurable("its --help does not tell the default n");
+    return n;
+  }));
+}
+
+const Trace& Bench::trace(const std::string& program, int n, int iterations) {
+  const auto found = traces_.find(key(program, n, iterations));
+  if (found != traces_.end()) return found->second;
+
+  const std::string path = folder_.path() + "/trace.tsv", counts = folder_.path() + "/counts.tsv";
+  std::remove(path.c_str());
+  std::remove(counts.c_str());
+  // Two names for one file: CUDA loads the library for kernels, NVTX for ranges. A program on the
+  // CPU, and one that was built with the lab's own NVTX, write the same table by themselves.
+  const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
+  const Setting cuda("CUDA_INJECTION64_PATH", have.on_gpu ? have.tracer : "");
+  const Setting nvtx("NVTX_INJECTION64_PATH", have.tracer);
+  // One run of the watched program tells both.
+  std::optional<Setting> counted;
+  if (program == have.watched) counted.emplace("LAB_CPU_COUNTS", counts);
+  Trace trace;
+  trace.n = n > 0 ? n : default_n(program);
+  trace.iterations = iterations;
+  trace.seconds = run(command(program, n, iterations)).seconds;
+  read_trace(path, &trace);
+  if (program == have.watched) counts_[key("", n, iterations)] = read_counts(counts);
+  return traces_[key(program, n, iterations)] = trace;
+}
+
+const Trace& Bench::trace_job(int n, int iterations, int check_every) {
+  constexpr int kRanks = 2;
+  const std::string name = format("job %d %d %d", n, iterations, check_every);
+  const auto found = traces_.find(name);
+  if (found != traces_.end()) return found->second;
+  const std::string& program = have.on_cpu;
+  if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
+  const std::string path = folder_.path() + "/trace.tsv";
+  std::remove(path.c_str());
+  const Setting table("LAB_TRACE_TSV", path), halos("LAB_HALOS", "nccl");
+  std::vector<std::string> words = command(program, n, iterations);
+  words.insert(words.begin(), {launcher(), std::to_string(kRanks)});
+  words.insert(words.end(), {"--check-every", std::to_string(check_every)});
+  Trace trace;
+  trace.n = n;
+  trace.iterations = iterations;
+  trace.seconds = run(words).seconds;
+  read_trace(path, &trace);
+  return traces_[name] = trace;
+}
+
+const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
+  if (have.watched.empty()) {
+    throw NotMeasurable("needs make count, and that does not compile this program");
+  }
+  trace(have.watched, n, iterations);
+  return counts_[key("", n, iterations)];
+}
+
+std::map<std::string, double> Bench::host_accesses(int n) {
+  if (have.watched.empty()) {
+    throw NotMeasurable("needs make count, and that does not compile this program");
+  }
+  std::map<std::string, double> accesses;
+  for (const int iterations : {1, 3}) {
+    const double sign = iterations == 1 ? -0.5 : 0.5;
+    for (const TraceRow& row : trace(have.watched, n, iterations).table("host accesses")) {
+      accesses[row.name] += sign * row.count;
+    }
+  }
+  return accesses;
+}
+
+double Bench::timed(std::vector<std::string> words, int points, int iterations) const {
+  const std::string dir = folder_.path() + "/record";
+  for (const std::string& word :
+       {std::string("--record-field"), std::string("rows"), std::string("--record"), dir}) {
+    words.push_back(word);
+  }
+  run(words);
+  Record record;
+  std::string error;
+  if (!read_record(dir, points, iterations, &record, &error)) {
+    throw NotMeasurable("its record is no use: " + error);
+  }
+  if (!(record.median_ms > 0)) throw NotMeasurable("it was not timed");
+  return record.median_ms;
+}
+
+double Bench::milliseconds(const std::string& program, int n, int iterations) {
+  return timed(command(program, n, iterations), n > 0 ? n : default_n(program), iterations);
+}
+
+double Bench::milliseconds_of_job(const std::string& program, int ranks, int n, int iterations) {
+  return remembered(format("ms %d ranks ", ranks) + key(program, n, iterations), [&] {
+    std::vector<std::string> words = command(program, n, iterations);
+    words.insert(words.begin(), {launcher(), std::to_string(ranks)});
+    return timed(words, n, iterations);
+  });
+}
+
+int Bench::ranks_with_gpus() {
+  return static_cast<int>(remembered("ranks with GPUs", [&]() -> double {
+    int most = 0;
+    for (const int ranks : have.ranks) {
+      if (!have.on_gpu || ranks <= std::max(most, 1)) continue;
+      const std::vector<std::string> words = {
+          launcher(), std::to_string(ranks),       have.program,
+          "--n",      std::to_string(100 * ranks), "--iterations",
+          "1"};
+      const ChildResult child = run_child(words, have.time_limit);
+      if (child.output.find("halos: NCCL ") != std::string::npos) most = ranks;
+    }
+    if (most == 0) throw NotMeasurable("needs two GPUs, and NCCL between them");
+    return most;
+  }));
+}
+
+double Bench::dram_bytes(const std::string& kernels, int n) {
+  if (!have.on_gpu) throw NotMeasurable("needs a GPU, and ncu");
+  if (have.ncu.empty()) throw NotMeasurable("needs ncu, which was not found");
+  return remembered("dram " + kernels + format(" %d", n), [&] {
+    std::vector<std::string> words = {have.ncu,         "--csv",
+                                      "--print-units",  "base",
+                                      "--metrics",      "dram__bytes.sum",
+                                      "--kernel-name",  "regex:" + kernels,
+                                      "--launch-skip",  "2",
+                                      "--launch-count", "1"};
+    for (const std::string& word : command(have.program, n, 6)) words.push_back(word);
+    const ChildResult child = run_child(words, have.time_limit);
+    if (child.output.find("ERR_NVGPUCTRPERM") != std::string::npos) {
+      throw NotMeasurable("needs ncu with permission to count (see make doctor)");
+    }
+    // "0","12345","...","copy_field_kernel(...)",...,"dram__bytes.sum","byte","536,870,912"
+    const std::string metric = "\"dram__bytes.sum\",\"byte\",\"";
+    const std::size_t at = child.output.find(metric);
+    if (at == std::string::npos) {
+      throw NotMeasurable("ncu counted no kernel that has '" + kernels + "' in its name");
+    }
+    std::string digits;
+    for (std::size_t k = at + metric.size(); k < child.output.size(); ++k) {
+      if (child.output[k] == '"') break;
+      if (child.output[k] != ',') digits += child.output[k];
+    }
+    return number(digits);
+  });
+}
+
+double Bench::of_bandwidth(const std::string& name) {
+  if (!have.on_gpu) throw NotMeasurable("needs a GPU");
+  if (have.bandwidth.empty()) throw NotMeasurable("the program for it is not built here");
+  return remembered(name, [&] {
+    std::istringstream lines(run({have.bandwidth}).output);
+    double best = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const std::vector<std::string> fields = split(line, '\t');
+      // "copy_library" and "copy_kernel": the better of the two is "copy".
+      if (fields.size() > 1 && fields[0].rfind(name, 0) == 0)
+        best = std::max(best, number(fields[1]));
+    }
+    if (!(best > 0)) throw NotMeasurable(have.bandwidth + " does not tell");
+    return best;
+  });
+}
+
+}  // namespace validate

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "run/child.h"
+#include "run/temporary_folder.h"
+
+namespace validate {
+
+/// The programs that measurements come from. Empty: not there.
+struct Instruments {
+  std::string program;      ///< the step's, as it is run
+  std::string watched;      ///< the same on the CPU, every access counted (lab/cpu)
+  std::string on_cpu;       ///< the same on the CPU, as it is: `program`, unless that needs a GPU
+  std::string before;       ///< the program of the step before
+  std::string tracer;       ///< lab/trace's library
+  std::string ncu;          ///< Nsight Compute
+  std::string bandwidth;    ///< lab/bandwidth's program
+  bool on_gpu = false;      ///< `program` runs on a GPU, and not on the CPU in its place
+  std::vector<int> ranks;   ///< numbers of ranks that a job may be tried with, where it is one
+  double time_limit = 300;  ///< seconds for one run
+};
+
+/// Why something cannot be measured here: "needs a GPU".
+struct NotMeasurable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One row of a trace: how often something happened, for how long, with how many bytes.
+struct TraceRow {
+  std::string name;
+  double count = 0, total_ns = 0, median_ns = 0, bytes = 0;
+  double blocks = 0;  ///< a kernel's: of the launch grid
+};
+
+/// What the lab's tracer, or CUDA on the CPU, noted of a run.
+struct Trace {
+  int n = 0, iterations = 0;
+  double seconds = 0;                                 ///< of the whole program
+  std::map<std::string, std::vector<TraceRow>> rows;  ///< by table: "kernels", "nvtx" ...
+
+  const std::vector<TraceRow>& table(const std::string& name) const;
+};
+
+/// What the threads of one kernel did to global memory in all its launches, counted on the CPU.
+struct KernelCount {
+  struct Accesses {
+    double threads = 0, requests = 0, sectors = 0, bytes = 0;
+  };
+  std::string name;  ///< as its launch calls it: "copy_field_kernel"
+  double launches = 0;
+  Accesses loads, stores;
+  double shared_values = 0;  ///< floats put into shared memory (what CUB does inside left out)
+  double atomics = 0;        ///< additions and the like, one a thread
+};
+
+/// Runs programs and reads what they left. What is measured is remembered, but for milliseconds().
+class Bench {
+ public:
+  explicit Bench(const Instruments& instruments) : have(instruments) {}
+  const Instruments have;
+
+  /// Points a side where nobody says otherwise, as the program's --help tells. 0: it does not.
+  int default_n(const std::string& program);
+
+  /// A traced run. n = 0: the program's own. All members throw NotMeasurable where it cannot be.
+  const Trace& trace(const std::string& program, int n, int iterations);
+
+  /// The same of a job of two ranks, on the CPU and with NCCL's calls, which do their work in
+  /// streams there, too: a run with a residual every `check_every` sweeps. Rows of all its ranks.
+  const Trace& trace_job(int n, int iterations, int check_every);
+
+  /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
+  const std::map<int, KernelCount>& counts(int n, int iterations);
+
+  /// Milliseconds per iteration, median of a run at n (0: the program's own). Each call is a run.
+  double milliseconds(const std::string& program, int n, int iterations);
+
+  /// The same of a job of so many ranks.
+  double milliseconds_of_job(const std::string& program, int ranks, int n, int iterations);
+
+  /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
+  int ranks_with_gpus();
+
+  /// Bytes to and from DRAM a launch, of the kernels whose names match, by ncu; at n as above.
+  double dram_bytes(const std::string& kernels, int n);
+
+  /// How often host code accesses managed memory in one iteration of the watched program, by the
+  /// line that allocates it ("solutions/08_cub_reduction/jacobi.cu:47"). Such a page moves to the
+  /// CPU.
+  std::map<std::string, double> host_accesses(int n);
+
+  /// The L2 cache of the GPU, in bytes.
+  double l2_bytes() { return of_bandwidth("l2_bytes"); }
+
+  /// Bandwidth of the best copy in the GPU's memory, bytes read and written a second.
+  double copy_bandwidth() { return 1e9 * of_bandwidth("copy"); }
+
+ private:
+  /// The number of that name; made by `measure` where it is not known yet.
+  template <typename Measure>
+  double remembered(const std::string& name, Measure measure) {
+    const auto known = numbers_.find(name);
+    if (known != numbers_.end()) return known->second;
+    return numbers_[name] = measure();
+  }
+  double of_bandwidth(const std::string& name);
+  double timed(std::vector<std::string> command, int points, int iterations) const;
+  ChildResult run(const std::vector<std::string>& command) const;
+  std::vector<std::string> command(const std::string& program, int n, int iterations) const;
+
+  TemporaryFolder folder_;
+  std::map<std::string, Trace> traces_;
+  std::map<std::string, std::map<int, KernelCount>> counts_;
+  std::map<std::string, double> numbers_;
+};
+
+}  // namespace validate

@@ -1,0 +1,85 @@
+#include "judge/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace validate {
+namespace {
+
+constexpr std::size_t kCellsShown = 4;
+constexpr float kNoise = 1e-30f;  // the underflow of a front that has not arrived yet
+constexpr double kSinglePrecisionBound = 1e-6;
+
+bool same(float a, float b) {
+  return std::memcmp(&a, &b, sizeof a) == 0 || (std::fabs(a) < kNoise && std::fabs(b) < kNoise);
+}
+
+}  // namespace
+
+FieldComparison compare_field(const Reference& reference, int iterations,
+                              const std::function<const float*()>& next_row) {
+  const int n = reference.n();
+  const double rounding = 4.5 * iterations * std::ldexp(1.0, -24) * reference.max_abs();
+  FieldComparison result;
+  for (int j = 0; j < n; ++j) {
+    const float* found = next_row();
+    const float* expected = reference.row(j);
+    for (int i = 0; i < n; ++i) {
+      if (same(expected[i], found[i])) continue;
+      if (result.different++ == 0) result.first_row = j;
+      result.last_row = j;
+      const double difference = std::fabs(static_cast<double>(found[i]) - expected[i]);
+      if (difference > result.max_difference) result.max_difference = difference;
+      // No sweep touches the boundary, so nothing there may be rounded anew.
+      const bool boundary = i == 0 || j == 0 || i == n - 1 || j == n - 1;
+      if (!boundary && difference <= rounding) continue;  // false for NaN
+      result.none += std::isnan(found[i]);
+      if (result.wrong++ == 0) {
+        result.i_min = result.i_max = i;
+        result.j_min = j;
+      }
+      result.i_min = std::min(result.i_min, i);
+      result.i_max = std::max(result.i_max, i);
+      result.j_max = j;
+      if (result.first.size() < kCellsShown) {
+        result.first.push_back({i, j, expected[i], found[i]});
+      }
+    }
+  }
+  if (result.wrong > 0) {
+    result.kind = FieldComparison::kWrong;
+  } else if (result.different > 0) {
+    result.kind = FieldComparison::kDifferentRounding;
+  }
+  return result;
+}
+
+ResidualComparison compare_residuals(const std::vector<double>& expected,
+                                     const std::vector<Record::Residual>& found, int n) {
+  const double points = static_cast<double>(n) * n;
+  // A few units in the last place more, for the division and the root.
+  const double exact_bound = (points + 4) * std::ldexp(1.0, -53);
+  ResidualComparison result;
+  for (const Record::Residual& residual : found) {
+    const double truth = expected.at(residual.iteration - 1);
+    // Where the right residual is zero no change is small.
+    const double difference = std::fabs(residual.value - truth);
+    const double relative = difference == 0 ? 0 : difference / truth;
+    if (relative > result.max_relative) result.max_relative = relative;
+    if (relative <= exact_bound) continue;
+    if (relative <= kSinglePrecisionBound) {
+      result.kind = ResidualComparison::kSinglePrecision;
+      continue;
+    }
+    // Also where the residual is not a number.
+    result.kind = ResidualComparison::kWrong;
+    result.iteration = residual.iteration;
+    result.expected = truth;
+    result.found = residual.value;
+    break;
+  }
+  return result;
+}
+
+}  // namespace validate

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "run/record.h"
+#include "judge/reference.h"
+
+namespace validate {
+
+/// One point at which a field differs.
+struct Cell {
+  int i, j;
+  float expected, found;
+};
+
+/// A field held against the reference's.
+struct FieldComparison {
+  enum Kind {
+    kIdentical,          ///< every bit (values below 1e-30 count as zero)
+    kDifferentRounding,  ///< within what another order of the four additions can change
+    kWrong,
+  };
+  Kind kind = kIdentical;
+  std::size_t different = 0;  ///< points whose bits differ
+  std::size_t wrong = 0;      ///< points that differ by more than rounding; NaN is always wrong
+  std::size_t none = 0;       ///< of those, the points that are not a number
+  double max_difference = 0;  ///< the largest |found - expected|; NaN aside
+  int i_min = 0, i_max = -1, j_min = 0, j_max = -1;  ///< the box that holds all wrong points
+  int first_row = 0, last_row = -1;                  ///< with a point whose bits differ
+  std::vector<Cell> first;                           ///< the first few wrong points, row by row
+};
+
+/// Compares a field with the reference's current one. `next_row` gives the field's rows in order,
+/// n floats each. `iterations` sweeps have been made: rounding may grow with them.
+///
+/// Another order of the four additions changes a value by at most 4.5 k 2^-24 max|f| after k sweeps
+/// (each addition rounds by at most half a unit in the last place, and a sweep is an average, which
+/// amplifies nothing).
+FieldComparison compare_field(const Reference& reference, int iterations,
+                              const std::function<const float*()>& next_row);
+
+/// A run's residuals held against the reference's.
+struct ResidualComparison {
+  enum Kind {
+    kExact,            ///< within what the order of a sum in double can change
+    kSinglePrecision,  ///< within 1e-6: a tree of float sums, or another rounding of the field
+    kWrong,
+  };
+  Kind kind = kExact;
+  int iteration = 0;  ///< the first wrong one
+  double expected = 0, found = 0;
+  double max_relative = 0;  ///< the largest relative difference; NaN aside
+};
+
+/// Compares residuals with the reference's: expected[k - 1] is that of iteration k, n points a
+/// side.
+///
+/// n^2 squares summed in double, in any order, agree within n^2 2^-53 relative to their sum
+/// (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: each of two sums is that
+/// close to the true one, and the root halves it).
+ResidualComparison compare_residuals(const std::vector<double>& expected,
+                                     const std::vector<Record::Residual>& found, int n);
+
+}  // namespace validate

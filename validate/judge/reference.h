@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lab/problem.h>
+
+namespace validate {
+
+/// The answer that every step is held against: Jacobi sweeps on the CPU, rows in order, two fields.
+///
+/// The interior update is 0.25f * ((east + north) + (west + south)), in float and in this order, so
+/// the field's bits are the same for any compiler and any number of threads. The residual,
+/// sqrt(sum (new - old)^2 / n^2), is summed in double, row by row; its value too is the same for
+/// any number of threads.
+///
+/// It is proved apart from the steps by validate/tests/unit/reference_test.cpp.
+class Reference {
+ public:
+  /// Starts with the problem's initial fields. threads = 0: one per core.
+  explicit Reference(const lab::Problem& problem, int threads = 0);
+
+  /// Starts with `field`, n x n values, row j outer; its boundary is the one that no sweep changes.
+  Reference(int n, std::vector<float> field, int threads = 0);
+
+  /// Makes one sweep and returns its residual.
+  double sweep();
+
+  /// The current field's row j: n floats.
+  const float* row(int j) const { return &field_[static_cast<std::size_t>(j) * n_]; }
+
+  /// The largest magnitude in the current field.
+  double max_abs() const;
+
+  int n() const { return n_; }
+
+ private:
+  const int n_;
+  const int threads_;
+  std::vector<float> field_, next_;  // n x n, row j outer
+  std::vector<double> row_sums_;     // squared changes of the last sweep
+};
+
+}  // namespace validate

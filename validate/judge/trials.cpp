@@ -1,0 +1,116 @@
+#include "judge/trials.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include <lab/problem.h>
+#include <lab/run.h>
+
+#include "run/record.h"
+
+namespace validate {
+namespace {
+
+Comparison compare_run(const Case& run, const Record& record, const std::string& dir,
+                       const Reference& reference, const std::vector<double>& expected) {
+  Comparison result;
+  result.residuals = compare_residuals(expected, record.residuals, run.n);
+  FieldReader reader;
+  if (!reader.open(dir, run.n, &result.error)) return result;
+  std::vector<float> nan_row(run.n, NAN);
+  result.field = compare_field(reference, run.iterations, [&]() {
+    const float* row = reader.next_row();
+    return row ? row : nan_row.data();
+  });
+  return result;
+}
+
+bool hashes_agree(const Reference& reference, const std::vector<std::uint64_t>& hashes) {
+  for (int j = 0; j < reference.n(); ++j) {
+    if (lab::row_hash(reference.row(j), reference.n()) != hashes[j]) return false;
+  }
+  return true;
+}
+
+/// What of a run that has ended is compared. If its hashes differ, trial->run becomes one that
+/// records the whole field.
+void compare(const std::string& program, const Case& run, const std::string& dir, double time_limit,
+             const std::atomic<bool>* unwanted, Trial* trial) {
+  Reference reference(lab::Problem(run.problem, run.n, 1));
+  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
+  Comparison& compared = trial->compared;
+  compared.residuals = compare_residuals(expected, trial->run.record.residuals, run.n);
+  const bool hashed = run.n >= kHashedRecordN;
+  const int made = trial->run.record.iterations;
+  if (made < run.iterations) {
+    if (hashed || made == 0) return;
+    Case shorter = run;
+    shorter.iterations = made;
+    Reference until_then(lab::Problem(run.problem, run.n, 1));
+    sweep_reference(&until_then, made);
+    compared = compare_run(shorter, trial->run.record, dir, until_then, expected);
+    return;
+  }
+  if (hashed) {
+    std::vector<std::uint64_t> hashes;
+    if (!read_row_hashes(dir, run.n, &hashes, &compared.error)) return;
+    if (hashes_agree(reference, hashes)) return;
+    trial->run = run_program(program, run, false, dir, time_limit, unwanted);
+    if (!trial->run.error.empty()) return;
+  }
+  compared = compare_run(run, trial->run.record, dir, reference, expected);
+}
+
+}  // namespace
+
+std::vector<double> sweep_reference(Reference* reference, int iterations) {
+  std::vector<double> residuals;
+  for (int k = 0; k < iterations; ++k) residuals.push_back(reference->sweep());
+  return residuals;
+}
+
+Trial try_case(const std::string& program, const Case& run, const std::string& dir,
+               double time_limit, const std::atomic<bool>* unwanted) {
+  Trial trial;
+  trial.run = run_program(program, run, run.n >= kHashedRecordN, dir, time_limit, unwanted);
+  if (trial.run.error.empty()) compare(program, run, dir, time_limit, unwanted, &trial);
+  std::error_code ignored;
+  std::filesystem::remove_all(dir, ignored);
+  return trial;
+}
+
+int trials_at_a_time() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 8);
+}
+
+Trials::Trials(const std::string& program, const std::vector<Case>& cases,
+               const std::string& folder, double time_limit, int at_a_time)
+    : program_(program),
+      folder_(folder),
+      cases_(cases),
+      time_limit_(time_limit),
+      at_a_time_(at_a_time) {}
+
+Trial Trials::get(std::size_t k) {
+  while (started_.size() < std::min(cases_.size(), k + at_a_time_)) {
+    const std::size_t next = started_.size();
+    started_.push_back(std::async(std::launch::async, [this, next] {
+      return try_case(program_, cases_[next], folder_ + "/trial" + std::to_string(next),
+                      time_limit_, &unwanted_);
+    }));
+  }
+  return started_[k].get();
+}
+
+void Trials::stop() {
+  unwanted_ = true;
+  for (std::future<Trial>& trial : started_) {
+    if (trial.valid()) trial.wait();
+  }
+}
+
+}  // namespace validate

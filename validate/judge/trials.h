@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "judge/compare.h"
+#include "run/program_run.h"
+#include "judge/reference.h"
+
+namespace validate {
+
+/// From this n on a record holds row hashes, which are written and read faster than the field. If
+/// they differ, the program runs once more for the field itself.
+inline constexpr int kHashedRecordN = 4096;
+
+/// A run's residuals and field, each compared with the reference's.
+struct Comparison {
+  ResidualComparison residuals;
+  FieldComparison field;
+  std::string error;  ///< not empty: the field could not be read
+};
+
+/// A run and, if it left a record, what the comparison says of it.
+struct Trial {
+  Run run;
+  Comparison compared;
+};
+
+/// Performs `iterations` sweeps of *reference and returns their residuals.
+std::vector<double> sweep_reference(Reference* reference, int iterations);
+
+/// Runs the program with a record in `dir`, which is gone afterwards, and compares. A trial that
+/// becomes `unwanted` is ended early; its result means nothing then.
+Trial try_case(const std::string& program, const Case& run, const std::string& dir,
+               double time_limit, const std::atomic<bool>* unwanted = nullptr);
+
+/// How many trials are worth running at a time on this machine.
+int trials_at_a_time();
+
+/// Trials of one program, several at a time, asked for one after the other.
+class Trials {
+ public:
+  /// `folder`: for their records. `at_a_time`: how many run while one is waited for.
+  Trials(const std::string& program, const std::vector<Case>& cases, const std::string& folder,
+         double time_limit, int at_a_time);
+  /// Ends those that still run.
+  ~Trials() { stop(); }
+  Trials(const Trials&) = delete;
+  Trials& operator=(const Trials&) = delete;
+
+  /// Waits for the trial of cases[k]; each k once, in order. Throws what the trial throws.
+  Trial get(std::size_t k);
+
+  /// No further ones are wanted. Waits until those that run are ended.
+  void stop();
+
+ private:
+  const std::string program_, folder_;
+  const std::vector<Case> cases_;
+  const double time_limit_;
+  const std::size_t at_a_time_;
+  std::atomic<bool> unwanted_{false};
+  std::vector<std::future<Trial>> started_;
+};
+
+}  // namespace validate

@@ -1,0 +1,108 @@
+// Measures whether a step's goal is reached. scripts/verbs/check.sh calls it once the results are right.
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <lab/exit_codes.h>
+
+#include "run/child.h"
+#include "programs/command_line.h"
+#include "goals/goals.h"
+
+namespace {
+
+constexpr const char* kHelp =
+    "goals: measures whether a program reaches what its step is for\n\n"
+    "  goals --name NN_name [OPTION...] PROGRAM\n\n"
+    "  --gpu              PROGRAM runs on a GPU\n"
+    "  --ranks R,R,...    PROGRAM is a job of ranks; tried with so many, where each has a GPU\n"
+    "  --watched FILE     the same program on the CPU, its accesses counted\n"
+    "  --on-cpu FILE      with --gpu: the same program on the CPU\n"
+    "  --before FILE      the program of the step before\n"
+    "  --tracer FILE      the lab's tracer, a library\n"
+    "  --ncu FILE         Nsight Compute's program\n"
+    "  --bandwidth FILE   the lab's program that measures a copy\n"
+    "  --next WORDS       printed at the end where nothing is missed\n"
+    "  --time-limit S     seconds for one run (default 300)\n"
+    "  --help             print this\n\n"
+    "exit codes: 0 nothing that can be measured here is missed, 1 a goal is missed, 2 bad usage\n";
+
+constexpr int kExitNothingMissed = 0;
+constexpr int kExitMissed = 1;
+
+struct Arguments {
+  validate::Instruments instruments;
+  std::string name, next;
+};
+
+Arguments read_arguments(int argc, char** argv) {
+  Arguments arguments;
+  validate::Instruments& have = arguments.instruments;
+  validate::CommandLine line("goals", kHelp);
+  line.flag("--gpu", &have.on_gpu);
+  line.integers("--ranks", 1, 100000, "number of ranks", &have.ranks);
+  line.text("--watched", &have.watched);
+  line.text("--on-cpu", &have.on_cpu);
+  line.text("--before", &have.before);
+  line.text("--tracer", &have.tracer);
+  line.text("--ncu", &have.ncu);
+  line.text("--bandwidth", &have.bandwidth);
+  line.text("--name", &arguments.name);
+  line.text("--next", &arguments.next);
+  line.seconds("--time-limit", &have.time_limit);
+  line.read(argc, argv, &have.program);
+  if (have.on_cpu.empty()) have.on_cpu = have.on_gpu ? have.watched : have.program;
+  const std::string& name = arguments.name;
+  if (name.size() < 3 || !std::isdigit(static_cast<unsigned char>(name[0])) ||
+      !std::isdigit(static_cast<unsigned char>(name[1])) || name[2] != '_') {
+    lab::fail(lab::kExitBadUsage, "--name: needs a step's name, such as 04_jacobi_kernel");
+  }
+  return arguments;
+}
+
+int run(const Arguments& arguments) {
+  using validate::GoalResult;
+  validate::Bench bench(arguments.instruments);
+  const char* name = arguments.name.c_str();
+  int count[3] = {};
+  for (const GoalResult& finding : validate::measure_goals(std::atoi(name), &bench)) {
+    constexpr const char* kWords[] = {"reached", "MISSED", "not measurable here"};
+    std::printf("  Goal %s: %s\n    %s\n", kWords[finding.kind], finding.goal.c_str(),
+                finding.found.c_str());
+    if (finding.kind == GoalResult::kMissed) std::printf("    %s\n", finding.advice.c_str());
+    ++count[finding.kind];
+  }
+  const int reached = count[GoalResult::kReached], missed = count[GoalResult::kMissed];
+  if (missed > 0) {
+    std::printf("%s: right, but the step's goal is not reached\n", name);
+    return kExitMissed;
+  }
+  if (count[GoalResult::kNotMeasurable] == 0) {
+    std::printf("%s: done\n", name);
+  } else if (reached > 0) {
+    std::printf("%s: right; of its goals, what can be measured here is reached\n", name);
+  } else {
+    std::printf("%s: right; the goal cannot be measured here\n", name);
+  }
+  if (!arguments.next.empty()) std::printf("  %s\n", arguments.next.c_str());
+  return kExitNothingMissed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments = read_arguments(argc, argv);
+  validate::catch_interrupts();
+  try {
+    return run(arguments);
+  } catch (const validate::Interrupted& interrupted) {
+    std::fprintf(stderr, "\ngoals: interrupted\n");
+    return 128 + interrupted.signal;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "goals: %s\n", error.what());
+    return lab::kExitBadUsage;
+  }
+}

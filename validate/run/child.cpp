@@ -1,0 +1,243 @@
+#include "run/child.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <set>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace validate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMaxOutput = 64 << 10;
+constexpr double kLastWordsSeconds = 10;  // where much else runs, lines are found slowly
+
+volatile std::sig_atomic_t caught_signal = 0;
+
+void on_signal(int signal) { caught_signal = signal; }
+
+/// Appends what the pipe holds now; returns false at its end.
+bool drain(int pipe, std::string* output) {
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = read(pipe, buffer, sizeof buffer);
+    if (got > 0) {
+      output->append(buffer, static_cast<std::size_t>(got));
+      if (output->size() > 2 * kMaxOutput) output->erase(0, output->size() - kMaxOutput);
+    } else if (got == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+}
+
+/// The children that run now, each in a process group of its own. Several threads may run one each.
+std::mutex running_mutex;
+std::set<pid_t> running;
+
+/// Ends what a child left behind outside its process group, a daemon say: since this process is
+/// their reaper (see run_child), they are its own children once the child is gone. What belongs to
+/// another child that still runs stays.
+void end_left_behind() {
+  const std::lock_guard<std::mutex> lock(running_mutex);
+  const std::string own = "/proc/self/task/";
+  for (int round = 0; round < 100; ++round) {
+    bool any = false;
+    // A process lists its children by the thread that started them, and what it was left by its
+    // first one.
+    std::ifstream children(own + std::to_string(getpid()) + "/children");
+    for (pid_t left; children >> left;) {
+      if (running.count(left) > 0 || running.count(getpgid(left)) > 0) continue;
+      any = true;
+      kill(left, SIGKILL);
+      while (waitpid(left, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    // Who was killed may have had children of its own.
+    if (!any) return;
+  }
+}
+
+/// Bytes that would do something to a terminal, as '?'.
+std::string harmless(std::string line) {
+  for (char& c : line) {
+    if (c != '\t' && (static_cast<unsigned char>(c) < 32 || c == 127)) c = '?';
+  }
+  return line;
+}
+
+}  // namespace
+
+Interrupted::Interrupted(int signal_number)
+    : std::runtime_error("interrupted"), signal(signal_number) {}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    // What nohup made us ignore stays ignored.
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+std::string ChildResult::last_line() const {
+  std::string of_launcher;
+  std::size_t end = output.size();
+  while (end > 0) {
+    const std::size_t newline = end > 0 ? output.rfind('\n', end - 1) : std::string::npos;
+    const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
+    std::string line = output.substr(begin, end - begin);
+    if (end < output.size() && !line.empty() && line.back() == '\r') line.pop_back();  // "\r\n"
+    // What a progress line left before a carriage return is not part of the message.
+    const std::size_t carriage = line.rfind('\r');
+    if (carriage != std::string::npos) line.erase(0, carriage + 1);
+    if (line.rfind("\033[K", 0) == 0) line.erase(0, 3);
+    if (line.find_first_not_of(" \t") != std::string::npos) {
+      // A launcher of ranks that are ended may say so of itself, behind the program's words.
+      if (line.rfind("[warn] ", 0) != 0) return harmless(line.substr(0, 500));
+      if (of_launcher.empty()) of_launcher = harmless(line.substr(0, 500));
+    }
+    if (begin == 0) break;
+    end = begin - 1;
+  }
+  return of_launcher;
+}
+
+ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
+                      const std::atomic<bool>* unwanted) {
+  ChildResult result;
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+
+  // The second pipe tells whether exec worked: it closes by itself where it did.
+  int output[2], exec_error[2];
+  if (pipe2(output, O_CLOEXEC) != 0 || pipe2(exec_error, O_CLOEXEC) != 0) {
+    throw std::runtime_error(std::string("no pipe to a child process: ") + std::strerror(errno));
+  }
+  // Processes whose parent ends become children of this one, and not of the system's first.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const Clock::time_point start = Clock::now();
+  const pid_t parent = getpid();
+  std::unique_lock<std::mutex> starting(running_mutex);
+  const pid_t child = fork();
+  if (child < 0) {
+    throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
+  }
+  if (child == 0) {
+    setpgid(0, 0);
+    // It does not outlive this process, whatever ends that.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(null, STDIN_FILENO);
+    dup2(output[1], STDOUT_FILENO);
+    dup2(output[1], STDERR_FILENO);
+    // With a path, a file that is no program is an error (execvp would hand it to the shell).
+    std::strchr(argv[0], '/') ? execv(argv[0], argv.data()) : execvp(argv[0], argv.data());
+    const int error = errno;
+    if (write(exec_error[1], &error, sizeof error) < 0) _exit(126);
+    _exit(127);
+  }
+  setpgid(child, child);  // in both processes, so that it holds whichever comes first
+  running.insert(child);
+  starting.unlock();
+  close(output[1]);
+  close(exec_error[1]);
+  fcntl(output[0], F_SETFL, O_NONBLOCK);
+
+  int error = 0;
+  ssize_t got;
+  do {
+    got = read(exec_error[0], &error, sizeof error);
+  } while (got < 0 && errno == EINTR);
+  close(exec_error[0]);
+  result.started = got == 0;
+
+  int status = 0;
+  rusage used{};
+  bool open = true, ended = false;
+  while (!ended) {
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    if (caught_signal != 0 || (unwanted && *unwanted)) break;
+    if (elapsed > time_limit_seconds && !result.timed_out) {
+      result.timed_out = true;
+      kill(-child, SIGUSR1);
+    }
+    if (elapsed > time_limit_seconds + kLastWordsSeconds) break;
+    // The pipe's end wakes us when the child exits; a short timeout serves the rest.
+    pollfd wait{output[0], POLLIN, 0};
+    poll(&wait, open ? 1 : 0, open ? 50 : 1);
+    if (open) open = drain(output[0], &result.output);
+    // What the child has left in its group is ended while its number is still its own.
+    siginfo_t exited{};
+    ended = waitid(P_PID, static_cast<id_t>(child), &exited, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            exited.si_pid == child;
+  }
+  kill(-child, SIGKILL);
+  while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
+  }
+  {
+    const std::lock_guard<std::mutex> lock(running_mutex);
+    running.erase(child);
+  }
+  end_left_behind();
+  drain(output[0], &result.output);
+  close(output[0]);
+  if (result.output.size() > kMaxOutput) {
+    result.output.erase(0, result.output.size() - kMaxOutput);
+  }
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  auto seconds = [](const timeval& t) { return t.tv_sec + 1e-6 * t.tv_usec; };
+  result.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
+  result.max_bytes = 1024.0 * used.ru_maxrss;
+  if (caught_signal != 0) throw Interrupted(caught_signal);
+
+  if (!result.started) {
+    result.output = std::strerror(error);
+  } else if (WIFEXITED(status)) {
+    result.exit_code = WEXITSTATUS(status);
+  } else if (WIFSIGNALED(status) && !result.timed_out) {
+    result.signal = WTERMSIG(status);
+  }
+  return result;
+}
+
+std::string describe_signal(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV, a memory access that is not allowed";
+    case SIGBUS:
+      return "SIGBUS, a memory access that cannot be served";
+    case SIGABRT:
+      return "SIGABRT, it called abort (a failed assert, an exception, a damaged heap)";
+    case SIGFPE:
+      return "SIGFPE, an integer division by zero";
+    case SIGILL:
+      return "SIGILL, an instruction that this CPU does not have";
+    case SIGKILL:
+      return "SIGKILL, it was ended from outside: often by the system, out of memory";
+    case SIGXCPU:
+      return "SIGXCPU, it used up the CPU time that it may take";
+    case SIGXFSZ:
+      return "SIGXFSZ, a file grew larger than files may";
+    default:
+      return std::string("signal ") + std::to_string(signal) + ", " + strsignal(signal);
+  }
+}
+
+}  // namespace validate

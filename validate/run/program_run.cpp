@@ -1,0 +1,229 @@
+#include "run/program_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include <sys/resource.h>
+
+#include <lab/options.h>
+
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// A limit of this process, which its children inherit; 0: there is none.
+double limit_of(__rlimit_resource resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+  return static_cast<double>(limit.rlim_cur);
+}
+
+/// "60 MB"
+std::string size_in_words(double bytes) {
+  if (bytes >= 1e9) return format("%.3g GB", 1e-9 * bytes);
+  return bytes >= 1e6 ? format("%.3g MB", 1e-6 * bytes) : format("%.3g KB", 1e-3 * bytes);
+}
+
+bool says(const std::string& text, const char* words) {
+  return text.find(words) != std::string::npos;
+}
+
+/// What an MPI job needs of TMPDIR for itself: Open MPI's memory that the ranks share.
+constexpr double kBytesOfAJob = 8e6;
+
+/// Why a run left no record, if that is the machine's trouble and not the program's: a limit, or no
+/// space. Else "".
+std::string trouble_of_machine(const Case& run, const ChildResult& child, const std::string& dir) {
+  const std::string said = last_words(child);
+  const double cpu_limit = limit_of(RLIMIT_CPU), memory_limit = limit_of(RLIMIT_AS);
+  const std::string cpu =
+      format("a program may use %.0f s of CPU time here (ulimit -t)", cpu_limit);
+  const std::string file_too_large =
+      "a file may have " + size_in_words(limit_of(RLIMIT_FSIZE)) + " here (ulimit -f)";
+  switch (child.signal) {
+    case SIGXCPU:
+      return cpu;
+    case SIGXFSZ:
+      return file_too_large;
+    case SIGKILL: {
+      if (cpu_limit > 0 && child.cpu_seconds > cpu_limit - 1) return cpu;
+      // A program that takes far more memory than its fields need is to blame for that itself.
+      const double needed = 1e9 + 40.0 * run.n * run.n;
+      if (child.max_bytes > needed) return "";
+      return "the program was ended from outside (SIGKILL), often by the system, out of memory";
+    }
+    default:
+      break;
+  }
+  // The lab's own words before anything is allocated; a cudaMalloc that fails is another matter.
+  if (child.exit_code == lab::kExitDoesNotFit && says(said, "the largest n that fits is")) {
+    return said;
+  }
+  if (memory_limit > 0 &&
+      (child.exit_code == lab::kExitDoesNotFit || says(child.output, "std::bad_alloc") ||
+       says(child.output, "annot allocate memory"))) {
+    return "a program may have " + size_in_words(memory_limit) + " of memory here (ulimit -v)";
+  }
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(dir).parent_path();
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  if (says(child.output, "No space left on device") || says(child.output, "not enough space") ||
+      (!error && static_cast<double>(space.available) < (run.ranks > 0 ? kBytesOfAJob : 1e5))) {
+    return "no space is left in " + folder.parent_path().string() +
+           " (TMPDIR names another folder)";
+  }
+  if (child.exit_code != lab::kExitCannotWrite) return "";
+  const bool limited = says(said, "File too large") && limit_of(RLIMIT_FSIZE) > 0;
+  return limited ? file_too_large : said;
+}
+
+}  // namespace
+
+std::string launcher() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string() + "/ranks";
+}
+
+std::string describe(const Case& run) {
+  const std::string ranks =
+      run.ranks > 0 ? format(", %d rank%s%s%s", run.ranks, run.ranks == 1 ? "" : "s",
+                             run.halos ? ", LAB_HALOS=" : "", run.halos ? run.halos : "")
+                    : "";
+  if (run.tolerance > 0) {
+    return format("%s, n = %d, --tolerance %.3g", lab::problem_name(run.problem), run.n,
+                  run.tolerance) +
+           ranks;
+  }
+  return format("%s, n = %d, %d iteration%s", lab::problem_name(run.problem), run.n, run.iterations,
+                run.iterations == 1 ? "" : "s") +
+         (run.check_every > 0 ? format(", --check-every %d", run.check_every) : "") + ranks +
+         (run.order ? format(", threads in %s order", run.order) : "");
+}
+
+std::string last_words(const ChildResult& child) {
+  const std::string said = child.last_line();
+  const std::size_t colon = said.find(": ");
+  return colon < said.find(' ') ? said.substr(colon + 2) : said;
+}
+
+Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
+                double time_limit, const std::atomic<bool>* unwanted) {
+  Run result;
+  std::error_code ignored;
+  std::filesystem::remove_all(dir, ignored);
+  std::vector<std::string> command;
+  if (run.halos || run.order || run.strict || run.ranks > 0) command.push_back("env");
+  if (run.halos) command.push_back(std::string("LAB_HALOS=") + run.halos);
+  if (run.order) command.push_back(std::string("LAB_CPU_ORDER=") + run.order);
+  if (run.strict) command.push_back("LAB_CPU_STRICT=1");
+  // What a launcher leaves behind when it is ended goes with its folder; and no other one removes
+  // what it has there, as those do that share a folder and end at that moment.
+  const std::string job_folder = dir + "-job";
+  if (run.ranks > 0) {
+    std::filesystem::create_directories(job_folder, ignored);
+    command.insert(command.end(), {"TMPDIR=" + job_folder, launcher(), std::to_string(run.ranks)});
+  }
+  command.push_back(program);
+  auto add = [&](const char* option, const std::string& value) {
+    command.insert(command.end(), {option, value});
+  };
+  add("--n", std::to_string(run.n));
+  if (run.tolerance > 0) {
+    add("--tolerance", format("%.17g", run.tolerance));
+    add("--max-iterations", std::to_string(run.iterations));
+  } else {
+    add("--iterations", std::to_string(run.iterations));
+  }
+  add("--problem", lab::problem_name(run.problem));
+  add("--record", dir);
+  add("--record-field", hashed ? "rows" : "full");
+  if (run.check_every > 0) add("--check-every", std::to_string(run.check_every));
+  command.push_back("--quiet");
+  result.child = run_child(command, time_limit, unwanted);
+  std::filesystem::remove_all(job_folder, ignored);
+  ChildResult& child = result.child;
+  if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
+    // What ended one rank, as a launcher tells it.
+    child.signal = child.exit_code - 128;
+  }
+  const std::string said = last_words(child);
+  if (!child.started) {
+    result.error = program + ": " + child.output;
+  } else if (child.timed_out) {
+    // What prints without end may have to wait for its reader.
+    const bool idle =
+        run.ranks == 0 && child.cpu_seconds < 0.05 * time_limit && child.output.size() < (32 << 10);
+    result.error =
+        format("it did not end within %.0f s", time_limit) +
+        (idle ? ", and used almost no CPU time: it waits (for the GPU or for input), or was stopped"
+              : ": an endless loop, a deadlock, or very slow");
+  } else if (child.signal != 0) {
+    result.error = "it crashed: " + describe_signal(child.signal);
+  } else if (child.exit_code > lab::kExitNotConverged) {
+    result.error = format("it ended with exit code %d", child.exit_code) +
+                   (said.empty() ? std::string(", and said nothing") : ": " + said);
+  } else if (!std::filesystem::exists(dir, ignored) ||
+             (std::filesystem::is_directory(dir, ignored) &&
+              !std::filesystem::exists(
+                  std::filesystem::symlink_status(dir + "/run.json", ignored)))) {
+    result.error =
+        format("it ended with exit code %d before Run wrote its record", child.exit_code) +
+        (child.exit_code == 0 || said.empty()
+             ? ": does main get to its end, where it calls run.finish?"
+             : ": " + said);
+  } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
+    result.error = "its record is no use: " + result.error;
+  } else if (run.ranks > 0 && result.record.ranks != run.ranks) {
+    result.error = format(
+        "%d ranks were started, and each knows of %d: they compute the same field "
+        "side by side, and not together (where is lab::Ranks?)",
+        run.ranks, result.record.ranks);
+  } else if (run.tolerance == 0 && child.exit_code != 0 &&
+             result.record.iterations == run.iterations &&
+             !std::isnan(result.record.residuals.back().value)) {
+    result.error = format("it made all %d iterations, and still ended with exit code %d",
+                          run.iterations, child.exit_code);
+  }
+  if (!result.error.empty() && child.started && !child.timed_out) {
+    result.machine = trouble_of_machine(run, child, dir);
+  }
+  return result;
+}
+
+int default_n(const std::string& program) {
+  const std::string help = run_child({program, "--help"}, 60).output;
+  const std::size_t option = help.find("--n N");
+  const std::size_t at = option == std::string::npos ? option : help.find("(default ", option);
+  return at == std::string::npos ? 0 : std::atoi(help.c_str() + at + 9);
+}
+
+std::string why_no_jobs(double time_limit) {
+  const ChildResult child = run_child({launcher(), "2", "true"}, std::min(time_limit, 60.0));
+  if (child.started && child.exit_code == 0) return "";
+  const std::string said = child.started ? last_words(child) : child.output;
+  return "MPI starts no job here: " +
+         (said.empty() ? format("%s ends with exit code %d", launcher().c_str(), child.exit_code)
+                       : said);
+}
+
+std::vector<float> read_field(const std::string& dir, int n) {
+  FieldReader reader;
+  std::string error;
+  std::vector<float> field;
+  if (!reader.open(dir, n, &error)) return field;
+  field.reserve(static_cast<std::size_t>(n) * n);
+  for (int j = 0; j < n; ++j) {
+    const float* row = reader.next_row();
+    if (!row) return {};
+    field.insert(field.end(), row, row + n);
+  }
+  return field;
+}
+
+}  // namespace validate

@@ -1,0 +1,34 @@
+#include "run/text.h"
+
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+
+namespace validate {
+
+std::string format(const char* pattern, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+std::string join(const std::vector<std::string>& parts, const std::string& last) {
+  std::string text;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (k > 0) text += k + 1 == parts.size() ? " " + last + " " : ", ";
+    text += parts[k];
+  }
+  return text;
+}
+
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + before.size(), end = text.find(after, begin);
+  return end == std::string::npos ? "" : text.substr(begin, end - begin);
+}
+
+}  // namespace validate

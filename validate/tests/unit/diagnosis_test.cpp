@@ -1,0 +1,1348 @@
+// What the diagnosis says of programs that are wrong in one way each: Jacobi solvers in memory, of
+// which a part was exchanged for a wrong one. And nothing is said where nothing fits.
+
+#include "explain/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "explain/cells.h"
+#include "judge/compare.h"
+#include "judge/reference.h"
+#include "explain/stencil_fit.h"
+#include "test_helpers.h"
+
+namespace {
+
+using lab::ProblemKind;
+using validate::Case;
+using validate::Cells;
+using validate::Diagnosis;
+using validate::Observation;
+using validate::Wrong;
+
+constexpr int kN = 100;  // 3 blocks of 32 and 4 points more
+constexpr int kIterations = 10;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+using Field = std::vector<float>;
+
+/// A solver in parts. A test puts a wrong part in place of a right one.
+struct Solver {
+  int n = kN;
+  ProblemKind problem = ProblemKind::kProbe;
+  int runs = 0;  ///< how often it was asked
+
+  float& at(Field& f, int i, int j) const { return f[static_cast<std::size_t>(j) * n + i]; }
+  float at(const Field& f, int i, int j) const { return f[static_cast<std::size_t>(j) * n + i]; }
+  float mean(const Field& f, int i, int j) const {
+    return 0.25f * ((at(f, i + 1, j) + at(f, i, j + 1)) + (at(f, i - 1, j) + at(f, i, j - 1)));
+  }
+
+  Solver() = default;
+  Solver(const Solver&) = delete;  // its parts know where it stands
+  Solver& operator=(const Solver&) = delete;
+
+  /// The new value of an interior point.
+  std::function<float(const Field& old, int i, int j)> update =
+      [this](const Field& old, int i, int j) { return mean(old, i, j); };
+  std::function<bool(int i, int j)> is_swept = [](int, int) { return true; };
+  std::function<bool(int i, int j)> is_copied = [](int, int) { return true; };
+  std::function<bool(int i, int j)> is_counted = [](int, int) { return true; };
+  std::function<double(double change)> counted = [](double change) { return change * change; };
+  std::function<double(double sum)> residual = [this](double sum) {
+    return std::sqrt(sum / (static_cast<double>(n) * n));
+  };
+  std::function<void(Field& f_old, Field& f_new)> start = [](Field&, Field&) {};
+  std::function<void(Field& f_old, Field& f_new)> after_sweep = [](Field&, Field&) {};
+  std::function<void(Field& f_old, Field& f_new)> before_sweep = [](Field&, Field&) {};
+  std::function<void(Field& f_old)> finish = [](Field&) {};
+  std::function<int(int asked)> iterations = [](int asked) { return asked; };
+  bool resets_sum = true;
+
+  Observation run(const Case& asked) {
+    ++runs;
+    n = asked.n;
+    const lab::Problem data(problem, n, 1);
+    Field f_old = test::make_field(n, data.initial_old()), f_new;
+    f_new = test::make_field(n, data.initial_new());
+    start(f_old, f_new);
+    Observation seen;
+    double sum = 0;
+    const int count = iterations(asked.iterations);
+    for (int k = 1; k <= count; ++k) {
+      before_sweep(f_old, f_new);
+      if (resets_sum) sum = 0;
+      for (int j = 1; j < n - 1; ++j) {
+        for (int i = 1; i < n - 1; ++i) {
+          if (!is_swept(i, j)) continue;
+          const float value = update(f_old, i, j);
+          if (is_counted(i, j)) sum += counted(static_cast<double>(value - at(f_old, i, j)));
+          at(f_new, i, j) = value;
+        }
+      }
+      after_sweep(f_old, f_new);
+      for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < n; ++i) {
+          if (is_copied(i, j)) at(f_old, i, j) = at(f_new, i, j);
+        }
+      }
+      seen.residuals.push_back({k, residual(sum)});
+      seen.iterations = k;
+      if (std::isnan(seen.residuals.back().value)) break;  // as the steps' loops do
+    }
+    finish(f_old);
+    seen.field = f_old;
+    return seen;
+  }
+};
+
+class DiagnosisTest : public ::testing::Test {
+ protected:
+  /// What is said of the solver, as one text.
+  std::string said(int step = 9, ProblemKind problem = ProblemKind::kProbe) {
+    const Case run = {problem, kN, kIterations};
+    validate::Patient patient;
+    patient.step = step;
+    patient.names = names;
+    patient.source = source;
+    patient.watched = watched;
+    patient.finding.kind = found;
+    patient.finding.shared = found_shared;
+    patient.finding.line = patient.finding.other_line = found_at;
+    patient.run = [&](const Case& asked, Observation* seen) {
+      *seen = solver.run(asked);
+      return true;
+    };
+    patient.run_again = run_again ? run_again : patient.run;
+    const Observation seen = solver.run(run);
+    Wrong wrong;
+    wrong.run = run;
+    wrong.made = seen.iterations;
+    validate::Reference reference(lab::Problem(problem, kN, 1));
+    std::vector<double> residuals;
+    for (int k = 1; k <= seen.iterations; ++k) {
+      residuals.push_back(reference.sweep());
+      const Case shorter = {problem, kN, k};
+      if (wrong.field || validate::wrong_cells(shorter, solver.run(shorter).field).count() == 0) {
+        continue;
+      }
+      wrong.field = true;
+      wrong.first_iteration = k;
+    }
+    wrong.residual = validate::compare_residuals(residuals, seen.residuals, kN).kind ==
+                     validate::ResidualComparison::kWrong;
+    EXPECT_TRUE(wrong.field || wrong.residual || wrong.made < kIterations) << "nothing is wrong";
+    solver.runs = 0;
+    std::string text;
+    for (const std::string& line : validate::diagnose(wrong, patient).lines()) text += line + "\n";
+    EXPECT_LE(solver.runs, 8) << "every run costs half a second on a GPU";
+    return text;
+  }
+
+  Solver solver;
+  std::set<std::string> names;  ///< in the solver's source; none: it is not at hand
+  std::string source;           ///< the same
+  bool watched = false;         ///< every access was looked at, and this was found
+  validate::Finding::Kind found = validate::Finding::kNone;
+  bool found_shared = false;  ///< in shared memory
+  int found_at = 0;           ///< the line
+  std::function<bool(const Case&, Observation*)> run_again;
+};
+
+#define EXPECT_SAYS(words, text) EXPECT_NE((text).find(words), std::string::npos) << (text)
+
+TEST_F(DiagnosisTest, a_race_in_a_tile_comes_before_what_it_looks_like) {
+  // Some rows read the one above in place of their own.
+  solver.update = [this](const Field& old, int i, int j) {
+    return j % 8 == 3 ? solver.mean(old, i, j + 1) : solver.mean(old, i, j);
+  };
+  EXPECT_EQ(said().find("a race"), std::string::npos) << said();
+  watched = found_shared = true;
+  found = validate::Finding::kRace;
+  found_at = 95;
+  EXPECT_SAYS(
+      "a race: one thread of a block writes shared memory, another one reads it, at line "
+      "95",
+      said());
+}
+
+// ---- Points that are left out
+
+TEST_F(DiagnosisTest, first_and_last_columns_and_rows_left_out_by_the_sweep) {
+  solver.is_swept = [](int i, int) { return i > 1; };
+  EXPECT_SAYS("the sweep leaves out the first interior column, i = 1;", said());
+  solver.is_swept = [](int i, int) { return i < kN - 2; };
+  EXPECT_SAYS("the sweep leaves out the last interior column, i = 98;", said());
+  solver.is_swept = [](int, int j) { return j > 1; };
+  EXPECT_SAYS("the sweep leaves out the first interior row, j = 1;", said());
+  solver.is_swept = [](int, int j) { return j < kN - 2; };
+  EXPECT_SAYS("look at: the bounds of i and j in jacobi_sweep_kernel", said());
+  EXPECT_SAYS("look at: the bounds of i and j in jacobi_sweep:", said(0));
+}
+
+TEST_F(DiagnosisTest, a_grid_rounded_down) {
+  solver.is_swept = [](int i, int j) { return i < 96 && j < 96; };
+  EXPECT_SAYS("the last 3 interior columns, i = 96..98, and the last 3 interior rows", said());
+  EXPECT_SAYS("behind the last whole block (100 % 32 = 4)", said());
+  EXPECT_SAYS("look at: the launch grid in jacobi_sweep", said());
+  EXPECT_EQ(said(0).find("block"), std::string::npos) << "step 00 has no blocks";
+  solver.is_copied = solver.is_swept;
+  EXPECT_SAYS("neither sweep nor copy (or swap) reaches", said());
+  solver.is_swept = [](int, int) { return true; };
+  EXPECT_SAYS("the sweep is right, but the copy (or swap) leaves out the last 3", said());
+}
+
+TEST_F(DiagnosisTest, rows_of_each_block_left_out) {
+  solver.is_swept = [](int, int j) { return j % 32 < 4; };
+  EXPECT_SAYS("the sweep leaves out the rows with j % 32 from 4 to 31", said());
+}
+
+TEST_F(DiagnosisTest, points_left_out_from_a_later_iteration_on) {
+  int sweep = 0;
+  solver.start = [&](Field&, Field&) { sweep = 0; };
+  solver.before_sweep = [&](Field&, Field&) { ++sweep; };
+  solver.is_copied = [&](int i, int) { return sweep < 3 || i != 98; };
+  EXPECT_SAYS(
+      "in iteration 3 the sweep is right, but the copy (or swap) leaves out the last "
+      "interior column",
+      said());
+}
+
+TEST_F(DiagnosisTest, no_copy_or_the_wrong_way) {
+  solver.is_copied = [](int, int) { return false; };
+  EXPECT_SAYS("the new field never becomes the old one. Either the copy is missing, or it goes",
+              said());
+}
+
+TEST_F(DiagnosisTest, a_copy_before_the_sweep) {
+  solver.is_copied = [](int, int) { return false; };
+  solver.before_sweep = [](Field& f_old, Field& f_new) { f_old = f_new; };
+  EXPECT_SAYS("the copy comes before the sweep", said());
+}
+
+TEST_F(DiagnosisTest, no_sweep_at_all) {
+  solver.is_swept = [](int, int) { return false; };
+  EXPECT_SAYS("the sweep changes no point, and every residual is 0", said());
+  EXPECT_SAYS("look at: the launch of jacobi_sweep_kernel", said());
+}
+
+// nvcc refuses it; the CPU's compiler takes it for a call of a function.
+TEST_F(DiagnosisTest, a_kernel_that_is_called_and_not_launched) {
+  solver.is_swept = [](int, int) { return false; };
+  source =
+      "void jacobi_sweep() {\n  CUDA_CHECK(x);\n  jacobi_sweep_kernel(f_new, f_old, sum, n);\n}";
+  names = {"jacobi_sweep_kernel", "__global__"};
+  EXPECT_SAYS("without <<<grid, block>>> in front of its arguments it is no launch", said(4));
+  source = "  jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);";
+  EXPECT_SAYS("was it accepted", said(4));
+}
+
+TEST_F(DiagnosisTest, sweeps_that_are_not_counted) {
+  solver.before_sweep = [&](Field& f_old, Field&) {
+    Field next = f_old;
+    for (int j = 1; j < kN - 1; ++j) {
+      for (int i = 1; i < kN - 1; ++i) solver.at(next, i, j) = solver.mean(f_old, i, j);
+    }
+    f_old = next;
+  };
+  EXPECT_SAYS("each iteration makes two sweeps", said());
+}
+
+// ---- Starting values and the boundary
+
+TEST_F(DiagnosisTest, the_starting_values_of_the_other_field) {
+  solver.start = [](Field& f_old, Field& f_new) { f_old = f_new; };
+  EXPECT_SAYS("they begin with the starting values of the other field", said());
+}
+
+TEST_F(DiagnosisTest, the_starting_values_of_the_other_field_and_none_for_that_one) {
+  solver.start = [](Field& f_old, Field& f_new) {
+    f_old = f_new;
+    f_new.assign(f_new.size(), 0.0f);
+  };
+  solver.is_copied = [](int, int) { return false; };
+  solver.after_sweep = [](Field& f_old, Field& f_new) { std::swap(f_old, f_new); };
+  EXPECT_SAYS("f_old gets the starting values that are f_new's, and f_new gets none", said(10));
+}
+
+TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
+  solver.start = [&](Field& f_old, Field&) {
+    for (int j = 1; j < kN - 1; ++j) {
+      for (int i = 1; i < kN - 1; ++i) solver.at(f_old, i, j) = 0;
+    }
+  };
+  EXPECT_SAYS("the interior of f_old begins with 0", said());
+  solver.start = [&](Field& f_old, Field& f_new) {
+    for (int j = 0; j < kN; ++j) solver.at(f_old, kN - 1, j) = solver.at(f_new, kN - 1, j) = 0;
+  };
+  EXPECT_SAYS("the column i = 99 has no starting values", said());
+}
+
+// Wrong points on the boundary, which no sweep writes, speak of the start, and not of the sweep.
+TEST_F(DiagnosisTest, starting_values_of_other_points) {
+  auto start_at = [&](auto place) {
+    solver.start = [&, place](Field& f_old, Field& f_new) {
+      const Field from_old = f_old, from_new = f_new;
+      for (int j = 0; j < kN; ++j) {
+        for (int i = 0; i < kN; ++i) {
+          const auto [a, b] = place(i, j);
+          solver.at(f_old, i, j) = solver.at(from_old, a, b);
+          solver.at(f_new, i, j) = solver.at(from_new, a, b);
+        }
+      }
+    };
+  };
+  start_at([](int i, int j) { return std::pair(std::min(i + 1, kN - 1), j); });
+  EXPECT_SAYS("begins with the value of point (i+1, j)", said());
+  EXPECT_SAYS("look at: initialize_field", said());
+  EXPECT_EQ(said().find("jacobi_sweep"), std::string::npos);
+  start_at([](int i, int j) { return std::pair(i, kN - 1 - j); });
+  EXPECT_SAYS("or the result is handed over in another order", said());
+  start_at([](int, int j) { return std::pair(0, j); });
+  EXPECT_SAYS("begins with the value of point (0, j)", said());
+  solver.start = [](Field& f_old, Field& f_new) {
+    for (float& value : f_old) value *= 0.5f;
+    for (float& value : f_new) value *= 0.5f;
+  };
+  EXPECT_SAYS("a point begins with 0.5 times its value", said());
+  // A result that is scaled is none: the residuals are right.
+  solver.start = [](Field&, Field&) {};
+  solver.finish = [](Field& f_old) {
+    for (float& value : f_old) value *= 0.5f;
+  };
+  EXPECT_SAYS("the result is not handed over as it is", said());
+}
+
+TEST_F(DiagnosisTest, a_boundary_of_the_new_field_without_values) {
+  solver.start = [&](Field&, Field& f_new) {
+    for (int k = 0; k < kN; ++k) {
+      solver.at(f_new, k, 0) = solver.at(f_new, k, kN - 1) = 0;
+      solver.at(f_new, 0, k) = solver.at(f_new, kN - 1, k) = 0;
+    }
+  };
+  EXPECT_SAYS("the boundary holds 0 after a sweep, and all else is right. Either f_new", said());
+}
+
+TEST_F(DiagnosisTest, a_boundary_that_is_written_on_two_sides) {
+  // As a sweep from 0 on does it that finds nothing known before the field.
+  auto low = [&](const Field&, Field& f_new) {
+    for (int k = 0; k < kN; ++k) solver.at(f_new, 0, k) = solver.at(f_new, k, 0) = kNan;
+  };
+  solver.after_sweep = [&](Field& f_old, Field& f_new) { low(f_old, f_new); };
+  EXPECT_SAYS(
+      "hold no numbers after a sweep, and all else is right. Either the sweep (or the copy) "
+      "writes there",
+      said());
+  EXPECT_SAYS("f_new did not begin with its values\nlook at: the bounds of i and j", said());
+  // And a grid that is rounded down.
+  solver.is_swept = [](int i, int j) { return i < 96 && j < 96; };
+  EXPECT_SAYS("Besides, the sweep leaves out the last 3 interior columns", said());
+  EXPECT_SAYS("look at: the launch grid in jacobi_sweep: round it up", said());
+}
+
+TEST_F(DiagnosisTest, a_boundary_that_is_swept) {
+  solver.after_sweep = [&](Field& f_old, Field& f_new) {
+    for (int i = 1; i < kN - 1; ++i) {
+      const float outside = solver.at(f_old, i + 1, 0);  // what stands next where j is contiguous
+      solver.at(f_new, i, kN - 1) =
+          0.25f * ((solver.at(f_old, i + 1, kN - 1) + outside) +
+                   (solver.at(f_old, i - 1, kN - 1) + solver.at(f_old, i, kN - 2)));
+    }
+  };
+  EXPECT_SAYS("the sweep goes over the boundary's row j = 99 as if it were interior", said());
+}
+
+TEST_F(DiagnosisTest, another_problem) {
+  solver.problem = ProblemKind::kLaplace;
+  EXPECT_SAYS("it solves laplace, and --problem says probe", said());
+}
+
+TEST_F(DiagnosisTest, a_size_of_its_own) {
+  const int own = 64;
+  validate::Patient patient;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run({asked.problem, own, asked.iterations});
+    seen->field.resize(static_cast<std::size_t>(asked.n) * asked.n);
+    return true;
+  };
+  patient.run_again = patient.run;
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, kIterations};
+  wrong.made = kIterations;
+  wrong.field = wrong.residual = true;
+  wrong.first_iteration = 1;
+  const Diagnosis diagnosis = validate::diagnose(wrong, patient);
+  EXPECT_SAYS("--n changes nothing", diagnosis.cause);
+  EXPECT_SAYS("that of n = 64", diagnosis.cause);
+}
+
+// ---- Exchanged indices
+
+TEST_F(DiagnosisTest, a_result_with_i_and_j_exchanged) {
+  solver.finish = [&](Field& f) {
+    const Field copy = f;
+    for (int j = 0; j < kN; ++j) {
+      for (int i = 0; i < kN; ++i) solver.at(f, i, j) = solver.at(copy, j, i);
+    }
+  };
+  EXPECT_SAYS("the field is the right one with i and j exchanged", said());
+  EXPECT_SAYS("look at: run.finish", said());
+}
+
+TEST_F(DiagnosisTest, rows_of_another_length_than_they_have_in_memory) {
+  // Rows of `length` floats, read as if they had `stride`.
+  for (const auto& [length, stride, words] :
+       {std::tuple{kN + 28, kN, "row j is shifted by j * 28 points, as if a row were shorter"},
+        std::tuple{kN, kN + 28, "row j is shifted by j * 28 points, as if a row were longer"},
+        std::tuple{kN + 1, kN, "row j is shifted by j * 1 points, as if a row were shorter"}}) {
+    solver.finish = [&, length = length, stride = stride](Field& f) {
+      const Field right = f;
+      for (int j = 0; j < kN; ++j) {
+        for (int i = 0; i < kN; ++i) {
+          const int at = j * stride + i, a = at % length, b = at / length;
+          solver.at(f, i, j) = a < kN && b < kN ? solver.at(right, a, b) : 0.0f;
+        }
+      }
+    };
+    EXPECT_SAYS(words, said(12));
+  }
+}
+
+TEST_F(DiagnosisTest, one_array_with_i_and_j_exchanged) {
+  solver.update = [&](const Field& old, int i, int j) { return solver.mean(old, j, i); };
+  EXPECT_SAYS("one array's index has i and j exchanged", said());
+}
+
+TEST_F(DiagnosisTest, one_neighbour_with_i_and_j_exchanged) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, j + 1, i)) +
+                    (solver.at(f, i - 1, j) + solver.at(f, i, j - 1)));
+  };
+  EXPECT_SAYS("north is read with i and j exchanged", said());
+}
+
+TEST_F(DiagnosisTest, a_tile_with_i_and_j_exchanged) {
+  solver.update = [&](const Field& old, int i, int j) {
+    const int a = i / 32 * 32 + j % 32, b = j / 32 * 32 + i % 32;
+    return std::max(a, b) > kN - 2 || std::min(a, b) < 1 ? 0.0f : solver.mean(old, a, b);
+  };
+  EXPECT_SAYS("within each block of 32 x 32 points, i and j are exchanged", said());
+}
+
+TEST_F(DiagnosisTest, values_in_the_places_of_others) {
+  const Solver& s = solver;
+  auto moved = [&](auto place) {
+    return [&s, place](Field& f) {
+      const Field right = f;
+      for (int j = 0; j < kN; ++j) {
+        for (int i = 0; i < kN; ++i) {
+          const auto [a, b] = place(i, j);
+          f[static_cast<std::size_t>(j) * kN + i] = s.at(right, a, b);
+        }
+      }
+    };
+  };
+  solver.finish = moved([](int i, int) { return std::pair(i, i); });
+  EXPECT_SAYS("holds the value that belongs to point (i, i)", said());
+  solver.finish = moved([](int i, int j) { return std::pair(std::min(i + 1, kN - 1), j); });
+  EXPECT_SAYS("holds the value that belongs to point (i + 1, j)", said());
+  solver.finish = moved([](int, int j) { return std::pair(5, j); });
+  EXPECT_SAYS("all points of a row hold one value", said());
+  solver.finish = moved([](int i, int j) { return std::pair(i, j % 60); });
+  EXPECT_SAYS("the rows from j = 60 on hold the rows from 0 on again", said(10));
+}
+
+TEST_F(DiagnosisTest, indices_that_come_of_one) {
+  solver.is_swept = [](int i, int j) { return i % 32 == j % 32; };
+  EXPECT_SAYS("i and j come of the same threadIdx", said());
+  solver.is_swept = [](int i, int j) { return i / 32 == j / 32; };
+  EXPECT_SAYS("i and j come of the same blockIdx", said());
+  solver.is_swept = [](int i, int j) { return i == j; };
+  EXPECT_SAYS("only the points with i == j are reached", said());
+}
+
+TEST_F(DiagnosisTest, blocks_that_read_farther_and_farther_off) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return solver.mean(f, std::min(i + i / 32 * 2, kN - 2), j);
+  };
+  EXPECT_SAYS("One block's points begin 34 after the other's, not 32", said());
+}
+
+TEST_F(DiagnosisTest, another_line_in_the_place_of_a_neighbour) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, i, j + 1)) +
+                    (solver.at(f, i == 1 ? kN - 2 : i - 1, j) + solver.at(f, i, j - 1)));
+  };
+  EXPECT_SAYS("for west column 1 takes column 98", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, i, j + 1)) +
+                    (solver.at(f, i - 1, j) + solver.at(f, i, j / 8 * 8)));
+  };
+  EXPECT_SAYS("look at: the rows that a warp has in its registers", said(12));
+}
+
+TEST_F(DiagnosisTest, rows_without_starting_values) {
+  for (const float value : {0.0f, kNan}) {
+    solver.start = [&](Field& f_old, Field& f_new) {
+      for (int k = 40 * kN; k < kN * kN; ++k) f_old[k] = f_new[k] = value;
+    };
+    EXPECT_SAYS("the rows j = 40..99 have no starting values", said(10));
+  }
+}
+
+// ---- The update
+
+TEST_F(DiagnosisTest, wrong_neighbours_and_factors) {
+  const Solver& s = solver;
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.25f *
+           ((s.at(f, i - 1, j) + s.at(f, i, j + 1)) + (s.at(f, i - 1, j) + s.at(f, i, j - 1)));
+  };
+  EXPECT_SAYS("each point becomes 0.25 (north + south) + 0.5 west;", said());
+  solver.update = [&](const Field& f, int i, int j) { return 1.04f * s.mean(f, i, j); };
+  EXPECT_SAYS("0.26 (east + north + west + south): the right neighbours, but the factor", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return 0.2f * (4 * s.mean(f, i, j) + s.at(f, i, j));
+  };
+  EXPECT_SAYS("0.2 (east + north + west + south + the point itself)", said());
+  solver.update = [&](const Field&, int, int) { return 0.0f; };
+  EXPECT_SAYS("each point becomes 0\n", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return i == 50 ? 0.1f : s.mean(f, i - 1, j);
+  };
+  EXPECT_EQ(said().find("each point becomes"), std::string::npos) << "one column does not";
+}
+
+TEST_F(DiagnosisTest, the_field_that_it_writes_is_read) {
+  Field* target = nullptr;
+  solver.before_sweep = [&](Field& f_old, Field& f_new) {
+    f_new = f_old;
+    target = &f_new;
+  };
+  solver.update = [&](const Field&, int i, int j) { return solver.mean(*target, i, j); };
+  EXPECT_SAYS("west (new) + south (new)", said());
+  EXPECT_SAYS("it reads the field that it writes", said());
+  // As threads do it: some find new values, others not, in no order.
+  solver.update = [&](const Field& old, int i, int j) {
+    return solver.mean((i * 7 + j * 13) % 5 < 2 ? *target : old, i, j);
+  };
+  EXPECT_SAYS("some of them have their new values already", said());
+}
+
+// ---- The edges of blocks
+
+TEST_F(DiagnosisTest, each_side_of_the_halo) {
+  const Solver& s = solver;
+  solver.update = [&](const Field& f, int i, int j) {
+    return i % 32 == 0 ? 0.25f * ((s.at(f, i + 1, j) + s.at(f, i, j + 1)) +
+                                  (s.at(f, i, j) + s.at(f, i, j - 1)))
+                       : s.mean(f, i, j);
+  };
+  EXPECT_SAYS("only the first column of each block (i % 32 == 0) is wrong", said());
+  EXPECT_SAYS("0.25 (east + north + south + the point itself)", said());
+  EXPECT_SAYS("look at: the left column of the tile's halo", said());
+  auto unknown_at = [&](auto is_edge) {
+    solver.update = [&s, is_edge](const Field& f, int i, int j) {
+      return is_edge(i, j) ? kNan : s.mean(f, i, j);
+    };
+  };
+  unknown_at([](int i, int) { return i % 32 == 31; });
+  EXPECT_SAYS("only the last column of each block (i % 32 == 31) is wrong", said());
+  EXPECT_SAYS("not a number there: read, and never written?", said());
+  unknown_at([](int, int j) { return j % 32 == 0; });
+  EXPECT_SAYS("look at: the bottom row of the tile's halo", said());
+  unknown_at([](int, int j) { return j % 16 == 15; });
+  EXPECT_SAYS("only the last row of each block (j % 16 == 15) is wrong", said());
+  unknown_at([](int i, int) { return i % 32 == 0 || i % 32 == 31; });
+  EXPECT_SAYS("the left column and the right column of the tile's halo", said());
+  EXPECT_EQ(said(4).find("halo"), std::string::npos) << "step 04 has no tile";
+}
+
+TEST_F(DiagnosisTest, what_lanes_get_from_each_other) {
+  // East of a lane's last point comes point i + taken.
+  int every = 4, taken = 0;
+  solver.update = [&](const Field& old, int i, int j) {
+    if (i % every != every - 1) return solver.mean(old, i, j);
+    return 0.25f * ((solver.at(old, (i + taken + kN) % kN, j) + solver.at(old, i, j + 1)) +
+                    (solver.at(old, i - 1, j) + solver.at(old, i, j - 1)));
+  };
+  taken = -3;
+  EXPECT_SAYS(
+      "(the last of a lane's four), whose east neighbour is the next lane's; point (i-3, j)",
+      said(12));
+  EXPECT_SAYS("look at: the shuffles", said(12));
+  every = 80;
+  EXPECT_SAYS("the column i = 79 (the last of a strip)", said(12));
+  EXPECT_SAYS("look at: what the first and the last lane of a warp take", said(12));
+  // A program with a tile has no lanes to speak of.
+  every = 4;
+  EXPECT_EQ(said(9).find("lane"), std::string::npos);
+}
+
+TEST_F(DiagnosisTest, a_residual_that_is_said_once_more) {
+  int iteration = 0;
+  double last = 0;
+  solver.start = [&](Field&, Field&) { iteration = 0; };
+  solver.residual = [&](double sum) {
+    return iteration++ % 2 == 1 ? last : last = std::sqrt(sum / (double(kN) * kN));
+  };
+  EXPECT_SAYS(
+      "the residual of iteration 2, 4, 6 and 8 (and others) is that of the iteration before",
+      said());
+}
+
+TEST_F(DiagnosisTest, a_single_thread_or_block_that_adds) {
+  solver.is_counted = [](int i, int j) { return i == 1 && j == 1; };
+  EXPECT_SAYS("only the change of point (1, 1) is in the sum: a single thread", said(4));
+  solver.is_counted = [](int i, int j) { return i < 32 && j < 32; };
+  EXPECT_SAYS("block (0, 0), is in the sum, in another order of the threads as well", said(8));
+  EXPECT_EQ(said(8).find("last to write"), std::string::npos);
+  // Only if another order gives another block.
+  run_again = [&](const Case& asked, Observation* seen) {
+    solver.is_counted = [](int i, int j) { return i >= 64 && i < 96 && j < 32; };
+    *seen = solver.run(asked);
+    solver.is_counted = [](int i, int j) { return i < 32 && j < 32; };
+    return true;
+  };
+  EXPECT_SAYS("the last to write wins", said(8));
+}
+
+TEST_F(DiagnosisTest, a_sum_divided_by_what_it_should_not_be) {
+  solver.residual = [](double sum) { return std::sqrt(sum / 10 / (double(kN) * kN)); };
+  source = "constexpr int kCheckEvery = 10;";
+  EXPECT_SAYS("under the root it is divided by 10 as well, the sweeps from one residual", said(11));
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * kN)) / 10; };
+  EXPECT_SAYS("it is divided by 10 as well", said(11));
+}
+
+TEST_F(DiagnosisTest, a_sum_divided_by_the_points_of_one_rank) {
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * kN / 4)); };
+  Wrong wrong = {{ProblemKind::kProbe, kN, kIterations}, kIterations, false, 0, true};
+  wrong.run.ranks = 4;
+  validate::Patient patient;
+  patient.step = 14;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    return true;
+  };
+  patient.run_again = patient.run;
+  const Diagnosis fourth = validate::diagnose(wrong, patient);
+  EXPECT_SAYS("every squared change is counted 4 times, and there are as many ranks", fourth.cause);
+  EXPECT_SAYS("n * 25, the points of one rank's rows", fourth.cause);
+  wrong.run.ranks = 3;  // rows that are no whole part of all
+  solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * 33)); };
+  EXPECT_SAYS("under the root the sum is divided by n * 33, the points of one rank's rows",
+              validate::diagnose(wrong, patient).cause);
+}
+
+// Of one step each learner has another file: at first that of the step before.
+TEST_F(DiagnosisTest, words_are_those_of_the_file) {
+  solver.is_swept = [](int i, int) { return i < 96; };
+  names = {"tile", "kBlockX", "jacobi_sweep_kernel", "jacobi_sweeps"};
+  EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(12));
+  names = {"load_row", "kRows", "jacobi_pass_kernel", "jacobi_pass"};
+  // Three columns are no strip that a launch grid leaves out.
+  EXPECT_SAYS("look at: which columns and rows keep their old values in jacobi_pass_kernel",
+              said(12));
+  EXPECT_EQ(said(12).find("launch grid"), std::string::npos);
+  names.clear();
+  EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(11));
+  EXPECT_SAYS("look at: which columns and rows keep their old values in jacobi_sweep_kernel",
+              said(12));
+  solver.is_swept = [](int, int j) { return j < 96; };
+  EXPECT_SAYS("the launch grid in jacobi_sweeps: round it up, enough blocks side by side",
+              said(12));
+}
+
+TEST_F(DiagnosisTest, a_kernel_is_called_as_the_file_calls_it) {
+  solver.is_swept = [](int i, int) { return i > 1; };
+  source =
+      "__global__ void init(float* f) {}\n__global__ void __launch_bounds__(32 * 4)\n"
+      "    relax(float* u_new, const float* u) {}\nvoid step() { relax<<<1, 1>>>(a, b); }\n";
+  names = {"init", "relax", "step"};
+  EXPECT_SAYS("the bounds of i and j in relax", said(4));
+  EXPECT_EQ(said(4).find("jacobi_sweep"), std::string::npos);
+}
+
+TEST_F(DiagnosisTest, every_second_point) {
+  solver.is_swept = [](int i, int j) { return (i + j) % 2 == 0; };
+  EXPECT_SAYS("the sweep leaves out every second point, those with an odd i + j", said(4));
+  solver.is_swept = [](int i, int j) { return (i + j) % 2 == 1; };
+  EXPECT_SAYS("the sweep leaves out every second point, those with an even i + j", said(4));
+}
+
+TEST_F(DiagnosisTest, a_race) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return solver.mean(f, i, j) + ((i * j) % 7 == 3 ? 0.01f * (i % 11) : 0.0f);
+  };
+  EXPECT_EQ(said().find("race"), std::string::npos);
+  run_again = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    seen->field[kN + 5] += 0.5f;
+    return true;
+  };
+  EXPECT_SAYS("two runs of it give different fields: a race", said());
+  EXPECT_SAYS("look at: __syncthreads()", said());
+  EXPECT_EQ(said(5).find("__syncthreads"), std::string::npos) << "step 05 has no barrier";
+}
+
+TEST_F(DiagnosisTest, rows_beside_the_borders_between_ranks) {
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 1};
+  wrong.run.ranks = 2;
+  wrong.field = true;
+  wrong.first_iteration = 1;
+  int first = 50;
+  solver.update = [&](const Field& f, int i, int j) {
+    return solver.mean(f, i, j) + (j >= first && j <= 50 ? 0.1f : 0.0f);
+  };
+  validate::Patient patient;
+  patient.step = 14;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    return true;
+  };
+  EXPECT_SAYS("only the row j = 50 is wrong after 1 sweep: it lies beside the borders",
+              validate::diagnose_borders(wrong, patient).cause);
+  first = 49;
+  EXPECT_SAYS("only the rows j = 49..50 are wrong after 1 sweep: they lie beside the borders",
+              validate::diagnose_borders(wrong, patient).cause);
+}
+
+TEST_F(DiagnosisTest, points_that_are_no_numbers) {
+  solver.update = [&](const Field&, int, int) { return kNan; };
+  EXPECT_SAYS("every point that a sweep computes is not a number from iteration 1 on", said());
+  solver.update = [&](const Field& f, int i, int j) {
+    return i == 20 && j == 30 ? kNan : solver.mean(f, i, j);
+  };
+  EXPECT_SAYS("not a number from iteration 1 on, as if read where nothing had been", said());
+}
+
+// ---- The residual
+
+TEST_F(DiagnosisTest, formulas_of_the_residual) {
+  const double n = kN;
+  solver.residual = [&](double sum) { return sum / (n * n); };
+  EXPECT_SAYS("the root is missing", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum); };
+  EXPECT_SAYS("it is not divided by n * n", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum) / (n * n); };
+  EXPECT_SAYS("n * n stands outside of the root", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum) / (n - 2); };
+  EXPECT_SAYS("divided by (n - 2) * (n - 2), the number of interior points", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum / (n * n)) * 0.7; };
+  EXPECT_SAYS("always 0.7 times the right one", said());
+  solver.residual = [&](double sum) { return std::sqrt(-sum); };
+  EXPECT_SAYS("the residual is not a number, though the field is right", said());
+  solver.residual = [](double) { return 0.0; };
+  EXPECT_SAYS("every residual is 0, though the field changes", said());
+}
+
+TEST_F(DiagnosisTest, what_is_added_up) {
+  solver.counted = [](double change) { return std::fabs(change); };
+  EXPECT_SAYS("the changes are not squared: it is the root of their mean magnitude", said());
+  solver.counted = [](double change) { return 32 * change * change; };
+  EXPECT_SAYS("every squared change is counted 32 times", said());
+}
+
+TEST_F(DiagnosisTest, changes_that_lose_something) {
+  solver.counted = [](double change) { return std::trunc(change) * std::trunc(change); };
+  EXPECT_SAYS("of each change only the whole number counts", said());
+  solver.counted = [](double change) { return std::fabs(change) * change; };
+  EXPECT_SAYS("the squares keep the sign of their change", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_of_which_some_bytes_arrive) {
+  solver.residual = [](double sum) { return std::sqrt(sum * 1e-310); };
+  EXPECT_SAYS("no sum of changes, but some bytes of one", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_that_does_not_begin_with_zero) {
+  solver.problem = ProblemKind::kHarmonic;
+  solver.residual = [](double sum) { return std::sqrt(sum + 1e-300); };
+  EXPECT_SAYS("the sum does not begin with 0", said(9, ProblemKind::kHarmonic));
+}
+
+TEST_F(DiagnosisTest, one_lane_instead_of_all) {
+  names = {"__shfl_up_sync"};
+  solver.is_counted = [](int i, int) { return i % 32 == 0; };
+  solver.counted = [](double change) { return 32 * change * change; };
+  EXPECT_SAYS("only lane 0 of each warp is in the sum", said());
+}
+
+TEST_F(DiagnosisTest, parts_of_the_sum_that_others_overwrite) {
+  solver.is_counted = [](int, int j) { return j % 4 == 3; };
+  EXPECT_EQ(said().find("race"), std::string::npos);
+  run_again = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    for (auto& residual : seen->residuals) residual.value *= 0.9;
+    return true;
+  };
+  EXPECT_SAYS("only the rows with j % 4 == 3 are in the sum", said());
+  EXPECT_SAYS("Another run has other parts: a race", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_that_is_not_set_back) {
+  solver.resets_sum = false;
+  EXPECT_SAYS("the sum is never set back", said());
+}
+
+TEST_F(DiagnosisTest, residuals_of_the_iteration_before) {
+  double before = INFINITY;
+  solver.start = [&](Field&, Field&) { before = INFINITY; };
+  solver.residual = [&](double sum) {
+    const double now = std::sqrt(sum) / kN, said = before;
+    before = now;
+    return said;
+  };
+  EXPECT_SAYS("each iteration says the residual of the one before", said());
+}
+
+TEST_F(DiagnosisTest, residuals_of_the_iteration_after) {
+  solver.residual = [&](double sum) { return std::sqrt(sum) / kN; };
+  validate::Patient patient;
+  patient.step = 9;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    Case one_more = asked;
+    ++one_more.iterations;
+    *seen = solver.run(asked);
+    const Observation later = solver.run(one_more);
+    for (int k = 0; k < asked.iterations; ++k) {
+      seen->residuals[k].value = later.residuals[k + 1].value;
+    }
+    return true;
+  };
+  patient.run_again = patient.run;
+  const Wrong wrong = {{ProblemKind::kProbe, kN, kIterations}, kIterations, false, 0, true};
+  EXPECT_EQ(validate::diagnose(wrong, patient).cause,
+            "each iteration says the residual of the one after it");
+}
+
+TEST_F(DiagnosisTest, parts_of_the_sum) {
+  solver.is_counted = [](int, int j) { return j % 4 == 0; };
+  EXPECT_SAYS("only the rows with j % 4 == 0 are in the sum", said());
+  solver.is_counted = [](int i, int) { return i % 32 < 16; };
+  EXPECT_SAYS("only the columns with i % 32 from 0 to 15 are in the sum", said());
+  solver.is_counted = [](int, int j) { return j == kN - 2; };
+  EXPECT_SAYS("only the row j = 98 is in the sum", said());
+  solver.is_counted = [](int i, int) { return i != 40; };
+  EXPECT_SAYS("the column i = 40 is left out of the sum", said());
+  solver.is_counted = [](int i, int j) { return i % 32 == 0 && j % 4 == 0; };
+  EXPECT_SAYS("those of the first thread of each block", said());
+  solver.is_counted = [](int i, int j) { return i / 32 == 2 && j / 32 == 1; };
+  EXPECT_SAYS("only one block of 32 x 32 points, block (2, 1), is in the sum", said());
+  solver.is_counted = [](int i, int j) { return i < 96 && j < 96; };
+  EXPECT_SAYS("the blocks at the end that are not full (i or j from 96 on)", said());
+  solver.is_counted = [](int i, int j) { return (i * 31 + j * 17) % 7 < 3; };
+  EXPECT_SAYS("the sum of the squared changes too small", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_in_float) {
+  float in_float = 0;
+  solver.before_sweep = [&](Field&, Field&) { in_float = 0; };
+  solver.counted = [&](double change) {
+    in_float += static_cast<float>(change) * static_cast<float>(change);
+    return 0.0;
+  };
+  solver.residual = [&](double) { return std::sqrt(static_cast<double>(in_float)) / kN; };
+  EXPECT_SAYS("one float adds up all squares one after another", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_in_an_integer) {
+  solver.residual = [](double sum) { return std::sqrt(std::floor(sum)) / kN; };
+  EXPECT_SAYS("is a whole number in every iteration", said());
+}
+
+TEST_F(DiagnosisTest, a_race_in_the_sum) {
+  solver.is_counted = [](int i, int j) { return (i * 31 + j * 17) % 7 < 6; };
+  run_again = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    for (auto& residual : seen->residuals) residual.value *= 0.9;
+    return true;
+  };
+  EXPECT_SAYS("different residuals: a race, or a variable that nobody set\nlook at: each addition",
+              said());
+  watched = true;
+  EXPECT_SAYS(
+      "different residuals: a variable that nobody set, most likely, as a look at every access "
+      "finds no race\nlook at: whether a thread's own sum begins with 0",
+      said());
+  found = validate::Finding::kRace;
+  EXPECT_SAYS("different residuals: a race. Threads add to the same sum", said());
+  source = "void sweep(double* sum) {\n  *sum += change * change;\n}\n";
+  found_at = 2;
+  EXPECT_SAYS("at line 2 several threads add to the same sum", said());
+  EXPECT_SAYS("look at: line 2: atomicAdd", said());
+  source = "void sweep(double* sum) {\n  f[k] += change * change;\n}\n";
+  EXPECT_SAYS(
+      "different residuals: a race: one thread writes what another one reads, in global memory, at "
+      "line 2",
+      said());
+}
+
+TEST_F(DiagnosisTest, residuals_that_are_less_and_less_right) {
+  solver.residual = [&](double sum) {
+    const double right = std::sqrt(sum) / kN;
+    return right * (right > 0.2 ? 1 + 5e-7 : 1 + 3e-6);  // up to 1e-6 it is called right
+  };
+  EXPECT_SAYS("so are the first 5 residuals; that of iteration 6 is not", said());
+}
+
+TEST_F(DiagnosisTest, a_sum_that_nobody_adds_to) {
+  solver.residual = [](double) { return 0.0; };
+  EXPECT_SAYS("every residual is 0, though the field changes", said(9));
+  EXPECT_SAYS("look at: whether the kernel that adds to the sum, the one with kCheck", said(11));
+  names = {"__global__", "kCheckEvery"};
+  EXPECT_EQ(said(11).find("the one with kCheck"), std::string::npos) << "it has no such kernel";
+}
+
+TEST_F(DiagnosisTest, at_most_three_things_to_look_at_for_no_number) {
+  solver.residual = [](double) { return static_cast<double>(kNan); };
+  for (const int step : {4, 8, 11, 12, 15}) {
+    const std::string text = said(step);
+    std::size_t looks = 0;
+    for (std::size_t at = text.find("look at: "); at != std::string::npos;
+         at = text.find("look at: ", at + 1)) {
+      ++looks;
+    }
+    EXPECT_GE(looks, 2u) << text;
+    EXPECT_LE(looks, 3u) << text;
+  }
+  // Nothing waits for an event: that comes first.
+  names = {"__global__", "cudaMemcpyAsync"};
+  EXPECT_SAYS("makes one of it\nlook at: whether the host waits for the copy of the sum", said(11));
+  names.insert("cudaEventSynchronize");
+  EXPECT_SAYS("makes one of it\nlook at: where the sum is set to 0", said(11));
+}
+
+TEST_F(DiagnosisTest, bytes_of_the_sum_are_none_of_the_field) {
+  solver.is_copied = [](int, int j) { return j < 16; };
+  names = {"__global__", "copy_field_kernel", "cudaMemcpy"};
+  source = "copy_field_kernel<<<grid, block>>>(to, from, n);\ncudaMemcpy(&host_sum, sum, 8, kind);";
+  EXPECT_SAYS("look at: which points the threads of copy_field_kernel have", said(8));
+  EXPECT_EQ(said(8).find("the number of bytes"), std::string::npos) << said(8);
+  source = "cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);";
+  EXPECT_SAYS("look at: the number of bytes, where cudaMemcpy copies the field", said(8));
+}
+
+TEST_F(DiagnosisTest, quotes_no_line_that_the_file_has_not) {
+  solver.residual = [](double sum) { return std::sqrt(sum) / (kN - 2); };
+  EXPECT_SAYS("look at: residual = std::sqrt(squares / (double(n) * n)) in main", said(4));
+  source = "residual = std::sqrt( squares / (double(n)*n) );  // in other blanks";
+  EXPECT_SAYS("look at: residual = std::sqrt(squares / (double(n) * n)) in main", said(4));
+  source = "residual = sqrt(total) / (n - 2);";
+  EXPECT_SAYS("look at: the formula of the residual, and what", said(4));
+}
+
+// ---- Loops
+
+TEST_F(DiagnosisTest, loops_that_end_early) {
+  solver.iterations = [](int asked) { return asked - 1; };
+  EXPECT_SAYS("each run makes one iteration too few", said());
+  solver.iterations = [](int asked) { return std::min(asked, 4); };
+  EXPECT_SAYS("it stops after 4 iterations, however many --iterations asks for", said());
+}
+
+// A tile of 38 points that are stored, and a halo of 5, makes 6 sweeps.
+TEST(DiagnosePassTest, tiles_with_a_halo_that_is_too_narrow) {
+  Solver solver;
+  validate::Patient patient;
+  patient.step = 13;
+  patient.names = {"tile_sweeps"};
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    if (asked.iterations < 6) return true;
+    for (int j = 1; j < asked.n - 1; ++j) {
+      for (int i = 1; i < asked.n - 1; ++i) {
+        const bool seam = i % 38 == 37 || i % 38 == 0 || j % 38 == 37 || j % 38 == 0;
+        if (seam) seen->field[static_cast<std::size_t>(j) * asked.n + i] += 0.01f;
+      }
+    }
+    return true;
+  };
+  patient.run_again = patient.run;
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 6};
+  wrong.made = 6;
+  wrong.field = true;
+  wrong.first_iteration = 6;
+  std::string text;
+  for (const std::string& line : validate::diagnose_sweeps_of_a_pass(wrong, patient).lines()) {
+    text += line + "\n";
+  }
+  EXPECT_SAYS(
+      "only the columns i = 37..38, 75..76 are wrong, and the rows j = 37..38, 75..76 are: "
+      "there tiles meet",
+      text);
+  EXPECT_SAYS("the halo of a tile", text);
+}
+
+// Sweeps that fill no graph of ten are counted, and not made.
+TEST(DiagnosePassTest, sweeps_that_are_left_out_at_the_end) {
+  Solver solver;
+  validate::Patient patient;
+  patient.step = 11;
+  patient.names = {"cudaGraphLaunch"};
+  patient.run = [&](const Case& asked, Observation* seen) {
+    Case made = asked;
+    made.iterations = asked.iterations / 10 * 10;
+    *seen = solver.run(made);
+    if (made.iterations < asked.iterations) seen->residuals.push_back({asked.iterations, 0.1});
+    seen->iterations = asked.iterations;
+    return true;
+  };
+  patient.run_again = patient.run;
+  Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 11};
+  wrong.made = 11;
+  wrong.field = wrong.residual = true;
+  wrong.first_iteration = 1;
+  std::string text;
+  for (const std::string& line : validate::diagnose_sweeps_of_a_pass(wrong, patient).lines()) {
+    text += line + "\n";
+  }
+  EXPECT_SAYS("fewer sweeps than a pass has are counted, and not made", text);
+}
+
+TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
+  validate::Wrong wrong;
+  wrong.run = {ProblemKind::kProbe, kN, 10};
+  wrong.made = 10;
+  wrong.residual = true;
+  validate::Patient patient;
+  patient.step = 11;
+  double found = 0;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = Solver().run(asked);
+    for (auto& residual : seen->residuals) residual.value = found;
+    return true;
+  };
+  patient.run_again = patient.run;
+  // Of memory that nothing has written a GPU reads 0.
+  EXPECT_SAYS("the residual is 0: the host reads a place that no sum has come to",
+              validate::diagnose_pass_residual(wrong, patient).cause);
+  found = std::nan("");
+  EXPECT_SAYS("the residual is not a number: the host reads a place that no sum has come to",
+              validate::diagnose_pass_residual(wrong, patient).cause);
+  found = 0.5;
+  EXPECT_EQ(validate::diagnose_pass_residual(wrong, patient).cause.find("no sum has come"),
+            std::string::npos);
+}
+
+TEST(DiagnoseFailureTest, memory_that_is_freed_twice) {
+  const std::string error =
+      "it ended with exit code 3: jacobi.cpp:42: cudaFree(f_old): invalid argument "
+      "(cudaErrorInvalidValue)";
+  EXPECT_SAYS("that memory was freed before",
+              validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, error, {}).cause);
+}
+
+TEST(DiagnoseFailureTest, loops_that_end_late_or_never_begin) {
+  const Case run = {ProblemKind::kProbe, kN, 10};
+  const validate::Patient patient;
+  EXPECT_EQ(validate::diagnose_failure(run, 11, "", patient).cause, "one iteration too many");
+  EXPECT_SAYS("does not end at --iterations 10",
+              validate::diagnose_failure(run, 1000, "", patient).cause);
+  EXPECT_SAYS(
+      "not one iteration",
+      validate::diagnose_failure(run, 0, "residuals.csv: holds no residual", patient).cause);
+  EXPECT_SAYS("an iteration 0 is recorded",
+              validate::diagnose_failure(run, 0, "x: a bad line, '0,0.5'", patient).cause);
+  EXPECT_SAYS("it goes on for ever",
+              validate::diagnose_failure(run, 0, "it did not end within 60 s", patient).cause);
+  EXPECT_FALSE(validate::diagnose_failure(run, 0, "it ended with exit code 3", patient).known());
+}
+
+TEST(DiagnoseFailureTest, a_crash_at_some_sizes) {
+  Solver solver;
+  validate::Patient patient;
+  patient.run = [&](const Case& asked, Observation* seen) {
+    *seen = solver.run(asked);
+    return asked.n <= 64;
+  };
+  EXPECT_SAYS(
+      "at n = 100 it crashes, at n = 64 it is right",
+      validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, "it crashed: x", patient).cause);
+}
+
+/// All that is said of a run that ended with this error.
+std::string said_of_error(const std::string& error, const std::string& source = "") {
+  validate::Patient patient;
+  patient.source = source;
+  const Case run = {ProblemKind::kProbe, kN, 10};
+  std::string text;
+  for (const std::string& line :
+       validate::diagnose_failure(run, 0, "it ended with exit code 3: " + error, patient).lines()) {
+    text += line + "\n";
+  }
+  return text;
+}
+
+/// The first line that says what to look at.
+std::string first_lead_of(const std::string& said) {
+  const std::size_t at = said.find("look at: ");
+  return at == std::string::npos ? "" : said.substr(at, said.find('\n', at) - at);
+}
+
+TEST(DiagnoseFailureTest, host_code_that_accesses_too_much) {
+  const std::string beside = said_of_error(
+      "x/jacobi.cu:57: host code writes 188 bytes past the end of the 40000 bytes that "
+      "cudaMallocManaged gave at line 38");
+  EXPECT_SAYS("at line 57 the host writes past the end of", beside);
+  EXPECT_SAYS("the index at line 57, and where the loops", beside);
+  EXPECT_SAYS("how many bytes line 38 asks for", beside);
+  EXPECT_SAYS("line 38 allocates n * n bytes",
+              said_of_error("x/jacobi.cu:57: host code writes just behind the end of the 10000 "
+                            "bytes that cudaMallocManaged gave at line 38"));
+  EXPECT_SAYS("line 39 allocates 4 bytes, as many as a float has; a double has 8",
+              said_of_error("the kernel launched at x/jacobi.cu:89 wrote past the end of the 4 "
+                            "bytes that cudaMallocManaged gave at x/jacobi.cu:39"));
+}
+
+TEST(DiagnoseFailureTest, host_code_in_the_memory_of_the_gpu) {
+  const std::string error =
+      "x/jacobi.cu:2: host code writes byte 0 of the 40000 bytes that cudaMalloc gave at line 1: "
+      "copy it with cudaMemcpy, or allocate it with cudaMallocManaged";
+  const std::string all = said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\n");
+  EXPECT_SAYS("at line 2 the host writes f, which is in the GPU's own memory", all);
+  EXPECT_SAYS("a kernel that writes the values", all);
+  EXPECT_SAYS(
+      "line 1: cudaMallocManaged gives memory that both can use",
+      said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\ncudaMallocManaged(&g, 8);\n"));
+}
+
+TEST(DiagnoseFailureTest, what_a_job_of_ranks_says) {
+  EXPECT_SAYS("it exchanges rows with rank 3, and there are ranks 0 to 2: no rank has that number",
+              said_of_error("rank 2: it exchanges rows with rank 3, and there are ranks 0 to 2"));
+  EXPECT_SAYS("another number of values than its neighbour waits for",
+              said_of_error("rank 1: ncclRecv of 2048 bytes from rank 0: it sends more: that is "
+                            "undefined in NCCL"));
+  EXPECT_SAYS("between ncclGroupStart and ncclGroupEnd",
+              said_of_error("rank 1: waited 5 s in vain for ncclSend, which NCCL has not ended: do "
+                            "all ranks make the same calls, in the same order?"));
+  EXPECT_SAYS("an exchange that its neighbour does not make",
+              said_of_error("rank 2: waited 5 s in vain for rank 1: no exchange of halos with it"));
+  EXPECT_SAYS("some rows belong to no rank",
+              said_of_error("rank 0: no rank has row 33 of the result"));
+  const std::string halo = said_of_error(
+      "rank 1: exchange of halos with rank 0: the values that are received do not lie in the "
+      "memory "
+      "of this rank's field: invalid argument (the destination is host memory, and the direction "
+      "says device) (cudaErrorInvalidValue)");
+  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
+  EXPECT_SAYS("look at: exchange_halos: to which row on is received", first_lead_of(halo));
+  // Some of the rows are there.
+  const std::string more = said_of_error(
+      "rank 1: exchange of halos with rank 0: the values that are sent do not lie in the memory of "
+      "this rank's field: invalid argument (800 bytes, and the source has room for 400) "
+      "(cudaErrorInvalidValue)");
+  EXPECT_SAYS("look at: slab_of_rank", first_lead_of(more));
+  EXPECT_SAYS("look at: exchange_halos: from which row on is sent", more);
+  EXPECT_SAYS(
+      "ranks.sum is given an address",
+      said_of_error("rank 0: ranks.sum: its value is no double in the GPU's memory: invalid "
+                    "argument (the source is host memory) (cudaErrorInvalidValue)"));
+  EXPECT_SAYS(
+      "ncclAllReduce is given more values",
+      said_of_error("rank 0: x/jacobi.cu:9: ncclAllReduce(sum, sum, 2, ncclDouble): invalid "
+                    "argument (16 bytes, and the first argument of ncclAllReduce has room "
+                    "for 8)"));
+  EXPECT_SAYS("a group of NCCL's calls is ended, and none was begun",
+              said_of_error("rank 1: x/jacobi.cu:9: ncclGroupEnd(): invalid usage (no "
+                            "communicator)"));
+  EXPECT_SAYS("ncclRecv is given a rank that there is not",
+              said_of_error("rank 0: x/jacobi.cu:9: ncclRecv(f, 1, ncclFloat, -1): invalid "
+                            "argument (a null pointer, or a rank that there is not)"));
+  EXPECT_SAYS("a rank sends another number of values",
+              said_of_error("rank 0: ncclRecv of 8 bytes from rank 1: it sends fewer: that is "
+                            "undefined in NCCL"));
+}
+
+TEST(DiagnoseFailureTest, an_address_of_nothing) {
+  const std::string error =
+      "x/jacobi.cu:1: host code writes 0x7f06b2600000, where nothing was allocated";
+  EXPECT_SAYS("line 1 writes memory of the host where nothing was allocated",
+              said_of_error(error, "to[0] = 1;\n"));
+  EXPECT_SAYS("the pointer at line 1", said_of_error(error, "to[0] = 1;\n"));
+  EXPECT_SAYS(
+      "is where row j goes already",
+      said_of_error(error, "cudaMemcpy(to + idx(0, j, n), f, 8, cudaMemcpyDeviceToHost);\n"));
+}
+
+TEST(DiagnoseFailureTest, threads_that_share_a_place_in_shared_memory) {
+  EXPECT_SAYS("two threads write the same place in shared memory, ring[0][0][0], at line 148",
+              said_of_error("x/jacobi.cu:148: race in shared memory: thread (0,1,0) writes what "
+                            "thread (0,0,0) wrote at line 148, and no barrier in between (kernel "
+                            "launched at line 221, block (0,0,0): ring[0][0][0])"));
+  const std::string buffers = said_of_error(
+      "x/jacobi.cu:39: race in shared memory: thread (0,0,0) reads what thread "
+      "(1,0,0) wrote at line 40, and no barrier in between (kernel launched at line "
+      "84, block (0,0,0): b[513])");
+  EXPECT_SAYS("one thread of a block writes b[513], another one reads it, at lines 39 and 40",
+              buffers);
+  EXPECT_SAYS("no barrier says which of them comes first", buffers);
+}
+
+TEST(DiagnoseFailureTest, calls_that_are_refused) {
+  EXPECT_SAYS("are multiples of 4, too",
+              said_of_error("x/jacobi.cu:148: an asynchronous copy moves 4, 8 or 16 bytes, aligned "
+                            "to their number (kernel launched at line 221, block (0,0,0))"));
+  EXPECT_SAYS("what line 132 asks for goes to the default stream",
+              said_of_error("x/jacobi.cu:132: cudaGetLastError(): operation not permitted when "
+                            "stream is capturing (work in the default stream between "
+                            "cudaStreamBeginCapture and cudaStreamEndCapture)"));
+  const std::string direction =
+      "invalid argument (the destination is host memory, and the direction says device) "
+      "(cudaErrorInvalidValue)";
+  EXPECT_SAYS("first where it goes to, then where it comes from",
+              said_of_error("x/jacobi.cu:109: cudaMemcpy(a, b, 8, c): " + direction));
+  const std::string fill = said_of_error("x/jacobi.cu:85: cudaMemset(&sum, 0, 8): " + direction);
+  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's", fill);
+  EXPECT_SAYS("sum holds the address that cudaMalloc gave", fill);
+  EXPECT_SAYS("at line 85 cudaMemsetAsync gets sum, which holds no address of the GPU's memory",
+              said_of_error("x/jacobi.cu:85: cudaMemsetAsync(sum, 0, 8, stream): " + direction));
+  EXPECT_SAYS(
+      "longer than a pitch: rows of 400 bytes do not fit in pitches of 400 (to) and 384 "
+      "bytes (from)\n",
+      said_of_error("x/jacobi.cu:211: cudaMemcpy2D(to, a, f, b, a, 1, c): invalid pitch "
+                    "argument (rows of 400 bytes do not fit in pitches of 400 (to) and 384 "
+                    "bytes (from)) (cudaErrorInvalidPitchValue)"));
+  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's",
+              said_of_error("x/jacobi.cu:85: cudaMemset(&sum, 0, 8): invalid argument "
+                            "(cudaErrorInvalidValue)"));
+  EXPECT_SAYS("the launch at line 91 gives the kernel an address of host memory: argument 1\n",
+              said_of_error("x/jacobi.cu:91: argument 1 of the launch points to host memory, which "
+                            "no kernel can use: take memory from cudaMalloc or cudaMallocManaged"));
+  EXPECT_SAYS("look at: how the sum gets there: by its address",
+              said_of_error("x/jacobi.cu:62: changes atomically a variable of the thread's own, "
+                            "which no other thread sees (kernel launched at line 91)"));
+  EXPECT_SAYS("line 90 adds to block_sum, and no thread has set it to 0",
+              said_of_error("x/jacobi.cu:90: changes atomically shared memory that nothing has "
+                            "written: block_sum (kernel launched at line 102)"));
+  EXPECT_SAYS("at an address that is no multiple of their bytes",
+              said_of_error("x/jacobi.cu:181: cudaMemcpy(a, b, 8, c): misaligned address "
+                            "(cudaErrorMisalignedAddress): `make sanitize` names the line"));
+  const std::string late =
+      said_of_error("x/jacobi.cu:3: cudaGetLastError(): " + direction,
+                    "double* sum;\ncudaMemset(&sum, 0, 8);\nCUDA_CHECK(cudaGetLastError());\n");
+  EXPECT_SAYS("a call before line 3 failed, and nobody checked it", late);
+  EXPECT_SAYS("look at: cudaMemset at line 2, and its CUDA_CHECK", late);
+  EXPECT_SAYS("not the address of that pointer", late);
+}
+
+TEST(DiagnoseFailureTest, a_kernel_that_returns_a_value) {
+  const std::string crash = "the address of a float4, or another wide type, is no address";
+  EXPECT_SAYS("sweep is to return a value (double): a kernel returns nothing",
+              said_of_error(crash, "__global__ double sweep(int n) {}\n"));
+  EXPECT_EQ(said_of_error(crash, "__global__ void sweep(int n) {}\n"), "");
+}
+
+// ---- Where nothing fits
+
+TEST_F(DiagnosisTest, nothing_is_said_where_nothing_fits) {
+  solver.update = [&](const Field& f, int i, int j) {
+    return i == 50 && j == 50 ? 7.0f : solver.mean(f, i, j);
+  };
+  EXPECT_EQ(said(), "");
+  solver.update = [&](const Field& f, int i, int j) {
+    return std::min(0.5f, solver.mean(f, i, j));
+  };
+  EXPECT_EQ(said(), "");
+  solver.update = [&](const Field& f, int i, int j) {
+    const float v = solver.mean(f, i, j);
+    return v * v;
+  };
+  EXPECT_EQ(said(), "");
+}
+
+// ---- Sets of points
+
+Cells cells_where(int n, const std::function<bool(int, int)>& in) {
+  Cells cells(n);
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if (in(i, j)) cells.add(i, j);
+    }
+  }
+  return cells;
+}
+
+std::string words_where(const std::function<bool(int, int)>& in) {
+  return validate::find_pattern(cells_where(kN, in)).words();
+}
+
+TEST(PatternTest, has_words) {
+  EXPECT_EQ(words_where([](int i, int) { return i == 1; }), "the first interior column, i = 1");
+  EXPECT_EQ(words_where([](int, int j) { return j > 90; }), "the last 8 interior rows, j = 91..98");
+  EXPECT_EQ(words_where([](int, int) { return true; }), "the whole interior");
+  EXPECT_EQ(words_where([](int, int j) { return j > 1; }), "the last 97 interior rows, j = 2..98");
+  EXPECT_EQ(words_where([](int i, int j) { return j > 2 || (j == 2 && i > 55); }),
+            "points in the last 97 interior rows, j = 2..98");
+  EXPECT_EQ(words_where([](int, int) { return false; }), "no point");
+  EXPECT_EQ(words_where([](int i, int) { return i == 40; }), "the column i = 40");
+  EXPECT_EQ(words_where([](int i, int) { return i % 8 != 3; }),
+            "the columns with i % 8 != 3 (i = 1, 2, 4, 5 ...)");
+  EXPECT_EQ(words_where([](int i, int j) { return i > 95 || j == 1; }),
+            "the last 3 interior columns, i = 96..98, and the first interior row, j = 1");
+  EXPECT_EQ(words_where([](int i, int j) { return i % 32 == 5 && j % 3 == 0; }),
+            "the points where the columns with i % 32 == 5 (i = 5, 37, 69), and 32 rows, j = 3, 6, "
+            "9, 12 ..., cross");
+  EXPECT_EQ(words_where([](int i, int j) { return (i * i + j * 7) % 11 == 3; }), "some points");
+  // Half of the remainders, with gaps, say nothing.
+  EXPECT_EQ(words_where([](int i, int) { return i % 8 == 1 || i % 8 == 2 || i % 8 == 4; }),
+            "38 columns, i = 1, 2, 4, 9 ...");
+}
+
+TEST(PatternTest, finds_a_period_that_is_no_power_of_two) {
+  EXPECT_EQ(validate::describe_lines({37, 74}, 'j', 100).words(),
+            "the rows with j % 37 == 0 (j = 37, 74)");
+  EXPECT_EQ(validate::describe_lines({36, 73}, 'j', 100).words(),
+            "the rows with j % 37 == 36 (j = 36, 73)");
+  EXPECT_EQ(validate::describe_lines({36, 37, 73, 74}, 'i', 100).words(),
+            "the columns with i % 37 in {0, 36} (i = 36, 37, 73, 74)");
+  EXPECT_EQ(validate::describe_lines({37, 80}, 'j', 100).words(), "2 rows, j = 37, 80");
+  EXPECT_EQ(validate::describe_lines({40, 90}, 'j', 100).words(), "2 rows, j = 40, 90");
+}
+
+TEST(PatternTest, one_point_that_is_right_by_chance_changes_nothing) {
+  EXPECT_EQ(words_where([](int i, int j) { return i == 1 && j != 17; }),
+            "the first interior column, i = 1");
+}
+
+TEST(SameInEveryBlockTest, finds_the_block) {
+  EXPECT_EQ(validate::same_in_every_block(
+                cells_where(kN, [](int i, int j) { return i % 16 == 3 && j % 16 == 9; })),
+            16);
+  EXPECT_EQ(validate::same_in_every_block(
+                cells_where(kN, [](int i, int j) { return i == 20 && j == 30; })),
+            0);
+}
+
+TEST(PictureTest, is_small_and_has_north_above) {
+  const std::vector<std::string> lines =
+      validate::picture(cells_where(250, [](int i, int j) { return i < 100 && j > 200; }));
+  ASSERT_LE(lines.size(), 20u);
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 40u);
+  EXPECT_EQ(lines.front().find('#'), 0u);
+  EXPECT_EQ(lines.front().back(), '.');
+  EXPECT_EQ(lines.back().find('#'), std::string::npos);
+}
+
+TEST(PictureTest, what_is_wrong_in_part_looks_otherwise) {
+  for (const std::string& line :
+       validate::picture(cells_where(100, [](int i, int j) { return (i + j) % 2 == 0; }))) {
+    EXPECT_EQ(line.find('#'), std::string::npos);
+    EXPECT_NE(line.find('+'), std::string::npos);
+  }
+}
+
+}  // namespace

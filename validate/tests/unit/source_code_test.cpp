@@ -1,0 +1,185 @@
+#include "source/source_code.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test_helpers.h"
+
+namespace {
+
+using validate::code_only;
+
+TEST(CodeOnlyTest, leaves_out_white_space) {
+  EXPECT_EQ(code_only("int  a =\t1;\r\n\n\vint b;\n"), "inta=1;intb;");
+  EXPECT_EQ(code_only(""), "");
+  EXPECT_EQ(code_only(" \n\t"), "");
+}
+
+TEST(CodeOnlyTest, leaves_out_comments) {
+  EXPECT_EQ(code_only("a;  // one\nb;"), "a;b;");
+  EXPECT_EQ(code_only("a; /* two\n lines */ b;"), "a;b;");
+  EXPECT_EQ(code_only("a/**/b/***/c/*/ * /*/d"), "abcd");
+  EXPECT_EQ(code_only("a; // ends the file"), "a;");
+  EXPECT_EQ(code_only("a; /* never ends"), "a;");
+  EXPECT_EQ(code_only("a; // /* not opened\nb; /* // */ c;"), "a;b;c;");
+  EXPECT_EQ(code_only("a; // it's \"quoted\nb;"), "a;b;");
+}
+
+TEST(CodeOnlyTest, keeps_a_division) {
+  EXPECT_EQ(code_only("a / b"), "a/b");
+  EXPECT_EQ(code_only("a /"), "a/");
+}
+
+TEST(CodeOnlyTest, keeps_strings_as_they_are) {
+  EXPECT_EQ(code_only("f(\"http://a b\");  // c"), "f(\"http://a b\");");
+  EXPECT_EQ(code_only("f(\"/* a */\", b);"), "f(\"/* a */\",b);");
+  EXPECT_EQ(code_only("f(\"say \\\" // \\\\\");  // c"), "f(\"say \\\" // \\\\\");");
+  EXPECT_EQ(code_only("f(\"\", \"a  b\")"), "f(\"\",\"a  b\")");
+  EXPECT_EQ(code_only("f(\"it's // one\");"), "f(\"it's // one\");");
+}
+
+TEST(CodeOnlyTest, keeps_characters_as_they_are) {
+  EXPECT_EQ(code_only("a = '\"';  // b"), "a='\"';");
+  EXPECT_EQ(code_only("a = '\\'';  // b"), "a='\\'';");
+  EXPECT_EQ(code_only("a = ' ';  // b"), "a=' ';");
+  EXPECT_EQ(code_only("a = '/'; b = '/';  // b"), "a='/';b='/';");
+}
+
+TEST(CodeOnlyTest, takes_a_cut_string_to_the_end_of_its_line_only) {
+  EXPECT_EQ(code_only("f(\"open\n// b\nc;").find("b"), std::string::npos);
+}
+
+TEST(CodeOnlyTest, an_escape_at_the_end_of_the_file_is_no_trap) {
+  EXPECT_EQ(code_only("a = \"\\"), "a=\"\\");
+  EXPECT_EQ(code_only("a = \""), "a=\"");
+}
+
+// The separator is no quotation mark: the comment behind it is a comment.
+TEST(CodeOnlyTest, knows_a_digit_separator) {
+  EXPECT_EQ(code_only("n = 1'000'000;  // a\nb;"), "n=1'000'000;b;");
+  EXPECT_EQ(code_only("n = 1'000;  // a\nb;"), "n=1'000;b;");
+  EXPECT_EQ(code_only("n = 0xff'ff;  /* a\n a */ b;"), "n=0xff'ff;b;");
+}
+
+TEST(CodeOnlyTest, tells_code_apart) {
+  EXPECT_NE(code_only("a = 1;"), code_only("a = 2;"));
+  EXPECT_NE(code_only("a;"), code_only("// a;"));
+  EXPECT_NE(code_only("f(\"a b\");"), code_only("f(\"ab\");"));
+  EXPECT_EQ(code_only("// TODO(04): b\na;\n"), code_only("a;"));
+}
+
+TEST(NamesInTest, are_those_of_the_code_alone) {
+  EXPECT_EQ(validate::names_in("int a1 = f(b_c);  // d\n\"e\" /* g */ x/**/y 0x1f 'h'"),
+            (std::set<std::string>{"int", "a1", "f", "b_c", "x", "y"}));
+  EXPECT_TRUE(validate::names_in("").empty());
+  EXPECT_EQ(validate::names_in("last"), std::set<std::string>{"last"});
+}
+
+TEST(CodeLinesTest, keeps_the_numbers_of_lines) {
+  const std::vector<std::string> lines =
+      validate::code_lines("a(); // one\n/* two\nthree */ b();\nputs(\"// c\");\nd");
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(code_only(lines[0]), "a();");
+  EXPECT_EQ(code_only(lines[1]), "");
+  EXPECT_EQ(code_only(lines[2]), "b();");
+  EXPECT_EQ(code_only(lines[3]), "puts();");
+  EXPECT_EQ(lines[4], "d");
+}
+
+TEST(StepInTest, is_the_one_that_the_first_line_names) {
+  EXPECT_EQ(validate::step_in("// 09_shared_tile: neighbours from shared memory\nint a;"), 9);
+  EXPECT_EQ(validate::step_in("// 13_temporal_blocking"), 13);
+  for (const char* source :
+       {"", "// 09", "// nothing here", "int a;  // 09_shared_tile", "\n// 09_shared_tile"}) {
+    EXPECT_EQ(validate::step_in(source), 0) << source;
+  }
+}
+
+TEST(IntIndexTest, an_index_that_multiplies_ints) {
+  EXPECT_EQ(validate::int_index_in("int idx(int i, int j, int n) { return j * n + i; }"), 1);
+  EXPECT_EQ(validate::int_index_in("// here\n__host__ __device__ inline std::size_t idx(int i,\n"
+                                   "    const int j, int n)\n{\n  return i + n * j;\n}"),
+            5);
+}
+
+TEST(IntIndexTest, an_index_that_does_not) {
+  for (const char* source :
+       {"std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }",
+        "auto idx(int i, int j, int n) { return static_cast<std::size_t>(j) * n + i; }",
+        "size_t idx(size_t i, size_t j, size_t n) { return j * n + i; }",
+        "size_t idx(int i, int j, int n) { return 1L * j * n + i; }",
+        "size_t idx(int i, int j, int n) { return (long)j * n + i; }",
+        "int idx(int i, int j, int n) { const size_t row = j; return row * n + i; }",
+        "size_t idx(int i, int j, int n) { return place(j * n, i); }",
+        "// int idx(int i, int j, int n) { return j * n + i; }",
+        "const float east = f[idx(i + 1, j, n)] * idx(i, j, n);", ""}) {
+    EXPECT_EQ(validate::int_index_in(source), 0) << source;
+  }
+}
+
+TEST(KernelsTest, are_found_with_and_without_launch_bounds) {
+  const std::vector<std::string> names = {"a_kernel", "b", "c"};
+  EXPECT_EQ(validate::kernels_in("__global__ void a_kernel(int n) {}\n"
+                                 "// __global__ void no(int n) {}\n"
+                                 "template <int k>\n__global__ void __launch_bounds__(32 * k)\n"
+                                 "    b(float* f) {}\n__global__ static void c() {}\n"),
+            names);
+}
+
+TEST(QueuedTest, streams_are_told_apart) {
+  const auto found = validate::queued_in(
+      "void f() {\n"
+      "  CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double), other));\n"
+      "  kernel<true><<<grid, dim3(32, 4), 0, stream>>>(*f_new, f_old, sum, n);\n"
+      "  cudaMemcpy(&host, sum, 8, cudaMemcpyDeviceToHost);\n}\n");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].line, 2);
+  EXPECT_EQ(found[0].stream, "other");
+  EXPECT_TRUE(found[1].launch);
+  EXPECT_EQ(found[1].call, "kernel");
+  EXPECT_EQ(found[1].stream, "stream");
+  ASSERT_EQ(found[1].arguments.size(), 4u);
+  EXPECT_EQ(found[1].arguments[2], "sum");
+  EXPECT_EQ(found[2].stream, "");
+}
+
+TEST(LostLocalTest, an_address_that_outlives_its_variable) {
+  const std::string head =
+      "Pass create(cudaStream_t stream) {\n  Pass pass;\n  double found = 0;\n";
+  const std::string begin = "  cudaStreamBeginCapture(stream, mode);\n";
+  const std::string end = "  cudaStreamEndCapture(stream, &graph);\n  return pass;\n}\n";
+  auto lost = validate::lost_local_in(head + begin + "  sweeps(sum, &found, stream);\n" + end);
+  EXPECT_EQ(lost.name, "found");
+  EXPECT_EQ(lost.function, "create");
+  EXPECT_EQ(lost.line, 5);
+  EXPECT_EQ(validate::lost_local_in(head + begin + "  sweeps(&pass.sum);\n" + end).name,
+            "pass.sum");
+  EXPECT_EQ(validate::lost_local_in(head + "  pass.host_sum = &found;\n" + end).name, "found");
+  EXPECT_EQ(validate::lost_local_in(head + begin + "  sweeps(pass.sum);\n" + end).name, "");
+  // What is waited for is there in time.
+  const std::string copy = "  cudaMemcpyAsync(&found, sum, 8, kind, stream);\n";
+  EXPECT_EQ(validate::lost_local_in(head + copy + "}\n").name, "found");
+  EXPECT_EQ(validate::lost_local_in(head + copy + "  cudaStreamSynchronize(stream);\n}\n").name,
+            "");
+}
+
+TEST(ReadTextTest, reads_a_file_byte_for_byte) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/file";
+  const std::string content("one\r\n\0two", 9);
+  test::write_file(file, content);
+  std::string text = "before";
+  ASSERT_TRUE(validate::read_text(file, &text));
+  EXPECT_EQ(text, content);
+}
+
+TEST(ReadTextTest, says_where_a_file_cannot_be_read) {
+  std::string text = "before";
+  EXPECT_FALSE(validate::read_text("/nowhere/file", &text));
+  EXPECT_EQ(text, "before");
+}
+
+}  // namespace
