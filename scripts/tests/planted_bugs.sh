@@ -89,7 +89,7 @@ applied() {
 }
 
 compile() { # compile FROM TO: by the compiler that makes the step
-  local -a common=(-std=c++17 -O0 -I"$source_dir/lab/include" "-DLAB_STEP_NAME=\"$step\"" "$1" "$library"
+  local -a common=(-std=c++17 -O1 -I"$source_dir/lab/include" "-DLAB_STEP_NAME=\"$step\"" "$1" "$library"
     -o "$2")
   if [[ $needs == cuda ]]; then
     # For the GPU here; where there is none nvcc says so, and takes its default.

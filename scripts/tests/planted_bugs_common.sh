@@ -9,6 +9,7 @@
 # line. A patch names its entry by `# rule: NAME`. If it does not, the beginning of the diagnosis that it expects stands
 # for one, without the numbers and sides in it.
 first_of_entries() {
+  # shellcheck disable=SC2154  # lib.sh sets it
   awk '
     function words(line,    word, count, all, k) {
       sub(/^# [^:]*: /, "", line)
@@ -59,7 +60,7 @@ compile_on_cpu() {
   local step=$1 cpp=$2 program=$3 variant=$4 cxx=${LAB_TEST_CXX:-c++}
   # shellcheck disable=SC2154  # lib.sh sets them
   local library=$build_dir/lab/cpu/libcuda_on_cpu$variant.a
-  local -a flags own=(-O0) link=() ranks=() mpi=()
+  local -a flags own=(-O1) link=() ranks=() mpi=()
   read -r -a flags <<<"${LAB_TEST_CXX_FLAGS:-}"
   if [[ $variant == _watched ]]; then
     read -r -a own <"$build_dir/lab/cpu/watched_flags.txt"

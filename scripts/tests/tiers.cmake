@@ -7,8 +7,8 @@ set(lab_full_tests
   wrong_.* right_.*
   # CUDA on the CPU by itself, with two compilers.
   cuda_on_cpu_.*
-  # Fuzzing, whole builds, nvcc.
-  fuzz_record without_nvcc architectures check_with_nvcc)
+  # Fuzzing, whole builds, other build tools, nvcc.
+  fuzz_record run_from_nothing without_nvcc check_with_make check_with_nvcc architectures)
 # What needs a GPU is quick if there is one. Without one, it would only report that it is skipped.
 set(LAB_HAVE_GPU FALSE)
 if(EXISTS /dev/nvidiactl)
