@@ -18,7 +18,7 @@ wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json
   exercises lab results scripts validate)
 # ... without what is an author's, and without tests: planted bugs are solutions with one mistake, and counts
 # name their lines.
-not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -not -name profile_tables.py -not -name rank_ranges.py -o -path ./scripts/publish/handout.sh
+not_for_learners=(-path '*/tests' -o -path './scripts/publish'
   -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -path ./results/local
   -o -name '*.kept-*' -o -name __pycache__)
 

@@ -177,7 +177,7 @@ test_others() {
   while IFS= read -r script; do
     [[ -e "$temp/the build/$all/$script" || $script == */roofline.py || $script == */bandwidth_plot.py ]] ||
       fail "UPTO=$last: $script is missing, and a script calls it"
-  done < <(grep -ohE '[$]lab_root/scripts/[a-z_]+\.[a-z]+' "$temp/the build/$all"/scripts/*.sh | sed 's#^[^/]*/##' | sort -u)
+  done < <(grep -ohE '[$]lab_root/scripts/[a-z_/]+\.[a-z]+' "$temp/the build/$all"/scripts/*/*.sh | sed 's#^[^/]*/##' | sort -u)
   count=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
   [[ $(find "$temp/the build/$all/exercises" -maxdepth 1 -name '[0-9]*' | wc -l) == "$count" ]] ||
     fail "UPTO=$last: not all exercises"

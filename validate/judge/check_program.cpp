@@ -13,14 +13,14 @@
 
 #include <lab/problem.h>
 
-#include "judge/compare.h"
 #include "explain/diagnosis.h"
-#include "run/record.h"
+#include "judge/compare.h"
 #include "judge/reference.h"
-#include "source/source_code.h"
+#include "judge/trials.h"
+#include "run/record.h"
 #include "run/temporary_folder.h"
 #include "run/text.h"
-#include "judge/trials.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {

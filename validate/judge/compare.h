@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "run/record.h"
 #include "judge/reference.h"
+#include "run/record.h"
 
 namespace validate {
 
