@@ -129,6 +129,7 @@ awk -v gone="$gone" '
   BEGIN {
     why["report"] = "a handout has no solutions to report on; make progress shows what you have done"
     why["tables"] = "the numbers in the texts are written in the whole lab"
+    why["roofline"] = "a handout has no solutions to count; make ncu STEP=NN counts your exercise"
     why["handout"] = "this is a handout; another is made in the whole lab"
   }
   # A verb, from its line to the empty one after it.
