@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "explain/diagnosis_parts.h"
-#include "source/source_code.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 

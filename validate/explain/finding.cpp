@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "source/source_code.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {

@@ -13,8 +13,8 @@
 #include <limits>
 #include <map>
 
-#include "source/source_code.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {

@@ -1,4 +1,4 @@
-// Measures whether a step's goal is reached. scripts/verbs/check.sh calls it once the results are right.
+// Measures whether a step's goal is reached. `make check` calls it once the results are right.
 
 #include <cctype>
 #include <cstdio>
@@ -8,9 +8,9 @@
 
 #include <lab/exit_codes.h>
 
-#include "run/child.h"
-#include "programs/command_line.h"
 #include "goals/goals.h"
+#include "programs/command_line.h"
+#include "run/child.h"
 
 namespace {
 

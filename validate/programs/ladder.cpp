@@ -26,10 +26,10 @@
 #include <lab/problem.h>
 
 #include "judge/check_program.h"
-#include "run/child.h"
-#include "programs/command_line.h"
-#include "run/program_run.h"
 #include "judge/reference.h"
+#include "programs/command_line.h"
+#include "run/child.h"
+#include "run/program_run.h"
 #include "run/steps.h"
 #include "run/temporary_folder.h"
 
@@ -247,7 +247,7 @@ int gpus_of(const Row& row, const Machine& machine) {
   return std::max(1, std::min(row.ranks, machine.gpus));
 }
 
-/// "1 GPU", "2 GPUs, a rank each" or "4 ranks on 2 GPUs"; scripts/publish/tables.py reads it in the note.
+/// "1 GPU", "2 GPUs, a rank each" or "4 ranks on 2 GPUs"; scripts/publish reads it in the note.
 std::string gpus_in_words(const Row& row, const Machine& machine) {
   const int gpus = gpus_of(row, machine);
   const std::string words = std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");

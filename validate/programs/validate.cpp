@@ -16,12 +16,12 @@
 #include <lab/run.h>
 
 #include "judge/check_program.h"
-#include "run/child.h"
 #include "programs/command_line.h"
+#include "run/child.h"
 #include "run/program_run.h"
-#include "source/source_code.h"
 #include "run/steps.h"
 #include "run/text.h"
+#include "source/source_code.h"
 #include "source/unchecked_calls.h"
 
 namespace {

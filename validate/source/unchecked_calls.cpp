@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "source/source_code.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 

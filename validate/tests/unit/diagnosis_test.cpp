@@ -15,9 +15,9 @@
 #include <gtest/gtest.h>
 
 #include "explain/cells.h"
+#include "explain/stencil_fit.h"
 #include "judge/compare.h"
 #include "judge/reference.h"
-#include "explain/stencil_fit.h"
 #include "test_helpers.h"
 
 namespace {
