@@ -262,6 +262,16 @@ int int_index_in(const std::string& source) {
   return 1 + static_cast<int>(std::count(begin, end, '\n'));
 }
 
+std::vector<std::string> lines_with(const std::string& what, const std::string& source) {
+  std::vector<std::string> numbers;
+  int number = 0;
+  for (const std::string& line : split(source, '\n')) {
+    ++number;
+    if (line.find(what) != std::string::npos) numbers.push_back(std::to_string(number));
+  }
+  return numbers;
+}
+
 bool read_text(const std::string& path, std::string* text) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return false;

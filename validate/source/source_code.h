@@ -57,6 +57,9 @@ int step_in(const std::string& source);
 /// int holds.
 int int_index_in(const std::string& source);
 
+/// The numbers of the lines that hold `what`, comments among them.
+std::vector<std::string> lines_with(const std::string& what, const std::string& source);
+
 /// Reads a whole text file; returns false where it cannot be read.
 bool read_text(const std::string& path, std::string* text);
 
