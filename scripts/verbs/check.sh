@@ -145,6 +145,9 @@ if ! build_watched "$log" "${wanted[@]}" -- "$keep_going"; then
     if [[ -n ${!other} ]] && ! is_built "${!other}"; then declare "$other="; fi
   done
 fi
+for other in on_cpu watched; do
+  [[ -x $build_dir/bin/${!other} ]] || declare "$other="
+done
 doing
 # Warnings are worth reading, too.
 grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
