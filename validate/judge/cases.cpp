@@ -60,11 +60,20 @@ std::vector<Case> usual_cases() {
   return cases;
 }
 
-std::vector<Case> cases_for_gpu() {
+std::vector<Case> cases_for_gpu(const std::vector<int>& ranks) {
   using lab::ProblemKind;
-  return {{ProblemKind::kProbe, 100, usual_iterations(ProblemKind::kProbe, 100)},
-          {ProblemKind::kLaplace, 250, usual_iterations(ProblemKind::kLaplace, 250)},
-          {ProblemKind::kProbe, kLargestUsualN, 10}};
+  const int most = ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end());
+  const int few = std::min(2, most);
+  // problem, n, iterations, --check-every, tolerance, ranks, ways of exchange
+  std::vector<Case> cases = {{ProblemKind::kProbe, 100, 10, 0, 0, most},
+                             {ProblemKind::kLaplace, 250, 20, 0, 0, few},
+                             {ProblemKind::kProbe, kLargestUsualN, 10, 0, 0, most}};
+  if (most > 1) {
+    cases.push_back({ProblemKind::kProbe, 100, 10, 0, 0, most, "mpi"});
+    cases.push_back({ProblemKind::kProbe, 100, 10, 0, 0, most, "nccl"});
+    cases.push_back({ProblemKind::kProbe, 100, 10, 1, 0, most, "nccl"});
+  }
+  return cases;
 }
 
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks) {
@@ -146,17 +155,18 @@ void add_orders(std::vector<Case>* cases) {
   }
 }
 
-void add_sizes(int step, int own_n, int own_ranks, std::vector<Case>* cases) {
+void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<Case>* cases) {
   const int sweeps = step >= kFirstPassStep ? kPassIterations : 3;
   const int ranks = most_ranks(*cases);
-  std::vector<Case> more = {{lab::ProblemKind::kProbe, kMultipleN, kFewIterations},
-                            {lab::ProblemKind::kProbe, kLargeMultipleN, sweeps}};
-  if (step >= kFirstFastStep) more.push_back({lab::ProblemKind::kProbe, kBeyondN, 1});
-  if (own_n > 0) more.push_back({lab::ProblemKind::kProbe, own_n, sweeps});
-  for (Case& run : more) {
-    run.ranks = own_ranks > 0 && run.n == own_n ? own_ranks : ranks;
-    cases->push_back(run);
+  auto add = [&](int n, int iterations, int ranks_then) {
+    cases->push_back({lab::ProblemKind::kProbe, n, iterations, 0, 0, ranks_then});
+  };
+  if (multiples) {
+    add(kMultipleN, kFewIterations, ranks);
+    add(kLargeMultipleN, sweeps, ranks);
+    if (step >= kFirstFastStep) add(kBeyondN, 1, ranks);
   }
+  if (own_n > 0) add(own_n, sweeps, own_ranks > 0 ? own_ranks : ranks);
 }
 
 }  // namespace validate

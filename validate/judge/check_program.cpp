@@ -156,7 +156,7 @@ void Judgement::plan_the_rest(const Run& first, int step) {
     }
   }
   if (extent_.every_order) add_orders(&cases_);
-  if (extent_.sizes) add_sizes(step, extent_.own_n, extent_.own_ranks, &cases_);
+  add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
   trials_.emplace(check_.program, std::vector<Case>(cases_.begin() + 1, cases_.end()),
                   check_.folder, check_.time_limit, trials_at_a_time());
 }

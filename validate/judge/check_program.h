@@ -27,7 +27,7 @@ struct Verdict {
 /// What is tried besides the cases, and what is said of it.
 struct Extent {
   bool sizes = false;        ///< multiples of every block's shape in use, and a grid beyond 2048
-  int own_n = 0;             ///< with `sizes`: the step's own n; 0: it is not tried
+  int own_n = 0;             ///< the step's own n; 0: it is not tried
   int own_ranks = 0;         ///< of a job at that n; 0: as many as any case has
   bool every_order = false;  ///< the probe also with threads in reverse and in shuffled order, as
                              ///< CUDA on the CPU can run them

@@ -1,21 +1,12 @@
-// Validates every solution, times it, and prints the ladder: what each step brings, against the
-// copy bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv;
+// Validates every solution, times it, and prints the ladder: what each step brings, compared with
+// the copy bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv;
 // what an interrupted run has measured goes to DIR/ladder.interrupted.tsv.
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cmath>
-#include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <exception>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -23,17 +14,24 @@
 #include <unistd.h>
 
 #include <lab/exit_codes.h>
-#include <lab/problem.h>
 
+<<<<<<< HEAD
 #include "judge/check_program.h"
 #include "judge/reference.h"
 #include "programs/command_line.h"
 #include "run/child.h"
 #include "run/program_run.h"
+=======
+#include "ladder/machine.h"
+#include "ladder/measure.h"
+#include "ladder/table.h"
+#include "programs/command_line.h"
+>>>>>>> wt-judge
 #include "run/steps.h"
-#include "run/temporary_folder.h"
 
 namespace {
+
+using validate::show_progress;
 
 constexpr const char* kHelp =
     "ladder [options]: validates and times every step's solution, and prints the ladder\n\n"
@@ -49,12 +47,8 @@ constexpr const char* kHelp =
     "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
     "            4 cannot write, 77 a step cannot run here (no space left, a limit, no MPI job)\n";
 
-constexpr int kSerialSamples = 11;
-constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than this, nor
-constexpr int kSerialAtLeast = 4;      // less often than this (the first one warms up)
-constexpr int kMaxSerialN = 16384;     // beyond it serial codes take minutes, and nobody times them
-constexpr double kBytesPerPoint = 8;   // one float read and one written: the least a sweep can move
 constexpr int kMaxRanks = 64;
+<<<<<<< HEAD
 constexpr int kCheckedRanks = 2;    // what a job of ranks is validated with at small n
 constexpr std::size_t kWidth = 80;  // columns of a terminal
 
@@ -457,185 +451,56 @@ bool write_results(const std::string& path, const Found& found) {
   std::printf("written to %s\n", path.c_str());
   return true;
 }
+=======
+>>>>>>> wt-judge
 
 struct Arguments {
-  std::string lab = LAB_SOURCE_DIR, bin, results;
+  std::string lab = LAB_SOURCE_DIR, results;
   std::vector<std::string> steps;
-  int ranks = 0;  // of the jobs that are timed; 0: one for each GPU
-  double time_limit = 300;
+  validate::LadderOptions options;
 };
 
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
+  validate::LadderOptions& options = arguments.options;
   std::error_code error;
-  arguments.bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  options.bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   validate::CommandLine line("ladder", kHelp);
   line.path("--lab", &arguments.lab);
-  line.path("--bin", &arguments.bin);
+  line.path("--bin", &options.bin);
   line.path("--results", &arguments.results);
   line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
-  line.integer("--ranks", 1, kMaxRanks, &arguments.ranks);
-  line.seconds("--time-limit", &arguments.time_limit);
+  line.integer("--ranks", 1, kMaxRanks, &options.ranks);
+  line.seconds("--time-limit", &options.time_limit);
   line.read(argc, argv);
-  if (arguments.bin.empty()) {
+  if (options.bin.empty()) {
     lab::fail(lab::kExitBadUsage, "/proc/self/exe: %s: say --bin DIR, where the programs are",
               error.message().c_str());
   }
   return arguments;
 }
 
-/// Validates steps and times them, one after the other. What it has found is in *found, also where
-/// it is interrupted.
-class Climb {
- public:
-  Climb(const Arguments& arguments, Found* found) : arguments_(arguments), found_(*found) {}
-
-  /// Adds a row for the step, and prints it. Returns false where the step is wrong or has no time.
-  bool measure(const validate::Step& step, const validate::Step* previous);
-
-  /// Serial times at every n that was timed: the best code, and the strided one, which is the first
-  /// step, beside it.
-  void measure_serial(const validate::Step& strided);
-
- private:
-  // What runs in place of a GPU is validated, and not timed.
-  bool in_place_of_gpu(const validate::Step& step) const {
-    return step.needs_cuda && !found_.machine.has_gpu;
+/// Ends the program if a step that is asked for is not in the list.
+void check_steps(const std::vector<std::string>& wanted, const std::vector<validate::Step>& all) {
+  for (const std::string& number : wanted) {
+    const bool known = std::any_of(all.begin(), all.end(),
+                                   [&](const validate::Step& s) { return s.number() == number; });
+    if (!known) lab::fail(lab::kExitBadUsage, "--steps %s: no such step", number.c_str());
   }
-  std::string program_of(const validate::Step& step) const {
-    return arguments_.bin + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
-  }
-  // Of the job as which the step is timed; 0: it is a program of one process.
-  int ranks_of(const validate::Step& step) const {
-    if (!step.needs_ranks) return 0;
-    return arguments_.ranks > 0 ? arguments_.ranks : found_.machine.gpus;
-  }
-  Timing time(const validate::Step& step, int n, int iterations) const {
-    show_progress("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations);
-    return time_program(program_of(step), n, iterations, ranks_of(step), arguments_.time_limit);
-  }
-  /// `own_n`: at the step's own n, too.
-  validate::Verdict check(const validate::Step& step, bool own_n) const;
-  Timing time_before(const validate::Step& step, const validate::Step& previous) const;
-
-  const Arguments& arguments_;
-  Found& found_;
-};
-
-validate::Verdict Climb::check(const validate::Step& step, bool own_n) const {
-  // A step for several GPUs has to be right with two ranks, and at the n that is timed with as many
-  // as it is timed with. `make check` and the tests try more.
-  std::vector<validate::Case> cases = validate::usual_cases();
-  if (step.needs_ranks) cases = validate::with_ranks(cases, {kCheckedRanks});
-  validate::Extent extent;
-  extent.sizes = true;
-  extent.own_n = own_n ? step.n : 0;
-  extent.own_ranks = ranks_of(step);
-  return validate::check_program(
-      program_of(step), cases, arguments_.time_limit,
-      [&](const std::string& what) {
-        show_progress("%s: validating, %s", step.name.c_str(), what.c_str());
-      },
-      {}, extent);
 }
 
-/// The step before, at this step's n, as it is timed itself; nothing where it is not right.
-Timing Climb::time_before(const validate::Step& step, const validate::Step& previous) const {
-  const bool looked_at = !found_.rows.empty() && found_.rows.back().step.name == previous.name;
-  if (looked_at) {
-    const Timing& last = found_.rows.back().time;
-    if (!last.measured() || previous.n == step.n) return last;
-  } else if (check(previous, false).kind != validate::Verdict::kRight) {  // with --steps
-    return {};
+/// Makes the folder for the results. Found out now, not after the measurements.
+void check_results(const std::string& folder) {
+  if (folder.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error || access(folder.c_str(), W_OK | X_OK) != 0) {
+    lab::fail(lab::kExitCannotWrite, "--results %s: %s", folder.c_str(),
+              error ? error.message().c_str() : std::strerror(errno));
   }
-  return time(previous, step.n, step.iterations);
 }
 
-bool Climb::measure(const validate::Step& step, const validate::Step* previous) {
-  Row row;
-  row.step = step;
-  bool as_it_should_be = true;
-  if (!std::filesystem::exists(program_of(step))) {
-    row.verdict = "not run";
-    row.note = step.needs_ranks ? "not built: needs MPI" : "not built";
-  } else {
-    // Correct first: what is not right gets no time.
-    const bool timed = !in_place_of_gpu(step);
-    const validate::Verdict verdict = check(step, timed);
-    if (verdict.kind == validate::Verdict::kRight) {
-      row.verdict = "right";
-      if (timed) row.time = time(step, step.n, step.iterations);
-      as_it_should_be = !timed || row.time.measured();
-      if (timed) row.ranks = ranks_of(step);
-      if (!row.time.measured()) {
-        row.note = timed ? "could not be timed" : "on the CPU";
-      } else if (row.ranks > 0) {
-        row.note = gpus_in_words(row, found_.machine);
-      }
-    } else {
-      row.verdict = verdict.kind == validate::Verdict::kWrong ? "WRONG" : "not run";
-      row.note = verdict.summary;
-      as_it_should_be = verdict.kind == validate::Verdict::kCannotRunHere;
-      found_.cannot_run |= as_it_should_be;
-      show_progress("%s", "");
-      std::fprintf(stderr, "%s: %s\n", step.name.c_str(), verdict.summary.c_str());
-      for (const std::string& line : verdict.details) {
-        std::fprintf(stderr, "  %s\n", line.c_str());
-      }
-    }
-    if (row.time.measured() && previous) {
-      row.before = time_before(step, *previous);
-      row.before_alone = !previous->needs_ranks;
-    }
-  }
-  show_progress("%s", "");
-  print_row(row);
-  found_.rows.push_back(row);
-  return as_it_should_be;
-}
-
-void Climb::measure_serial(const validate::Step& strided) {
-  for (const Row& row : found_.rows) {
-    if (row.time.measured() && row.step.n <= kMaxSerialN) found_.serial[row.step.n] = {};
-  }
-  for (auto& [n, serial] : found_.serial) {
-    show_progress("the serial code at n = %d ...", n);
-    serial.best = time_best_serial(n);
-    const Row& first = found_.rows.front();
-    // What is wrong has no time, and gets none here.
-    if (first.step.name == strided.name && (first.step.n == n || !first.time.measured())) {
-      serial.strided = first.time;
-      continue;
-    }
-    // Strided code needs up to 50 ns a point.
-    const int samples = static_cast<int>(kSerialSeconds / (50e-9 * n * n));
-    serial.strided = time(strided, n, 1 + std::max(kSerialAtLeast, std::min(samples, 100)));
-  }
-  show_progress("%s", "");
-}
-
-/// Measures, and prints as it goes on. Returns the program's exit code.
-int run(const Arguments& arguments, Found* found) {
-  const std::vector<validate::Step> all_steps = validate::read_steps(arguments.lab);
-  for (const std::string& wanted : arguments.steps) {
-    const bool known = std::any_of(all_steps.begin(), all_steps.end(),
-                                   [&](const validate::Step& s) { return s.number() == wanted; });
-    if (!known) lab::fail(lab::kExitBadUsage, "--steps %s: no such step", wanted.c_str());
-  }
-  // Found out now, not after the measurements.
-  if (!arguments.results.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(arguments.results, error);
-    if (error || access(arguments.results.c_str(), W_OK | X_OK) != 0) {
-      std::fprintf(stderr, "ladder: --results %s: %s\n", arguments.results.c_str(),
-                   error ? error.message().c_str() : std::strerror(errno));
-      return lab::kExitCannotWrite;
-    }
-  }
-
-  show_progress("measuring the copy bandwidth ...");
-  const Machine& machine = found->machine = look_at_machine(arguments.bin);
-  show_progress("%s", "");
+void print_machine(const validate::Machine& machine, int ranks) {
   if (machine.has_gpu) {
     std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
   } else {
@@ -643,30 +508,44 @@ int run(const Arguments& arguments, Found* found) {
         "No usable GPU here: the CPU runs the kernels in its place; results, no times\n"
         "  (%s)\n",
         machine.why_not.c_str());
-    if (arguments.ranks > 0) {
-      std::printf("  (--ranks %d is for times; without them jobs of ranks have %d)\n",
-                  arguments.ranks, kCheckedRanks);
+    if (ranks > 0) {
+      std::printf("  (--ranks %d is for times; without them jobs of ranks have %d)\n", ranks,
+                  validate::kCheckedRanks);
     }
   }
   std::fflush(stdout);
+}
 
-  Climb climb(arguments, found);
+/// Measures, and prints as it goes on. Returns the program's exit code.
+int run(const Arguments& arguments, validate::Ladder* ladder) {
+  const std::vector<validate::Step> steps = validate::read_steps(arguments.lab);
+  const std::vector<std::string>& wanted = arguments.steps;
+  check_steps(wanted, steps);
+  check_results(arguments.results);
+  show_progress("measuring the copy bandwidth ...");
+  ladder->machine = validate::look_at_machine(arguments.options.bin);
+  show_progress("");
+  print_machine(ladder->machine, arguments.options.ranks);
+
+  validate::Climb climb(arguments.options, ladder);
   bool all_right = true;
   const validate::Step* previous = nullptr;
-  for (const validate::Step& step : all_steps) {
-    const bool wanted = arguments.steps.empty() ||
-                        std::count(arguments.steps.begin(), arguments.steps.end(), step.number());
-    if (wanted) all_right &= climb.measure(step, previous);
+  for (const validate::Step& step : steps) {
+    if (wanted.empty() || std::count(wanted.begin(), wanted.end(), step.number()) > 0) {
+      all_right &= climb.measure(step, previous);
+    }
     previous = &step;
   }
-  climb.measure_serial(all_steps.front());
+  climb.measure_serial(steps.front());
 
-  print_table(found->rows, found->serial, machine);
+  validate::print_table(*ladder);
   if (!arguments.results.empty()) {
-    if (!write_results(arguments.results + "/ladder.tsv", *found)) return lab::kExitCannotWrite;
+    if (!validate::write_results(arguments.results + "/ladder.tsv", *ladder)) {
+      return lab::kExitCannotWrite;
+    }
     std::remove((arguments.results + "/ladder.interrupted.tsv").c_str());  // of an earlier run
   }
-  if (all_right && found->cannot_run) return lab::kExitNoGpu;
+  if (all_right && ladder->cannot_run) return lab::kExitNoGpu;
   return all_right ? 0 : 1;
 }
 
@@ -674,20 +553,11 @@ int run(const Arguments& arguments, Found* found) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = read_arguments(argc, argv);
-  validate::catch_interrupts();
-  Found found;
-  try {
-    return run(arguments, &found);
-  } catch (const validate::Interrupted& interrupted) {
-    show_progress("%s", "");
-    std::fprintf(stderr, "ladder: interrupted\n");
-    if (!arguments.results.empty() && !found.rows.empty()) {
-      write_results(arguments.results + "/ladder.interrupted.tsv", found);
-    }
-    return 128 + interrupted.signal;
-  } catch (const std::exception& error) {
-    show_progress("%s", "");
-    std::fprintf(stderr, "ladder: %s\n", error.what());
-    return lab::kExitBadUsage;
-  }
+  validate::Ladder ladder;
+  return validate::run_to_exit_code(
+      "ladder", [&] { return run(arguments, &ladder); },
+      [&] {
+        if (arguments.results.empty() || ladder.rows.empty()) return;
+        validate::write_results(arguments.results + "/ladder.interrupted.tsv", ladder);
+      });
 }
