@@ -8,12 +8,7 @@
 
 #include <functional>
 
-<<<<<<< HEAD
-#include "run/text.h"
-#include "source/source_code.h"
-=======
 #include "goals/measures.h"
->>>>>>> wt-judge
 
 namespace validate {
 namespace {

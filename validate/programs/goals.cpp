@@ -9,11 +9,7 @@
 
 #include "goals/goals.h"
 #include "programs/command_line.h"
-<<<<<<< HEAD
-#include "run/child.h"
-=======
 #include "source/source_code.h"
->>>>>>> wt-judge
 
 namespace {
 

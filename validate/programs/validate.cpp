@@ -9,16 +9,8 @@
 #include <lab/exit_codes.h>
 #include <lab/options.h>
 
-<<<<<<< HEAD
-#include "judge/check_program.h"
-#include "programs/command_line.h"
-#include "run/child.h"
-#include "run/program_run.h"
-#include "run/steps.h"
-=======
 #include "judge/check_step.h"
 #include "programs/command_line.h"
->>>>>>> wt-judge
 #include "run/text.h"
 #include "source/source_code.h"
 #include "source/unchecked_calls.h"
