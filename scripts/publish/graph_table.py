@@ -44,7 +44,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         legal = ROOT / "validate/tests/bank/right"
-        patches = [legal / f"{STEP}--{name}.patch" for name in ("no_graph_waits", "no_graph")]
+        patches = [legal / STEP / f"{name}.patch" for name in ("no_graph_waits", "no_graph")]
         with concurrent.futures.ThreadPoolExecutor() as pool:
             waits, late = pool.map(lambda patch: compile_variant(nvcc, build, folder, STEP, patch), patches)
         programs = {"step_10": build / f"bin/solution_{BEFORE}", "waits": waits, "late": late,

@@ -18,7 +18,7 @@ wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json
   exercises lab results scripts validate)
 # ... without what is an author's, and without tests: planted bugs are solutions with one mistake, and counts
 # name their lines.
-not_for_learners=(-path '*/tests' -o -path './scripts/*.py' -not -name profile_tables.py -not -name rank_ranges.py -o -path ./scripts/publish/handout.sh
+not_for_learners=(-path '*/tests' -o -path './scripts/publish'
   -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -path ./results/local
   -o -name '*.kept-*' -o -name __pycache__)
 
@@ -129,6 +129,7 @@ awk -v gone="$gone" '
   BEGIN {
     why["report"] = "a handout has no solutions to report on; make progress shows what you have done"
     why["tables"] = "the numbers in the texts are written in the whole lab"
+    why["roofline"] = "a handout has no solutions to count; make ncu STEP=NN counts your exercise"
     why["handout"] = "this is a handout; another is made in the whole lab"
   }
   # A verb, from its line to the empty one after it.

@@ -11,7 +11,8 @@ Each text has pairs of markers, and what stands between them comes from a file:
                                                          scaling.svg is drawn beside it. README.md: some words of it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
-    <!-- mistakes:begin --> ... <!-- mistakes:end -->    (lab/cpu/README.md) validate/tests/bank/found_on_cpu/09_shared_tile.tsv
+    <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
+                                                     validate/tests/bank/found_on_cpu/09_shared_tile.tsv
 
     tables.py --write    bring the texts up to date
     tables.py --check    exit 1, naming the texts, where they are not
@@ -578,7 +579,7 @@ def profile_block(step):
     variables = {"STEP": number(step), "REPORT": str(report)}
     if number(step) >= "06" and not ranks:
         variables["BASELINE"] = "previous"
-    command = [str(ROOT / f"scripts/{tool}.sh")]
+    command = [str(ROOT / f"scripts/verbs/{tool}.sh")]
     result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"tables.py: {' '.join(command)} of {report.name}: {result.stderr.strip()}")
@@ -725,7 +726,7 @@ def main():
               (ROOT / "README.md", "scaling", SCALING, scaling_words()),
               (ROOT / "lab/trace/README.md", "tracer", TRACER, tracer_block()),
               (cpu, "counters", COUNTERS, counters_block()),
-              (cpu, "mistakes", MISTAKES, mistakes_block())]
+              (ROOT / "validate/tests/bank/README.md", "mistakes", MISTAKES, mistakes_block())]
     for row in rows:
         blocks.append((ROOT / "exercises" / row["step"] / "README.md", "measured", LADDER, measured_block(facts, row)))
 

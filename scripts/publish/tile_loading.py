@@ -54,7 +54,7 @@ def main():
         programs = [("no_tile", "step 08: no tile", build / "bin/solution_08_cub_reduction"),
                     ("flat_loop", "step 09: one flat loop over the tile", build / f"bin/solution_{STEP}")]
         for patch in sorted((ROOT / "validate/tests/bank/right" / STEP).glob("tile_by_*.patch")):
-            name = patch.stem.split("--")[1]
+            name = patch.stem
             program = compile_variant(nvcc, build, folder, STEP, patch)
             programs.append((name, patch.read_text().splitlines()[0][2:].rstrip("."), program))
         for name, words, program in programs:

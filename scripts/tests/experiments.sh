@@ -42,7 +42,7 @@ sed -i -e 's/CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));/&\n  &/' \
 experiments --dry-run
 expect_status 1 "a solution that has changed"
 expect '^experiments.py: 08_cub_reduction, sum_on_host: solutions/08_.* has 2 times, and not once: CUDA_CHECK' "a text"
-expect '^experiments.py: 08_cub_reduction, float_tree: validate/.*--float_tree.patch does not apply' "a patch"
+expect '^experiments.py: 08_cub_reduction, float_tree: validate/.*/float_tree.patch does not apply' "a patch"
 expect_no 'shuffles' "a patch that does apply"
 lab=$source_dir
 

@@ -159,7 +159,7 @@ if command -v python3 >/dev/null && [[ -f $source_dir/scripts/publish/tables.py 
   cat >"$temp/words.py" <<'END_PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
-import tables
+from publish import tables
 steps = [line.split("\t")[0] for line in (tables.ROOT / "lab/steps.tsv").read_text().splitlines() if "\tranks\t" in line]
 facts = {"gpu": "Test GPU", "cuda": "13.0", "cpu": "Test CPU"}
 rows = [{"step": step, "title": "t", "n": "140", "ms": "4", "gb_per_s": "2", "percent_of_copy": "7", "before_ms": "8",

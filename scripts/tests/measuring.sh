@@ -84,7 +84,7 @@ export STUBS=$temp
 measure() {
   local script=$1
   shift
-  PATH=$temp/tools:$PATH run "$scripts/$script" --write "$temp/results" --build "$temp/build" "$@"
+  PATH=$temp/tools:$PATH run "$scripts/publish/$script" --write "$temp/results" --build "$temp/build" "$@"
 }
 # has FILE LINE: that line, its tabs written as blanks.
 has() { grep -qxF -- "$2" < <(tr '\t' ' ' <"$temp/results/$1") || fail "$1 should have the line: $2" "$(<"$temp/results/$1")"; }
@@ -135,10 +135,10 @@ cp -r "$temp/results" "$temp/kept"
 for script in tile_loading.py graph_table.py "tune.py --only large"; do
   read -r -a words <<<"$script"
   name=${words[0]}
-  run "$scripts/$name" --help
+  run "$scripts/publish/$name" --help
   expect_status 0 "$name --help"
   expect "^  ${name} --write DIR" "$name --help"
-  run "$scripts/$name"
+  run "$scripts/publish/$name"
   expect_status 2 "$name without --write"
   NO_DRIVER=1 measure "${words[@]}"
   one_line 1 "^$name: nvidia-smi .*: exit code 9: NVIDIA-SMI has failed" "$script without a driver"
@@ -146,9 +146,9 @@ for script in tile_loading.py graph_table.py "tune.py --only large"; do
   one_line 1 "^$name: nvidia-smi names no GPU and its driver: No devices" "$script without a GPU"
   BREAKS=1 measure "${words[@]}"
   one_line 1 "^$name: .*: exit code 3: jacobi: no more memory$" "$script, a program that breaks"
-  PATH=$temp/tools:$PATH run "$scripts/$name" --write "$temp/results" --build "$temp/empty" "${words[@]:1}"
+  PATH=$temp/tools:$PATH run "$scripts/publish/$name" --write "$temp/results" --build "$temp/empty" "${words[@]:1}"
   one_line 1 "^$name: .*/bin/[a-z_0-9]+ is not there: build it first" "$script, nothing built"
-  PATH=$temp/tools:$PATH run "$scripts/$name" --write "$temp/program/results" --build "$temp/build" "${words[@]:1}"
+  PATH=$temp/tools:$PATH run "$scripts/publish/$name" --write "$temp/program/results" --build "$temp/build" "${words[@]:1}"
   one_line 1 "^$name: $temp/program/results: cannot be made" "$script, a folder that cannot be"
   diff -r "$temp/kept" "$temp/results" >"$temp/diff" || fail "$script: earlier results have changed" "$(<"$temp/diff")"
 done

@@ -11,8 +11,8 @@ run "$source_dir/scripts/publish/pictures.py" --check
 expect_status 0 "the pictures of this tree"
 
 lab=$temp/lab
-mkdir -p "$lab/scripts" "$lab/exercises"
-cp "$source_dir/scripts/publish/pictures.py" "$lab/scripts"
+mkdir -p "$lab/exercises"
+cp -r "$source_dir/scripts" "$lab"
 cp -r "$source_dir/exercises/pictures" "$lab/exercises"
 pictures=$lab/exercises/pictures
 sed -i 's/32 lanes/64 lanes/' "$pictures/thread_map_after.svg"

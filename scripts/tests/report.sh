@@ -250,7 +250,7 @@ printf '# gpu\tH200\nstep\tmpoints_per_s\n00_serial\t900\n' >"$temp/published/la
 for case in "H200 here published" "none here"; do
   read -r gpu names <<<"$case"
   read -r -a folders <<<"$names"
-  run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); import report
+  run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); from publish import report
 print(report.find_table([pathlib.Path(f) for f in sys.argv[2:]], "ladder.tsv", "mpoints_per_s").told("gpu"))' \
     "$source_dir/scripts" "${folders[@]/#/$temp/}"
   [[ $out == "$gpu" ]] || show "the ladder of $names: should be that of the GPU '$gpu'"
@@ -265,7 +265,7 @@ for name in bandwidth roofline; do
   python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); assert d.toxml().count("\"mark\"") > 20' \
     "$temp/measured/$name.svg" 2>"$temp/log" || fail "$name.svg is no drawing" "$(<"$temp/log")"
 done
-for name in bandwidth_plot.py "roofline.py --draw"; do
+for name in labtools/bandwidth_plot.py "publish/roofline.py --draw"; do
   read -r -a words <<<"$name"
   run "$source_dir/scripts/${words[0]}" "${words[@]:1}" "$temp/empty"
   expect_status 1 "$name without a table"

@@ -146,7 +146,7 @@ if grep -qP '^1[45]\S+\t\d+\t4' "$table"; then fail "two GPUs: nothing should ru
 cat >"$temp/soon.py" <<'END_PYTHON'
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-import scaling
+from publish import scaling
 scaling.TIMED_LIMIT = 1
 scaling.main()
 END_PYTHON
@@ -201,8 +201,8 @@ import math
 import pathlib
 import sys
 sys.path.insert(0, sys.argv[1])
-import scaling
-import scaling_model
+from labtools import scaling_model
+from publish import scaling
 folder = pathlib.Path(sys.argv[2])
 folder.mkdir(exist_ok=True)
 (folder / "bandwidth.tsv").write_text("# multiprocessors\t132\nwhat\n")

@@ -45,7 +45,7 @@ no_solution() {
     fail "$1: has lines of solutions:" "$(head -n 20 <<<"$found")"
   fi
   if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' \
-    -o -name '*.py' ! -name profile_tables.py ! -name rank_ranges.py -o -name handout.sh -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
+    -o -name publish -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
     fail "$1: has no place for" "$found"
   fi
   if found=$(find "$1/exercises" -mindepth 1 -printf '%P\n' | awk -v last="$2" '/^[0-9]/ && substr($1, 1, 2) > last' |
@@ -176,7 +176,7 @@ test_others() {
   while IFS= read -r script; do
     [[ -e "$temp/the build/$all/$script" || $script == */roofline.py || $script == */bandwidth_plot.py ]] ||
       fail "UPTO=$last: $script is missing, and a script calls it"
-  done < <(grep -ohE '[$]lab_root/scripts/[a-z_]+\.[a-z]+' "$temp/the build/$all"/scripts/*.sh | sed 's#^[^/]*/##' | sort -u)
+  done < <(grep -ohE '[$]lab_root/scripts/[a-z_/]+\.[a-z]+' "$temp/the build/$all"/scripts/*/*.sh | sed 's#^[^/]*/##' | sort -u)
   count=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
   [[ $(find "$temp/the build/$all/exercises" -maxdepth 1 -name '[0-9]*' | wc -l) == "$count" ]] ||
     fail "UPTO=$last: not all exercises"
@@ -240,7 +240,7 @@ test_in_the_handout() {
   verb tables
   said_one_line '^make tables: the numbers in the texts are written in the whole lab$' "make tables"
   verb roofline
-  said_one_line '^roofline.sh: a handout has no solutions to count; make ncu STEP=NN counts your exercise$' "make roofline"
+  said_one_line '^make roofline: a handout has no solutions to count; make ncu STEP=NN counts your exercise$' "make roofline"
   verb doctor
   expect 'Begin with: exercises/README\.md$' "make doctor"
   expect_no 'make run' "make doctor"

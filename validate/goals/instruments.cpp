@@ -10,9 +10,9 @@
 #include "run/child.h"
 #include "run/program_run.h"
 #include "run/record.h"
-#include "source/source_code.h"
 #include "run/steps.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {

@@ -118,11 +118,17 @@ std::string ChildResult::last_line() const {
 }
 
 ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
-                      const std::atomic<bool>* unwanted) {
+                      const std::atomic<bool>* unwanted, const std::string& report) {
   ChildResult result;
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  const std::string name = "LAB_REPORT=", setting = name + report;
+  std::vector<char*> environment = {const_cast<char*>(setting.c_str())};
+  for (char** word = environ; *word; ++word) {
+    if (std::strncmp(*word, name.c_str(), name.size()) != 0) environment.push_back(*word);
+  }
+  environment.push_back(nullptr);
 
   // The second pipe tells whether exec worked: it closes by itself where it did.
   int output[2], exec_error[2];
@@ -148,7 +154,8 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     dup2(output[1], STDOUT_FILENO);
     dup2(output[1], STDERR_FILENO);
     // With a path, a file that is no program is an error (execvp would hand it to the shell).
-    std::strchr(argv[0], '/') ? execv(argv[0], argv.data()) : execvp(argv[0], argv.data());
+    const auto run = std::strchr(argv[0], '/') ? execve : execvpe;
+    run(argv[0], argv.data(), environment.data());
     const int error = errno;
     if (write(exec_error[1], &error, sizeof error) < 0) _exit(126);
     _exit(127);

@@ -10,6 +10,7 @@
 
 #include <sys/resource.h>
 
+#include <cuda_on_cpu/report_file.h>
 #include <lab/options.h>
 
 #include "run/text.h"
@@ -117,6 +118,8 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   Run result;
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
+  const std::string report = dir + "-report.tsv";
+  std::filesystem::remove(report, ignored);
   std::vector<std::string> command;
   if (run.halos || run.order || run.strict || run.ranks > 0) command.push_back("env");
   if (run.halos) command.push_back(std::string("LAB_HALOS=") + run.halos);
@@ -145,8 +148,10 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   add("--record-field", hashed ? "rows" : "full");
   if (run.check_every > 0) add("--check-every", std::to_string(run.check_every));
   command.push_back("--quiet");
-  result.child = run_child(command, time_limit, unwanted);
+  result.child = run_child(command, time_limit, unwanted, report);
   std::filesystem::remove_all(job_folder, ignored);
+  result.report = cuda_on_cpu::read_report(report);
+  std::filesystem::remove(report, ignored);
   ChildResult& child = result.child;
   if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
     // What ended one rank, as a launcher tells it.

@@ -15,9 +15,9 @@
 #include <gtest/gtest.h>
 
 #include "explain/cells.h"
+#include "explain/stencil_fit.h"
 #include "judge/compare.h"
 #include "judge/reference.h"
-#include "explain/stencil_fit.h"
 #include "test_helpers.h"
 
 namespace {
@@ -1038,14 +1038,6 @@ TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
             std::string::npos);
 }
 
-TEST(DiagnoseFailureTest, memory_that_is_freed_twice) {
-  const std::string error =
-      "it ended with exit code 3: jacobi.cpp:42: cudaFree(f_old): invalid argument "
-      "(cudaErrorInvalidValue)";
-  EXPECT_SAYS("that memory was freed before",
-              validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, error, {}).cause);
-}
-
 TEST(DiagnoseFailureTest, loops_that_end_late_or_never_begin) {
   const Case run = {ProblemKind::kProbe, kN, 10};
   const validate::Patient patient;
@@ -1072,178 +1064,6 @@ TEST(DiagnoseFailureTest, a_crash_at_some_sizes) {
   EXPECT_SAYS(
       "at n = 100 it crashes, at n = 64 it is right",
       validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, "it crashed: x", patient).cause);
-}
-
-/// All that is said of a run that ended with this error.
-std::string said_of_error(const std::string& error, const std::string& source = "") {
-  validate::Patient patient;
-  patient.source = source;
-  const Case run = {ProblemKind::kProbe, kN, 10};
-  std::string text;
-  for (const std::string& line :
-       validate::diagnose_failure(run, 0, "it ended with exit code 3: " + error, patient).lines()) {
-    text += line + "\n";
-  }
-  return text;
-}
-
-/// The first line that says what to look at.
-std::string first_lead_of(const std::string& said) {
-  const std::size_t at = said.find("look at: ");
-  return at == std::string::npos ? "" : said.substr(at, said.find('\n', at) - at);
-}
-
-TEST(DiagnoseFailureTest, host_code_that_accesses_too_much) {
-  const std::string beside = said_of_error(
-      "x/jacobi.cu:57: host code writes 188 bytes past the end of the 40000 bytes that "
-      "cudaMallocManaged gave at line 38");
-  EXPECT_SAYS("at line 57 the host writes past the end of", beside);
-  EXPECT_SAYS("the index at line 57, and where the loops", beside);
-  EXPECT_SAYS("how many bytes line 38 asks for", beside);
-  EXPECT_SAYS("line 38 allocates n * n bytes",
-              said_of_error("x/jacobi.cu:57: host code writes just behind the end of the 10000 "
-                            "bytes that cudaMallocManaged gave at line 38"));
-  EXPECT_SAYS("line 39 allocates 4 bytes, as many as a float has; a double has 8",
-              said_of_error("the kernel launched at x/jacobi.cu:89 wrote past the end of the 4 "
-                            "bytes that cudaMallocManaged gave at x/jacobi.cu:39"));
-}
-
-TEST(DiagnoseFailureTest, host_code_in_the_memory_of_the_gpu) {
-  const std::string error =
-      "x/jacobi.cu:2: host code writes byte 0 of the 40000 bytes that cudaMalloc gave at line 1: "
-      "copy it with cudaMemcpy, or allocate it with cudaMallocManaged";
-  const std::string all = said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\n");
-  EXPECT_SAYS("at line 2 the host writes f, which is in the GPU's own memory", all);
-  EXPECT_SAYS("a kernel that writes the values", all);
-  EXPECT_SAYS(
-      "line 1: cudaMallocManaged gives memory that both can use",
-      said_of_error(error, "cudaMalloc(&f, bytes);\nf[0] = 1;\ncudaMallocManaged(&g, 8);\n"));
-}
-
-TEST(DiagnoseFailureTest, what_a_job_of_ranks_says) {
-  EXPECT_SAYS("it exchanges rows with rank 3, and there are ranks 0 to 2: no rank has that number",
-              said_of_error("rank 2: it exchanges rows with rank 3, and there are ranks 0 to 2"));
-  EXPECT_SAYS("another number of values than its neighbour waits for",
-              said_of_error("rank 1: ncclRecv of 2048 bytes from rank 0: it sends more: that is "
-                            "undefined in NCCL"));
-  EXPECT_SAYS("between ncclGroupStart and ncclGroupEnd",
-              said_of_error("rank 1: waited 5 s in vain for ncclSend, which NCCL has not ended: do "
-                            "all ranks make the same calls, in the same order?"));
-  EXPECT_SAYS("an exchange that its neighbour does not make",
-              said_of_error("rank 2: waited 5 s in vain for rank 1: no exchange of halos with it"));
-  EXPECT_SAYS("some rows belong to no rank",
-              said_of_error("rank 0: no rank has row 33 of the result"));
-  const std::string halo = said_of_error(
-      "rank 1: exchange of halos with rank 0: the values that are received do not lie in the "
-      "memory "
-      "of this rank's field: invalid argument (the destination is host memory, and the direction "
-      "says device) (cudaErrorInvalidValue)");
-  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
-  EXPECT_SAYS("look at: exchange_halos: to which row on is received", first_lead_of(halo));
-  // Some of the rows are there.
-  const std::string more = said_of_error(
-      "rank 1: exchange of halos with rank 0: the values that are sent do not lie in the memory of "
-      "this rank's field: invalid argument (800 bytes, and the source has room for 400) "
-      "(cudaErrorInvalidValue)");
-  EXPECT_SAYS("look at: slab_of_rank", first_lead_of(more));
-  EXPECT_SAYS("look at: exchange_halos: from which row on is sent", more);
-  EXPECT_SAYS(
-      "ranks.sum is given an address",
-      said_of_error("rank 0: ranks.sum: its value is no double in the GPU's memory: invalid "
-                    "argument (the source is host memory) (cudaErrorInvalidValue)"));
-  EXPECT_SAYS(
-      "ncclAllReduce is given more values",
-      said_of_error("rank 0: x/jacobi.cu:9: ncclAllReduce(sum, sum, 2, ncclDouble): invalid "
-                    "argument (16 bytes, and the first argument of ncclAllReduce has room "
-                    "for 8)"));
-  EXPECT_SAYS("a group of NCCL's calls is ended, and none was begun",
-              said_of_error("rank 1: x/jacobi.cu:9: ncclGroupEnd(): invalid usage (no "
-                            "communicator)"));
-  EXPECT_SAYS("ncclRecv is given a rank that there is not",
-              said_of_error("rank 0: x/jacobi.cu:9: ncclRecv(f, 1, ncclFloat, -1): invalid "
-                            "argument (a null pointer, or a rank that there is not)"));
-  EXPECT_SAYS("a rank sends another number of values",
-              said_of_error("rank 0: ncclRecv of 8 bytes from rank 1: it sends fewer: that is "
-                            "undefined in NCCL"));
-}
-
-TEST(DiagnoseFailureTest, an_address_of_nothing) {
-  const std::string error =
-      "x/jacobi.cu:1: host code writes 0x7f06b2600000, where nothing was allocated";
-  EXPECT_SAYS("line 1 writes memory of the host where nothing was allocated",
-              said_of_error(error, "to[0] = 1;\n"));
-  EXPECT_SAYS("the pointer at line 1", said_of_error(error, "to[0] = 1;\n"));
-  EXPECT_SAYS(
-      "is where row j goes already",
-      said_of_error(error, "cudaMemcpy(to + idx(0, j, n), f, 8, cudaMemcpyDeviceToHost);\n"));
-}
-
-TEST(DiagnoseFailureTest, threads_that_share_a_place_in_shared_memory) {
-  EXPECT_SAYS("two threads write the same place in shared memory, ring[0][0][0], at line 148",
-              said_of_error("x/jacobi.cu:148: race in shared memory: thread (0,1,0) writes what "
-                            "thread (0,0,0) wrote at line 148, and no barrier in between (kernel "
-                            "launched at line 221, block (0,0,0): ring[0][0][0])"));
-  const std::string buffers = said_of_error(
-      "x/jacobi.cu:39: race in shared memory: thread (0,0,0) reads what thread "
-      "(1,0,0) wrote at line 40, and no barrier in between (kernel launched at line "
-      "84, block (0,0,0): b[513])");
-  EXPECT_SAYS("one thread of a block writes b[513], another one reads it, at lines 39 and 40",
-              buffers);
-  EXPECT_SAYS("no barrier says which of them comes first", buffers);
-}
-
-TEST(DiagnoseFailureTest, calls_that_are_refused) {
-  EXPECT_SAYS("are multiples of 4, too",
-              said_of_error("x/jacobi.cu:148: an asynchronous copy moves 4, 8 or 16 bytes, aligned "
-                            "to their number (kernel launched at line 221, block (0,0,0))"));
-  EXPECT_SAYS("what line 132 asks for goes to the default stream",
-              said_of_error("x/jacobi.cu:132: cudaGetLastError(): operation not permitted when "
-                            "stream is capturing (work in the default stream between "
-                            "cudaStreamBeginCapture and cudaStreamEndCapture)"));
-  const std::string direction =
-      "invalid argument (the destination is host memory, and the direction says device) "
-      "(cudaErrorInvalidValue)";
-  EXPECT_SAYS("first where it goes to, then where it comes from",
-              said_of_error("x/jacobi.cu:109: cudaMemcpy(a, b, 8, c): " + direction));
-  const std::string fill = said_of_error("x/jacobi.cu:85: cudaMemset(&sum, 0, 8): " + direction);
-  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's", fill);
-  EXPECT_SAYS("sum holds the address that cudaMalloc gave", fill);
-  EXPECT_SAYS("at line 85 cudaMemsetAsync gets sum, which holds no address of the GPU's memory",
-              said_of_error("x/jacobi.cu:85: cudaMemsetAsync(sum, 0, 8, stream): " + direction));
-  EXPECT_SAYS(
-      "longer than a pitch: rows of 400 bytes do not fit in pitches of 400 (to) and 384 "
-      "bytes (from)\n",
-      said_of_error("x/jacobi.cu:211: cudaMemcpy2D(to, a, f, b, a, 1, c): invalid pitch "
-                    "argument (rows of 400 bytes do not fit in pitches of 400 (to) and 384 "
-                    "bytes (from)) (cudaErrorInvalidPitchValue)"));
-  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's",
-              said_of_error("x/jacobi.cu:85: cudaMemset(&sum, 0, 8): invalid argument "
-                            "(cudaErrorInvalidValue)"));
-  EXPECT_SAYS("the launch at line 91 gives the kernel an address of host memory: argument 1\n",
-              said_of_error("x/jacobi.cu:91: argument 1 of the launch points to host memory, which "
-                            "no kernel can use: take memory from cudaMalloc or cudaMallocManaged"));
-  EXPECT_SAYS("look at: how the sum gets there: by its address",
-              said_of_error("x/jacobi.cu:62: changes atomically a variable of the thread's own, "
-                            "which no other thread sees (kernel launched at line 91)"));
-  EXPECT_SAYS("line 90 adds to block_sum, and no thread has set it to 0",
-              said_of_error("x/jacobi.cu:90: changes atomically shared memory that nothing has "
-                            "written: block_sum (kernel launched at line 102)"));
-  EXPECT_SAYS("at an address that is no multiple of their bytes",
-              said_of_error("x/jacobi.cu:181: cudaMemcpy(a, b, 8, c): misaligned address "
-                            "(cudaErrorMisalignedAddress): `make sanitize` names the line"));
-  const std::string late =
-      said_of_error("x/jacobi.cu:3: cudaGetLastError(): " + direction,
-                    "double* sum;\ncudaMemset(&sum, 0, 8);\nCUDA_CHECK(cudaGetLastError());\n");
-  EXPECT_SAYS("a call before line 3 failed, and nobody checked it", late);
-  EXPECT_SAYS("look at: cudaMemset at line 2, and its CUDA_CHECK", late);
-  EXPECT_SAYS("not the address of that pointer", late);
-}
-
-TEST(DiagnoseFailureTest, a_kernel_that_returns_a_value) {
-  const std::string crash = "the address of a float4, or another wide type, is no address";
-  EXPECT_SAYS("sweep is to return a value (double): a kernel returns nothing",
-              said_of_error(crash, "__global__ double sweep(int n) {}\n"));
-  EXPECT_EQ(said_of_error(crash, "__global__ void sweep(int n) {}\n"), "");
 }
 
 // ---- Where nothing fits

@@ -14,8 +14,8 @@
 #include <gtest/gtest.h>
 
 #include "judge/check_program.h"
-#include "run/child.h"
 #include "judge/reference.h"
+#include "run/child.h"
 #include "run/temporary_folder.h"
 
 /// What several test files need: temporary files, small programs, fields as vectors.
