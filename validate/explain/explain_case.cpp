@@ -287,11 +287,9 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
 /// of the call alone.
 bool failed_without_a_place(const Run& trial) {
   const ChildResult& child = trial.child;
-  const std::string words = last_words(child);
   return child.timed_out || child.signal != 0 ||
          (child.exit_code == lab::kExitCudaError &&
-          (words.find("(cudaError") != std::string::npos ||
-           words.find("the kernel launched at ") == 0));
+          (trial.report.has("call") || trial.report.kind == "padding"));
 }
 
 /// Looks at every access of a short run.
@@ -384,15 +382,17 @@ Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* 
 
 std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
                                          std::optional<WatchedRun> look, Patient* patient) {
-  Diagnosis diagnosis = diagnose_failure(run, trial.record.iterations, trial.error, *patient);
+  Diagnosis diagnosis =
+      diagnose_failure(run, trial.record.iterations, trial.error, *patient, trial.report);
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
     if (!look) look = look_for_cause(check, run);
     const Run& looked_at = look->trial;
-    patient->finding = read_finding(last_words(looked_at.child));
+    patient->finding = read_finding(looked_at.report);
     patient->watched = true;
     Diagnosis found = diagnose_finding(patient->finding, look->run.n, *patient);
     if (!found.known() && !patient->finding.known() && looked_at.child.signal != 0) {
-      found = diagnose_failure(look->run, looked_at.record.iterations, looked_at.error, *patient);
+      found = diagnose_failure(look->run, looked_at.record.iterations, looked_at.error, *patient,
+                               looked_at.report);
     }
     // A GPU ends no program for a race, or for memory that nothing has written.
     const Finding::Kind kind = patient->finding.kind;
@@ -432,7 +432,7 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, Tria
     // One that takes too long says where it is: no endless loop, as the program has ended.
     if (!look.trial.child.timed_out) {
       look_n = look.run.n;
-      patient->finding = read_finding(last_words(look.trial.child));
+      patient->finding = read_finding(look.trial.report);
       patient->watched = true;
     }
   }

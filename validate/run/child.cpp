@@ -79,7 +79,8 @@ std::string harmless(std::string line) {
 }
 
 /// Turns this process, a new one, into the program. If that cannot be, `error_to` gets why.
-[[noreturn]] void become(char* const* argv, pid_t parent, int output, int error_to) {
+[[noreturn]] void become(char* const* argv, char* const* environment, pid_t parent, int output,
+                         int error_to) {
   setpgid(0, 0);
   // It does not outlive this process, whatever ends that.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -89,7 +90,8 @@ std::string harmless(std::string line) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   // With a path, a file that is no program is an error (execvp would hand it to the shell).
-  std::strchr(argv[0], '/') ? execv(argv[0], argv) : execvp(argv[0], argv);
+  const auto run = std::strchr(argv[0], '/') ? execve : execvpe;
+  run(argv[0], argv, environment);
   const int error = errno;
   if (write(error_to, &error, sizeof error) < 0) _exit(126);
   _exit(127);
@@ -158,11 +160,17 @@ std::string ChildResult::last_line() const {
 }
 
 ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
-                      const std::atomic<bool>* unwanted) {
+                      const std::atomic<bool>* unwanted, const std::string& report) {
   ChildResult result;
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  const std::string name = "LAB_REPORT=", setting = name + report;
+  std::vector<char*> environment = {const_cast<char*>(setting.c_str())};
+  for (char** word = environ; *word; ++word) {
+    if (std::strncmp(*word, name.c_str(), name.size()) != 0) environment.push_back(*word);
+  }
+  environment.push_back(nullptr);
 
   // The second pipe tells whether exec worked: it closes by itself where it did.
   int output[2], exec_error[2];
@@ -178,7 +186,9 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
   if (child < 0) {
     throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
   }
-  if (child == 0) become(argv.data(), parent, output[1], exec_error[1]);
+  if (child == 0) {
+    become(argv.data(), environment.data(), parent, output[1], exec_error[1]);
+  }
   setpgid(child, child);  // in both processes, so that it holds whichever comes first
   running.insert(child);
   starting.unlock();

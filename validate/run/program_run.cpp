@@ -11,6 +11,7 @@
 
 #include <sys/resource.h>
 
+#include <cuda_on_cpu/report_file.h>
 #include <lab/options.h>
 
 #include "run/text.h"
@@ -192,12 +193,17 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   Run result;
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
+  const std::string report = dir + "-report.tsv";
+  std::filesystem::remove(report, ignored);
   // What a launcher leaves behind when it is ended goes with its folder; and no other one removes
   // what it has there, as those do that share a folder and end at that moment.
   const std::string job_folder = dir + "-job";
   if (run.ranks > 0) std::filesystem::create_directories(job_folder, ignored);
-  result.child = run_child(command_of(program, run, hashed, dir, job_folder), time_limit, unwanted);
+  result.child =
+      run_child(command_of(program, run, hashed, dir, job_folder), time_limit, unwanted, report);
   std::filesystem::remove_all(job_folder, ignored);
+  result.report = cuda_on_cpu::read_report(report);
+  std::filesystem::remove(report, ignored);
   ChildResult& child = result.child;
   if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
     child.signal = child.exit_code - 128;  // what ended one rank, as a launcher tells it
