@@ -2,6 +2,7 @@
 // real serial step with a shell script around it that spoils what it recorded.
 
 #include "judge/check_program.h"
+#include "source/source_code.h"
 
 #include <algorithm>
 #include <chrono>
@@ -830,6 +831,25 @@ TEST_F(ValidateTest, wrong_is_exit_code_1) {
   const test::Ended ended = validate({"--n", "34", script("exit 3\n")});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.out.find("program.sh: wrong: probe"), std::string::npos) << ended.out;
+}
+
+// What scripts read in place of the words.
+TEST_F(ValidateTest, the_verdict_is_written_to_a_file) {
+  test::write_file(temporary("exercise.cpp"), "int a;\n");
+  const auto verdict = [&](std::vector<std::string> arguments) {
+    std::filesystem::remove(temporary("verdict"));
+    arguments.insert(arguments.begin(), {"--n", "34", "--verdict", temporary("verdict")});
+    validate(arguments);
+    std::string text;
+    validate::read_text(temporary("verdict"), &text);
+    return text;
+  };
+  EXPECT_EQ(verdict({test::kSerialProgram}), "right\n");
+  EXPECT_EQ(verdict({script("exit 3\n")}), "wrong\n");
+  EXPECT_EQ(verdict({script("echo no usable GPU; exit 77\n")}), "");
+  EXPECT_EQ(verdict({"--exercise", temporary("exercise.cpp"), "--before", temporary("exercise.cpp"),
+                     test::kSerialProgram}),
+            "unchanged\n");
 }
 
 TEST_F(ValidateTest, one_iteration_too_many_is_exit_code_1) {
