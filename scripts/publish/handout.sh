@@ -142,7 +142,7 @@ awk -v gone="$gone" '
       if (has_gone(blocks[k])) {
         blocks[k] = verb ":\n\t@echo \"make " verb ": " (verb in why ? why[verb] : "not in a handout") "\" >&2; exit 2"
       }
-      else if (verb == "run" || verb == "test" || verb == "roofline") sub(/ *## [^\n]*/, "", blocks[k])
+      else if (verb == "run" || verb ~ /^test/ || verb == "roofline") sub(/ *## [^\n]*/, "", blocks[k])
       else if (verb == "diff") sub(/## [^\n]*/, "## STEP=04 FROM=start TO=exercise: what you have changed", blocks[k])
     }
     for (k = 1; k <= NR; ++k) {

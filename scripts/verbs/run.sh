@@ -78,4 +78,4 @@ else
   targets+=(solutions_on_cpu)
 fi
 build_targets "${targets[@]}" || die 1 "the build failed; the compiler's words stand above"
-exec "$build_dir/bin/ladder" "${arguments[@]}"
+exec "$build_dir/bin/ladder" --lab "$lab_root" "${arguments[@]}"
