@@ -56,6 +56,21 @@ if [[ ${1:-} == steps ]]; then
   exit
 fi
 
+# The verdict for scripts, and what is left to do: a TODO in the learner's file comes before "done".
+if [[ -x $build_dir/bin/solution_02_unified_memory_cpu ]]; then
+  told() { run "$goals" --name 02_unified_memory --verdict "$temp/verdict" --next "Next: go on." "$@"; }
+  printf '// TODO(02): more\n' >"$temp/learner.cu"
+  told --exercise "$temp/learner.cu" "$build_dir/bin/solution_02_unified_memory_cpu"
+  expect '^02_unified_memory: right so far, and its goals are reached$' "a TODO that is left"
+  expect '^  Next: the TODO\(02\) that are left\.$' "a TODO that is left"
+  told "$build_dir/bin/solution_02_unified_memory_cpu"
+  expect '^  Next: go on\.$' "a goal that is reached"
+  [[ $(<"$temp/verdict") == "done" ]] || fail "the verdict should be: done"
+  told "$build_dir/bin/solution_00_serial"
+  expect_status 1 "a goal that is missed"
+  [[ $(<"$temp/verdict") == "goal missed" ]] || fail "the verdict should be: goal missed"
+fi
+
 # What the goals say, of programs that only pretend: made ROWS... writes what a traced run would.
 made() {
   printf '#!/bin/sh\n' >"$temp/made"
