@@ -212,7 +212,8 @@ test_verdicts() {
   [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make run, a step with kernels: lines of more than 80 columns"
 }
 
-files_of_lab() { (cd "$lab" && find . -type f | sort); }
+# Without the exercises as they are handed out, which the first verb keeps where there is no git.
+files_of_lab() { (cd "$lab" && find . -path ./.start -prune -o -type f -print | sort); }
 
 test_run() {
   local results="$temp/my results" files cpu_steps steps
