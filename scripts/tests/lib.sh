@@ -131,6 +131,9 @@ run() {
   said=$out$'\n'$err
 }
 
+# labtool NAME ARGUMENT...: runs a program of scripts/labtools.
+labtool() { PYTHONPATH=$source_dir/scripts run python3 -m "labtools.$1" "${@:2}"; }
+
 # show WHAT: fails with WHAT and all that the last command said.
 show() {
   fail "$1" "exit code $status" "${said//$'\n'/$'\n'        }"
