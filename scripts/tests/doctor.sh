@@ -34,7 +34,7 @@ expect '^The lab cannot be built here yet. First: a C\+\+ compiler, CMake, make\
 for verb in doctor progress handout; do
   for tool in awk cmp sort; do
     mv "$temp/tools/$tool" "$temp/"
-    UPTO=04 run "$source_dir/scripts/$verb.sh"
+    UPTO=04 run "$(find "$source_dir"/scripts/{verbs,publish} -name "$verb.sh")"
     expect_status 1 "$verb without $tool"
     [[ -z $out && $err == "$verb.sh: missing: $tool (on Debian and Ubuntu in the packages "* ]] ||
       show "$verb without $tool: one line"

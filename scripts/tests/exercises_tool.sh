@@ -23,8 +23,7 @@ prepare() {
   if in_git; then
     mkdir "$lab"
     git -C "$source_dir" archive HEAD lab exercises solutions | tar -C "$lab" -xf -
-    mkdir "$lab/scripts"
-    cp "$source_dir/scripts/publish/exercises.py" "$lab/scripts/"
+    cp -r "$source_dir/scripts" "$lab/"
   else
     copy_tree "$lab"
   fi

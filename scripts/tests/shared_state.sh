@@ -118,8 +118,8 @@ if [[ -d $lab/solutions ]]; then
 fi
 # Its tests say at once that nothing is built.
 if [[ -d $lab/scripts/tests ]]; then
-  run ctest --test-dir "$lab/build" --output-on-failure -R '^(programs_are_built|steps_list)$'
-  expect '^nothing is built: make test, or cmake --build ' "ctest without a build"
+  run ctest --test-dir "$lab/build" --output-on-failure -R '^(programs_quick|steps_list)$'
+  expect '^not built: .*: make test builds it$' "ctest without a build"
   expect 'steps_list \(Not Run\)' "ctest without a build"
 fi
 touch "$lab/build/kept"
@@ -170,7 +170,7 @@ expect_status 4 "a build folder that cannot be made"
 [[ $err == "script.sh: $temp/file/build: cannot be written; LAB_BUILD_DIR names another folder to build in" ]] ||
   show "a build folder that cannot be made: one line"
 for verb in diff progress doctor; do
-  run env TMPDIR="$temp/file" STEP=01 "$source_dir/scripts/$verb.sh"
+  run env TMPDIR="$temp/file" STEP=01 "$source_dir/scripts/verbs/$verb.sh"
   expect_status 4 "$verb without a temporary folder"
   [[ $err == "$verb.sh: $temp/file: cannot be written; TMPDIR names a folder for what is temporary" ]] ||
     show "$verb without a temporary folder: one line"

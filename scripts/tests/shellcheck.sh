@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$source_dir"
 need shellcheck
 
-scripts=(scripts/*.sh scripts/tests/*.sh scripts/slurm/*.sh scripts/slurm/*.sbatch)
+mapfile -t scripts < <(tracked_files | grep -E '^scripts/.*\.(sh|sbatch)$')
 # An unpacked archive may be without it.
 if [[ -f .ci/run ]]; then scripts+=(.ci/run); fi
 if ! complaints=$(shellcheck -x "${scripts[@]}"); then fail "shellcheck complains:" "$complaints"; fi

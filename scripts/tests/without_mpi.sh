@@ -17,7 +17,7 @@ export PATH=$temp/stubs:$PATH
 step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
 number=${step%%_*}
 for verb in check run; do
-  run env LAB_BUILD_DIR="$build" LAB_CMAKE_ARGS="$no_mpi" STEP="$number" WHICH=solution "$source_dir/scripts/$verb.sh"
+  run env LAB_BUILD_DIR="$build" LAB_CMAKE_ARGS="$no_mpi" STEP="$number" WHICH=solution "$source_dir/scripts/verbs/$verb.sh"
   expect_status $exit_skipped "make $verb STEP=$number"
   expect "^$verb\.sh: $step: skipped: it needs MPI, and none was found: " "make $verb STEP=$number"
 done

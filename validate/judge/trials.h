@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "judge/compare.h"
-#include "run/program_run.h"
 #include "judge/reference.h"
+#include "run/program_run.h"
 
 namespace validate {
 

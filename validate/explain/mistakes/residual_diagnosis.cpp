@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "explain/diagnosis_parts.h"
-#include "source/source_code.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {

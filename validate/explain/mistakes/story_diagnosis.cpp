@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "explain/field_look.h"
-#include "source/source_code.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {

@@ -21,8 +21,8 @@
 #include <gtest/gtest.h>
 #include <lab/problem.h>
 
-#include "run/record.h"
 #include "judge/reference.h"
+#include "run/record.h"
 #include "run/steps.h"
 #include "test_helpers.h"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "source/source_code.h"
 #include "run/steps.h"
+#include "source/source_code.h"
 
 namespace {
 
