@@ -128,7 +128,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$slurm/job.sh" ncu >"$temp/out" 2>&1 &
   kill -"$signal" "$job"
   status=0 began=$SECONDS
   wait "$job" || status=$?
-  ((SECONDS - began < 30)) || fail "$signal: the job waits for what it started, and does not end it"
+  ((SECONDS - began < $(patience 30))) || fail "$signal: the job waits for what it started, and does not end it"
   ((status == 128 + $(kill -l "$signal"))) || fail "$signal: the job's exit code is $status"
   dcgm "after $signal" "${both[@]}"
   if kill -0 "$(<"$temp/make_pid")" 2>/dev/null; then fail "$signal: what the job started still runs"; fi
