@@ -88,21 +88,7 @@ profiler_version() {
 
 # wrap INDENT TEXT: the text in lines of 80 columns, each that far indented. What stands between two | keeps to a
 # line of its own.
-wrap() {
-  tr '|' '\n' <<<"$2" | awk -v indent="$1" '
-    BEGIN { while (length(head) < indent) head = head " " }
-    {
-      text = head
-      for (k = 1; k <= NF; ++k) {
-        if (length(text) + length($k) + 1 > 80 && text != head) {
-          print text
-          text = head
-        }
-        text = text (text == head ? "" : " ") $k
-      }
-      if (NF) print text
-    }'
-}
+wrap() { tr '|' '\n' <<<"$2" | laid_out "$(printf '%*s' "$1" '')" "$1"; }
 
 # cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what works without it. On stderr; ends
 # the script, with exit code 77.
