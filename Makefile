@@ -10,19 +10,22 @@ export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
 export HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: help run test test-all check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
 .PHONY: setup handout tables clean
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(if $(whole),make run,exercises/README.md)"
-	@sed -n 's/^\([a-z]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
 run:  ##* all solutions, validated and timed; STEP=14 one [RANKS=4]
 	@scripts/verbs/run.sh
 
-test:  ##* the whole test suite
+test:  ##* the quick tests, five minutes; before every commit
 	@scripts/verbs/test.sh
+
+test-all:  ##* these and all others, twenty minutes; CI does
+	@scripts/verbs/test.sh --all
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh

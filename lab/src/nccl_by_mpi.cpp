@@ -4,12 +4,12 @@
 
 #if !LAB_HAVE_NCCL
 
-#include <string>
-
+#include <cuda_on_cpu/report.h>
 #include <cuda_runtime.h>
+#include <lab/exit_codes.h>
 
 namespace {
-std::string why_invalid;  // an argument is: empty, or more than the result says
+lab::Report why_invalid{""};  // an argument is: no kind, or more than the result says
 }
 
 #ifdef __CUDA_ON_CPU__
@@ -20,7 +20,6 @@ std::string why_invalid;  // an argument is: empty, or more than the result says
 #include <vector>
 
 #include <lab/cuda_check.h>
-#include <lab/exit_codes.h>
 
 #include "mpi_check.h"
 
@@ -45,7 +44,9 @@ std::size_t size_of(ncclDataType_t type) { return type == ncclDouble ? 8 : 4; }
 bool on_gpu(const void* memory, std::size_t bytes, const char* what) {
   const cudaError_t error = cuda_on_cpu::check_device_memory(memory, bytes, what);
   if (error == cudaSuccess) return true;
-  why_invalid = cudaGetErrorString(error);
+  why_invalid = *cuda_on_cpu::report_of(error);
+  why_invalid.kind = "nccl_memory";
+  why_invalid.words = cudaGetErrorString(error);
   (void)cudaGetLastError();  // NCCL's result says it
   return false;
 }
@@ -90,7 +91,7 @@ void exchange(const std::vector<Message>& messages) {
     int got = 0;
     MPI_CHECK(MPI_Get_count(&status, MPI_BYTE, &got));
     if (error != MPI_SUCCESS || static_cast<std::size_t>(got) != message.bytes) {
-      lab::fail(lab::kExitCudaError,
+      lab::fail(lab::kExitCudaError, lab::Report{"nccl_counts"},
                 "ncclRecv of %zu bytes from rank %d: it sends %s: that is undefined in NCCL",
                 message.bytes, message.rank, error != MPI_SUCCESS ? "more" : "fewer");
     }
@@ -220,12 +221,17 @@ ncclResult_t ncclAllReduce(const void*, void*, std::size_t, ncclDataType_t, nccl
 
 #endif
 
+lab::Report lab::report_of_nccl(ncclResult_t result) {
+  if (result == ncclInvalidUsage) return {"nccl_usage"};
+  return why_invalid.kind.empty() ? Report{"nccl_argument"} : why_invalid;
+}
+
 const char* ncclGetErrorString(ncclResult_t result) {
   switch (result) {
     case ncclSuccess:
       return "no error";
     case ncclInvalidArgument:
-      if (!why_invalid.empty()) return why_invalid.c_str();
+      if (!why_invalid.kind.empty()) return why_invalid.words.c_str();
       return "invalid argument (a null pointer, or a rank that there is not)";
     case ncclInvalidUsage:
       return "invalid usage (no communicator: is ranks.has_nccl() true? or a group that was not "

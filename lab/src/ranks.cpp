@@ -26,6 +26,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cuda_on_cpu/report_file.h>
 #include <lab/cuda_check.h>
 #include <lab/exit_codes.h>
 #include <lab/gpu_memory.h>
@@ -102,6 +103,7 @@ struct Watch {
   Clock::time_point since;
   int limit = 0;     // in seconds
   std::string what;  // it waits for
+  std::string kind;  // of that, for the report
 };
 Watch& watch = *new Watch;
 
@@ -142,18 +144,20 @@ void watch_over() {
     }
     if (watch.waits && Clock::now() - watch.since > std::chrono::seconds(watch.limit)) {
       if (first_to_speak()) {
-        write_line(
-            format("%s: rank %d: waited %d s in vain for %s (LAB_EXCHANGE_SECONDS sets the "
-                   "limit)\n",
-                   watch.program.c_str(), watch.rank, watch.limit, watch.what.c_str()));
+        Report report{watch.kind};
+        report.words = format("waited %d s in vain for %s (LAB_EXCHANGE_SECONDS sets the limit)",
+                              watch.limit, watch.what.c_str());
+        cuda_on_cpu::write_report(report);
+        write_line(watch.program + format(": rank %d: ", watch.rank) + report.words + "\n");
       }
       _exit(kExitCudaError);  // the launcher ends the others
     }
   }
 }
 
-void begin_waiting(std::string what, int times = 1) {
+void begin_waiting(std::string what, int times = 1, const char* kind = "waits") {
   const std::lock_guard<std::mutex> lock(watch.mutex);
+  watch.kind = kind;
   watch.limit = times * watch.seconds;
   watch.what = std::move(what);
   watch.since = Clock::now();
@@ -167,7 +171,9 @@ void end_waiting() {
 
 /// While this lives the thread that watches holds the time limit against it.
 struct Waiting {
-  explicit Waiting(std::string what) { begin_waiting(std::move(what)); }
+  explicit Waiting(std::string what, const char* kind = "waits") {
+    begin_waiting(std::move(what), 1, kind);
+  }
   ~Waiting() { end_waiting(); }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
@@ -189,8 +195,9 @@ class Patience {
 };
 
 /// Waits for all of them; `what` is said where they take too long.
-void await(std::vector<MPI_Request>* requests, const std::string& what) {
-  const Waiting waiting(what);
+void await(std::vector<MPI_Request>* requests, const std::string& what,
+           const char* kind = "waits") {
+  const Waiting waiting(what, kind);
   int done = 0;
   for (Patience patience; !done; patience.wait()) {
     MPI_CHECK(MPI_Testall(static_cast<int>(requests->size()), requests->data(), &done,
@@ -379,10 +386,10 @@ std::size_t bytes_of_share(int n, int ranks, int halo, std::size_t bytes_per_poi
 }  // namespace
 
 void begin_nccl(const char* call) {
-  begin_waiting(
-      format("%s, which NCCL has not ended: do all ranks make the same calls, in the "
-             "same order?",
-             call));
+  begin_waiting(format("%s, which NCCL has not ended: do all ranks make the same calls, in the "
+                       "same order?",
+                       call),
+                1, "waits_nccl");
 }
 
 void check_nccl(ncclResult_t result, const char* call, const char* file, int line) {
@@ -394,13 +401,18 @@ void check_nccl(ncclResult_t result, const char* call, const char* file, int lin
   end_waiting();
   if (result == ncclSuccess) return;
   const char* more = ncclGetLastError(watch.comm);
-  fail(kExitCudaError, "%s:%d: %s: %s%s%s", short_path(file), line, call,
-       ncclGetErrorString(result), more && *more ? ": " : "", more ? more : "");
+  Report report{result == ncclInvalidUsage ? "nccl_usage" : "nccl"};
 #else
   end_waiting();
   if (result == ncclSuccess) return;
-  fail(kExitCudaError, "%s:%d: %s: %s", short_path(file), line, call, ncclGetErrorString(result));
+  const char* more = nullptr;
+  Report report = report_of_nccl(result);
 #endif
+  report.file = short_path(file);
+  report.line = line;
+  report.array = call;
+  fail(kExitCudaError, report, "%s:%d: %s: %s%s%s", short_path(file), line, call,
+       ncclGetErrorString(result), more && *more ? ": " : "", more ? more : "");
 }
 
 struct Ranks::State {
@@ -705,7 +717,10 @@ void copy_halo(float* to, const float* from, const Halo& halo, cudaMemcpyKind ki
                cudaStream_t stream) {
   const cudaError_t error = cudaMemcpyAsync(to, from, halo.values * sizeof(float), kind, stream);
   if (no_such_place(error, "cudaMemcpyAsync of a halo")) {
-    fail(kExitCudaError,
+    Report report = report_of(error) ? *report_of(error) : Report{""};
+    report.kind = "exchange_memory";
+    report.flags = kind == cudaMemcpyDeviceToHost ? "sent" : "received";
+    fail(kExitCudaError, report,
          "exchange of halos with rank %d: the values that are %s do not lie in the memory of this "
          "rank's field: %s (%s)",
          halo.rank, kind == cudaMemcpyDeviceToHost ? "sent" : "received", cudaGetErrorString(error),
@@ -717,7 +732,8 @@ void copy_halo(float* to, const float* from, const Halo& halo, cudaMemcpyKind ki
 void copy_sum(double* to, const double* from, cudaMemcpyKind kind, cudaStream_t stream) {
   const cudaError_t error = cudaMemcpyAsync(to, from, sizeof(double), kind, stream);
   if (no_such_place(error, "cudaMemcpyAsync of a sum")) {
-    fail(kExitCudaError, "ranks.sum: its value is no double in the GPU's memory: %s (%s)",
+    fail(kExitCudaError, Report{"sum_memory"},
+         "ranks.sum: its value is no double in the GPU's memory: %s (%s)",
          cudaGetErrorString(error), cudaGetErrorName(error));
   }
 }
@@ -730,8 +746,10 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
   std::size_t values = 0;
   for (const Halo& halo : halos) {
     if (halo.rank < 0 || halo.rank >= watch.size) {
-      fail(kExitCudaError, "it exchanges rows with rank %d, and there are ranks 0 to %d", halo.rank,
-           watch.size - 1);
+      Report report{"exchange_rank"};
+      report.detail = format("it exchanges rows with rank %d, and there are ranks 0 to %d",
+                             halo.rank, watch.size - 1);
+      fail(kExitCudaError, report, "%s", report.detail.c_str());
     }
     values += halo.values;
   }
@@ -763,7 +781,7 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
     at += halo.values;
     others += format("%srank %d", others.empty() ? "" : " or ", halo.rank);
   }
-  await(&requests, others + ": no exchange of halos with it");
+  await(&requests, others + ": no exchange of halos with it", "waits_halos");
 
   at = 0;
   for (const Halo& halo : halos) {
@@ -841,7 +859,9 @@ int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
     while (count > 0) {
       int owner = 0;
       while (owner < watch.size && !(rows_of[owner].begin <= j && j < rows_of[owner].end)) ++owner;
-      if (owner == watch.size) fail(kExitCudaError, "no rank has row %d of the result", j);
+      if (owner == watch.size) {
+        fail(kExitCudaError, Report{"no_owner"}, "no rank has row %d of the result", j);
+      }
       const int part = std::min(count, rows_of[owner].end - j);
       if (owner == 0) {
         fetch(to, j, part);

@@ -8,7 +8,6 @@ need make cmake git
 [[ -d $source_dir/solutions ]] || skip "a handout is made in the whole lab"
 make_temp
 unset UPTO OUT YES HINT FROM TO SIDE TIME BACKEND RACES ASAN SOURCE_DATE_EPOCH
-export CXX=${LAB_TEST_CXX:-c++}
 lab="$temp/the lab"
 place="$temp/for learners"
 make_clone "$lab"
@@ -223,15 +222,15 @@ test_bad_input() {
 test_in_the_handout() {
   local learner="$temp/unpacked here/$name" files source
   verb() { run make_in "$learner" "$@"; }
-  export LAB_BUILD_DIR="$temp/learner's build" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None"
-  LAB_CMAKE_ARGS+=" -DCMAKE_CXX_FLAGS=-O1"
+  use_built
+  export LAB_BUILD_DIR="$temp/learner's build"
   files=$(files_in "$learner")
 
   verb
   expect_status 0 "make alone"
   for word in check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
   expect '^  make diff  +STEP=04 FROM=start TO=exercise' "make alone: there is no solution to hold it against"
-  expect_no '^  make (run|test|handout|tables|roofline|report) ' "make alone"
+  expect_no '^  make (run|test|test-all|handout|tables|roofline|report) ' "make alone"
   expect_no 'WHICH=solution' "make alone"
   verb run
   said_one_line '^run.sh: a handout has no solutions to time; make progress TIME=1 times your exercises$' "make run"

@@ -17,6 +17,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 # shellcheck source=scripts/lib/look.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/look.sh"
+# shellcheck source=scripts/lib/why_not_built.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/why_not_built.sh"
 
 read_step "${STEP-}"
 read_which
@@ -47,22 +49,14 @@ if ((races + asan)); then
   BACKEND=cpu
 fi
 
-# What `make progress` shows. A short look (N, RACES, ASAN) that finds nothing wrong leaves no verdict.
-built=0 said="" goal=""
+# note_verdict STATUS: what `make progress` shows. The programs write it to $scratch/verdict; what cannot be judged has
+# none, and a short look (N, RACES, ASAN) that finds nothing wrong leaves none.
+# shellcheck disable=SC2317  # on_exit calls it
 note_verdict() {
-  local status=$1 verdict=wrong where=$backend
-  if [[ $goal == missed ]]; then
-    verdict="goal missed"
-  elif ((status == 0)); then
-    verdict=${goal:-right}
-    if [[ -z $said || -n ${N:-} ]] || ((races + asan)); then return; fi
-  elif ((status != 1)); then
-    return
-  elif ((!built)); then
-    verdict="does not compile"
-  elif [[ $said == "$step: unchanged"* ]]; then
-    verdict=unchanged
-  fi
+  local status=$1 verdict where=$backend
+  if [[ $which != exercise || ! -s $scratch/verdict ]] || ((status > 1)); then return; fi
+  if ((status == 0)) && { [[ -n ${N:-} ]] || ((races + asan)); }; then return; fi
+  verdict=$(<"$scratch/verdict")
   if [[ $step_needs == cpu ]]; then where=cpu; fi
   local -a line=("$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where")
   remember progress.tsv "${line[@]}"
@@ -100,95 +94,42 @@ fi
 scratch=$build_dir/check_$target.$$ # two checks may run at a time
 log=$build_dir/check_$target.log
 nvcc_job=""
+# shellcheck disable=SC2317  # the trap calls it
 on_exit() {
   local status=$?
   if [[ -n $nvcc_job ]]; then kill "$nvcc_job" 2>/dev/null || true; fi
+  note_verdict "$status"
   rm -rf "$scratch"
-  if [[ $which == exercise ]]; then note_verdict "$status"; fi
 }
-if [[ $which == exercise ]]; then
-  sum=$(sha256sum <"$lab_root/$source_file")
-  sum=${sum%% *}
-fi
 trap on_exit EXIT
 mkdir -p "$scratch"
 cd "$lab_root" # so that files are named as the learner knows them
+sum=$(sha256sum <"$source_file")
+sum=${sum%% *}
 
 # To say that an exercise is as it was handed out nothing has to be built. (Other comments or blanks: the validator.)
 if [[ $which == exercise && -n $step_before ]] && scripts/lib/start.sh "$step" 2>/dev/null | cmp -s - "$source_file"; then
-  built=1 said="$step: unchanged"
-  say "$said"
+  echo unchanged >"$scratch/verdict"
+  say "$step: unchanged"
   say "  Its code is still that of the step before."
   say "  Look for TODO($step_number) in $source_file."
   exit 1
 fi
 if ! build_program validate goals; then die 1 "the validator does not build"; fi
 
-# cannot_run_here REASON: the machine's trouble, and not the learner's.
-cannot_run_here() {
-  say "$step: cannot run here"
-  say_wrapped "  $1"
-  exit $exit_no_gpu
-}
-
-# nvcc_of_build: the CUDA compiler that CMake found, or nothing.
-nvcc_of_build() {
-  if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then return; fi
-  sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
-    head -n 1 || true
-}
-
-# nvcc_takes FILE: whether nvcc compiles it. Names without the lab's own folder: nvcc mistakes some characters.
-nvcc_takes() {
-  "$nvcc" -x cu -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
-}
-
-# known_good: a file that nvcc compiles if it works at all: what the exercise began with.
-known_good() {
-  if [[ -f .start/$step/$step_source ]]; then
-    echo ".start/$step/$step_source"
-  else
-    echo "solutions/$step_before/$step_before_source"
-  fi
-}
-
-# why_not_built: says why the program is not there, by the log of its build, and ends the check.
-why_not_built() {
-  local trouble
-  trouble=$(grep -m 1 -oiE "$troubles" "$log" || true)
-  if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
-  compiler_words "$log"
-  if grep -q 'CUDA on the CPU does not cover' "$log"; then
-    cannot_run_here "The program may well be right. On a GPU: make check STEP=$step_number"
-  fi
-  if grep -qE 'undefined reference|undefined symbol|ld returned' "$log"; then
-    say "$step: does not link: what is named above is declared or called, and defined nowhere"
-    exit 1
-  fi
-  # If nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's.
-  nvcc=$(nvcc_of_build)
-  if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
-    cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check STEP=$step_number"
-  fi
-  say "$step: does not compile; begin with the first error above"
-  exit 1
-}
-troubles='[^:]*No space left on device|Disk quota exceeded|File size limit exceeded|CPU time limit exceeded'
-troubles+='|virtual memory exhausted|out of memory allocating.*|Killed signal terminated.*|unsupported GNU version.*'
-
 # What the check needs, side by side. Each of them may fail without the others.
-wanted=("$target" ${on_cpu:+"$on_cpu"} ${watched:+"$watched"})
 before=solution_$step_before
 have_target "$before" || before=exercise_$step_before
-tracer="" # for a program that CUDA's own tools see
-if [[ $backend == gpu ]] && grep -q "^-- CUDA " "$build_dir/configure.log"; then
-  tracer=$build_dir/lib/liblab_trace.so
-  wanted+=(lab_trace)
+tracer="" bandwidth="" # for a program that CUDA's own tools see
+if [[ $backend == gpu ]] && grep -q "^-- CUDA " "$build_dir/configure.log"; then tracer=lab_trace; fi
+if [[ $backend != gpu || $step_needs != cuda ]]; then
+  before=""
+else
+  bandwidth=bandwidth
+  have_target "$before" || before=""
 fi
-if [[ $backend == gpu && $step_needs == cuda ]]; then
-  wanted+=(bandwidth)
-  if have_target "$before"; then wanted+=("$before"); fi
-fi
+wanted=("$target")
+for other in "$on_cpu" "$watched" "$tracer" "$bandwidth" "$before"; do wanted+=(${other:+"$other"}); done
 keep_going=-k
 if [[ -f $build_dir/build.ninja ]]; then keep_going=-k0; fi
 # is_built TARGET: whether it is, without a word.
@@ -200,13 +141,13 @@ if ! build_watched "$log" "${wanted[@]}" -- "$keep_going"; then
     why_not_built
   fi
   # A program that the CPU cannot run is no mistake.
-  if [[ -n $watched ]] && ! is_built "$watched"; then watched=""; fi
-  if [[ -n $on_cpu ]] && ! is_built "$on_cpu"; then on_cpu=""; fi
+  for other in on_cpu watched tracer bandwidth before; do
+    if [[ -n ${!other} ]] && ! is_built "${!other}"; then declare "$other="; fi
+  done
 fi
-for program in watched on_cpu; do
-  [[ -x $build_dir/bin/${!program} ]] || declare "$program="
+for other in on_cpu watched; do
+  [[ -x $build_dir/bin/${!other} ]] || declare "$other="
 done
-built=1
 doing
 # Warnings are worth reading, too.
 grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
@@ -214,106 +155,43 @@ grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
     !seen[$0]++ && ++count <= 20
     END { if (count > 20) print count - 20 " more warnings: " log_file }' || true
 
-program=${build_dir#"$lab_root"/}/bin/$target
-arguments=(--name "$step" --source "$source_file")
-if [[ $which == exercise ]]; then
-  arguments+=(--exercise "$source_file")
-  # The first step has no task: there is nothing that it could be unchanged from.
-  if [[ -n $step_before ]]; then arguments+=(--before "$(known_good)"); fi
-fi
-if [[ -n ${N:-} ]]; then arguments+=(--n "$N"); fi
-if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
-# Once with each number of ranks; then one number will do.
+# What the validator and the goals are both told.
+bin=${build_dir#"$lab_root"/}/bin
+program=$bin/$target
+common=(--name "$step" --verdict "$scratch/verdict")
+if [[ $which == exercise ]]; then common+=(--exercise "$source_file"); fi
+if [[ -n ${TIME_LIMIT:-} ]]; then common+=(--time-limit "$TIME_LIMIT"); fi
+if [[ -n $on_cpu ]]; then common+=(--on-cpu "$bin/$on_cpu"); fi
+if [[ -n $watched ]]; then common+=(--watched "$bin/$watched"); fi
+if [[ $backend == gpu && $step_needs == cuda ]]; then common+=(--gpu); fi
 one_process="" # of a step for several GPUs that has no ranks yet
 if ((step_ranks)) && ! has_ranks "$source_file"; then
   one_process="It is a program of one process so far: lab::Ranks makes it one of several."
 elif ((step_ranks)); then
-  ranks=${RANKS:-1,2,3,4}
-  if ((races)); then ranks=${RANKS:-3}; fi
-  arguments+=(--ranks "$ranks")
+  # Once with each number of ranks; to look at every access one number will do.
+  ranks=1,2,3,4
+  if ((races)); then ranks=3; fi
+  common+=(--ranks "${RANKS:-$ranks}")
 fi
 
+# For the validator alone. To look at every access takes time: fewer points and sweeps.
+arguments=(--source "$source_file")
+# The first step has no task: there is nothing that it could be unchanged from.
+if [[ $which == exercise && -n $step_before ]]; then arguments+=(--before "$(known_good)"); fi
+read_look "$step_number" "$step_ranks"
+at=${N:-}
+if ((races)); then
+  arguments+=(--iterations "$look_sweeps")
+  at=${N:-$look_points}
+elif [[ $backend == cpu && $step_source == *.cu ]]; then
+  arguments+=(--every-order)
+fi
+if [[ -n $at ]]; then arguments+=(--n "$at"); fi
+if [[ -n $watched ]]; then arguments+=(--look-at "${N:-$look_points}" --look-sweeps "$look_sweeps"); fi
 # Ranks that wait for each other for ever are to say so before the check takes them for slow. And kernels whose loops
 # never end are mostly tried here: the usual grids are small.
 export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}
 if [[ $backend == cpu && -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--time-limit 120); fi
-
-# short_look SETTING: what was not asked, and how to ask it.
-short_look() {
-  if [[ -n $step_before ]]; then say_wrapped "  A short look: without $1 the check also measures the step's goal."; fi
-}
-
-# measure_goals: the results are right; does the program also do what the step is for? Sets goal, and
-# ends the check. A short look does not ask.
-measure_goals() {
-  if [[ -n $one_process ]]; then
-    say "  $one_process"
-    say "$step: right, but the step's goal is not reached"
-    goal=missed
-    exit 1
-  fi
-  if [[ -z $step_before ]]; then exit 0; fi
-  if [[ -n ${N:-} ]]; then
-    short_look "N=$N"
-    exit 0
-  fi
-  local -a options=(--name "$step" --time-limit "${TIME_LIMIT:-300}")
-  local found
-  # To count needs no GPU, either.
-  if [[ -n $watched ]]; then options+=(--watched "${build_dir#"$lab_root"/}/bin/$watched"); fi
-  if [[ -n $on_cpu ]]; then options+=(--on-cpu "${build_dir#"$lab_root"/}/bin/$on_cpu"); fi
-  if [[ -n $tracer ]] && is_built lab_trace; then options+=(--tracer "$tracer"); fi
-  if ((step_ranks)); then options+=(--ranks "${RANKS:-1,2,3,4}"); fi
-  if [[ $backend == gpu && $step_needs == cuda ]]; then
-    options+=(--gpu)
-    if is_built bandwidth; then options+=(--bandwidth "$build_dir/bin/bandwidth"); fi
-    if have_target "$before" && is_built "$before"; then options+=(--before "$build_dir/bin/$before"); fi
-    if found=$(command -v ncu); then options+=(--ncu "$found"); fi
-  fi
-  local left="" # TODOs: `make progress` counts no such step as done
-  local next="Next: run $program, compare with your prediction"
-  # Where the CPU stands in, the program prints no times.
-  if [[ $backend == cpu && $step_needs == cuda ]]; then
-    next="Next: compare your prediction with what was measured, at the end of exercises/$step/README.md"
-  fi
-  # A handout has no solutions.
-  if [[ $which == solution ]]; then
-    next=""
-  elif grep -qF "TODO($step_number)" "$source_file"; then
-    left=1
-    next="Next: the TODO($step_number) that are left."
-  elif [[ -d solutions ]]; then
-    next+=", and see how the solution does it: make diff STEP=$step_number."
-  else
-    next+="."
-  fi
-  doing "measuring the goal"
-  status=0
-  found=$("$build_dir/bin/goals" "${options[@]}" --next "$next" "$program") || status=$?
-  doing
-  case $status in
-    0) if [[ $found == *"$step: done"* ]]; then goal="done"; fi ;;
-    1) goal=missed ;;
-  esac
-  if [[ -n $left ]]; then found=${found/"$step: done"/"$step: right so far, and its goals are reached"}; fi
-  say_wrapped "$found"
-  exit "$status"
-}
-
-# Looking at every access takes time: fewer points and sweeps.
-read_look "$step_number" "$step_ranks"
-if ((races)); then
-  arguments+=(--iterations "$look_sweeps")
-  if [[ -z ${N:-} ]]; then arguments+=(--n "$look_points"); fi
-elif [[ $backend == gpu ]]; then
-  if [[ $step_needs == cuda ]]; then arguments+=(--gpu); fi
-  if [[ -n $on_cpu ]]; then arguments+=(--on-cpu "${build_dir#"$lab_root"/}/bin/$on_cpu"); fi
-elif [[ $step_source == *.cu ]]; then
-  arguments+=(--every-order)
-fi
-if [[ -n $watched ]]; then
-  arguments+=(--watched "${build_dir#"$lab_root"/}/bin/$watched" --look-at "${N:-$look_points}" --look-sweeps "$look_sweeps")
-fi
 
 # What g++ takes nvcc may refuse: a function of the host's called from a kernel. If it is here, it is asked meanwhile.
 nvcc=""
@@ -323,13 +201,14 @@ if [[ -x $nvcc ]]; then
   nvcc_job=$!
 fi
 status=0
-said=$("$build_dir/bin/validate" "${arguments[@]}" "$program") || status=$?
+said=$("$bin/validate" "${common[@]}" "${arguments[@]}" "$program") || status=$?
 if ((status == 0)) && [[ -n $nvcc_job ]]; then
   doing "asking nvcc"
   wait "$nvcc_job" || status=1
   nvcc_job=""
   doing
   if ((status)) && nvcc_takes "$(known_good)" >/dev/null 2>&1; then
+    echo wrong >"$scratch/verdict"
     sed "s#$lab_root/##g" "$scratch/nvcc" | head -n 20
     say_wrapped "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
     exit 1
@@ -338,12 +217,44 @@ if ((status == 0)) && [[ -n $nvcc_job ]]; then
     status=0
   fi
 fi
-if [[ -n $said ]]; then say_wrapped "$said"; fi
+say_wrapped "$said"
 if ((status == 1 && asan)); then
   # AddressSanitizer's own words say where.
   "$program" --n 100 --iterations 3 --problem probe --quiet 2>&1 |
     sed -n "s#$lab_root/##g; /ERROR: AddressSanitizer/,/^\$/p" | head -n 25 || true
 fi
-if ((status)); then exit "$status"; fi
-if ((races)); then short_look RACES=1; fi
-if ((races + asan == 0)); then measure_goals; fi
+if ((status || asan)); then exit "$status"; fi
+
+# The results are right: does the program also do what the step is for? A short look does not ask.
+short=${N:+N=$N}
+if ((races)); then short=RACES=1; fi
+if [[ -n $one_process ]] && ((!races)); then
+  say "  $one_process"
+  say "$step: right, but the step's goal is not reached"
+  echo "goal missed" >"$scratch/verdict"
+  exit 1
+fi
+if [[ -z $step_before ]]; then exit 0; fi
+if [[ -n $short ]]; then
+  say_wrapped "  A short look: without $short the check also measures the step's goal."
+  exit 0
+fi
+if [[ -n $tracer ]]; then common+=(--tracer "$build_dir/lib/liblab_trace.so"); fi
+if [[ -n $bandwidth ]]; then common+=(--bandwidth "$bin/$bandwidth"); fi
+if [[ -n $before ]]; then common+=(--before "$bin/$before"); fi
+if [[ -n $bandwidth ]] && ncu=$(command -v ncu); then common+=(--ncu "$ncu"); fi
+if [[ $which == exercise ]]; then
+  next="Next: run $program, compare with your prediction"
+  # Where the CPU stands in, the program prints no times.
+  if [[ $backend == cpu && $step_needs == cuda ]]; then
+    next="Next: compare your prediction with what was measured, at the end of exercises/$step/README.md"
+  fi
+  # A handout has no solutions.
+  if [[ -d solutions ]]; then next+=", and see how the solution does it: make diff STEP=$step_number"; fi
+  common+=(--next "$next.")
+fi
+doing "measuring the goal"
+said=$("$bin/goals" "${common[@]}" "$program") || status=$?
+doing
+say_wrapped "$said"
+exit "$status"

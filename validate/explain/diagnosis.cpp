@@ -12,6 +12,8 @@
 
 namespace validate {
 
+using cuda_on_cpu::Report;
+
 bool Words::has(const std::string& name, bool guess) const {
   return names_.empty() ? guess : names_.count(name) > 0;
 }
@@ -414,38 +416,9 @@ Diagnosis ask_about_numbers(const Wrong& wrong, Interview* interview) {
           {"where iteration goes up in the loop of main: by 1 for each sweep"}};
 }
 
-/// What is said of a finding behind its file and line.
-std::string said_of(const Finding& finding) {
-  const std::size_t at = finding.words.find(": ");
-  return at == std::string::npos ? "" : finding.words.substr(at + 2);
-}
-
-/// An allocation that a program's words name: "the 40000 bytes that cudaMalloc gave at line 42".
-struct Given {
-  long bytes = 0;  ///< 0: none is named
-  int line = 0;    ///< that asked for it; 0: not known
-};
-
-Given given_in(const std::string& said) {
-  Given given;
-  const std::size_t at = said.find(" bytes that cudaMalloc");
-  const std::size_t before = at == std::string::npos ? at : said.rfind(' ', at - 1);
-  if (before == std::string::npos) return given;
-  given.bytes = std::atol(said.c_str() + before + 1);
-  std::size_t gave = said.find(" gave at ", at);
-  if (gave == std::string::npos) return given;
-  // "line 42", or "jacobi.cu:42".
-  gave += std::strlen(" gave at ");
-  if (said.compare(gave, 5, "line ") != 0) gave = said.find(':', gave);
-  if (gave != std::string::npos) {
-    given.line = std::atoi(said.c_str() + gave + (said[gave] == ':' ? 1 : 5));
-  }
-  return given;
-}
-
-/// Whether it has far too few bytes to be meant for a field.
-bool is_no_field(const Given& given, int n) {
-  return 8 * given.bytes < static_cast<long>(sizeof(float)) * n * n;
+/// Whether the allocation has far too few bytes to be meant for a field.
+bool is_no_field(const Report& report, int n) {
+  return 8 * report.bytes < static_cast<long>(sizeof(float)) * n * n;
 }
 
 /// An access beside what was allocated.
@@ -471,12 +444,11 @@ Diagnosis diagnose_out_of_bounds(const Finding& finding, int n, const Patient& p
     diagnosis.cause += format(", in the thread with i = %d, j = %d", i, j);
   }
   // What is far smaller than a field holds sums: one for each block, say.
-  const Given given = given_in(said_of(finding));
-  if (given.bytes > 0 && is_no_field(given, n)) {
+  if (finding.report.bytes > 0 && is_no_field(finding.report, n)) {
     diagnosis.look_at.push_back(
         format("the index at line %d, and how many bytes line %d asks for: "
                "a place for each block (or thread) that has one",
-               finding.line, given.line));
+               finding.line, finding.allocated_at));
     return diagnosis;
   }
   if (words.has_slabs() && sweeps) {
@@ -600,20 +572,13 @@ std::string assigned_in(const std::string& code) {
 
 /// Two threads that write the same place of a field.
 Diagnosis diagnose_two_writers(const Finding& finding, const Patient& patient) {
-  // "race in global memory: thread (1,0,0) writes what thread (2,0,0) of block (0,0,0) wrote at
-  // line 84, and no order in between (kernel launched at line 105, block (0,1,0))"
-  const std::string& said = finding.words;
-  const std::string one = between(said, ": thread (", ")"),
-                    other = between(said, "what thread (", ")");
-  const std::string own = between(said, ", block (", ")"),
-                    theirs = between(said, " of block (", ")");
+  const Report& report = finding.report;
   const std::string code = code_at(patient.source, finding.line);
   const std::string target = code.find("+=") == std::string::npos ? assigned_in(code) : "";
-  std::string who;
-  if (!one.empty() && !other.empty() && !own.empty()) {
-    who = ": thread (" + one + ") of block (" + own + "), and thread (" + other + ") of " +
-          (theirs.empty() ? "the same block" : "block (" + theirs + ")");
-  }
+  const std::string who =
+      ": thread (" + report.thread + ") of block (" + report.block + "), and thread (" +
+      report.other_thread + ") of " +
+      (report.other_block.empty() ? "the same block" : "block (" + report.other_block + ")");
   // Parts of a sum are doubles, in an array or as one.
   const std::string whole = code_only(patient.source);
   const bool of_sum = !target.empty() && (whole.find("double*" + target) != std::string::npos ||
@@ -680,22 +645,21 @@ Diagnosis diagnose_shared_end(const Finding& finding, const Patient& patient) {
 
 /// An allocation of too few bytes, by their number: that of a field's points, or of a float.
 /// Otherwise nothing.
-Diagnosis diagnose_few_bytes(const Given& given, int n) {
-  const std::string where = format("how many bytes line %d asks for: ", given.line);
-  if (given.line <= 0 || given.bytes <= 0) return {};
+Diagnosis diagnose_few_bytes(const Report& given, int n) {
+  const int line = given.allocated_line;
+  const std::string where = format("how many bytes line %d asks for: ", line);
+  if (line <= 0 || given.bytes <= 0) return {};
   if (given.bytes == static_cast<long>(n) * n) {
-    return {
-        format("line %d allocates n * n bytes; n * n floats have four times as many", given.line),
-        {where + "std::size_t(n) * n * sizeof(float)"}};
+    return {format("line %d allocates n * n bytes; n * n floats have four times as many", line),
+            {where + "std::size_t(n) * n * sizeof(float)"}};
   }
   const long field = static_cast<long>(sizeof(float)) * n * n;
   if (given.bytes < field && !is_no_field(given, n)) {
-    return {format("line %d allocates %ld bytes; n * n floats have %ld", given.line, given.bytes,
-                   field),
+    return {format("line %d allocates %ld bytes; n * n floats have %ld", line, given.bytes, field),
             {where + "std::size_t(n) * n * sizeof(float)"}};
   }
   if (given.bytes == sizeof(float)) {
-    return {format("line %d allocates 4 bytes, as many as a float has; a double has 8", given.line),
+    return {format("line %d allocates 4 bytes, as many as a float has; a double has 8", line),
             {where + "sizeof(double) for the sum"}};
   }
   return {};
@@ -703,9 +667,8 @@ Diagnosis diagnose_few_bytes(const Given& given, int n) {
 
 /// Host code, or a copy, that accesses an address at which there is nothing.
 Diagnosis diagnose_nowhere(const Finding& finding, const Patient& patient) {
-  const bool writes = said_of(finding).rfind("host code writes", 0) == 0;
   Diagnosis diagnosis{format("line %d %s memory of the host where nothing was allocated",
-                             finding.line, writes ? "writes" : "reads"),
+                             finding.line, finding.report.access.c_str()),
                       {}};
   const std::vector<std::string> lines = code_lines(patient.source);
   const bool known = finding.line <= static_cast<int>(lines.size());
@@ -722,26 +685,22 @@ Diagnosis diagnose_nowhere(const Finding& finding, const Patient& patient) {
 
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
 Diagnosis diagnose_host_access(const Finding& finding, int n, const Patient& patient) {
-  const std::string said = said_of(finding);
-  if (said.find("where nothing was allocated") != std::string::npos) {
-    return diagnose_nowhere(finding, patient);
-  }
-  const Given given = given_in(said);
-  if (given.bytes == 0) return {};
+  const Report& report = finding.report;
+  if (report.place == "nowhere") return diagnose_nowhere(finding, patient);
+  if (report.bytes == 0) return {};
   Finding access = finding;
-  access.what = said.rfind("host code writes", 0) == 0 ? "writes" : "reads";
-  access.allocated_at = given.line;
+  access.what = report.access;
   const Scene scene = scene_of(access, patient.source);
   const std::string array = scene.array.empty() ? "memory" : scene.array;
   const std::string at = format("at line %d the host ", finding.line);
-  if (said.find(": copy it with cudaMemcpy") != std::string::npos) {
+  if (report.has("device")) {
     Diagnosis diagnosis{at + access.what + " " + array +
                             ", which is in the GPU's own memory (cudaMalloc): only kernels and "
                             "copies reach it",
                         {}};
     if (patient.source.find("cudaMallocManaged") != std::string::npos) {
-      diagnosis.look_at.push_back(
-          format("line %d: cudaMallocManaged gives memory that both can use", given.line));
+      diagnosis.look_at.push_back(format(
+          "line %d: cudaMallocManaged gives memory that both can use", finding.allocated_at));
     } else {
       diagnosis.look_at.push_back(
           "what does it in the host's place: a kernel that writes the values; or, for what the "
@@ -750,25 +709,23 @@ Diagnosis diagnose_host_access(const Finding& finding, int n, const Patient& pat
     }
     return diagnosis;
   }
-  if (const Diagnosis few = diagnose_few_bytes(given, n); few.known()) return few;
-  for (const char* where : {"just behind the end of", "past the end of", "bytes before"}) {
-    if (said.find(where) == std::string::npos) continue;
-    Diagnosis diagnosis{at + access.what + " " + where + " " + array, {}};
-    diagnosis.look_at.push_back(
-        format("the index at line %d, and where the loops around it begin and end: points go from "
-               "0 to n - 1",
-               finding.line) +
-        (patient.names.count("idx") > 0 ? "; and idx itself, which goes from 0 up, each point to a "
-                                          "place of its own"
-                                        : ""));
-    if (given.line > 0) {
-      diagnosis.look_at.push_back(
-          format("how many bytes line %d asks for: those of n * n floats", given.line));
-    }
-    return diagnosis;
-  }
-  return {};
+  if (const Diagnosis few = diagnose_few_bytes(report, n); few.known()) return few;
+  if (finding.where.empty()) return {};
+  Diagnosis diagnosis{at + access.what + " " + finding.where + " " + array, {}};
+  diagnosis.look_at.push_back(
+      format("the index at line %d, and where the loops around it begin and end: points go from "
+             "0 to n - 1",
+             finding.line) +
+      (patient.names.count("idx") > 0 ? "; and idx itself, which goes from 0 up, each point to a "
+                                        "place of its own"
+                                      : ""));
+  diagnosis.look_at.push_back(
+      format("how many bytes line %d asks for: those of n * n floats", finding.allocated_at));
+  return diagnosis;
 }
+
+/// The function that a call's text names first: "cudaMemset" of "cudaMemset(&sum, 0, 8)".
+std::string called_in(const std::string& call) { return call.substr(0, call.find('(')); }
 
 /// The last fill or copy before a line whose result is dropped: "cudaMemset at line 85".
 std::string dropped_call_before(int line, const std::string& source) {
@@ -809,14 +766,14 @@ std::string copies_of_few_bytes(const std::string& source) {
 
 /// Memory that nothing has written: of a sum, or global memory that a copy may have left out.
 Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
-  const std::string said = said_of(finding);
-  if (said.rfind("changes atomically shared memory", 0) == 0) {
+  const bool atomic = finding.report.access == "changes atomically";
+  if (atomic && finding.shared) {
     return {format("line %d adds to %s, and no thread has set it to 0", finding.line,
                    finding.what.empty() ? "shared memory" : finding.what.c_str()),
             {"shared memory begins with anything: one thread of the block sets the sum to 0, and "
              "then comes a barrier, before the first thread adds to it"}};
   }
-  if (said.rfind("changes atomically", 0) == 0) {
+  if (atomic) {
     for (const Diagnosis& order :
          {ask_about_streams(patient.source), ask_about_order_of_sum(patient.source)}) {
       if (order.known()) return order;
@@ -835,13 +792,11 @@ Diagnosis diagnose_unwritten(const Finding& finding, const Patient& patient) {
            "counts its floats; sizeof of a pointer is 8)"}};
 }
 
-/// A fill of what is no memory of the GPU's: the words begin with the call, "cudaMemset(&sum, 0, ".
+/// A fill of what is no memory of the GPU's: "cudaMemset(&sum, 0, ...)".
 Diagnosis diagnose_fill(const Finding& finding) {
-  const std::string said = said_of(finding);
-  const std::size_t bracket = said.find('('), comma = said.find(',');
-  if (bracket == std::string::npos || comma == std::string::npos || comma < bracket) return {};
-  const std::string call = said.substr(0, bracket);
-  const std::string filled = said.substr(bracket + 1, comma - bracket - 1);
+  const std::string& code = finding.report.array;
+  const std::string call = called_in(code), filled = between(code, "(", ",");
+  if (filled.empty()) return {};
   const std::string cause = format("at line %d ", finding.line) + call + " gets " + filled;
   if (filled[0] == '&') {
     return {cause + ", the address of a variable of the host's, and not of memory on the GPU",
@@ -864,11 +819,11 @@ const char* const kSizesOfLaunch =
 
 /// Of a job: a rank that is asked for rows of the result, and copies what it does not hold.
 Diagnosis diagnose_rows_of_result(const Finding& finding, const Patient& patient) {
-  const std::string said = said_of(finding);
-  const bool outside = said.find("the source is host memory") != std::string::npos ||
-                       said.find("the source has room for") != std::string::npos;
+  const Report& report = finding.report;
+  const bool outside =
+      report.place == "source" && (report.kind == "host_memory" || report.kind == "room");
   if (!outside || patient.source.find("ranks.finish") == std::string::npos ||
-      said.find("cudaMemcpyDeviceToHost") == std::string::npos ||
+      report.array.find("cudaMemcpyDeviceToHost") == std::string::npos ||
       code_at(patient.source, finding.line).find("&host") != std::string::npos) {
     return {};
   }
@@ -881,12 +836,13 @@ Diagnosis diagnose_rows_of_result(const Finding& finding, const Patient& patient
 
 /// What the CPU in the GPU's place says in words that name the mistake, and not yet its mending.
 Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) {
-  const std::string said = said_of(finding);
-  const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
-  if (said.rfind("host code ", 0) == 0) return diagnose_host_access(finding, n, patient);
-  if (says(" of the dynamic shared memory, and the launch gives ")) {
-    const int given = std::atoi(said.c_str() + said.find("the launch gives ") + 17);
-    const std::string bytes = given > 0 ? format("only %d bytes of it", given) : "none of it";
+  const Report& report = finding.report;
+  const std::string& kind = report.kind;
+  const std::string call = called_in(report.array);
+  if (kind == "host_access") return diagnose_host_access(finding, n, patient);
+  if (kind == "dynamic_shared") {
+    const std::string bytes =
+        report.bytes > 0 ? format("only %ld bytes of it", report.bytes) : "none of it";
     return {
         format("line %d uses more dynamic shared memory (extern __shared__) than the launch "
                "gives: ",
@@ -895,14 +851,14 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
         {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and "
          "entries for a block's points with their halo"}};
   }
-  if (const std::size_t lane = said.find(" reads from lane "); lane != std::string::npos) {
-    return {format("the shuffle at line %d asks lane %d, which takes no part in it", finding.line,
-                   std::atoi(said.c_str() + lane + 17)),
+  if (kind == "lane") {
+    return {format("the shuffle at line %d asks lane %s, which takes no part in it", finding.line,
+                   report.detail.c_str()),
             {format("the mask at line %d: 0xffffffff for all 32 lanes of a warp, and all of them "
                     "reach it; or offsets that stay among the lanes of the mask",
                     finding.line)}};
   }
-  if (says("an asynchronous copy moves 4, 8 or 16 bytes")) {
+  if (kind == "async_copy") {
     return {
         format("at line %d an asynchronous copy begins at an address that is no multiple of its "
                "bytes, or has another number of them than 4, 8 or 16",
@@ -911,24 +867,22 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
          "that a warp keeps are multiples of 4, too",
          "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}};
   }
-  if (says(" bytes, and the ") && says(" has room for ")) {
-    const std::string bytes = between(said, "argument (", ")");
-    return {format("line %d copies or fills more than there is room for: ", finding.line) + bytes,
+  if (kind == "room") {
+    return {format("line %d copies or fills more than there is room for: ", finding.line) +
+                report.detail,
             {format("the number of bytes at line %d: a float has sizeof(float), and a field n * n "
                     "of them; the sum is one double",
                     finding.line)}};
   }
-  if (says("do not fit in pitches of")) {
+  if (report.has("cudaErrorInvalidPitchValue") && !report.detail.empty()) {
     return {
         format("at line %d the rows that are copied are longer than a pitch: ", finding.line) +
-            said.substr(said.find("(rows of") + 1,
-                        said.find(" bytes (from)") + 12 - said.find("(rows of")),
+            report.detail,
         {"idx, where the pitch is made of n: rounded up, never down, so that a row fits",
          "the order at that line: the destination and its pitch, the source and its pitch, then "
          "the width of a row, all three in bytes, and the number of rows"}};
   }
-  if (says("between cudaStreamBeginCapture and cudaStreamEndCapture")) {
-    const std::string call = said.substr(0, said.find('('));
+  if (kind == "capture") {
     if (call.find("Synchronize") != std::string::npos) {
       return {
           format("line %d waits while a stream is captured: work that is captured is noted and "
@@ -941,43 +895,43 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
             {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, "
              "cudaMemsetAsync and cudaMemcpyAsync with the stream as the last argument"}};
   }
-  if (says("cudaErrorInvalidConfiguration")) {
-    // The CPU in place of a GPU says in parentheses what cannot be.
-    const std::string sizes = between(said, "invalid configuration argument (", ")");
-    const bool known = !sizes.empty() && sizes.rfind("cuda", 0) != 0;
+  if (report.has("cudaErrorInvalidConfiguration")) {
+    // The CPU in place of a GPU says what cannot be.
     return {format("the launch before line %d was refused: ", finding.line) +
-                (known ? sizes : "no GPU has such a block or launch grid"),
+                (report.detail.empty() ? "no GPU has such a block or launch grid" : report.detail),
             {kOrderOfLaunch, kSizesOfLaunch,
              "CUDA_CHECK(cudaGetLastError()) right behind each launch, which names it at once"}};
   }
   // A GPU says no more than that.
-  if (said.rfind("cudaGetLastError(): invalid argument (cudaErrorInvalidValue)", 0) == 0) {
+  const bool invalid = report.has("cudaErrorInvalidValue");
+  if (call == "cudaGetLastError" && invalid && report.detail.empty()) {
     return {format("the launch before line %d was refused, or a call before it failed that nobody "
                    "checked",
                    finding.line),
             {kOrderOfLaunch, kSizesOfLaunch,
              "each call before that line: the CUDA_CHECK around it, which tells of its error"}};
   }
-  if (said.rfind("cudaMemset", 0) == 0 && says("(&") && says("cudaErrorInvalidValue")) {
+  const bool fills = call.rfind("cudaMemset", 0) == 0;
+  if (fills && invalid && report.array.find("(&") != std::string::npos) {
     return diagnose_fill(finding);
   }
-  if (says("changes atomically a variable of the thread's own")) {
+  if (kind == "own_variable") {
     return {format("line %d adds to a variable that each thread has for itself: what the threads "
                    "add comes nowhere else",
                    finding.line),
             {"how the sum gets there: by its address (double* sum), through every function on the "
              "way. A parameter by value (double sum) is a copy, and so is double own = *sum"}};
   }
-  if (says(" points to host memory, which no kernel can use")) {
+  if (kind == "host_argument") {
     return {
         format("the launch at line %d gives the kernel an address of host memory: ", finding.line) +
-            said.substr(0, said.find(" of the launch")),
+            report.array,
         {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a "
          "kernel can use; malloc, new, a vector and a variable of the host do not"}};
   }
   if (const Diagnosis rows = diagnose_rows_of_result(finding, patient); rows.known()) return rows;
-  if (says("and the direction says")) {
-    if (said.rfind("cudaGetLastError()", 0) == 0) {
+  if (kind == "direction" || kind == "host_memory") {
+    if (call == "cudaGetLastError") {
       return {format("a call before line %d failed, and nobody checked it: cudaGetLastError tells "
                      "of the last error, whichever call it was",
                      finding.line),
@@ -985,7 +939,7 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
                "its arguments: a pointer that cudaMalloc or cudaMallocManaged gave, not the "
                "address of that pointer"}};
     }
-    if (said.rfind("cudaMemset", 0) == 0) return diagnose_fill(finding);
+    if (fills) return diagnose_fill(finding);
     return {format("at line %d the two pointers and the direction do not fit", finding.line),
             {"the order: first where it goes to, then where it comes from; and the direction, "
              "cudaMemcpyDeviceToHost where the first of them is the host's"}};
@@ -994,7 +948,7 @@ Diagnosis diagnose_other(const Finding& finding, int n, const Patient& patient) 
 }
 
 /// Rows that are sent or received, and are none of what the rank holds.
-Diagnosis diagnose_rows_outside(const std::string& error, bool sent, const Words& words) {
+Diagnosis diagnose_rows_outside(bool some, bool sent, const Words& words) {
   const std::string from = sent ? "from which row on is sent" : "to which row on is received";
   const std::string place =
       words.exchange() + ": " + from +
@@ -1008,9 +962,7 @@ Diagnosis diagnose_rows_outside(const std::string& error, bool sent, const Words
       words.shares() +
       ": as many rows beyond the rank's own are held as a pass has sweeps, on both sides; and that "
       "allocate_fields gives memory for all of them";
-  // Some of the rows are there: it is not the place that is another.
-  const std::size_t room = error.find(" has room for ");
-  const bool some = room != std::string::npos && std::atoi(error.c_str() + room + 14) > 0;
+  // `some` of the rows are there: it is not the place that is another.
   return {std::string("the rows of a halo lie outside of what the rank has memory for: those that "
                       "are ") +
               (sent ? "sent" : "received"),
@@ -1018,37 +970,37 @@ Diagnosis diagnose_rows_outside(const std::string& error, bool sent, const Words
 }
 
 /// What the lab's own part of an exchange says, of what a rank hands over to it.
-Diagnosis diagnose_exchange(const std::string& error, const Words& words) {
-  const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
-  if (says("ranks.sum: its value is no double")) {
+Diagnosis diagnose_exchange(const Report& report, const Words& words) {
+  const std::string& kind = report.kind;
+  const auto calls = [&](const char* name) { return report.array.find(name) != std::string::npos; };
+  if (kind == "sum_memory") {
     return {"ranks.sum is given an address at which the GPU has no double",
             {"the argument of ranks.sum: the address that cudaMalloc gave for the sum"}};
   }
-  if (says(" argument of ncclAllReduce")) {
+  if (kind == "nccl_memory" && calls("ncclAllReduce")) {
     return {
         "ncclAllReduce is given more values than the GPU's memory has there, or an address that "
         "is none of its memory",
         {"the arguments of ncclAllReduce: the sum's address (that cudaMalloc gave) twice, then "
          "how many values there are, 1, and their type, ncclDouble"}};
   }
-  const bool sent = says("the values that are sent") || says("argument of ncclSend");
-  if (sent || says("the values that are received") || says("argument of ncclRecv")) {
-    return diagnose_rows_outside(error, sent, words);
+  if (kind == "exchange_memory" || kind == "nccl_memory") {
+    return diagnose_rows_outside(report.bytes > 0, report.has("sent") || calls("ncclSend"), words);
   }
-  if (says("ncclGroupEnd") && says("invalid usage")) {
+  if (kind == "nccl_usage" && calls("ncclGroupEnd")) {
     return {"a group of NCCL's calls is ended, and none was begun",
             {"ncclGroupStart: before the first ncclSend or ncclRecv of the group. Without it each "
              "call may wait for the other rank's"}};
   }
-  if (says("or a rank that there is not") && (says("ncclSend(") || says("ncclRecv("))) {
-    const char* const call = says("ncclSend(") ? "ncclSend" : "ncclRecv";
+  if (kind == "nccl_argument" && (calls("ncclSend(") || calls("ncclRecv("))) {
+    const char* const call = calls("ncclSend(") ? "ncclSend" : "ncclRecv";
     return {std::string(call) + " is given a rank that there is not, or no address",
             {"the rank in " + std::string(call) +
              ": a neighbour's, that is rank() - 1 or rank() + 1, if there is one; and the same one "
              "in both ncclSend and ncclRecv for the rows at one border"}};
   }
-  if (says("it exchanges rows with rank ")) {
-    return {error.substr(error.find("it exchanges")) + ": no rank has that number",
+  if (kind == "exchange_rank") {
+    return {report.detail + ": no rank has that number",
             {words.exchange() +
                  ": to the south is rank() - 1, to the north rank() + 1; and the first rank has no "
                  "neighbour to the south, the last one none to the north",
@@ -1056,7 +1008,7 @@ Diagnosis diagnose_exchange(const std::string& error, const Words& words) {
                  ": the last rank's rows end at n, also where n is no multiple of the number of "
                  "ranks"}};
   }
-  if (says("no rank has row ")) {
+  if (kind == "no_owner") {
     return {
         "some rows belong to no rank",
         {words.shares() +
@@ -1065,21 +1017,21 @@ Diagnosis diagnose_exchange(const std::string& error, const Words& words) {
          "ranks.finish in main: it is given the rows that this rank computes, from the first one "
          "to the one behind the last"}};
   }
-  if (says("in vain for nccl")) {
+  if (kind == "waits_nccl") {
     return {"NCCL's calls of two ranks wait for each other",
             {"ncclSend and ncclRecv: all of a rank's between ncclGroupStart and "
              "ncclGroupEnd, as alone each may wait for the other rank's; and to each ncclSend an "
              "ncclRecv of the neighbour's",
              "whether all ranks make the same calls, in the same order, the sum's among them"}};
   }
-  if (says("no exchange of halos with it")) {
+  if (kind == "waits_halos") {
     return {"a rank waits for an exchange that its neighbour does not make",
             {words.exchange() +
                  ": before every pass each of two neighbours has the other one in its list, on no "
                  "condition but that there is one",
              "whether all ranks make as many passes: sweeps and residual are the same in each"}};
   }
-  if (says("ncclRecv of ") && (says("it sends more") || says("it sends fewer"))) {
+  if (kind == "nccl_counts") {
     return {"a rank sends another number of values than its neighbour waits for",
             {"ncclSend and ncclRecv: the same count in both, of values "
              "(ncclFloat), not of bytes",
@@ -1305,7 +1257,7 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
 }
 
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
-                           const Patient& patient) {
+                           const Patient& patient, const Report& report) {
   if (made > run.iterations) {
     if (made == run.iterations + 1) {
       return {"one iteration too many",
@@ -1377,20 +1329,17 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
     endless.symptom = true;
     return endless;
   }
-  const std::string ended = format("it ended with exit code %d: ", lab::kExitCudaError);
-  if (error.rfind(ended, 0) == 0) {
-    const std::string said = error.substr(ended.size());
-    Diagnosis found = diagnose_exchange(said, words);
-    if (!found.known()) found = diagnose_finding(read_finding(said), run.n, patient);
-    // Found when the kernel had ended: "the kernel launched at ... wrote past the end of ..."
-    if (!found.known() && said.find(" wrote past the end of the ") != std::string::npos) {
-      found = diagnose_few_bytes(given_in(said), run.n);
+  if (error.rfind(format("it ended with exit code %d", lab::kExitCudaError), 0) == 0) {
+    Diagnosis found = diagnose_exchange(report, words);
+    if (!found.known()) found = diagnose_finding(read_finding(report), run.n, patient);
+    // Found when the kernel had ended.
+    if (!found.known() && report.kind == "padding" && report.place == "past") {
+      found = diagnose_few_bytes(report, run.n);
     }
     if (!found.known()) found = diagnose_kernel_that_returns(patient.source);
     if (found.known()) return found;
   }
-  if (error.find("cudaFree(") != std::string::npos &&
-      error.find("cudaErrorInvalidValue") != std::string::npos) {
+  if (called_in(report.array) == "cudaFree" && report.has("cudaErrorInvalidValue")) {
     return {
         "cudaFree is given an address that no allocation has: that memory was freed before, or "
         "it is not what cudaMalloc or cudaMallocManaged gave",
@@ -1403,12 +1352,12 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
       "make check with RACES=1: it needs no GPU, and names the line, the block and the thread";
   Diagnosis by_gpu;
   by_gpu.symptom = true;
-  if (error.find("illegal memory access") != std::string::npos) {
+  if (report.has("cudaErrorIllegalAddress")) {
     by_gpu.cause = "a kernel reads or writes outside of what was allocated";
     by_gpu.look_at = {words.bounds(), ask_the_cpu};
     return by_gpu;
   }
-  if (error.find("cudaErrorMisalignedAddress") != std::string::npos) {
+  if (report.has("cudaErrorMisalignedAddress")) {
     by_gpu.cause =
         "a kernel accesses several floats at once, at an address that is no multiple of their "
         "bytes";
@@ -1419,7 +1368,7 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
     return by_gpu;
   }
   const bool crashed = error.rfind("it crashed", 0) == 0;
-  if (crashed || error.find("a null pointer") != std::string::npos) {
+  if (crashed || report.place == "null") {
     const Diagnosis lost = ask_about_lost_local(patient.source);
     if (lost.known()) return lost;
   }

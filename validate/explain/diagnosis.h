@@ -73,9 +73,9 @@ Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient);
 Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);
 
 /// Names the cause of a run without a record: `run` is what was asked for, `made` how many
-/// iterations it made (0: not known).
+/// iterations it made (0: not known), `report` what the program said of its end.
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
-                           const Patient& patient);
+                           const Patient& patient, const cuda_on_cpu::Report& report = {""});
 
 /// Names the cause of what a look at every access found in a run of n points a side.
 Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient);

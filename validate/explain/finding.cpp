@@ -1,8 +1,8 @@
 #include "explain/finding.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "run/text.h"
@@ -53,79 +53,79 @@ std::string array_of(const std::string& line, bool writes) {
   return found;
 }
 
+/// "just behind the end of", "400 bytes before"; "" if it is not beside an allocation.
+std::string where_it_was(const cuda_on_cpu::Report& report) {
+  const std::string bytes = std::to_string(report.distance) + " bytes ";
+  if (report.place == "before") return bytes + "before";
+  if (report.place != "past") return "";
+  return report.distance == 0 ? "just behind the end of" : bytes + "past the end of";
+}
+
 }  // namespace
 
-Finding read_finding(const std::string& said_by_program) {
+Finding read_finding(const cuda_on_cpu::Report& report) {
+  static const std::map<std::string, Finding::Kind> kKinds = {
+      {"out_of_bounds", Finding::kOutOfBounds},
+      {"unwritten", Finding::kUnwritten},
+      {"race", Finding::kRace},
+      {"refused", Finding::kRefused},
+      {"barrier", Finding::kBarrier},
+      {"shuffle", Finding::kBarrier},
+      {"shape", Finding::kShape},
+      {"host_early", Finding::kHostEarly},
+      {"shared_end", Finding::kSharedEnd},
+      {"misaligned", Finding::kMisaligned},
+      {"freed", Finding::kFreedTwice},
+      {"endless_kernel", Finding::kEndless},
+      {"endless_launches", Finding::kEndless},
+      {"endless_host", Finding::kEndless}};
   Finding finding;
-  // Of a job: "rank 0: ...".
-  std::string words = said_by_program;
-  const std::size_t first = words.find(": ");
-  if (words.rfind("rank ", 0) == 0 && first != std::string::npos) words.erase(0, first + 2);
-  // "FILE:LINE: ..."
-  const std::size_t colon = words.find(':');
-  if (colon == std::string::npos || colon > words.find(' ')) return finding;
-  char* end = nullptr;
-  const long line = std::strtol(words.c_str() + colon + 1, &end, 10);
-  if (line <= 0 || *end != ':' || end[1] != ' ') return finding;
-  finding.words = words;
-  finding.line = static_cast<int>(line);
-  const std::string said = end + 2;
-  finding.kind = Finding::kOther;
-  if (said.rfind("race in ", 0) == 0) {
-    finding.kind = Finding::kRace;
-    const std::size_t place = said.rfind("): ");
-    if (place != std::string::npos) finding.what = said.substr(place + 3, said.size() - place - 4);
-    finding.both_write = holds(said, " writes what thread ") && holds(said, " wrote at ");
-    finding.shared = said.rfind("race in shared memory", 0) == 0;
-    finding.other_line = std::atoi(between(said, " at line ", ",").c_str());
-    if (holds(said, " writes what thread ") && holds(said, " changed atomically at ")) {
-      finding.plain_line = finding.line;
-    } else if (holds(said, " changes atomically what thread ") && holds(said, " wrote at ")) {
-      finding.plain_line = finding.other_line;
-    }
-  } else if (holds(said, "memory that nothing has written")) {
-    finding.kind = Finding::kUnwritten;
-    finding.shared = holds(said, "shared memory that nothing has written");
-    finding.what = between(said, "nothing has written: ", " (");
-  } else if (holds(said, "the launch was refused (")) {
-    finding.kind = Finding::kRefused;
-    finding.what = between(said, "refused (", ")");
-  } else if (holds(said, "barrier not reached by all threads") ||
-             holds(said, "waits here for the others of its mask")) {
-    finding.kind = Finding::kBarrier;
-    finding.what = holds(said, "barrier not reached") ? "barrier" : "shuffle";
-  } else if (holds(said, " is made for a block of ")) {
-    finding.kind = Finding::kShape;
-    finding.what = said.substr(0, said.find(" ("));
-  } else if (said.rfind("host code ", 0) == 0 && holds(said, " may not have ended: wait for it")) {
-    finding.kind = Finding::kHostEarly;
-    finding.what = said.rfind("host code writes", 0) == 0 ? "writes" : "reads";
-    finding.allocated_at = std::atoi(between(said, " gave at line ", ",").c_str());
-  } else if (holds(said, " shared memory ") && holds(said, "past the end of a variable")) {
-    finding.kind = Finding::kSharedEnd;
-    finding.what = said.substr(0, said.find(' '));
-  } else if (said.rfind("the address of a float4", 0) == 0 ||
-             holds(said, " at an address that is no multiple of ")) {
-    finding.kind = Finding::kMisaligned;
-  } else if (holds(said, "still runs here") || holds(said, "are still launched here")) {
-    finding.kind = Finding::kEndless;
-    finding.what = said.rfind("host code", 0) == 0         ? "host"
-                   : said.rfind("still runs here", 0) == 0 ? "kernel"
-                                                           : "launches";
-    finding.other_line = std::atoi(between(said, "called at line ", ")").c_str());
-  } else if (holds(said, "(freed already at ")) {
-    finding.kind = Finding::kFreedTwice;
-    finding.what = between(said, "(", ")");
-  } else if (holds(said, "kernel launched at ") && !holds(said, "shared memory")) {
-    for (const char* where : {"just behind the end of", "past the end of", "bytes before"}) {
-      const std::size_t at = said.find(where);
-      if (at == std::string::npos) continue;
-      finding.kind = Finding::kOutOfBounds;
-      finding.what = said.substr(0, at) + where;
-    }
-    finding.allocated_at = std::atoi(between(said, " gave at line ", " ").c_str());
-    finding.has_place = std::sscanf(between(said, "threadIdx is (", ")").c_str(), "%d,%d",
-                                    &finding.x, &finding.y) == 2;
+  finding.report = report;
+  if (report.line <= 0) return finding;
+  const auto kind = kKinds.find(report.kind);
+  finding.kind = kind == kKinds.end() ? Finding::kOther : kind->second;
+  finding.words = report.words;
+  finding.line = report.line;
+  finding.allocated_at = report.allocated_line;
+  finding.other_line = report.other_line;
+  finding.shared = report.has("shared");
+  finding.has_place = std::sscanf(report.index.c_str(), "%d,%d", &finding.x, &finding.y) == 2;
+  finding.where = where_it_was(report);
+  const bool writes = report.access == "writes";
+  switch (finding.kind) {
+    case Finding::kOutOfBounds:
+      finding.what = report.access + " " + finding.where;
+      if (finding.where.empty()) finding.kind = Finding::kOther;
+      break;
+    case Finding::kRace:
+      finding.both_write = writes && report.has("other_writes");
+      if (writes && report.has("other_atomic")) finding.plain_line = report.line;
+      if (!writes && report.access != "reads" && report.has("other_writes")) {
+        finding.plain_line = report.other_line;
+      }
+      [[fallthrough]];
+    case Finding::kUnwritten:
+      finding.what = report.array;
+      break;
+    case Finding::kRefused:
+    case Finding::kShape:
+      finding.what = report.detail;
+      break;
+    case Finding::kBarrier:
+      finding.what = report.kind;
+      break;
+    case Finding::kHostEarly:
+    case Finding::kSharedEnd:
+      finding.what = report.access;
+      break;
+    case Finding::kFreedTwice:
+      finding.what = between(report.array, "(", ")");
+      break;
+    case Finding::kEndless:
+      finding.what = report.kind.substr(std::strlen("endless_"));
+      break;
+    default:
+      break;
   }
   return finding;
 }

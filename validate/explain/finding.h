@@ -2,10 +2,11 @@
 
 #include <string>
 
+#include <cuda_on_cpu/report.h>
+
 namespace validate {
 
-/// What CUDA on the CPU (lab/cpu) says of a single access, a barrier or a launch that is wrong: its
-/// one line, read.
+/// What a program reports of a single access, a barrier, a launch or a call that is wrong.
 struct Finding {
   enum Kind {
     kNone,
@@ -20,13 +21,15 @@ struct Finding {
     kMisaligned,  ///< four floats at once, at an address that is no multiple of 16
     kFreedTwice,  ///< memory is freed that was freed before
     kEndless,     ///< where it was when it was asked at the time limit
-    kOther,
+    kOther,       ///< `report.kind` says more
   };
   Kind kind = kNone;
-  std::string words;        ///< "exercises/04_jacobi_kernel/jacobi.cu:72: reads ..."
+  cuda_on_cpu::Report report{""};  ///< all of it
+  std::string words;               ///< "exercises/04_jacobi_kernel/jacobi.cu:72: reads ..."
   int line = 0;             ///< of the program
   std::string what;         ///< "reads just behind the end of"; "tile[0][32]"; "a block of ..."
                             ///< of an endless loop: "kernel", "launches" or "host"
+  std::string where;        ///< "just behind the end of", if it is beside an allocation
   int allocated_at = 0;     ///< the line that gave the memory
   bool both_write = false;  ///< of a race
   bool shared = false;      ///< in shared memory: a race, or what nothing has written
@@ -39,8 +42,8 @@ struct Finding {
   bool known() const { return kind != kNone; }
 };
 
-/// Reads what a program said; kNone where no line of the program is named.
-Finding read_finding(const std::string& words);
+/// What a program has reported; kNone if no line of the program is named.
+Finding read_finding(const cuda_on_cpu::Report& report);
 
 /// Where in a program's text something was found.
 struct Scene {

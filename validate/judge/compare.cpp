@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "run/text.h"
+
 namespace validate {
 namespace {
 
@@ -80,6 +82,46 @@ ResidualComparison compare_residuals(const std::vector<double>& expected,
     break;
   }
   return result;
+}
+
+void describe_residual(const ResidualComparison& residual, std::vector<std::string>* lines) {
+  if (std::isnan(residual.found)) {
+    lines->push_back(format("the residual is wrong from iteration %d on: it is not a number",
+                            residual.iteration));
+    return;
+  }
+  lines->push_back(format("the residual is wrong from iteration %d on: expected %.9g, found %.9g",
+                          residual.iteration, residual.expected, residual.found));
+  if (residual.expected > 0 && std::isfinite(residual.found)) {
+    const double times = residual.found / residual.expected;
+    lines->push_back(std::fabs(times - 1) < 1e-4
+                         ? format("  that is off by %.2g of the right one", std::fabs(times - 1))
+                         : format("  that is %.6g times the right one", times));
+  }
+}
+
+void describe_field(const FieldComparison& field, const Case& run, int first_iteration,
+                    std::vector<std::string>* lines) {
+  const std::size_t points = static_cast<std::size_t>(run.n) * run.n;
+  if (first_iteration > 0) {
+    lines->push_back(
+        format("the field is wrong from iteration %d on; after that one", first_iteration));
+  } else {
+    lines->push_back(format("the field is wrong; after iteration %d", run.iterations));
+  }
+  std::string how = format("  %zu of %zu points are wrong", field.wrong, points);
+  if (field.none > 0) {
+    how += field.none == field.wrong ? ": they are not numbers"
+                                     : format(", %zu of them not numbers", field.none);
+  }
+  if (field.none < field.wrong) how += format(", by up to %.3g", field.max_difference);
+  lines->push_back(how);
+  lines->push_back(format("  they lie in i = %d..%d, j = %d..%d (the interior is 1..%d)",
+                          field.i_min, field.i_max, field.j_min, field.j_max, run.n - 2));
+  lines->push_back("       i      j      expected         found");
+  for (const Cell& cell : field.first) {
+    lines->push_back(format("  %6d %6d %13.6g %13.6g", cell.i, cell.j, cell.expected, cell.found));
+  }
 }
 
 }  // namespace validate

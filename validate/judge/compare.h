@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "judge/reference.h"
+#include "run/program_run.h"
 #include "run/record.h"
 
 namespace validate {
@@ -62,5 +64,12 @@ struct ResidualComparison {
 /// close to the true one, and the root halves it).
 ResidualComparison compare_residuals(const std::vector<double>& expected,
                                      const std::vector<Record::Residual>& found, int n);
+
+/// Says in *lines how a residual is wrong.
+void describe_residual(const ResidualComparison& residual, std::vector<std::string>* lines);
+
+/// Says in *lines how a field is wrong after `first_iteration` of `run`'s (0: after the last).
+void describe_field(const FieldComparison& field, const Case& run, int first_iteration,
+                    std::vector<std::string>* lines);
 
 }  // namespace validate

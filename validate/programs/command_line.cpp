@@ -2,10 +2,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <new>
 #include <utility>
 
 #include <lab/exit_codes.h>
 
+#include "run/child.h"
 #include "run/steps.h"
 
 namespace validate {
@@ -112,6 +116,32 @@ void CommandLine::read(int argc, char** argv, std::string* program) const {
   if (!program) return;
   if (program->empty()) lab::fail(lab::kExitBadUsage, "which program? (see --help)");
   if (program->find('/') == std::string::npos) *program = "./" + *program;
+}
+
+void write_verdict(const std::string& file, const std::string& verdict) {
+  if (file.empty()) return;
+  std::ofstream out(file);
+  if (!(out << verdict << std::endl)) {
+    lab::fail(lab::kExitCannotWrite, "%s: cannot be written", file.c_str());
+  }
+}
+
+int run_to_exit_code(const char* program, const std::function<int()>& body,
+                     const std::function<void()>& interrupted) {
+  catch_interrupts();
+  try {
+    return body();
+  } catch (const Interrupted& signalled) {
+    std::fprintf(stderr, "\n%s: interrupted\n", program);
+    interrupted();
+    return 128 + signalled.signal;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "%s: the reference does not fit in memory: take a smaller n\n", program);
+    return lab::kExitDoesNotFit;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return lab::kExitBadUsage;
+  }
 }
 
 }  // namespace validate

@@ -3,14 +3,13 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <string>
 
 #include <lab/exit_codes.h>
 
 #include "goals/goals.h"
 #include "programs/command_line.h"
-#include "run/child.h"
+#include "source/source_code.h"
 
 namespace {
 
@@ -25,7 +24,9 @@ constexpr const char* kHelp =
     "  --tracer FILE      the lab's tracer, a library\n"
     "  --ncu FILE         Nsight Compute's program\n"
     "  --bandwidth FILE   the lab's program that measures a copy\n"
-    "  --next WORDS       printed at the end where nothing is missed\n"
+    "  --exercise FILE    PROGRAM is a learner's, and this is its source\n"
+    "  --next WORDS       printed at the end if nothing is missed and no TODO is left in FILE\n"
+    "  --verdict FILE     write the verdict to FILE, too: done, \"goal missed\", or nothing\n"
     "  --time-limit S     seconds for one run (default 300)\n"
     "  --help             print this\n\n"
     "exit codes: 0 nothing that can be measured here is missed, 1 a goal is missed, 2 bad usage\n";
@@ -35,7 +36,7 @@ constexpr int kExitMissed = 1;
 
 struct Arguments {
   validate::Instruments instruments;
-  std::string name, next;
+  std::string name, exercise, next, verdict;
 };
 
 Arguments read_arguments(int argc, char** argv) {
@@ -51,7 +52,9 @@ Arguments read_arguments(int argc, char** argv) {
   line.text("--ncu", &have.ncu);
   line.text("--bandwidth", &have.bandwidth);
   line.text("--name", &arguments.name);
+  line.text("--exercise", &arguments.exercise);
   line.text("--next", &arguments.next);
+  line.text("--verdict", &arguments.verdict);
   line.seconds("--time-limit", &have.time_limit);
   line.read(argc, argv, &have.program);
   if (have.on_cpu.empty()) have.on_cpu = have.on_gpu ? have.watched : have.program;
@@ -63,31 +66,44 @@ Arguments read_arguments(int argc, char** argv) {
   return arguments;
 }
 
+/// Whether a learner's file still has a TODO of this step.
+bool has_todo(const Arguments& arguments) {
+  std::string source;
+  return validate::read_text(arguments.exercise, &source) &&
+         source.find("TODO(" + arguments.name.substr(0, 2) + ")") != std::string::npos;
+}
+
 int run(const Arguments& arguments) {
   using validate::GoalResult;
   validate::Bench bench(arguments.instruments);
   const char* name = arguments.name.c_str();
   int count[3] = {};
-  for (const GoalResult& finding : validate::measure_goals(std::atoi(name), &bench)) {
+  for (const GoalResult& result : validate::measure_goals(std::atoi(name), &bench)) {
     constexpr const char* kWords[] = {"reached", "MISSED", "not measurable here"};
-    std::printf("  Goal %s: %s\n    %s\n", kWords[finding.kind], finding.goal.c_str(),
-                finding.found.c_str());
-    if (finding.kind == GoalResult::kMissed) std::printf("    %s\n", finding.advice.c_str());
-    ++count[finding.kind];
+    std::printf("  Goal %s: %s\n    %s\n", kWords[result.kind], result.goal.c_str(),
+                result.found.c_str());
+    if (result.kind == GoalResult::kMissed) std::printf("    %s\n", result.advice.c_str());
+    ++count[result.kind];
   }
-  const int reached = count[GoalResult::kReached], missed = count[GoalResult::kMissed];
-  if (missed > 0) {
+  if (count[GoalResult::kMissed] > 0) {
     std::printf("%s: right, but the step's goal is not reached\n", name);
+    validate::write_verdict(arguments.verdict, "goal missed");
     return kExitMissed;
   }
+  const bool todo = has_todo(arguments);
   if (count[GoalResult::kNotMeasurable] == 0) {
-    std::printf("%s: done\n", name);
-  } else if (reached > 0) {
+    std::printf("%s: %s\n", name, todo ? "right so far, and its goals are reached" : "done");
+    validate::write_verdict(arguments.verdict, "done");
+  } else if (count[GoalResult::kReached] > 0) {
     std::printf("%s: right; of its goals, what can be measured here is reached\n", name);
   } else {
     std::printf("%s: right; the goal cannot be measured here\n", name);
   }
-  if (!arguments.next.empty()) std::printf("  %s\n", arguments.next.c_str());
+  if (todo) {
+    std::printf("  Next: the TODO(%.2s) that are left.\n", name);
+  } else if (!arguments.next.empty()) {
+    std::printf("  %s\n", arguments.next.c_str());
+  }
   return kExitNothingMissed;
 }
 
@@ -95,14 +111,5 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = read_arguments(argc, argv);
-  validate::catch_interrupts();
-  try {
-    return run(arguments);
-  } catch (const validate::Interrupted& interrupted) {
-    std::fprintf(stderr, "\ngoals: interrupted\n");
-    return 128 + interrupted.signal;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "goals: %s\n", error.what());
-    return lab::kExitBadUsage;
-  }
+  return validate::run_to_exit_code("goals", [&] { return run(arguments); });
 }

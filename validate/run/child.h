@@ -34,9 +34,10 @@ struct Interrupted : std::runtime_error {
 /// do so. Then, and at its end too, every process left in the group is killed, and every other that
 /// it has left behind: nothing outlives it, nor this process. Several threads may run a child each;
 /// the caller has no other children. A run that becomes `unwanted` is ended early; its result means
-/// nothing then. Throws Interrupted; everything else is in the result.
+/// nothing then. `report` is the file in which the lab's programs say why they end (LAB_REPORT).
+/// Throws Interrupted; everything else is in the result.
 ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
-                      const std::atomic<bool>* unwanted = nullptr);
+                      const std::atomic<bool>* unwanted = nullptr, const std::string& report = "");
 
 /// From here on Ctrl-C makes run_child throw Interrupted, instead of ending this program at once.
 void catch_interrupts();

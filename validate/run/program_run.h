@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <cuda_on_cpu/report.h>
 #include <lab/options.h>
 
 #include "run/child.h"
@@ -39,7 +40,8 @@ std::string last_words(const ChildResult& child);
 struct Run {
   ChildResult child;
   Record record;
-  std::string error;    ///< not empty: there is no record to compare, and this is why
+  cuda_on_cpu::Report report{""};  ///< why it ended, as it says itself; no kind: it said nothing
+  std::string error;               ///< not empty: there is no record to compare, and this is why
   std::string machine;  ///< not empty: the program is not to blame for that; the reason, one line
 };
 

@@ -4,158 +4,50 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <regex>
-#include <set>
 #include <sstream>
+
+#include <lexer.h>
 
 #include "run/steps.h"
 
 namespace validate {
-
 namespace {
 
-/// Whether the ' at source[k] separates digits, as in 1'000: whether it stands inside a number.
-bool separates_digits(const std::string& source, std::size_t k) {
-  std::size_t start = k;
-  while (start > 0 && (std::isalnum(static_cast<unsigned char>(source[start - 1])) ||
-                       source[start - 1] == '\'' || source[start - 1] == '.')) {
-    --start;
-  }
-  return start < k && std::isdigit(static_cast<unsigned char>(source[start]));
+using cuda_filter::is;
+using cuda_filter::Kind;
+using cuda_filter::lex;
+using cuda_filter::match_forward;
+using cuda_filter::Token;
+using cuda_filter::Tokens;
+
+bool is_name(const Tokens& tokens, std::size_t k) {
+  return k < tokens.size() && tokens[k].kind == Kind::kIdentifier;
 }
 
-enum class Form {
-  kPacked,  // without blanks
-  kWords,   // with a blank for each of them and for each comment, and without what strings hold
-  kLines,   // the same, with the ends of lines kept
-};
+bool is_text(const Token& token) {
+  return token.kind == Kind::kString || token.kind == Kind::kCharacter;
+}
 
-/// Source without comments.
-std::string without_comments(const std::string& source, Form form) {
+/// The tokens from `begin` to before `end`, without blanks.
+std::string packed(const Tokens& tokens, std::size_t begin, std::size_t end) {
   std::string code;
-  const std::string gap = form == Form::kPacked ? "" : " ";
-  const std::size_t size = source.size();
-  auto leave_out = [&](std::size_t from, std::size_t to) {
-    code += gap;
-    if (form != Form::kLines) return;
-    for (std::size_t k = from; k < std::min(to, size); ++k) {
-      if (source[k] == '\n') code += '\n';
-    }
-  };
-  for (std::size_t k = 0; k < size; ++k) {
-    const char c = source[k];
-    const std::size_t begin = k;
-    if (c == '/' && k + 1 < size && source[k + 1] == '/') {
-      while (k < size && source[k] != '\n') ++k;
-      leave_out(begin, k + 1);
-    } else if (c == '/' && k + 1 < size && source[k + 1] == '*') {
-      const std::size_t end = source.find("*/", k + 2);
-      k = end == std::string::npos ? size : end + 1;
-      leave_out(begin, k);
-    } else if (c == '"' || (c == '\'' && !separates_digits(source, k))) {
-      // A string's blanks and slashes belong to it.
-      std::string text(1, c);
-      for (++k; k < size && source[k] != c && source[k] != '\n'; ++k) {
-        text += source[k];
-        if (source[k] == '\\' && k + 1 < size) text += source[++k];
-      }
-      if (k < size) text += source[k];
-      if (form == Form::kPacked) {
-        code += text;
-      } else {
-        leave_out(begin, k + 1);
-      }
-    } else if (std::isspace(static_cast<unsigned char>(c))) {
-      leave_out(k, k + 1);
-    } else {
-      code += c;
-    }
+  for (std::size_t k = begin; k < std::min(end, tokens.size()); ++k) {
+    code += is_launch_sign(tokens[k]) ? "<<<" : tokens[k].text;
   }
   return code;
 }
 
-}  // namespace
-
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-std::string code_only(const std::string& source) { return without_comments(source, Form::kPacked); }
-
-std::vector<std::string> code_lines(const std::string& source) {
-  return split(without_comments(source, Form::kLines), '\n');
-}
-
-std::string code_at(const std::string& source, int line) {
-  const std::vector<std::string> lines = code_lines(source);
-  return line > 0 && line <= static_cast<int>(lines.size()) ? code_only(lines[line - 1]) : "";
-}
-
-std::set<std::string> names_in(const std::string& source) {
-  std::set<std::string> names;
-  std::string name;
-  for (char c : without_comments(source, Form::kWords) + " ") {
-    if (in_name(c)) {
-      name += c;
-      continue;
+/// What stands between commas that no brackets enclose.
+std::vector<std::string> arguments_of(const Tokens& tokens, std::size_t begin, std::size_t end) {
+  std::vector<std::string> arguments;
+  for (std::size_t k = begin; k < end; ++k) {
+    const std::size_t start = k;
+    for (; k < end && !is(tokens, k, ","); ++k) {
+      if (opens(tokens[k])) k = std::min(match_forward(tokens, k), end - 1);
     }
-    if (!name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]))) names.insert(name);
-    name.clear();
+    arguments.push_back(packed(tokens, start, k));
   }
-  return names;
-}
-
-std::string allocated_in(const std::string& source, int number) {
-  const std::vector<std::string> lines = code_lines(source);
-  if (number < 1 || number > static_cast<int>(lines.size())) return "";
-  const std::string& line = lines[number - 1];
-  const std::size_t call = line.find("cudaMalloc"), bracket = line.find('(', call);
-  if (call == std::string::npos || bracket == std::string::npos) return "";
-  std::size_t begin = bracket + 1;
-  while (begin < line.size() && !in_name(line[begin])) ++begin;
-  std::size_t end = begin;
-  while (end < line.size() && (in_name(line[end]) || line[end] == '.')) ++end;
-  return line.substr(begin, end - begin);
-}
-
-std::vector<std::string> kernels_in(const std::string& source) {
-  static const std::regex kernel(
-      R"(__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:static\s+)?void\s+)"
-      R"((?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
-  std::string code;
-  for (const std::string& line : code_lines(source)) code += line + '\n';
-  std::vector<std::string> names;
-  for (std::sregex_iterator k(code.begin(), code.end(), kernel), end; k != end; ++k) {
-    if (std::find(names.begin(), names.end(), (*k)[1]) == names.end()) names.push_back((*k)[1]);
-  }
-  return names;
-}
-
-namespace {
-
-/// The place behind the bracket that closes the one at `open`.
-std::size_t behind_bracket(const std::string& code, std::size_t open) {
-  int depth = 0;
-  for (std::size_t k = open; k < code.size(); ++k) {
-    if (code[k] == '(' || code[k] == '{' || code[k] == '[') ++depth;
-    if ((code[k] == ')' || code[k] == '}' || code[k] == ']') && --depth == 0) return k + 1;
-  }
-  return code.size();
-}
-
-/// What stands between commas that no brackets enclose, without white space.
-std::vector<std::string> arguments_of(const std::string& text) {
-  std::vector<std::string> arguments(1);
-  int depth = 0;
-  for (char c : text) {
-    if (c == '(' || c == '{' || c == '[') ++depth;
-    if (c == ')' || c == '}' || c == ']') --depth;
-    if (c == ',' && depth == 0) {
-      arguments.emplace_back();
-    } else if (!std::isspace(static_cast<unsigned char>(c))) {
-      arguments.back() += c;
-    }
-  }
-  if (arguments.size() == 1 && arguments[0].empty()) arguments.clear();
   return arguments;
 }
 
@@ -165,32 +57,172 @@ std::string stream_at(const std::vector<std::string>& arguments, std::size_t k) 
   return stream == "0" || stream == "nullptr" || stream == "NULL" ? "" : stream;
 }
 
-}  // namespace
-
-std::vector<Queued> queued_in(const std::string& source) {
-  static const std::regex begin(
-      R"(\b(cudaMemset|cudaMemcpy)(Async)?\s*\(|\b(\w+)(<[^<>;()]*>)?\s*<<<)");
+/// All lines in one text, for expressions that go over several of them.
+std::string joined_lines(const std::string& source) {
   std::string code;
   for (const std::string& line : code_lines(source)) code += line + '\n';
+  return code;
+}
+
+}  // namespace
+
+bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::string code_only(const std::string& source) {
+  const Tokens tokens = lex(source);
+  return packed(tokens, 0, tokens.size());
+}
+
+std::vector<std::string> code_lines(const std::string& source) {
+  std::string code = source;
+  for (char& c : code) c = c == '\n' ? c : ' ';
+  for (const Token& token : lex(source)) {
+    if (!is_text(token)) code.replace(token.offset, token.text.size(), token.text);
+  }
+  return split(code, '\n');
+}
+
+std::string code_at(const std::string& source, int line) {
+  std::string code;
+  for (const Token& token : lex(source)) {
+    if (token.line == line && !is_text(token)) code += token.text;
+  }
+  return code;
+}
+
+std::set<std::string> names_in(const std::string& source) {
+  std::set<std::string> names;
+  for (const Token& token : lex(source)) {
+    if (token.kind == Kind::kIdentifier) names.insert(std::string(token.text));
+  }
+  return names;
+}
+
+std::string allocated_in(const std::string& source, int line) {
+  const Tokens tokens = lex(source);
+  std::size_t k = 0;
+  while (k < tokens.size() &&
+         (tokens[k].line != line || tokens[k].text.rfind("cudaMalloc", 0) != 0)) {
+    ++k;
+  }
+  // The first argument may be cast: (void**)&f_old.
+  for (++k; k < tokens.size() && !is(tokens, k, ",") && !is(tokens, k, ";"); ++k) {
+    if (!is_name(tokens, k) || is(tokens, k, "void") || is(tokens, k + 1, "<")) continue;
+    std::string name(tokens[k].text);
+    for (; is(tokens, k + 1, ".") && is_name(tokens, k + 2); k += 2) {
+      name += "." + std::string(tokens[k + 2].text);
+    }
+    return name;
+  }
+  return "";
+}
+
+std::vector<Function> functions_in(const std::string& source) {
+  const Tokens tokens = lex(source);
+  std::vector<Function> functions;
+  std::size_t head = 0;  // where the words before a { begin
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    if (is(tokens, k, ";") || is(tokens, k, "}") || tokens[k].directive) head = k + 1;
+    if (!is(tokens, k, "{")) continue;
+    Function function;
+    bool is_scope = false;
+    for (std::size_t j = head; j < k && function.name.empty(); ++j) {
+      is_scope |= is(tokens, j, "namespace") || is(tokens, j, "struct") || is(tokens, j, "class") ||
+                  is(tokens, j, "extern");
+      if (!is(tokens, j, "(")) continue;
+      // Not __launch_bounds__(...).
+      if (j > head && is_name(tokens, j - 1) && tokens[j - 1].text.rfind("__", 0) != 0) {
+        function.name = tokens[j - 1].text;
+      }
+      j = match_forward(tokens, j);
+    }
+    if (!is_scope || !function.name.empty()) {
+      function.is_kernel = std::any_of(tokens.begin() + head, tokens.begin() + k,
+                                       [](const Token& t) { return t.text == "__global__"; });
+      function.first_line = tokens[head].line;
+      function.begin = k;
+      function.end = k = std::min(match_forward(tokens, k), tokens.size() - 1);
+      function.last_line = tokens[k].line;
+      functions.push_back(function);
+    }
+    head = k + 1;
+  }
+  return functions;
+}
+
+Function function_at(const std::string& source, int line) {
+  for (const Function& function : functions_in(source)) {
+    if (function.first_line <= line && line <= function.last_line) return function;
+  }
+  return {};
+}
+
+std::string array_at(const std::string& source, int line, bool written) {
+  Tokens tokens = lex(source);
+  tokens.erase(std::remove_if(tokens.begin(), tokens.end(),
+                              [line](const Token& token) { return token.line != line; }),
+               tokens.end());
+  // x = ..., and not x == ... or x <= ...; nor x += ..., which reads and writes.
+  std::size_t assigned = tokens.size();
+  for (std::size_t k = tokens.size(); k-- > 1;) {
+    const bool compares = is(tokens, k + 1, "=") || is(tokens, k - 1, "=") ||
+                          is(tokens, k - 1, "!") || is(tokens, k - 1, ">");
+    if (is(tokens, k, "=") && !compares) assigned = k;
+  }
+  std::string found;
+  for (std::size_t k = 0; k + 1 < tokens.size(); ++k) {
+    // The place that __pipeline_memcpy_async(&ring[...], from, ...) writes is not what it reads.
+    if (is(tokens, k, "__pipeline_memcpy_async") && !written) return "";
+    if (!is_name(tokens, k) || !is(tokens, k + 1, "[")) continue;
+    if (assigned < tokens.size() && written != (k < assigned)) continue;
+    if (!found.empty() && found != tokens[k].text) return "";
+    found = tokens[k].text;
+  }
+  return found;
+}
+
+std::vector<std::string> kernels_in(const std::string& source) {
+  std::vector<std::string> names;
+  for (const Function& function : functions_in(source)) {
+    const bool known = std::find(names.begin(), names.end(), function.name) != names.end();
+    if (function.is_kernel && !known) names.push_back(function.name);
+  }
+  return names;
+}
+
+std::vector<Queued> queued_in(const std::string& source) {
+  const Tokens tokens = lex(source);
   std::vector<Queued> found;
-  for (std::sregex_iterator k(code.begin(), code.end(), begin), end; k != end; ++k) {
+  for (std::size_t k = 1; k < tokens.size(); ++k) {
     Queued work;
-    const auto at = static_cast<std::size_t>(k->position(0));
-    std::size_t open = at + static_cast<std::size_t>(k->length(0)) - 1;
-    work.line = 1 + static_cast<int>(std::count(code.begin(), code.begin() + k->position(0), '\n'));
-    work.launch = (*k)[3].matched;
-    work.call = work.launch ? (*k)[3].str() : (*k)[1].str() + (*k)[2].str();
-    if (work.launch) {
-      const std::size_t close = code.find(">>>", open);
-      if (close == std::string::npos) continue;
-      work.stream = stream_at(arguments_of(code.substr(open + 1, close - open - 1)), 3);
-      open = code.find('(', close);
-      if (open == std::string::npos) continue;
+    work.line = tokens[k].line;
+    std::size_t open = k + 1;
+    if (is_launch_sign(tokens[k])) {
+      std::size_t name = k - 1;
+      if (is(tokens, name, ">")) {
+        while (name > 0 && !is(tokens, name, "<")) --name;
+        --name;
+      }
+      if (!is_name(tokens, name)) continue;
+      work.launch = true;
+      work.call = tokens[name].text;
+      work.line = tokens[name].line;
+      std::size_t close = k + 1;
+      while (close < tokens.size() && !is(tokens, close, ">")) {
+        close = opens(tokens[close]) ? match_forward(tokens, close) + 1 : close + 1;
+      }
+      work.stream = stream_at(arguments_of(tokens, k + 1, std::min(close, tokens.size())), 3);
+      open = close + 3;
+    } else if (is(tokens, k, "cudaMemset") || is(tokens, k, "cudaMemsetAsync") ||
+               is(tokens, k, "cudaMemcpy") || is(tokens, k, "cudaMemcpyAsync")) {
+      work.call = tokens[k].text;
+    } else {
+      continue;
     }
-    work.arguments = arguments_of(code.substr(open + 1, behind_bracket(code, open) - open - 2));
-    if (!work.launch && (*k)[2].matched) {
-      work.stream = stream_at(work.arguments, (*k)[1] == "cudaMemset" ? 3 : 4);
-    }
+    if (!is(tokens, open, "(")) continue;
+    work.arguments = arguments_of(tokens, open + 1, match_forward(tokens, open));
+    if (work.call == "cudaMemsetAsync") work.stream = stream_at(work.arguments, 3);
+    if (work.call == "cudaMemcpyAsync") work.stream = stream_at(work.arguments, 4);
     found.push_back(work);
   }
   return found;
@@ -252,14 +284,23 @@ int int_index_in(const std::string& source) {
       R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
   static const std::regex wide(
       "size_t|long|int64|ptrdiff|double|float|unsigned|auto|[0-9][uUlLzZ]|\\w\\s*\\(");
-  std::string code;
-  for (const std::string& line : code_lines(source)) code += line + '\n';
+  const std::string code = joined_lines(source);
   std::smatch found;
   if (!std::regex_search(code, found, function)) return 0;
   const std::string value = found[4];
   if (value.find('*') == std::string::npos || std::regex_search(value, wide)) return 0;
   const auto begin = code.begin(), end = begin + found.position(4);
   return 1 + static_cast<int>(std::count(begin, end, '\n'));
+}
+
+std::vector<std::string> lines_with(const std::string& what, const std::string& source) {
+  std::vector<std::string> numbers;
+  int number = 0;
+  for (const std::string& line : split(source, '\n')) {
+    ++number;
+    if (line.find(what) != std::string::npos) numbers.push_back(std::to_string(number));
+  }
+  return numbers;
 }
 
 bool read_text(const std::string& path, std::string* text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,23 @@ std::set<std::string> names_in(const std::string& source);
 
 /// What a line of C++ source allocates: "f_old" of cudaMallocManaged(f_old, bytes); "": nothing.
 std::string allocated_in(const std::string& source, int line);
+
+/// A function that C++ source defines.
+struct Function {
+  std::string name;                   ///< "": there is none
+  int first_line = 0, last_line = 0;  ///< from its first word to its closing bracket
+  bool is_kernel = false;             ///< __global__
+  std::size_t begin = 0, end = 0;     ///< its { and } among the tokens of cuda_filter::lex
+};
+
+/// All of them, in order.
+std::vector<Function> functions_in(const std::string& source);
+
+/// The one in which the line stands.
+Function function_at(const std::string& source, int line);
+
+/// The array that a line writes, or reads, if there is but one: "f_old" of x = f_old[k]; else "".
+std::string array_at(const std::string& source, int line, bool written);
 
 /// The names of the kernels (__global__) that C++ source defines, in order.
 std::vector<std::string> kernels_in(const std::string& source);
@@ -56,6 +74,9 @@ int step_in(const std::string& source);
 /// ints and returns the place of a point; 0: there is none. From n = 46341 on n * n is more than an
 /// int holds.
 int int_index_in(const std::string& source);
+
+/// The numbers of the lines that hold `what`, comments among them.
+std::vector<std::string> lines_with(const std::string& what, const std::string& source);
 
 /// Reads a whole text file; returns false where it cannot be read.
 bool read_text(const std::string& path, std::string* text);

@@ -37,7 +37,7 @@ class Activity {
   ~Activity() {
     count_host_accesses = false;
     if (rows_.empty() || write()) return;
-    warn("LAB_TRACE_TSV=%s: cannot be written", path_.c_str());
+    warn({"other"}, "LAB_TRACE_TSV=%s: cannot be written", path_.c_str());
     _exit(lab::kExitCannotWrite);
   }
 

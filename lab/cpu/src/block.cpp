@@ -224,7 +224,7 @@ Votes Block::block_barrier(bool vote, Where where) {
 
 void Block::grid_barrier(Where where) {
   if (!kernel_->config.cooperative) {
-    fail_in_block(where,
+    fail_in_block("plain_launch", where,
                   "the grid cannot be synchronised: launch the kernel with "
                   "cudaLaunchCooperativeKernel");
   }
@@ -271,7 +271,8 @@ void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value
   const int thread = running_, first = thread & ~31;
   Warp& warp = warp_of(thread);
   if (!(mask & bit_of(thread))) {
-    fail_in_block(where, "thread " + text(index_[thread]) + " is not in the mask that it gives");
+    fail_in_block("mask", where,
+                  "thread " + text(index_[thread]) + " is not in the mask that it gives");
   }
   waits_at_[thread] = where;
   mask_[thread] = mask & warp.all;
@@ -308,8 +309,11 @@ void Block::complete_exchange(int warp, unsigned lanes) {
     } else if (lanes >> source & 1) {
       value_[thread] = brought[source];
     } else {
-      fail_in_block(waits_at_[thread], "thread " + text(index_[thread]) + " reads from lane " +
-                                           std::to_string(source) + ", which takes no part");
+      const std::string lane = std::to_string(source);
+      fail_in_block(
+          "lane", waits_at_[thread],
+          "thread " + text(index_[thread]) + " reads from lane " + lane + ", which takes no part",
+          lane);
     }
   }
   if (watcher()) watcher()->warp_synchronises(*this, warp, lanes);
@@ -363,15 +367,33 @@ std::string Block::describe_running_thread() const {
 }
 
 std::string Block::describe_place_of_running_thread() const {
-  const dim3 block = kernel_->config.block;
-  const uint3 thread = index_[running_];
-  return describe_running_thread() + ": blockIdx * blockDim + threadIdx is " +
-         text(uint3{block_index_.x * block.x + thread.x, block_index_.y * block.y + thread.y,
-                    block_index_.z * block.z + thread.z});
+  return describe_running_thread() + ": blockIdx * blockDim + threadIdx is (" +
+         report("", {}).index + ")";
 }
 
-void Block::fail_in_block(Where where, const std::string& what) {
-  fail("%s: %s (kernel launched at %s, block %s)", text(where).c_str(), what.c_str(),
+Report Block::report(const char* kind, Where where) const {
+  Report report = cuda_on_cpu::report(kind, where);
+  const dim3 block = kernel_->config.block;
+  const uint3 thread = index_[running_];
+  report.block = numbers(block_index_);
+  report.thread = numbers(thread);
+  report.index = numbers({block_index_.x * block.x + thread.x, block_index_.y * block.y + thread.y,
+                          block_index_.z * block.z + thread.z});
+  return report;
+}
+
+Report Block::report_dynamic_shared(Where where) const {
+  Report report = this->report("dynamic_shared", where);
+  report.bytes = static_cast<long>(kernel_->config.shared_bytes);
+  return report;
+}
+
+void Block::fail_in_block(const char* kind, Where where, const std::string& what,
+                          const std::string& detail) {
+  Report report = cuda_on_cpu::report(kind, where);
+  report.block = numbers(block_index_);
+  report.detail = detail;
+  fail(report, "%s (kernel launched at %s, block %s)", what.c_str(),
        text(kernel_->config.where).c_str(), text(block_index_).c_str());
 }
 
@@ -386,12 +408,13 @@ void Block::fail_at_warp(int warp) {
     const std::string what = "thread " + text(index_[thread]) +
                              " waits here for the others of its mask, thread " +
                              text(index_[other]);
-    if (w.returned() & bit_of(other)) fail_in_block(waits_at_[thread], what + " has returned");
-    fail_in_block(waits_at_[thread],
+    if (w.returned() & bit_of(other))
+      fail_in_block("shuffle", waits_at_[thread], what + " has returned");
+    fail_in_block("shuffle", waits_at_[thread],
                   what + " waits at " + text(waits_at_[other]) +
                       (here && mask_[other] != mask_[thread] ? " with another mask" : ""));
   }
-  fail_in_block(waits_at_[thread], "a warp waits for itself");
+  fail_in_block("other", waits_at_[thread], "a warp waits for itself");
 }
 
 void Block::fail_at_block() {
@@ -406,11 +429,12 @@ void Block::fail_at_block() {
   const std::string what = "barrier not reached by all threads of the block: thread " +
                            text(index_[waiting]) + " waits here, thread " + text(index_[other]);
   if (other_returned) {
-    fail_in_block(waits_at_[waiting], what +
-                                          " has returned; GPUs since Volta let that pass, CUDA "
-                                          "does not promise it");
+    fail_in_block("barrier", waits_at_[waiting],
+                  what +
+                      " has returned; GPUs since Volta let that pass, CUDA "
+                      "does not promise it");
   }
-  fail_in_block(waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
+  fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
 }
 
 void Block::fail_at_grid() {
@@ -420,14 +444,14 @@ void Block::fail_at_grid() {
   const std::string what = "grid barrier not reached by all threads of the block: thread " +
                            text(index_[waiting]) + " waits here, thread " + text(index_[other]);
   if (warp_of(other).returned() & bit_of(other)) {
-    fail_in_block(waits_at_[waiting], what + " has returned");
+    fail_in_block("barrier", waits_at_[waiting], what + " has returned");
   }
-  fail_in_block(waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
+  fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
 }
 
 void Block::fail_some_returned() {
-  fail("%s: some blocks wait for the grid, others have returned: all must come",
-       text(kernel_->config.where).c_str());
+  fail(cuda_on_cpu::report("grid_barrier", kernel_->config.where),
+       "some blocks wait for the grid, others have returned: all must come");
 }
 
 // ---- what the headers call ----------------------------------------------------------------------
@@ -444,19 +468,18 @@ void check_launch_bounds(long long most, Where where) {
   const OutsideKernelCode outside;
   const dim3 block = blockDim;
   if (1LL * block.x * block.y * block.z <= most) return;
-  fail(
-      "%s: a GPU refuses this launch: a block of %u x %u x %u threads, and __launch_bounds__ of "
-      "the "
-      "kernel at %s allows %lld",
-      text(Block::current()->kernel().config.where).c_str(), block.x, block.y, block.z,
-      text(where).c_str(), most);
+  fail(report("launch_bounds", Block::current()->kernel().config.where),
+       "a GPU refuses this launch: a block of %u x %u x %u threads, and __launch_bounds__ of the "
+       "kernel at %s allows %lld",
+       block.x, block.y, block.z, text(where).c_str(), most);
 }
 void refuse_own_variable(const void* p, Where where) {
   const OutsideKernelCode outside;
   const Block* block = Block::current();
   if (!block || !block->fibre().holds(p)) return;
-  fail("%s: changes atomically a variable of the thread's own, which no other thread sees (%s)",
-       text(where).c_str(), block->describe_place_of_running_thread().c_str());
+  fail(block->report("own_variable", where),
+       "changes atomically a variable of the thread's own, which no other thread sees (%s)",
+       block->describe_place_of_running_thread().c_str());
 }
 void block_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 void thread_fence() {

@@ -96,6 +96,11 @@ class Block {
   /// (127,2,0)".
   std::string describe_place_of_running_thread() const;
 
+  /// A report of what the running thread does there.
+  Report report(const char* kind, Where where) const;
+  /// The same of an access past the end of what the launch gives as dynamic shared memory.
+  Report report_dynamic_shared(Where where) const;
+
  private:
   /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.
   struct Warp {
@@ -123,7 +128,8 @@ class Block {
   [[noreturn]] void fail_at_warp(int warp);
   [[noreturn]] void fail_at_block();
   [[noreturn]] void fail_at_grid();
-  [[noreturn]] void fail_in_block(Where where, const std::string& what);
+  [[noreturn]] void fail_in_block(const char* kind, Where where, const std::string& what,
+                                  const std::string& detail = "");
 
   static thread_local Block* current_block;
 

@@ -3,6 +3,7 @@
 #include <cuda_pipeline_primitives.h>
 #include <cub/operators.cuh>
 
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -19,17 +20,22 @@ void check_block_shape(const char* collective, int x, int y, int z, Where where)
   const OutsideKernelCode outside;
   const dim3 block = blockDim;
   if (int(block.x) == x && int(block.y) == y && int(block.z) == z) return;
-  fail("%s: %s is made for a block of %d x %d x %d threads, and this one has %u x %u x %u (%s)",
-       text(where).c_str(), collective, x, y, z, block.x, block.y, block.z,
-       Block::current()->describe_running_thread().c_str());
+  char words[200];
+  std::snprintf(words, sizeof words,
+                "%s is made for a block of %d x %d x %d threads, and this one has %u x %u x %u",
+                collective, x, y, z, block.x, block.y, block.z);
+  Report report = Block::current()->report("shape", where);
+  report.detail = words;
+  fail(report, "%s (%s)", words, Block::current()->describe_running_thread().c_str());
 }
 
 void check_in_shared_memory(const void* storage, const char* collective, Where where) {
   const OutsideKernelCode outside;
   std::size_t offset;
   if (in_shared_memory(Block::current()->shared_memory_begin(), storage, &offset)) return;
-  fail("%s: the temporary storage of %s must be in shared memory (%s)", text(where).c_str(),
-       collective, Block::current()->describe_running_thread().c_str());
+  fail(Block::current()->report("storage", where),
+       "the temporary storage of %s must be in shared memory (%s)", collective,
+       Block::current()->describe_running_thread().c_str());
 }
 
 namespace {
@@ -73,12 +79,11 @@ void check_target(const Pipeline& mine, const PipelineCopy& copy) {
     for (const PipelineCopy& before : copies) {
       if (!before.meets(begin, copy.bytes)) continue;
       const Block& block = *Block::current();
-      fail(
-          "%s: an asynchronous copy goes to shared memory to which the one of %s may still be "
-          "under way: __pipeline_wait_prior waits for it: %s (%s)",
-          text(copy.where).c_str(), text(before.where).c_str(),
-          describe_shared(begin - block.shared_memory_begin()).c_str(),
-          block.describe_running_thread().c_str());
+      fail(block.report("two_copies", copy.where),
+           "an asynchronous copy goes to shared memory to which the one of %s may still be "
+           "under way: __pipeline_wait_prior waits for it: %s (%s)",
+           text(before.where).c_str(), describe_shared(begin - block.shared_memory_begin()).c_str(),
+           block.describe_running_thread().c_str());
     }
   };
   for (const auto& group : mine.groups) check_all(group);
@@ -102,8 +107,9 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
     return reinterpret_cast<std::uintptr_t>(p) % bytes != 0;
   };
   if (!size || zero_bytes > bytes || misaligned(to_shared) || misaligned(from_global)) {
-    fail("%s: an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number (%s)",
-         text(where).c_str(), Block::current()->describe_running_thread().c_str());
+    fail(Block::current()->report("async_copy", where),
+         "an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number (%s)",
+         Block::current()->describe_running_thread().c_str());
   }
   if (zero_bytes > 0) watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
   PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where};

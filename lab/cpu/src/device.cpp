@@ -26,13 +26,15 @@ std::size_t shared_bytes = kSharedBytes;
 /// What the program left undone; it ends now.
 struct AtExit {
   ~AtExit() {
-    if (const std::string refused = refused_launch(); !refused.empty()) {
-      warn("%s, and nobody asked cudaGetLastError", refused.c_str());
+    if (const Report refused = refused_launch(); !refused.kind.empty()) {
+      warn(refused, "the launch was refused (%s), and nobody asked cudaGetLastError",
+           refused.detail.c_str());
     }
     const auto [count, first] = never_waited_for();
     // Where a call has failed, that is what the program has to say.
     if (count > 0 && !any_error()) {
-      warn("the program ended, and nobody had waited for the work queued at %s%s: it was not done",
+      warn({"never_waited_for"},
+           "the program ended, and nobody had waited for the work queued at %s%s: it was not done",
            text(first).c_str(), count > 1 ? " and after" : "");
     }
     if (!any_error() && report_growth() > 0) _exit(lab::kExitCudaError);

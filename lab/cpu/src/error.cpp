@@ -7,6 +7,8 @@
 
 #include "report.h"
 
+using cuda_on_cpu::Report;
+
 namespace {
 
 struct Named {
@@ -61,7 +63,8 @@ bool failed = false;  // a call has failed, or the program has said that one did
 // What was wrong with the call that failed last, for cudaGetErrorString of that error.
 cudaError_t detailed = cudaSuccess;
 char detail[768], with_detail[1024];
-std::string& refused = *new std::string;  // the first launch that nobody has asked for
+Report& refused = *new Report;  // the first launch that nobody has asked for
+Report& reason = *new Report;   // of the call that failed last
 
 const Named* find(cudaError_t code) {
   for (const Named& e : kErrors) {
@@ -74,6 +77,7 @@ const Named* find(cudaError_t code) {
 
 cudaError_t cuda_on_cpu::error(cudaError_t code, const char* format, ...) {
   detailed = code;
+  reason = {"call"};
   // "Not ready" is an answer: a GPU's cudaGetLastError does not report it.
   if (code != cudaErrorNotReady) {
     last_error = code;
@@ -87,20 +91,36 @@ cudaError_t cuda_on_cpu::error(cudaError_t code, const char* format, ...) {
 }
 
 cudaError_t cuda_on_cpu::refuse_launch(cudaError_t code, Where where) {
-  if (refused.empty()) refused = text(where) + ": the launch was refused (" + detail + ")";
+  if (refused.kind.empty()) {
+    refused = report("refused", where);
+    refused.detail = detail;
+  }
   return code;
 }
 
-std::string cuda_on_cpu::refused_launch() { return refused; }
+cudaError_t cuda_on_cpu::because(const char* kind, cudaError_t code, const char* what, long bytes) {
+  reason.kind = kind;
+  reason.place = what;
+  reason.bytes = bytes;
+  return code;
+}
+
+Report cuda_on_cpu::refused_launch() { return refused; }
+
+const Report* cuda_on_cpu::report_of(cudaError_t code) {
+  if (code != detailed) return nullptr;
+  reason.detail = detail;
+  return &reason;
+}
 
 bool cuda_on_cpu::any_error() { return failed; }
 
 cudaError_t cudaGetLastError() {
-  refused.clear();
+  refused = {""};
   return std::exchange(last_error, cudaSuccess);
 }
 cudaError_t cudaPeekAtLastError() {
-  refused.clear();
+  refused = {""};
   return last_error;
 }
 

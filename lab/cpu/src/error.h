@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cuda_on_cpu/error.h>
+#include <cuda_on_cpu/report.h>
 #include <cuda_on_cpu/where.h>
 
 #include <string>
@@ -11,12 +12,16 @@ namespace cuda_on_cpu {
 /// cudaErrorNotReady never becomes the last error.
 cudaError_t error(cudaError_t code, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
+/// Why the call failed that `error` has just noted, for its report: "room", of `what` (the source),
+/// with so many bytes. Returns `code`.
+cudaError_t because(const char* kind, cudaError_t code, const char* what = "", long bytes = 0);
+
 /// The same of a launch that is refused: whoever asks for the last error hears of it.
 cudaError_t refuse_launch(cudaError_t code, Where where);
 
-/// Of a launch that was refused, if nobody has asked since: "jacobi.cu:84: the launch was refused
-/// (...)"; empty if there is none.
-std::string refused_launch();
+/// Of a launch that was refused, if nobody has asked since, with the reason as its detail; without a
+/// kind if there is none.
+Report refused_launch();
 
 /// Whether a call has failed so far.
 bool any_error();

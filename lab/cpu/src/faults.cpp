@@ -78,34 +78,33 @@ bool host_may_touch(const void* address, bool reads) {
 }
 
 /// Host code: what it may not touch, and what to do.
-[[noreturn]] void fail_on_host(const std::string& line, const char* verb, const void* address) {
+[[noreturn]] void fail_on_host(Where where, const char* verb, const void* address) {
   constexpr std::uintptr_t kNearNull = 64 << 10;
   if (reinterpret_cast<std::uintptr_t>(address) < kNearNull) {
-    fail(
-        "%shost code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
-        "put it where their first argument points)",
-        line.c_str(), verb, describe_address(address).c_str());
+    fail(report_access("host_access", where, verb, address),
+         "host code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
+         "put it where their first argument points)",
+         verb, describe_address(address).c_str());
   }
   const Allocation* a = nearest_allocation(address);
   const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
   const QueuedUse use = a ? queued_use(a, address) : QueuedUse{};
   if (inside && a->space == Space::device) {
-    fail("%shost code %s %s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged",
-         line.c_str(), verb, describe_address(address).c_str());
-  }
-  if (inside && use.where && use.what) {
-    fail(
-        "%shost code %s %s, and the %s queued at %s may not have ended: wait for it "
-        "(cudaEventSynchronize, or cudaDeviceSynchronize)",
-        line.c_str(), verb, describe_address(address).c_str(), use.what, text(*use.where).c_str());
+    Report report = report_access("host_access", where, verb, address);
+    report.flags = "device";
+    fail(report, "host code %s %s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged",
+         verb, describe_address(address).c_str());
   }
   if (inside && use.where) {
-    fail(
-        "%shost code %s %s, and the kernel launched at %s may not have ended: wait for it "
-        "(cudaDeviceSynchronize)",
-        line.c_str(), verb, describe_address(address).c_str(), text(*use.where).c_str());
+    Report report = report_access("host_early", where, verb, address);
+    report.other_line = use.where->line;
+    fail(report, "host code %s %s, and the %s %s at %s may not have ended: wait for it (%s)", verb,
+         describe_address(address).c_str(), use.what ? use.what : "kernel",
+         use.what ? "queued" : "launched", text(*use.where).c_str(),
+         use.what ? "cudaEventSynchronize, or cudaDeviceSynchronize" : "cudaDeviceSynchronize");
   }
-  fail("%shost code %s %s", line.c_str(), verb, describe_address(address).c_str());
+  fail(report_access("host_access", where, verb, address), "host code %s %s", verb,
+       describe_address(address).c_str());
 }
 
 void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
@@ -114,38 +113,37 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   const bool reads = std::strcmp(verb(context), "reads") == 0;
   if (!Block::current() && signal_number != SIGFPE && host_may_touch(address, reads)) return;
   const Where where = find_line(context);
-  const std::string line = where.line > 0 ? text(where) + ": " : "";
   const Block* block = Block::current();
   const std::string who = block ? block->describe_running_thread() : "host code";
   if (signal_number == SIGFPE) {
-    fail("%sdivides an integer by zero (%s)", line.c_str(), who.c_str());
+    fail(report("division", where), "divides an integer by zero (%s)", who.c_str());
   }
-  if (!block) fail_on_host(line, verb(context), address);
+  if (!block) fail_on_host(where, verb(context), address);
 
   if (block->fibre().overflowed_at(address)) {
-    fail("%sthe thread has more than %zu KiB of local variables and calls (%s)", line.c_str(),
-         kStackBytes / 1024, who.c_str());
+    fail(block->report("stack", where),
+         "the thread has more than %zu KiB of local variables and calls (%s)", kStackBytes / 1024,
+         who.c_str());
   }
   // The CPU does not say which address was not aligned to what.
   if (info->si_code == SI_KERNEL || (signal_number == SIGBUS && info->si_code == BUS_ADRALN)) {
-    fail(
-        "%sthe address of a float4, or another wide type, is not a multiple of its size, or is no "
-        "address (%s)",
-        line.c_str(), who.c_str());
+    fail(block->report("misaligned", where),
+         "the address of a float4, or another wide type, is not a multiple of its size, or is no "
+         "address (%s)",
+         who.c_str());
   }
   std::size_t offset;
   if (in_shared_memory(block->shared_memory_begin(), address, &offset)) {
     const std::string words = past_dynamic_shared(offset, 1);
     if (!words.empty()) {
-      fail("%s%s %s (%s)", line.c_str(), verb(context), words.c_str(), who.c_str());
+      fail(block->report_dynamic_shared(where), "%s %s (%s)", verb(context), words.c_str(),
+           who.c_str());
     }
   }
   const Allocation* a = nearest_allocation(address);
-  if (a && !a->freed) {
-    fail("%s%s %s (%s)", line.c_str(), verb(context), describe_address(address).c_str(),
-         block->describe_place_of_running_thread().c_str());
-  }
-  fail("%s%s %s (%s)", line.c_str(), verb(context), describe_address(address).c_str(), who.c_str());
+  fail(report_access("out_of_bounds", where, verb(context), address), "%s %s (%s)", verb(context),
+       describe_address(address).c_str(),
+       a && !a->freed ? block->describe_place_of_running_thread().c_str() : who.c_str());
 }
 
 /// Asks again in a moment; false: that was often enough.
@@ -171,18 +169,21 @@ void say_where(const ucontext_t& context) {
   if (const Block* block = Block::current()) {
     const Where launch = block->kernel().config.where;
     if (block->seconds() < kLongSeconds) {
-      fail("%s: kernels are still launched here", text(launch).c_str());
+      fail(report("endless_launches", launch), "kernels are still launched here");
     }
     // Between two fibres nobody sees more than the launch.
     const bool known = where.line > 0 && where.line != launch.line;
     if (!known && look_again()) return;
-    fail("%s: still runs here, for %.0f s (%s)", text(known ? where : launch).c_str(),
-         block->seconds(), block->describe_running_thread().c_str());
+    fail(block->report("endless_kernel", known ? where : launch),
+         "still runs here, for %.0f s (%s)", block->seconds(),
+         block->describe_running_thread().c_str());
   }
   if (where.line == 0) fail("host code still runs");
   const Where in_main = outermost_line();
-  fail("%s: host code still runs here%s", text(where).c_str(),
-       in_main.line == where.line ? "" : (" (called at " + text(in_main) + ")").c_str());
+  Report report = cuda_on_cpu::report("endless_host", where);
+  if (in_main.line != where.line) report.other_line = in_main.line;
+  fail(report, "host code still runs here%s",
+       report.other_line > 0 ? (" (called at " + text(in_main) + ")").c_str() : "");
 }
 
 /// The signal comes to any one thread; one that runs a block has most to say. As long as a thread

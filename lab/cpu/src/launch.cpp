@@ -58,8 +58,8 @@ cudaError_t check(const LaunchConfig& config) {
 cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run_thread,
                            const std::vector<PointerArgument>& pointers) {
   if (Block::current()) {
-    fail("%s: a kernel cannot launch a kernel here (CUDA on the CPU does not cover it)",
-         text(config.where).c_str());
+    fail(report("other", config.where),
+         "a kernel cannot launch a kernel here (CUDA on the CPU does not cover it)");
   }
   if (const cudaError_t e = check(config)) {
     // A call that launches returns the error, <<< >>> cannot.

@@ -18,6 +18,7 @@
 #include <lab/run.h>
 
 #include "activity.h"
+#include "block.h"
 #include "error.h"
 #include "faults.h"
 #include "poison.h"
@@ -137,6 +138,27 @@ std::string describe_address(const void* p) {
   return words;
 }
 
+Report report_access(const char* kind, Where where, const char* access, const void* p) {
+  const Block* block = Block::current();
+  Report report = block ? block->report(kind, where) : cuda_on_cpu::report(kind, where);
+  report.access = access;
+  const Allocation* a = nearest_allocation(p);
+  const char* address = static_cast<const char*>(p);
+  if (reinterpret_cast<std::uintptr_t>(p) < (64 << 10)) {
+    report.place = "null";
+  } else if (!a) {
+    report.place = "nowhere";
+  } else {
+    report.place = address < a->begin ? "before" : address >= a->end() ? "past" : "inside";
+    report.distance = address < a->begin ? a->begin - address : address - a->end();
+    if (report.place == "inside") report.distance = 0;
+    if (a->freed) report.flags = "freed";
+    report.allocated_line = a->allocated_at.line;
+    report.bytes = static_cast<long>(a->bytes);
+  }
+  return report;
+}
+
 cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where) {
   if (!pointer) return error(cudaErrorInvalidValue, "no pointer to write to");
   handle_faults();
@@ -188,7 +210,7 @@ void give_back(Allocation& a, Where where) {
   void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (closed == MAP_FAILED) {
-    fail("%s: memory cannot be freed: %s", text(where).c_str(), std::strerror(errno));
+    fail(report("other", where), "memory cannot be freed: %s", std::strerror(errno));
   }
   if (watcher()) watcher()->memory_released(a.begin);
 }
@@ -202,7 +224,8 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
     return error(cudaErrorInvalidValue, "the pointer is %s", describe_address(pointer).c_str());
   }
   if (found->freed) {
-    return error(cudaErrorInvalidValue, "freed already at %s", text(found->freed_at).c_str());
+    error(cudaErrorInvalidValue, "freed already at %s", text(found->freed_at).c_str());
+    return because("freed", cudaErrorInvalidValue);
   }
   if (pinned != (found->space == Space::pinned)) {
     return error(cudaErrorInvalidValue, "memory of %s needs %s", name_of(found->space),
@@ -270,7 +293,12 @@ void check_padding(Where launched_at) {
     if (a.freed) continue;
     const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
     if (past || !holds_padding(a.data, a.begin)) {
-      fail("the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
+      Report report{"padding"};
+      report.other_line = launched_at.line;
+      report.allocated_line = a.allocated_at.line;
+      report.bytes = static_cast<long>(a.bytes);
+      report.place = past ? "past" : "before";
+      fail(report, "the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
            text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes,
            name_of(a.space), text(a.allocated_at).c_str());
     }
@@ -288,20 +316,23 @@ int report_growth() {
   }
   list_handles(&live);
   struct Growth {
+    Where where;
     std::set<int> sweeps;
     int times = 0;
   };
   std::map<std::pair<std::string, std::string>, Growth> growth;  // by line and call
   for (const Origin& origin : live) {
     Growth& here = growth[{text(origin.where), origin.call}];
+    here.where = origin.where;
     here.sweeps.insert(origin.checks);
     ++here.times;
   }
   int count = 0;
   for (const auto& [place, here] : growth) {
     if (here.sweeps.size() < kSweeps) continue;
-    warn("%s: allocated here in every sweep, %d times, and never freed (%s)", place.first.c_str(),
-         here.times, place.second.c_str());
+    warn(report("growth", here.where),
+         "allocated here in every sweep, %d times, and never freed (%s)", here.times,
+         place.second.c_str());
     ++count;
   }
   return count;
@@ -311,7 +342,7 @@ int report_leaks() {
   int count = 0;
   for (const auto& [guard, a] : allocations) {
     if (a.freed) continue;
-    warn("leak: %zu bytes that %s gave at %s were never freed", a.bytes, name_of(a.space),
+    warn({"leak"}, "leak: %zu bytes that %s gave at %s were never freed", a.bytes, name_of(a.space),
          text(a.allocated_at).c_str());
     ++count;
   }
@@ -330,16 +361,17 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
     return error(cudaErrorInvalidValue, "the %s was freed at %s", what, text(a->freed_at).c_str());
   }
   if (a && !inside(a, p, bytes)) {
-    return error(cudaErrorInvalidValue, "%zu bytes, and the %s has room for %zd", bytes, what,
-                 a->end() - static_cast<const char*>(p));
+    const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
+    error(cudaErrorInvalidValue, "%zu bytes, and the %s has room for %zd", bytes, what, room);
+    return because("room", cudaErrorInvalidValue, what, room);
   }
   if (as_host && a && a->space == Space::device) {
-    return error(cudaErrorInvalidValue, "the %s is device memory, and the direction says host",
-                 what);
+    error(cudaErrorInvalidValue, "the %s is device memory, and the direction says host", what);
+    return because("direction", cudaErrorInvalidValue, what);
   }
   if (as_device && !a && !in_symbol(p)) {
-    return error(cudaErrorInvalidValue, "the %s is host memory, and the direction says device",
-                 what);
+    error(cudaErrorInvalidValue, "the %s is host memory, and the direction says device", what);
+    return because("host_memory", cudaErrorInvalidValue, what);
   }
   return cudaSuccess;
 }
@@ -469,15 +501,18 @@ const Allocation* check_argument(const PointerArgument& argument, const LaunchCo
   // A pointer to a row before the first, say, is not wrong yet: what is accessed counts.
   if (!a) a = nearest_allocation(pointer);
   if (a && a->freed) {
-    fail("%s: argument %d of the launch points to memory that was freed at %s",
-         text(config.where).c_str(), argument.number, text(a->freed_at).c_str());
+    fail(report("freed_argument", config.where),
+         "argument %d of the launch points to memory that was freed at %s", argument.number,
+         text(a->freed_at).c_str());
   }
   if (a) return a;
   if (in_symbol(pointer)) return nullptr;
-  fail(
-      "%s: argument %d of the launch points to host memory, which no kernel can use: take memory "
-      "from cudaMalloc or cudaMallocManaged",
-      text(config.where).c_str(), argument.number);
+  Report report = cuda_on_cpu::report("host_argument", config.where);
+  report.array = "argument " + std::to_string(argument.number);
+  fail(report,
+       "argument %d of the launch points to host memory, which no kernel can use: take memory "
+       "from cudaMalloc or cudaMallocManaged",
+       argument.number);
 }
 
 }  // namespace cuda_on_cpu

@@ -2,6 +2,7 @@
 
 #include <cuda_on_cpu/launch.h>
 #include <cuda_on_cpu/memory.h>
+#include <cuda_on_cpu/report.h>
 
 #include <cstddef>
 #include <string>
@@ -41,6 +42,9 @@ const Allocation* nearest_allocation(const void* p);
 
 /// "4 bytes past the end of the 40000 bytes allocated at jacobi.cu:50"
 std::string describe_address(const void* p);
+
+/// A report of an access to `p`, by a kernel's thread that runs, or by host code: "reads".
+Report report_access(const char* kind, Where where, const char* access, const void* p);
 
 /// While kernels and copies run, all memory is open. To host code, device memory is closed, and
 /// managed or pinned memory that work in the queue may write; what such work only reads, host code

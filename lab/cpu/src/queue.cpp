@@ -226,10 +226,9 @@ cudaError_t refuse_while_capturing(const char* call) {
   for (Stream* s : streams) {
     if (s->capture) s->capture->broken = true;
   }
-  return error(cudaErrorStreamCaptureUnsupported,
-               "%s between cudaStreamBeginCapture and "
-               "cudaStreamEndCapture",
-               call);
+  error(cudaErrorStreamCaptureUnsupported,
+        "%s between cudaStreamBeginCapture and cudaStreamEndCapture", call);
+  return because("capture", cudaErrorStreamCaptureUnsupported);
 }
 
 const char* after_reset(const void* handle) {

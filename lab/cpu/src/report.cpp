@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cuda_on_cpu/report_file.h>
 #include <lab/exit_codes.h>
 #include <lab/short_path.h>
 
@@ -39,13 +41,29 @@ std::string with_file_named_once(std::string message) {
   return message;
 }
 
-void print_line(const char* words_before, const char* format, va_list arguments) {
+/// Prints the line on stderr, and adds it to the reports.
+void tell(Report report, const char* words_before, const char* format, va_list arguments) {
   char text[1024];
   std::vsnprintf(text, sizeof text, format, arguments);
-  const std::string line = with_file_named_once(text);
+  const std::string place =
+      report.line > 0 ? report.file + ":" + std::to_string(report.line) + ": " : "";
+  const std::string line = with_file_named_once(place + text);
+  report.words = line;
+  write_report(report);
   std::fflush(stdout);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);  // a progress line may stand there
   std::fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, words_before, line.c_str());
+}
+
+[[noreturn]] void end_program(Report report, const char* format, va_list arguments) {
+  static std::atomic<bool> failed{false};
+  if (failed.exchange(true)) {
+    for (;;) pause();  // another thread ends the program
+  }
+  if (const char* words = lab::words_before_the_end(lab::kExitCudaError)) {
+    tell(std::move(report), words, format, arguments);
+  }
+  _exit(lab::kExitCudaError);
 }
 
 bool of_the_backend(const std::string& file) {
@@ -123,34 +141,42 @@ class Addr2line {
 
 }  // namespace
 
-void fail(const char* format, ...) {
-  static std::atomic<bool> failed{false};
-  if (failed.exchange(true)) {
-    for (;;) pause();  // another thread ends the program
-  }
-  if (const char* words = lab::words_before_the_end(lab::kExitCudaError)) {
-    va_list arguments;
-    va_start(arguments, format);
-    print_line(words, format, arguments);
-    va_end(arguments);
-  }
-  _exit(lab::kExitCudaError);
-}
-
-void warn(const char* format, ...) {
+void fail(Report report, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_line("", format, arguments);
+  end_program(std::move(report), format, arguments);
+}
+
+void fail(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  end_program({"other"}, format, arguments);
+}
+
+void warn(Report report, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tell(std::move(report), "", format, arguments);
   va_end(arguments);
+}
+
+Report report(const char* kind, Where where) {
+  Report report{kind};
+  if (where.line > 0) {
+    report.file = lab::short_path(where.file);
+    report.line = where.line;
+  }
+  return report;
 }
 
 std::string text(Where where) {
   return std::string(lab::short_path(where.file)) + ":" + std::to_string(where.line);
 }
 
-std::string text(uint3 v) {
-  return "(" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + ")";
+std::string numbers(uint3 v) {
+  return std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z);
 }
+std::string text(uint3 v) { return "(" + numbers(v) + ")"; }
 
 Where line_of(const void* return_address) {
   Dl_info info;

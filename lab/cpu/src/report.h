@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cuda_on_cpu/report.h>
 #include <cuda_on_cpu/types.h>
 #include <cuda_on_cpu/where.h>
 
@@ -7,17 +8,26 @@
 
 namespace cuda_on_cpu {
 
-/// Prints one line, `PROGRAM: message`, on stderr and ends the program at once with the exit code
-/// of a CUDA error (3). Only the first of several threads that fail is heard.
+/// A report of what is wrong in a line of the program: "race", say.
+Report report(const char* kind, Where where);
+
+/// Prints one line, `PROGRAM: FILE:LINE: message`, on stderr, adds it to the reports, and ends the
+/// program at once with the exit code of a CUDA error (3). Only the first of several threads that
+/// fail is heard.
+[[noreturn]] void fail(Report report, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+/// The same of what has no line.
 [[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /// The same line, and the program goes on.
-void warn(const char* format, ...) __attribute__((format(printf, 1, 2)));
+void warn(Report report, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 /// "solutions/09_shared_tile/jacobi.cu:97"
 std::string text(Where where);
 /// "(31,2,0)"
 std::string text(uint3 v);
+/// "31,2,0"
+std::string numbers(uint3 v);
 
 /// The line of the program that the instruction before `return_address` belongs to, as debug
 /// information has it. The backend's own headers are passed over: it is the line that called them.

@@ -17,12 +17,19 @@
 
 namespace lab {
 
+#ifdef __CUDA_ON_CPU__
+using cuda_on_cpu::report_of;
+#else
+inline const Report* report_of(cudaError_t) { return nullptr; }
+#endif
+
 /// What CUDA_CHECK calls. Exit code 77 where there is no usable GPU, 5 where memory ran out,
 /// else 3.
 inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error == cudaSuccess) return;
   file = short_path(file);
   const char* name = cudaGetErrorName(error);
+  const FailedCall failed = {file, line, call, name, report_of(error)};
   const char* text = cudaGetErrorString(error);
   int driver = 0;
   switch (error) {
@@ -46,7 +53,7 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
     case cudaErrorSystemDriverMismatch:
       fail(kExitNoGpu, "no usable GPU: %s (%s, %s:%d)", text, name, file, line);
     case cudaErrorMemoryAllocation:
-      fail(kExitDoesNotFit, "%s:%d: %s: %s (%s): take a smaller --n", file, line, call, text, name);
+      fail(kExitDoesNotFit, failed, "%s: %s (%s): take a smaller --n", call, text, name);
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       fail(kExitCudaError,
@@ -56,10 +63,9 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:
     case cudaErrorLaunchFailure:
-      fail(kExitCudaError, "%s:%d: %s: %s (%s): `make sanitize` names the line", file, line, call,
-           text, name);
+      fail(kExitCudaError, failed, "%s: %s (%s): `make sanitize` names the line", call, text, name);
     default:
-      fail(kExitCudaError, "%s:%d: %s: %s (%s)", file, line, call, text, name);
+      fail(kExitCudaError, failed, "%s: %s (%s)", call, text, name);
   }
 }
 

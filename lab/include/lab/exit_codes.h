@@ -1,6 +1,12 @@
 #pragma once
 
+namespace cuda_on_cpu {
+struct Report;
+}
+
 namespace lab {
+
+using cuda_on_cpu::Report;  // what the file that LAB_REPORT names says of the end, in columns
 
 /// What a step's program returns to the shell. The validator and the scripts rely on these values.
 enum ExitCode : int {
@@ -16,6 +22,20 @@ enum ExitCode : int {
 /// Prints one line, `STEP: message`, on stderr and ends the program with `code`.
 [[noreturn]] void fail(ExitCode code, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/// The same, with a report.
+[[noreturn]] void fail(ExitCode code, Report report, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// A call of CUDA that failed: the line begins with its place.
+struct FailedCall {
+  const char* file;
+  int line;
+  const char *call, *error;  ///< "cudaFree(f)", "cudaErrorInvalidValue"
+  const Report* more;        ///< what the CPU in place of a GPU knows of it; null: nothing
+};
+[[noreturn]] void fail(ExitCode code, const FailedCall& call, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /// The name that `fail` puts before its line; `parse_options` sets it.
 void set_program_name(const char* name);

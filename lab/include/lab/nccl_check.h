@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <lab/exit_codes.h>
+
 #if LAB_HAVE_NCCL
 #include <nccl.h>
 #else
@@ -24,6 +26,11 @@ ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int from
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream);
 const char* ncclGetErrorString(ncclResult_t result);
+
+namespace lab {
+/// What is wrong with the call that came to this result, for LAB_REPORT.
+Report report_of_nccl(ncclResult_t result);
+}  // namespace lab
 #endif
 
 /// Ends the job with one clear line where a call of NCCL failed, or has not returned within the

@@ -1,15 +1,22 @@
-// What CUDA on the CPU says of one access is read, and said again in the words of the program.
+// What a program reports of its end is read, and said again in the words of the program. No test here depends on how the
+// program words it: the reports' own words mean nothing.
 
 #include "explain/finding.h"
 
+#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include <cuda_on_cpu/report_file.h>
+
 #include "explain/diagnosis.h"
+#include "test_helpers.h"
 
 namespace {
 
+using cuda_on_cpu::Report;
+using test::report;
 using validate::Finding;
 using validate::read_finding;
 
@@ -36,20 +43,24 @@ const std::string kSource =
     "  f_new[0] = 1;\n"
     "}\n";
 
-std::string out_of_bounds(int line, const std::string& what, const std::string& place,
-                          int allocated_at = 3) {
-  return "jacobi.cu:" + std::to_string(line) + ": " + what +
-         " the 40000 bytes that cudaMallocManaged gave at line " + std::to_string(allocated_at) +
-         " (kernel launched at line 84, block (3,0,0), thread (3,0,0): blockIdx * blockDim + "
-         "threadIdx is " +
-         place + ")";
+/// A kernel's access of a field of 40000 bytes.
+Report out_of_bounds(int line, const std::string& columns, int allocated_line = 3) {
+  return report("out_of_bounds", line,
+                "bytes=40000|block=3,0,0|thread=3,0,0|allocated_line=" +
+                    std::to_string(allocated_line) + "|" + columns);
 }
+const std::string kBehind = "access=reads|place=past|index=99,0,0";
+const std::string kBefore = "access=reads|place=before|distance=400|index=";
 
-validate::Diagnosis diagnosis_of(const std::string& words, int step = 4) {
+validate::Patient patient_of(int step, const std::string& source = kSource) {
   validate::Patient patient;
   patient.step = step;
-  patient.source = kSource;
-  return validate::diagnose_finding(read_finding(words), 100, patient);
+  patient.source = source;
+  return patient;
+}
+
+validate::Diagnosis diagnosis_of(const Report& report, int step = 4) {
+  return validate::diagnose_finding(read_finding(report), 100, patient_of(step));
 }
 
 std::string look_at(const validate::Diagnosis& diagnosis) {
@@ -58,120 +69,130 @@ std::string look_at(const validate::Diagnosis& diagnosis) {
   return text;
 }
 
-TEST(FindingTest, what_is_no_finding) {
-  for (const char* words :
-       {"", "done", "12: x", "no usable GPU: none", "n must be at least 3", "jacobi.cu:x: reads",
-        "jacobi.cu:0: reads", "n = 100: 3 iterations", "jacobi.cu:72"}) {
-    EXPECT_FALSE(read_finding(words).known()) << words;
+/// All that is said of a run that ended with this report.
+std::string said_of(const Report& report, const std::string& source = "", int step = -1) {
+  std::string text;
+  for (const std::string& line :
+       validate::diagnose_failure({lab::ProblemKind::kProbe, 100, 10}, 0,
+                                  "it ended with exit code 3: " + report.words,
+                                  patient_of(step, source), report)
+           .lines()) {
+    text += line + "\n";
   }
-  const Finding other =
-      read_finding("jacobi.cu:72: thread (16,0,0) is not in the mask that it gives");
+  return text;
+}
+
+#define EXPECT_SAYS(words, said) EXPECT_NE((said).find(words), std::string::npos) << (said)
+
+TEST(ReportTest, comes_back_from_its_file_as_it_was) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/report.tsv";
+  EXPECT_EQ(cuda_on_cpu::read_report(path).kind, "");
+  setenv("LAB_REPORT", path.c_str(), 1);
+  cuda_on_cpu::write_report(report("leak", 0));
+  Report race = report("race", 93, "flags=other_writes shared|distance=-4|array=tile[3][26]");
+  race.detail = "a tab\tand a\nline";
+  cuda_on_cpu::write_report(race);
+  unsetenv("LAB_REPORT");
+  cuda_on_cpu::write_report(report("leak", 0));
+  const Report read = cuda_on_cpu::read_report(path);
+  race.detail = "a tab and a line";
+  EXPECT_EQ(row_of(read), row_of(race));
+  EXPECT_TRUE(read.has("shared"));
+  EXPECT_FALSE(read.has("other"));
+}
+
+TEST(FindingTest, what_is_no_finding) {
+  EXPECT_FALSE(read_finding(Report{""}).known());
+  EXPECT_FALSE(read_finding(report("other", 0)).known());
+  const Finding other = read_finding(report("mask", 72));
   EXPECT_EQ(other.kind, Finding::kOther);
-  EXPECT_FALSE(diagnosis_of(other.words).known());
+  EXPECT_FALSE(diagnosis_of(other.report).known());
 }
 
 TEST(FindingTest, an_access_out_of_bounds) {
-  const Finding finding =
-      read_finding(out_of_bounds(12, "reads just behind the end of", "(99,0,0)"));
+  const Finding finding = read_finding(out_of_bounds(12, kBehind));
   EXPECT_EQ(finding.kind, Finding::kOutOfBounds);
   EXPECT_EQ(finding.line, 12);
   EXPECT_EQ(finding.allocated_at, 3);
   EXPECT_TRUE(finding.has_place);
   EXPECT_EQ(finding.x, 99);
   EXPECT_EQ(finding.y, 0);
-  EXPECT_EQ(read_finding("rank 2: " + finding.words).kind, Finding::kOutOfBounds);
-  // Of the host, and of shared memory, it is none.
-  EXPECT_EQ(read_finding("jacobi.cu:9: host code writes 8 bytes past the end of the 40 bytes that "
-                         "cudaMallocManaged gave at line 3")
-                .kind,
+  EXPECT_EQ(finding.what, "reads just behind the end of");
+  // Freed memory, and an address of nothing, lie beside no allocation.
+  EXPECT_EQ(read_finding(out_of_bounds(12, "access=reads|place=inside|flags=freed")).kind,
             Finding::kOther);
 }
 
 TEST(FindingTest, a_tile_that_is_too_small) {
-  const auto diagnosis = diagnosis_of(
-      "jacobi.cu:15: writes shared memory 4 bytes past the end of a variable (kernel launched at "
-      "line 84, block (0,0,0), thread (0,0,0))",
-      9);
+  const auto diagnosis = diagnosis_of(report("shared_end", 15, "access=writes"), 9);
   EXPECT_EQ(diagnosis.cause, "line 15 writes past the end of tile");
-  EXPECT_NE(look_at(diagnosis).find("a halo on both sides"), std::string::npos);
+  EXPECT_SAYS("a halo on both sides", look_at(diagnosis));
 }
 
 TEST(FindingTest, threads_that_do_not_come_to_a_barrier_or_a_shuffle) {
-  const auto barrier = diagnosis_of(
-      "jacobi.cu:12: barrier not reached by all threads of the block: thread (0,0,0) waits here, "
-      "thread (3,0,0) has returned");
-  EXPECT_EQ(barrier.cause.find("not all threads of the block come to the barrier at line 12"), 0u);
-  const auto shuffle = diagnosis_of(
-      "jacobi.cu:12: thread (0,0,0) waits here for the others of its mask, thread (3,0,0) has "
-      "returned (kernel launched at line 84, block (3,0,0))");
-  EXPECT_EQ(shuffle.cause.find("not all threads of the warp come to the shuffle at line 12"), 0u);
+  EXPECT_SAYS("not all threads of the block come to the barrier at line 12",
+              diagnosis_of(report("barrier", 12)).cause);
+  EXPECT_SAYS("not all threads of the warp come to the shuffle at line 12",
+              diagnosis_of(report("shuffle", 12)).cause);
 }
 
 TEST(FindingTest, where_a_program_was_that_did_not_end) {
-  const auto kernel = diagnosis_of(
-      "jacobi.cu:77: still runs here, for 20 s (kernel launched at line 90, block (0,1,0), thread "
-      "(8,0,0))");
-  EXPECT_EQ(kernel.cause.find("a loop of the kernel around line 77 never ends"), 0u);
-  const auto launches = diagnosis_of("jacobi.cu:90: kernels are still launched here");
-  EXPECT_EQ(launches.cause, "the loop that launches the kernel of line 90 never ends");
-  const auto host = diagnosis_of("jacobi.cu:57: host code still runs here (called at line 120)");
-  EXPECT_EQ(host.cause,
+  EXPECT_SAYS("a loop of the kernel around line 77 never ends",
+              diagnosis_of(report("endless_kernel", 77)).cause);
+  EXPECT_EQ(diagnosis_of(report("endless_launches", 90)).cause,
+            "the loop that launches the kernel of line 90 never ends");
+  EXPECT_EQ(diagnosis_of(report("endless_host", 57, "other_line=120")).cause,
             "a loop of the host never ends: one around line 57, or the one in main around line "
             "120");
-  const auto main = diagnosis_of("jacobi.cu:120: host code still runs here");
-  EXPECT_EQ(main.cause, "a loop of the host never ends: one around line 120");
+  EXPECT_EQ(diagnosis_of(report("endless_host", 120)).cause,
+            "a loop of the host never ends: one around line 120");
 }
 
 TEST(FindingTest, the_host_that_does_not_wait) {
   const auto diagnosis = diagnosis_of(
-      "jacobi.cu:12: host code reads byte 0 of the 8 bytes that cudaMallocManaged gave at line 4, "
-      "and the kernel launched at line 89 may not have ended: wait for it (cudaDeviceSynchronize)");
+      report("host_early", 12, "access=reads|place=inside|bytes=8|allocated_line=4|other_line=89"));
   EXPECT_EQ(diagnosis.cause.find("at line 12 the host reads "), 0u);
-  EXPECT_NE(look_at(diagnosis).find("cudaDeviceSynchronize()"), std::string::npos);
+  EXPECT_SAYS("cudaDeviceSynchronize()", look_at(diagnosis));
 }
 
 TEST(FindingTest, a_field_that_is_freed_twice) {
-  const auto diagnosis = diagnosis_of(
-      "jacobi.cu:46: cudaFree(f_new): invalid argument (freed already at jacobi.cu:45) "
-      "(cudaErrorInvalidValue)");
-  EXPECT_EQ(diagnosis.cause.find("f_new is memory that was freed before"), 0u);
+  const auto freed =
+      report("freed", 46, "array=cudaFree(f_new)|flags=call cudaErrorInvalidValue|detail=at 45");
+  EXPECT_EQ(diagnosis_of(freed).cause.find("f_new is memory that was freed before"), 0u);
+  EXPECT_SAYS(
+      "that memory was freed before",
+      said_of(report("call", 42, "array=cudaFree(f_old)|flags=call cudaErrorInvalidValue")));
 }
 
 TEST(FindingTest, four_floats_at_an_odd_address) {
-  const auto diagnosis = diagnosis_of(
-      "jacobi.cu:141: the address of a float4, or another wide type, is not a multiple of its "
-      "size, "
-      "or is no address (kernel launched at line 176, block (0,0,0), thread (1,0,0))",
-      12);
-  EXPECT_EQ(diagnosis.cause.find("at line 141 four floats are accessed at once"), 0u);
+  EXPECT_EQ(diagnosis_of(report("misaligned", 141), 12)
+                .cause.find("at line 141 four floats are accessed at once"),
+            0u);
+  EXPECT_EQ(diagnosis_of(report("misaligned", 14), 6).cause,
+            "at line 14 several floats are accessed at once, at an address that is no multiple of "
+            "their bytes");
 }
 
 TEST(FindingTest, a_block_of_another_shape) {
-  const auto diagnosis = diagnosis_of(
-      "jacobi.cu:93: cub::BlockReduce is made for a block of 128 x 1 x 1 threads, and this one has "
-      "32 x 4 x 1 (kernel launched at line 105, block (0,0,0), thread (0,0,0))");
-  EXPECT_EQ(diagnosis.cause,
-            "at line 93 cub::BlockReduce is made for a block of 128 x 1 x 1 threads, and this one "
-            "has 32 x 4 x 1");
+  const std::string shape =
+      "cub::BlockReduce is made for a block of 128 x 1 x 1 threads, and this one has 32 x 4 x 1";
+  EXPECT_EQ(diagnosis_of(report("shape", 93, "detail=" + shape)).cause, "at line 93 " + shape);
 }
 
 TEST(FindingTest, two_threads_that_write_one_place) {
-  const std::string race =
-      "jacobi.cu:13: race in global memory: thread (0,1,0) writes what thread (8,0,0) of block "
-      "(0,0,0) wrote at line 13, and no order in between (kernel launched at line 84, block "
-      "(1,0,0))";
-  const std::string cause = diagnosis_of(race).cause;
+  const std::string cause =
+      diagnosis_of(report("race", 13,
+                          "access=writes|flags=other_writes|thread=0,1,0|block=1,0,0|"
+                          "other_thread=8,0,0|other_block=0,0,0|other_line=13"))
+          .cause;
   EXPECT_EQ(cause.find("two threads write the same place in "), 0u) << cause;
-  EXPECT_NE(cause.find("thread (0,1,0) of block (1,0,0), and thread (8,0,0) of block (0,0,0)"),
-            std::string::npos)
-      << cause;
+  EXPECT_SAYS("thread (0,1,0) of block (1,0,0), and thread (8,0,0) of block (0,0,0)", cause);
 }
 
 TEST(FindingTest, the_lines_of_a_race_in_shared_memory) {
   const Finding finding = read_finding(
-      "jacobi.cu:95: race in shared memory: thread (0,0,0) reads what thread (31,0,0) changed "
-      "atomically at line 93, and no barrier in between (kernel launched at line 105, block "
-      "(0,0,0): block_sum)");
+      report("race", 95, "access=reads|flags=other_atomic shared|other_line=93|array=block_sum"));
   EXPECT_TRUE(finding.shared);
   EXPECT_FALSE(finding.both_write);
   EXPECT_EQ(finding.other_line, 93);
@@ -180,34 +201,20 @@ TEST(FindingTest, the_lines_of_a_race_in_shared_memory) {
 }
 
 TEST(FindingTest, the_line_of_a_race_that_writes_what_others_change_atomically) {
-  const std::string place = "no order in between (kernel launched at line 105, block (0,0,0))";
-  const Finding late = read_finding(
-      "jacobi.cu:72: race in global memory: thread (0,0,0) writes what thread (0,0,0) of block "
-      "(1,0,0) changed atomically at line 97, and " +
-      place);
-  EXPECT_EQ(late.plain_line, 72);
-  const Finding early = read_finding(
-      "jacobi.cu:97: race in global memory: thread (0,0,0) changes atomically what thread (0,0,0) "
-      "of block (1,0,0) wrote at line 72, and " +
-      place);
-  EXPECT_EQ(early.plain_line, 72);
-  const Finding no_atomic = read_finding(
-      "jacobi.cu:97: race in global memory: thread (0,0,0) writes what thread (0,0,0) of block "
-      "(1,0,0) wrote at line 97, and " +
-      place);
-  EXPECT_EQ(no_atomic.plain_line, 0);
+  const auto plain_line = [](int line, const std::string& columns) {
+    return read_finding(report("race", line, columns)).plain_line;
+  };
+  EXPECT_EQ(plain_line(72, "access=writes|flags=other_atomic|other_line=97"), 72);
+  EXPECT_EQ(plain_line(97, "access=changes atomically|flags=other_writes|other_line=72"), 72);
+  EXPECT_EQ(plain_line(97, "access=writes|flags=other_writes|other_line=97"), 0);
 }
 
 TEST(FindingTest, a_copy_that_counts_no_bytes) {
-  validate::Patient patient;
-  patient.step = 10;
   const auto cause = [&](const std::string& bytes) {
-    patient.source =
-        "// 10\nCUDA_CHECK(cudaMemcpy(f_old, h, " + bytes + ", cudaMemcpyHostToDevice));\n";
-    const auto diagnosis = validate::diagnose_finding(
-        read_finding("jacobi.cu:84: reads global memory that nothing has written (kernel launched "
-                     "at line 123, block (0,0,0), thread (0,0,0))"),
-        100, patient);
+    const auto diagnosis =
+        validate::diagnose_finding(read_finding(report("unwritten", 84, "access=reads")), 100,
+                                   patient_of(10, "// 10\nCUDA_CHECK(cudaMemcpy(f_old, h, " +
+                                                      bytes + ", cudaMemcpyHostToDevice));\n"));
     return diagnosis.known() ? diagnosis.look_at[0].substr(0, 32) : "";
   };
   const std::string few = "the number of bytes in line 2: c";
@@ -221,17 +228,17 @@ TEST(FindingTest, a_copy_that_counts_no_bytes) {
 }
 
 TEST(FindingTest, a_thread_without_an_interior_point) {
-  const auto diagnosis =
-      diagnosis_of(out_of_bounds(12, "reads just behind the end of", "(99,0,0)"));
+  const auto diagnosis = diagnosis_of(out_of_bounds(12, kBehind));
   EXPECT_EQ(diagnosis.cause,
             "jacobi_sweep_kernel reads just behind the end of f_old; a thread with i = 99, j = 0 "
             "is no interior point");
   EXPECT_EQ(look_at(diagnosis),
             "the `if` in jacobi_sweep_kernel: its bounds are 1 to n - 2, for i and for j\n");
+  EXPECT_SAYS("a thread with i = 99, j = 0", said_of(out_of_bounds(12, kBehind), kSource, 4));
 }
 
 TEST(FindingTest, a_thread_with_an_interior_point) {
-  const auto diagnosis = diagnosis_of(out_of_bounds(12, "reads 400 bytes before", "(7,9,0)"));
+  const auto diagnosis = diagnosis_of(out_of_bounds(12, kBefore + "7,9,0"));
   EXPECT_EQ(diagnosis.cause,
             "jacobi_sweep_kernel reads 400 bytes before f_old, in the thread with i = 7, j = 9");
   EXPECT_EQ(diagnosis.look_at.at(0),
@@ -239,128 +246,212 @@ TEST(FindingTest, a_thread_with_an_interior_point) {
 }
 
 TEST(FindingTest, the_array_is_that_of_the_line_or_of_the_allocation) {
-  auto array = [](int line, const std::string& what, int allocated_at) {
-    return scene_of(read_finding(out_of_bounds(line, what, "(0,0,0)", allocated_at)), kSource)
+  auto array = [](int line, const std::string& access, int allocated_line) {
+    return scene_of(read_finding(out_of_bounds(line, "place=before|distance=4|access=" + access,
+                                               allocated_line)),
+                    kSource)
         .array;
   };
-  EXPECT_EQ(array(13, "writes 400 bytes before", 3), "f_new");
-  EXPECT_EQ(array(13, "reads 400 bytes before", 4), "f_old");
-  EXPECT_EQ(array(14, "reads 400 bytes before", 3), "f_old") << "of the allocation";
-  EXPECT_EQ(array(14, "reads 400 bytes before", 4), "f_new") << "of the allocation";
-  EXPECT_EQ(array(14, "reads 400 bytes before", 1), "");
-  EXPECT_EQ(array(99, "reads 400 bytes before", 3), "") << "there is no such line";
+  EXPECT_EQ(array(13, "writes", 3), "f_new");
+  EXPECT_EQ(array(13, "reads", 4), "f_old");
+  EXPECT_EQ(array(14, "reads", 3), "f_old") << "of the allocation";
+  EXPECT_EQ(array(14, "reads", 4), "f_new") << "of the allocation";
+  EXPECT_EQ(array(14, "reads", 1), "");
+  EXPECT_EQ(array(99, "reads", 3), "") << "there is no such line";
 }
 
 TEST(FindingTest, a_kernel_may_have_launch_bounds) {
-  EXPECT_EQ(scene_of(read_finding(out_of_bounds(20, "writes 4 bytes before", "(0,0,0)")), kSource)
-                .function,
+  EXPECT_EQ(scene_of(read_finding(out_of_bounds(20, kBefore + "0,0,0")), kSource).function,
             "jacobi_pass_kernel");
 }
 
 TEST(FindingTest, a_tile_that_is_not_loaded) {
-  const std::string unwritten =
-      "jacobi.cu:12: reads shared memory that nothing has written: tile[0][32] (kernel launched at "
-      "line 84, block (0,0,0), thread (31,0,0))";
+  const Report unwritten =
+      report("unwritten", 12, "access=reads|flags=shared|array=tile[0][32]|thread=31,0,0");
   EXPECT_EQ(diagnosis_of(unwritten, 9).cause,
             "tile[0][32] is read at line 12, and no thread had loaded it");
-  EXPECT_NE(look_at(diagnosis_of(unwritten, 9))
-                .find("the index at line 12: whether tile[0][32] is the entry that is meant"),
-            std::string::npos);
+  EXPECT_SAYS("the index at line 12: whether tile[0][32] is the entry that is meant",
+              look_at(diagnosis_of(unwritten, 9)));
   EXPECT_FALSE(diagnosis_of(unwritten, 4).known()) << "it has no tile";
-  const std::string race =
-      "jacobi.cu:12: race in shared memory: thread (26,3,0) writes what thread (0,0,0) wrote at "
-      "line 12, and no barrier in between (kernel launched at line 84, block (0,0,0): tile[3][26])";
+  const Report race =
+      report("race", 12, "access=writes|flags=other_writes shared|other_line=12|array=tile[3][26]");
   EXPECT_EQ(diagnosis_of(race, 9).cause,
             "two threads load the same entry of the tile, tile[3][26], at line 12; then others may "
             "be loaded by none");
-  EXPECT_NE(look_at(diagnosis_of(race, 9)).find("how threads share out the tile's entries"),
-            std::string::npos);
+  EXPECT_SAYS("how threads share out the tile's entries", look_at(diagnosis_of(race, 9)));
 }
 
 TEST(FindingTest, shared_memory_that_is_read_and_written_without_a_barrier) {
   const auto diagnosis = diagnosis_of(
-      "jacobi.cu:15: race in shared memory: thread (1,0,0) reads what thread (2,0,0) wrote at line "
-      "12, and no barrier in between (kernel launched at line 84, block (0,0,0): tile[1][2])",
+      report("race", 15, "access=reads|flags=other_writes shared|other_line=12|array=tile[1][2]"),
       9);
   EXPECT_EQ(
       diagnosis.cause,
       "a race: one thread of a block writes tile[1][2], another one reads it, at lines 12 and "
       "15, and no barrier says which of them comes first");
-  EXPECT_NE(look_at(diagnosis).find("__syncthreads()"), std::string::npos);
+  EXPECT_SAYS("__syncthreads()", look_at(diagnosis));
+  EXPECT_SAYS("two threads write the same place in shared memory, ring[0][0][0], at line 148",
+              said_of(report("race", 148,
+                             "access=writes|flags=other_writes shared|other_line=148|"
+                             "array=ring[0][0][0]")));
 }
 
 TEST(FindingTest, more_dynamic_shared_memory_than_the_launch_gives) {
-  const std::string said =
-      "jacobi.cu:15: writes byte 1024 of the dynamic shared memory, and the launch gives ";
-  const std::string behind =
-      " bytes of it, the value behind its grid and its block (kernel launched at line 84, block "
-      "(0,0,0), thread (3,13,0))";
-  EXPECT_EQ(diagnosis_of(said + "1024" + behind, 9).cause,
+  EXPECT_EQ(diagnosis_of(report("dynamic_shared", 15, "bytes=1024"), 9).cause,
             "line 15 uses more dynamic shared memory (extern __shared__) than the launch gives: "
             "only 1024 bytes of it");
-  const std::string none = diagnosis_of(said + "0" + behind, 9).cause;
-  EXPECT_NE(none.find("gives: none of it"), std::string::npos) << none;
+  EXPECT_SAYS("gives: none of it", diagnosis_of(report("dynamic_shared", 15), 9).cause);
 }
 
 TEST(FindingTest, a_shuffle_that_asks_a_lane_outside_of_its_mask) {
-  EXPECT_EQ(diagnosis_of("jacobi.cu:15: thread (0,0,0) reads from lane 16, which takes no part "
-                         "(kernel launched at line 84, block (0,0,0))",
-                         8)
-                .cause,
+  EXPECT_EQ(diagnosis_of(report("lane", 15, "detail=16"), 8).cause,
             "the shuffle at line 15 asks lane 16, which takes no part in it");
 }
 
-TEST(FindingTest, a_launch_refused_that_a_later_line_tells_of) {
-  const auto diagnosis = diagnosis_of(
-      "jacobi.cu:15: cudaGetLastError(): invalid configuration argument (the grid is 0 x 0 x 1 "
-      "blocks of 32 x 32 x 1) (cudaErrorInvalidConfiguration)");
-  EXPECT_EQ(diagnosis.cause,
-            "the launch before line 15 was refused: the grid is 0 x 0 x 1 blocks of 32 x 32 x 1");
-}
-
-TEST(FindingTest, a_wide_access_in_rows_without_padding) {
-  EXPECT_EQ(
-      diagnosis_of("jacobi.cu:14: reads 16 bytes at an address that is no multiple of 16: byte "
-                   "132 of the 4356 bytes that cudaMallocManaged gave at line 3 (kernel "
-                   "launched at line 84, block (0,0,0), thread (0,1,0))",
-                   6)
-          .cause,
-      "at line 14 several floats are accessed at once, at an address that is no multiple of "
-      "their bytes");
+TEST(FindingTest, a_launch_that_was_refused) {
+  const std::string block = "a block of 64 x 64 x 1 = 4096 threads, and 1024 are the most";
+  EXPECT_EQ(diagnosis_of(report("refused", 84, "detail=" + block)).cause,
+            "the launch at line 84 was refused (" + block + "), and nobody asked cudaGetLastError");
+  // A later line tells of it; a GPU does not say more.
+  const std::string call =
+      "array=cudaGetLastError()|flags=call cudaErrorInvalidConfiguration|detail=";
+  EXPECT_EQ(diagnosis_of(report("call", 15, call + block)).cause,
+            "the launch before line 15 was refused: " + block);
+  EXPECT_EQ(diagnosis_of(report("call", 15, call)).cause,
+            "the launch before line 15 was refused: no GPU has such a block or launch grid");
+  EXPECT_SAYS(
+      "or a call before it failed that nobody checked",
+      diagnosis_of(report("call", 15, "array=cudaGetLastError()|flags=call cudaErrorInvalidValue"))
+          .cause);
 }
 
 TEST(FindingTest, an_array_smaller_than_a_field) {
-  const auto diagnosis = diagnosis_of(
-      "jacobi.cu:14: writes 8 bytes past the end of the 424 bytes that cudaMalloc gave at line 3 "
-      "(kernel launched at line 84, block (2,4,0), thread (0,0,0))");
-  EXPECT_NE(look_at(diagnosis).find("how many bytes line 3 asks for: a place for each block"),
-            std::string::npos)
-      << look_at(diagnosis);
+  const auto diagnosis = diagnosis_of(report(
+      "out_of_bounds", 14, "access=writes|place=past|distance=8|bytes=424|allocated_line=3"));
+  EXPECT_SAYS("how many bytes line 3 asks for: a place for each block", look_at(diagnosis));
   EXPECT_EQ(look_at(diagnosis).find("the bounds of i and j"), std::string::npos);
-  EXPECT_EQ(diagnosis_of("jacobi.cu:14: host code writes just behind the end of the 20000 bytes "
-                         "that cudaMallocManaged gave at line 3")
+  EXPECT_EQ(diagnosis_of(
+                report("host_access", 14, "access=writes|place=past|bytes=20000|allocated_line=3"))
                 .cause,
             "line 3 allocates 20000 bytes; n * n floats have 40000");
 }
 
-TEST(FindingTest, a_launch_that_was_refused) {
-  const auto diagnosis = diagnosis_of(
-      "jacobi.cu:84: the launch was refused (a block of 64 x 64 x 1 = 4096 threads, and 1024 are "
-      "the most), and nobody asked cudaGetLastError");
-  EXPECT_EQ(diagnosis.cause,
-            "the launch at line 84 was refused (a block of 64 x 64 x 1 = 4096 threads, and 1024 "
-            "are the most), and nobody asked cudaGetLastError");
+TEST(FindingTest, host_code_that_accesses_too_much) {
+  const std::string beside = said_of(report(
+      "host_access", 57, "access=writes|place=past|distance=188|bytes=40000|allocated_line=38"));
+  EXPECT_SAYS("at line 57 the host writes 188 bytes past the end of", beside);
+  EXPECT_SAYS("the index at line 57, and where the loops", beside);
+  EXPECT_SAYS("how many bytes line 38 asks for", beside);
+  EXPECT_SAYS(
+      "line 38 allocates n * n bytes",
+      said_of(report("host_access", 57, "access=writes|place=past|bytes=10000|allocated_line=38")));
+  EXPECT_SAYS("line 39 allocates 4 bytes, as many as a float has; a double has 8",
+              said_of(report("padding", 0, "place=past|bytes=4|allocated_line=39|other_line=89")));
 }
 
-TEST(FindingTest, is_the_cause_of_a_failure) {
-  validate::Patient patient;
-  patient.step = 4;
-  patient.source = kSource;
-  const auto diagnosis = validate::diagnose_failure(
-      {lab::ProblemKind::kProbe, 100, 10}, 0,
-      "it ended with exit code 3: " + out_of_bounds(12, "reads just behind the end of", "(99,0,0)"),
-      patient);
-  EXPECT_NE(diagnosis.cause.find("a thread with i = 99, j = 0"), std::string::npos);
+TEST(FindingTest, host_code_in_the_memory_of_the_gpu) {
+  const Report access = report(
+      "host_access", 2, "access=writes|place=inside|bytes=40000|allocated_line=1|flags=device");
+  const std::string all = said_of(access, "cudaMalloc(&f, bytes);\nf[0] = 1;\n");
+  EXPECT_SAYS("at line 2 the host writes f, which is in the GPU's own memory", all);
+  EXPECT_SAYS("a kernel that writes the values", all);
+  EXPECT_SAYS("line 1: cudaMallocManaged gives memory that both can use",
+              said_of(access, "cudaMalloc(&f, bytes);\nf[0] = 1;\ncudaMallocManaged(&g, 8);\n"));
+}
+
+TEST(FindingTest, an_address_of_nothing) {
+  const Report access = report("host_access", 1, "access=writes|place=nowhere");
+  EXPECT_SAYS("line 1 writes memory of the host where nothing was allocated",
+              said_of(access, "to[0] = 1;\n"));
+  EXPECT_SAYS("the pointer at line 1", said_of(access, "to[0] = 1;\n"));
+  EXPECT_SAYS("is where row j goes already",
+              said_of(access, "cudaMemcpy(to + idx(0, j, n), f, 8, cudaMemcpyDeviceToHost);\n"));
+}
+
+/// The first line that says what to look at.
+std::string first_lead_of(const std::string& said) {
+  const std::size_t at = said.find("look at: ");
+  return at == std::string::npos ? "" : said.substr(at, said.find('\n', at) - at);
+}
+
+TEST(FindingTest, what_a_job_of_ranks_says) {
+  const std::string rank = "it exchanges rows with rank 3, and there are ranks 0 to 2";
+  EXPECT_SAYS(rank + ": no rank has that number",
+              said_of(report("exchange_rank", 0, "detail=" + rank)));
+  EXPECT_SAYS("another number of values than its neighbour waits for",
+              said_of(report("nccl_counts", 0)));
+  EXPECT_SAYS("between ncclGroupStart and ncclGroupEnd", said_of(report("waits_nccl", 0)));
+  EXPECT_SAYS("an exchange that its neighbour does not make", said_of(report("waits_halos", 0)));
+  EXPECT_SAYS("some rows belong to no rank", said_of(report("no_owner", 0)));
+  const std::string halo = said_of(report("exchange_memory", 0, "flags=received"));
+  EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
+  EXPECT_SAYS("look at: exchange_halos: to which row on is received", first_lead_of(halo));
+  // Some of the rows are there.
+  const std::string more = said_of(report("exchange_memory", 0, "flags=sent|bytes=400"));
+  EXPECT_SAYS("look at: slab_of_rank", first_lead_of(more));
+  EXPECT_SAYS("look at: exchange_halos: from which row on is sent", more);
+  EXPECT_SAYS("ranks.sum is given an address", said_of(report("sum_memory", 0)));
+  EXPECT_SAYS("ncclAllReduce is given more values",
+              said_of(report("nccl_memory", 9, "array=ncclAllReduce(sum, sum, 2, ncclDouble)")));
+  EXPECT_SAYS("a group of NCCL's calls is ended, and none was begun",
+              said_of(report("nccl_usage", 9, "array=ncclGroupEnd()")));
+  EXPECT_SAYS("ncclRecv is given a rank that there is not",
+              said_of(report("nccl_argument", 9, "array=ncclRecv(f, 1, ncclFloat, -1)")));
+}
+
+TEST(FindingTest, calls_that_are_refused) {
+  const std::string flags = "|flags=call cudaErrorInvalidValue|place=destination|array=";
+  const auto direction = [&](int line, const std::string& call, const std::string& source = "") {
+    return said_of(report("host_memory", line, "detail=the destination is" + flags + call), source);
+  };
+  EXPECT_SAYS("are multiples of 4, too", said_of(report("async_copy", 148)));
+  EXPECT_SAYS("what line 132 asks for goes to the default stream",
+              said_of(report("capture", 132, "array=cudaGetLastError()")));
+  EXPECT_SAYS("line 133 waits while a stream is captured",
+              said_of(report("capture", 133, "array=cudaDeviceSynchronize()")));
+  EXPECT_SAYS("first where it goes to, then where it comes from",
+              direction(109, "cudaMemcpy(a, b, 8, c)"));
+  const std::string fill = direction(85, "cudaMemset(&sum, 0, 8)");
+  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's", fill);
+  EXPECT_SAYS("sum holds the address that cudaMalloc gave", fill);
+  EXPECT_SAYS("at line 85 cudaMemsetAsync gets sum, which holds no address of the GPU's memory",
+              direction(85, "cudaMemsetAsync(sum, 0, 8, stream)"));
+  const std::string rows =
+      "rows of 400 bytes do not fit in pitches of 400 (to) and 384 bytes (from)";
+  EXPECT_SAYS("longer than a pitch: " + rows + "\n",
+              said_of(report("call", 211,
+                             "array=cudaMemcpy2D(to, a, f, b, a, 1, c)|"
+                             "flags=call cudaErrorInvalidPitchValue|detail=" +
+                                 rows)));
+  EXPECT_SAYS(
+      "more than there is room for: 800 bytes, and the source has room for 4\n",
+      said_of(report("room", 84, "detail=800 bytes, and the source has room for 4|place=source")));
+  EXPECT_SAYS(
+      "at line 85 cudaMemset gets &sum, the address of a variable of the host's",
+      said_of(report("call", 85, "array=cudaMemset(&sum, 0, 8)|flags=call cudaErrorInvalidValue")));
+  EXPECT_SAYS("the launch at line 91 gives the kernel an address of host memory: argument 1\n",
+              said_of(report("host_argument", 91, "array=argument 1")));
+  EXPECT_SAYS("look at: how the sum gets there: by its address",
+              said_of(report("own_variable", 62)));
+  EXPECT_SAYS(
+      "line 90 adds to block_sum, and no thread has set it to 0",
+      said_of(report("unwritten", 90, "access=changes atomically|flags=shared|array=block_sum")));
+  EXPECT_SAYS("at an address that is no multiple of their bytes",
+              said_of(report("call", 181, "flags=call cudaErrorMisalignedAddress")));
+  EXPECT_SAYS("a kernel reads or writes outside of what was allocated",
+              said_of(report("call", 181, "flags=call cudaErrorIllegalAddress")));
+  const std::string late =
+      direction(3, "cudaGetLastError()",
+                "double* sum;\ncudaMemset(&sum, 0, 8);\nCUDA_CHECK(cudaGetLastError());\n");
+  EXPECT_SAYS("a call before line 3 failed, and nobody checked it", late);
+  EXPECT_SAYS("look at: cudaMemset at line 2, and its CUDA_CHECK", late);
+  EXPECT_SAYS("not the address of that pointer", late);
+}
+
+TEST(FindingTest, a_kernel_that_returns_a_value) {
+  EXPECT_SAYS("sweep is to return a value (double): a kernel returns nothing",
+              said_of(report("misaligned", 0), "__global__ double sweep(int n) {}\n"));
+  EXPECT_EQ(said_of(report("misaligned", 0), "__global__ void sweep(int n) {}\n"), "");
 }
 
 }  // namespace

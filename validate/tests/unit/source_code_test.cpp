@@ -129,6 +129,55 @@ TEST(KernelsTest, are_found_with_and_without_launch_bounds) {
             names);
 }
 
+// As the filter reads them, and not as they look.
+TEST(CodeLinesTest, knows_raw_strings_and_lines_that_go_on) {
+  const std::vector<std::string> lines =
+      validate::code_lines("puts(R\"(// no\n comment)\"); a;\n#define B \\\n  c // d \\\n e\nf;");
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(code_only(lines[1]), ");a;");
+  EXPECT_EQ(code_only(lines[3]), "c");
+  EXPECT_EQ(code_only(lines[4]), "");
+  EXPECT_EQ(lines[5], "f;");
+}
+
+TEST(FunctionAtTest, is_the_one_around_a_line) {
+  const std::string source =
+      "namespace {\nstruct Pass {\n  int n;\n};\n"
+      "template <int k>\n__global__ void __launch_bounds__(32 * k)\n    sweep(float* f) {\n"
+      "  if (f[0] > 0) {\n    f[1] = 0;\n  }\n}\n}  // namespace\nint main() { return 0; }\n";
+  EXPECT_EQ(validate::function_at(source, 9).name, "sweep");
+  EXPECT_TRUE(validate::function_at(source, 9).is_kernel);
+  EXPECT_EQ(validate::function_at(source, 5).name, "sweep");
+  EXPECT_EQ(validate::function_at(source, 5).last_line, 11);
+  EXPECT_EQ(validate::function_at(source, 13).name, "main");
+  EXPECT_EQ(validate::function_at(source, 3).name, "");
+  EXPECT_EQ(validate::functions_in(source).size(), 2u);
+  for (const char* odd : {"", "{", "}", "f() {", "f(", "__global__ void f(int n", "a = {1}; {"}) {
+    (void)validate::function_at(odd, 1);
+  }
+}
+
+TEST(ArrayAtTest, is_the_only_one_that_a_line_reads_or_writes) {
+  const std::string source =
+      "f_new[idx(i, j)] = f_old[k];\nif (a[k] == b[k]) c;\nx = f[k - 1] + f[k + 1];\n"
+      "sum[0] += part[k];\n__pipeline_memcpy_async(&ring[k], from, 16);\n";
+  EXPECT_EQ(validate::array_at(source, 1, true), "f_new");
+  EXPECT_EQ(validate::array_at(source, 1, false), "f_old");
+  EXPECT_EQ(validate::array_at(source, 2, false), "");
+  EXPECT_EQ(validate::array_at(source, 3, false), "f");
+  EXPECT_EQ(validate::array_at(source, 3, true), "");
+  EXPECT_EQ(validate::array_at(source, 4, false), "part");
+  EXPECT_EQ(validate::array_at(source, 5, false), "");
+  EXPECT_EQ(validate::array_at(source, 99, false), "");
+}
+
+TEST(AllocatedInTest, knows_a_cast) {
+  EXPECT_EQ(validate::allocated_in("\ncudaMalloc((void**)&f_old, bytes);", 2), "f_old");
+  EXPECT_EQ(validate::allocated_in("cudaMalloc(reinterpret_cast<void**>(&f), bytes);", 1), "f");
+  EXPECT_EQ(validate::allocated_in("CHECK(cudaMallocManaged(&pass.sum, 8));", 1), "pass.sum");
+  EXPECT_EQ(validate::allocated_in("float* f = a;", 1), "");
+}
+
 TEST(QueuedTest, streams_are_told_apart) {
   const auto found = validate::queued_in(
       "void f() {\n"

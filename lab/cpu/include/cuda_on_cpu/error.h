@@ -46,5 +46,11 @@ cudaError_t cudaPeekAtLastError();
 /// "cudaErrorInvalidValue"
 const char* cudaGetErrorName(cudaError_t error);
 
+namespace cuda_on_cpu {
+struct Report;
+/// What is wrong with the call that came to this error last; null: no more than the error says.
+const Report* report_of(cudaError_t error);
+}  // namespace cuda_on_cpu
+
 /// CUDA's words for the error; for the error that came last, with what was wrong in brackets.
 const char* cudaGetErrorString(cudaError_t error);

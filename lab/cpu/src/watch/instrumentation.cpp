@@ -59,7 +59,7 @@ class TheWatcher : public Watcher {
   void write_counts() const {
     const char* path = std::getenv("LAB_CPU_COUNTS");
     if (path && *path && !counters_.write(path)) {
-      warn("LAB_CPU_COUNTS=%s: cannot be written", path);
+      warn({"other"}, "LAB_CPU_COUNTS=%s: cannot be written", path);
       _exit(lab::kExitCannotWrite);
     }
   }
@@ -139,35 +139,38 @@ class TheWatcher : public Watcher {
   static void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment,
                            std::size_t offset, bool own) {
     if (own) return;
+    const char* const does = verb(access.kind);
     if (access.shared) {
       if (const std::size_t before = before_dynamic_shared(offset)) {
-        fail("%s: %s shared memory %zu bytes before the launch's dynamic part (%s)",
-             text(access.site.line()).c_str(), verb(access.kind), before,
+        fail(block.report("shared_before", access.site.line()),
+             "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, before,
              block.describe_running_thread().c_str());
       }
       const std::string past = past_dynamic_shared(offset, access.bytes);
       if (!past.empty()) {
-        fail("%s: %s %s (%s)", text(access.site.line()).c_str(), verb(access.kind), past.c_str(),
+        fail(block.report_dynamic_shared(access.site.line()), "%s %s (%s)", does, past.c_str(),
              block.describe_running_thread().c_str());
       }
       const std::size_t end = shared_variable_end(offset);
       if (offset + access.bytes <= end) return;
-      fail("%s: %s shared memory %zu bytes past the end of a variable (%s)",
-           text(access.site.line()).c_str(), verb(access.kind), offset + access.bytes - end,
-           block.describe_running_thread().c_str());
+      Report report = block.report("shared_end", access.site.line());
+      report.access = does;
+      fail(report, "%s shared memory %zu bytes past the end of a variable (%s)", does,
+           offset + access.bytes - end, block.describe_running_thread().c_str());
     }
     const Allocation* a = find_allocation(access.address);
     if (!a || a->freed || access.bytes > std::size_t(a->end() - access.address)) {
       const bool begins_inside = a && !a->freed && access.address < a->end();
-      fail("%s: %s %s%s (%s)", text(access.site.line()).c_str(), verb(access.kind),
-           begins_inside ? (std::to_string(access.bytes) + " bytes from ").c_str() : "",
+      fail(report_access("out_of_bounds", access.site.line(), does, access.address), "%s %s%s (%s)",
+           does, begins_inside ? (std::to_string(access.bytes) + " bytes from ").c_str() : "",
            describe_address(access.address).c_str(),
            block.describe_place_of_running_thread().c_str());
     }
     if (reinterpret_cast<std::uintptr_t>(access.address) % alignment != 0) {
-      fail("%s: %s %zu bytes at an address that is no multiple of %zu: %s (%s)",
-           text(access.site.line()).c_str(), verb(access.kind), access.bytes, access.bytes,
-           describe_address(access.address).c_str(), block.describe_running_thread().c_str());
+      fail(block.report("misaligned", access.site.line()),
+           "%s %zu bytes at an address that is no multiple of %zu: %s (%s)", does, access.bytes,
+           access.bytes, describe_address(access.address).c_str(),
+           block.describe_running_thread().c_str());
     }
   }
 

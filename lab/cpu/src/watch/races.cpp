@@ -101,17 +101,19 @@ void Races::kernel_begins() {
   grid_epoch_ = 0;
   publications_.clear();
   fences_.clear();
-  same_value_written_.clear();
+  same_value_written_ = {""};
   changed_atomically_ = false;
 }
 
 void Races::kernel_ends() {
-  if (changed_atomically_ && !same_value_written_.empty()) fail("%s", same_value_written_.c_str());
-  if (!unwritten_read_) return;
-  const UnwrittenRead& read = first_unwritten_read_;
-  fail("%s: %s %s memory that nothing has written%s (%s)", text(read.access.site.line()).c_str(),
-       verb(read.access.kind), read.access.shared ? "shared" : "global", read.place.c_str(),
-       read.who.c_str());
+  if (changed_atomically_ && !same_value_written_.kind.empty()) {
+    fail(same_value_written_, "%s", same_value_written_.detail.c_str());
+  }
+  const Report& read = unwritten_read_;
+  if (read.kind.empty()) return;
+  fail(read, "%s %s memory that nothing has written%s%s (%s)", read.access.c_str(),
+       read.has("shared") ? "shared" : "global", read.array.empty() ? "" : ": ", read.array.c_str(),
+       read.detail.c_str());
 }
 
 void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
@@ -294,8 +296,8 @@ void Races::access(Block& block, const MemoryAccess& access) {
         running_->suspicions.try_emplace(
             now.thread, Suspicion{word->write, "changed atomically", access, now.thread});
       } else if (atomic || access.kind == Access::read || access.of_library) {
-        report(block, now.thread, word->write, word->write.atomic ? "changed atomically" : "wrote",
-               access, ordered(word->write, now));
+        end(block, now.thread, word->write, word->write.atomic ? "changed atomically" : "wrote",
+            access, ordered(word->write, now));
       } else if (!second_write_.block) {
         second_write_ = {&block, word->write, access, now.thread, {access.address, access.bytes}};
       }
@@ -305,14 +307,15 @@ void Races::access(Block& block, const MemoryAccess& access) {
     // The result of an atomic may never be read. Then it stays unwritten.
     const bool stays_unwritten =
         now.atomic && access.uses && !written && !access.shared && !settings().strict;
-    if (access.uses && !written && !stays_unwritten && !unwritten_read_ &&
+    if (access.uses && !written && !stays_unwritten && unwritten_read_.kind.empty() &&
         looks_untouched(access.address + done, here)) {
-      unwritten_read_ = true;
-      const std::string place =
-          access.shared
-              ? ": " + describe_shared(access.address + done - block.shared_memory_begin())
-              : "";
-      first_unwritten_read_ = {access, place, block.describe_running_thread()};
+      Report& read = unwritten_read_ = block.report("unwritten", access.site.line());
+      read.access = verb(access.kind);
+      read.detail = block.describe_running_thread();
+      if (access.shared) {
+        read.flags = "shared";
+        read.array = describe_shared(access.address + done - block.shared_memory_begin());
+      }
     }
     if (access.kind == Access::read) {
       const bool keep = word->read.launch == launch_ && word->read.thread != now.thread &&
@@ -323,7 +326,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
         if (!counts(read)) continue;
         if (!now.atomic || read.block != now.block ||
             running_->just_read[read.thread] != access.address) {
-          report(block, now.thread, read, "read", access);
+          end(block, now.thread, read, "read", access);
         }
         running_->suspicions.try_emplace(read.thread, Suspicion{read, "read", access, now.thread});
       }
@@ -340,36 +343,49 @@ void Races::access(Block& block, const MemoryAccess& access) {
   if (access.kind == Access::atomic) note_atomic(block, access);
 }
 
-void Races::report(const Block& block, int thread, const Stamp& before, const char* verb_before,
-                   const MemoryAccess& now, bool lacks_fence) const {
-  fail("%s", describe(block, thread, before, verb_before, now, lacks_fence).c_str());
+void Races::end(const Block& block, int thread, const Stamp& before, const char* verb_before,
+                const MemoryAccess& now, bool lacks_fence) const {
+  const Report race = describe(block, thread, before, verb_before, now, lacks_fence);
+  fail(race, "%s", race.detail.c_str());
 }
 
-std::string Races::describe(const Block& block, int thread, const Stamp& before,
-                            const char* verb_before, const MemoryAccess& now,
-                            bool lacks_fence) const {
+Report Races::describe(const Block& block, int thread, const Stamp& before, const char* verb_before,
+                       const MemoryAccess& now, bool lacks_fence) const {
   const bool same_block = before.block == block.number();
   const dim3 grid = block.kernel().config.grid;
   const uint3 other = {before.block % grid.x, before.block / grid.x % grid.y,
                        before.block / grid.x / grid.y};
-  const std::string place =
-      now.shared ? ": " + describe_shared(now.address - block.shared_memory_begin()) : "";
+  const Where where = sites_[before.site].line();
+  Report race = report("race", now.site.line());
+  race.access = verb(now.kind);
+  race.block = numbers(block.block_index());
+  race.thread = numbers(block.thread_index(thread));
+  race.other_line = where.line;
+  race.other_thread = numbers(block.thread_index(before.thread));
+  if (!same_block) race.other_block = numbers(other);
+  race.flags = before.atomic           ? "other_atomic"
+               : verb_before[0] == 'w' ? "other_writes"
+                                       : "other_reads";
+  if (now.shared) {
+    race.flags += " shared";
+    race.array = describe_shared(now.address - block.shared_memory_begin());
+  }
   const std::string barrier = lacks_fence  ? "__threadfence before the atomic"
                               : same_block ? "barrier"
                                            : "order";
-  return text(now.site.line()) + ": race in " + (now.shared ? "shared" : "global") +
-         " memory: thread " + text(block.thread_index(thread)) + " " + verb(now.kind) +
-         " what thread " + text(block.thread_index(before.thread)) +
-         (same_block ? "" : " of block " + text(other)) + " " + verb_before + " at " +
-         text(sites_[before.site].line()) + ", and no " + barrier +
-         " in between (kernel launched at " + text(block.kernel().config.where) + ", block " +
-         text(block.block_index()) + place + ")";
+  race.detail = std::string("race in ") + (now.shared ? "shared" : "global") + " memory: thread (" +
+                race.thread + ") " + race.access + " what thread (" + race.other_thread + ")" +
+                (same_block ? "" : " of block " + text(other)) + " " + verb_before + " at " +
+                text(where) + ", and no " + barrier + " in between (kernel launched at " +
+                text(block.kernel().config.where) + ", block " + text(block.block_index()) +
+                (now.shared ? ": " + race.array : "") + ")";
+  return race;
 }
 
 void Races::settle_suspicions(const Block& block) {
   if (running_->suspicions.empty()) return;
   const Suspicion& first = running_->suspicions.begin()->second;
-  report(block, first.thread, first.before, first.verb_before, first.now);
+  end(block, first.thread, first.before, first.verb_before, first.now);
 }
 
 /// Is this the comparison that makes the running thread's last read harmless?
@@ -388,7 +404,7 @@ void Races::note_comparison(const Block& block, const MemoryAccess& access) {
     }
   } else if (suspicion != running_->suspicions.end()) {
     const Suspicion& s = suspicion->second;
-    report(block, s.thread, s.before, s.verb_before, s.now);
+    end(block, s.thread, s.before, s.verb_before, s.now);
   }
   just_read = access.kind == Access::read ? access.address : nullptr;
 }
@@ -397,8 +413,8 @@ void Races::look_again() {
   if (!second_write_.block) return;
   const SecondWrite write = std::exchange(second_write_, {});
   const bool same = std::memcmp(write.access.address, write.held.data(), write.held.size()) == 0;
-  if (!same) report(*write.block, write.thread, write.before, "wrote", write.access);
-  if (settings().strict && !write.access.shared && same_value_written_.empty()) {
+  if (!same) end(*write.block, write.thread, write.before, "wrote", write.access);
+  if (settings().strict && !write.access.shared && same_value_written_.kind.empty()) {
     same_value_written_ = describe(*write.block, write.thread, write.before, "wrote", write.access);
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../block.h"
+#include "../report.h"
 #include "access.h"
 
 namespace cuda_on_cpu {
@@ -124,10 +125,6 @@ class Races {
     int thread;
     std::string held;  ///< what stood there before it
   };
-  struct UnwrittenRead {
-    MemoryAccess access;
-    std::string place, who;
-  };
 
   Word* find_word(const Block& block, const MemoryAccess& access, std::size_t offset);
   Stamp stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes);
@@ -139,11 +136,11 @@ class Races {
   static bool precedes(const Earlier& earlier, const Moment& later);
   Moment moment(int thread);
   void note_atomic(const Block& block, const MemoryAccess& access);
-  std::string describe(const Block& block, int thread, const Stamp& before, const char* verb_before,
-                       const MemoryAccess& now, bool lacks_fence = false) const;
-  [[noreturn]] void report(const Block& block, int thread, const Stamp& before,
-                           const char* verb_before, const MemoryAccess& now,
-                           bool lacks_fence = false) const;
+  Report describe(const Block& block, int thread, const Stamp& before, const char* verb_before,
+                  const MemoryAccess& now, bool lacks_fence = false) const;
+  [[noreturn]] void end(const Block& block, int thread, const Stamp& before,
+                        const char* verb_before, const MemoryAccess& now,
+                        bool lacks_fence = false) const;
   void look_again();
   void settle_suspicions(const Block& block);
   void note_comparison(const Block& block, const MemoryAccess& access);
@@ -162,10 +159,9 @@ class Races {
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;
   SecondWrite second_write_;
-  std::string same_value_written_;   // in this kernel: the first time, as it is reported
+  Report same_value_written_{""};    // in this kernel: the first time
   bool changed_atomically_ = false;  // something, in this kernel
-  bool unwritten_read_ = false;
-  UnwrittenRead first_unwritten_read_;
+  Report unwritten_read_{""};        // the first one; its detail is the thread
 };
 
 }  // namespace cuda_on_cpu

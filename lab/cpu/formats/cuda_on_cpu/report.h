@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+
+namespace cuda_on_cpu {
+
+/// What a program reports of itself: why it ended, or what it left undone. On stderr that is one
+/// line for people. In the file that LAB_REPORT names it is a row of the columns below, for
+/// programs (report_file.h). What does not apply, or is not known, is empty or 0.
+struct Report {
+  std::string kind;         ///< what is wrong: "race", "out_of_bounds" ... (README.md has all)
+  std::string file = {};    ///< of the program, as messages name it
+  int line = 0;             ///< the line in it
+  std::string access = {};  ///< "reads", "writes", "changes atomically"
+  std::string array = {};   ///< what is accessed: tile[0][32]; of a call that failed, its text
+  std::string place = {};   ///< of an access: "inside", "before" or "past" an allocation, "freed",
+                            ///< "nowhere", "null"
+  long distance = 0;        ///< bytes before the allocation, or past its end; at its end they are 0
+  int allocated_line = 0;   ///< the line that allocated it
+  long bytes = 0;           ///< of the allocation; otherwise those that there are
+  std::string block = {};   ///< blockIdx as x,y,z
+  std::string thread = {};  ///< threadIdx
+  std::string index = {};   ///< blockIdx * blockDim + threadIdx
+  int other_line = 0;  ///< of a race: where the other thread was; else a line that belongs to it
+  std::string other_block = {};   ///< of a race; empty: the same block
+  std::string other_thread = {};  ///< of a race, a barrier
+  std::string flags = {};         ///< words with a blank between them: "shared other_writes"
+  std::string detail = {};        ///< what is wrong, without the place
+  std::string words = {};         ///< the line as it is printed, without the program's name
+
+  /// Whether `flag` is one of the flags.
+  bool has(const std::string& flag) const {
+    return (" " + flags + " ").find(" " + flag + " ") != std::string::npos;
+  }
+
+  /// Calls visit(name, value) for each column in order.
+  template <class Self, class Visit>
+  static void for_each_column(Self& self, Visit visit) {
+    visit("kind", self.kind);
+    visit("file", self.file);
+    visit("line", self.line);
+    visit("access", self.access);
+    visit("array", self.array);
+    visit("place", self.place);
+    visit("distance", self.distance);
+    visit("allocated_line", self.allocated_line);
+    visit("bytes", self.bytes);
+    visit("block", self.block);
+    visit("thread", self.thread);
+    visit("index", self.index);
+    visit("other_line", self.other_line);
+    visit("other_block", self.other_block);
+    visit("other_thread", self.other_thread);
+    visit("flags", self.flags);
+    visit("detail", self.detail);
+    visit("words", self.words);
+  }
+};
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,56 @@
+# shellcheck shell=bash disable=SC2154
+# Why a learner's program is not there, for check.sh. Source it after lib.sh; it reads the variables of read_step, and
+# $which, $backend, $source_file, $scratch (a folder) and $log (of the build).
+
+# cannot_run_here REASON: the machine's trouble, and not the learner's.
+cannot_run_here() {
+  say "$step: cannot run here"
+  say_wrapped "  $1"
+  exit "$exit_no_gpu"
+}
+
+# nvcc_of_build: the CUDA compiler that CMake found, or nothing.
+nvcc_of_build() {
+  if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then return; fi
+  sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
+    head -n 1 || true
+}
+
+# nvcc_takes FILE: whether nvcc compiles it. Names without the lab's own folder: nvcc mistakes some characters.
+nvcc_takes() {
+  "$nvcc" -x cu -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
+}
+
+# known_good: a file that nvcc compiles if it works at all: what the exercise began with.
+known_good() {
+  if [[ -f .start/$step/$step_source ]]; then
+    echo ".start/$step/$step_source"
+  else
+    echo "solutions/$step_before/$step_before_source"
+  fi
+}
+
+# why_not_built: says why the program is not there, by the log of its build, and ends the check.
+why_not_built() {
+  local trouble troubles
+  troubles='[^:]*No space left on device|Disk quota exceeded|File size limit exceeded|CPU time limit exceeded'
+  troubles+='|virtual memory exhausted|out of memory allocating.*|Killed signal terminated.*|unsupported GNU version.*'
+  trouble=$(grep -m 1 -oiE "$troubles" "$log" || true)
+  if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
+  compiler_words "$log"
+  if grep -q 'CUDA on the CPU does not cover' "$log"; then
+    cannot_run_here "The program may well be right. On a GPU: make check STEP=$step_number"
+  fi
+  if grep -qE 'undefined reference|undefined symbol|ld returned' "$log"; then
+    say "$step: does not link: what is named above is declared or called, and defined nowhere"
+  else
+    # If nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's.
+    nvcc=$(nvcc_of_build)
+    if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
+      cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check STEP=$step_number"
+    fi
+    say "$step: does not compile; begin with the first error above"
+  fi
+  echo "does not compile" >"$scratch/verdict"
+  exit 1
+}

@@ -1,0 +1,467 @@
+#include "explain/explain_case.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <lab/exit_codes.h>
+#include <lab/problem.h>
+
+#include "explain/diagnosis.h"
+#include "judge/cases.h"
+#include "judge/compare.h"
+#include "judge/reference.h"
+#include "run/record.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+/// The number of a step, of whose name it is the beginning; 0 where it is none.
+int number_of(const std::string& step) {
+  return step.size() > 2 && step[2] == '_' ? std::atoi(step.c_str()) : 0;
+}
+
+/// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
+/// before them all and wrong after `run.iterations`. Sets `field` to what is wrong then: one wrong
+/// column soon makes its neighbours wrong. Returns 0 where the runs do not say.
+int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparison* field) {
+  int low = 0, high = run.iterations;
+  // Most mistakes show at once.
+  for (int middle = 1; high - low > 1; middle = low + (high - low) / 2) {
+    Case shorter = run;
+    shorter.iterations = middle;
+    Observation seen;
+    if (!patient.run(shorter, &seen)) return 0;
+    Reference reference(lab::Problem(run.problem, run.n, 1));
+    sweep_reference(&reference, middle);
+    std::size_t next = 0;
+    const FieldComparison compared = compare_field(reference, middle, [&]() {
+      next += run.n;
+      return &seen.field[next - run.n];
+    });
+    if (compared.kind == FieldComparison::kWrong) {
+      high = middle;
+      *field = compared;
+    } else {
+      low = middle;
+    }
+  }
+  return high;
+}
+
+/// Whether the program is wrong in another case, too, and how.
+bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
+  Observation seen;
+  if (!patient.run(run, &seen)) return false;
+  Reference reference(lab::Problem(run.problem, run.n, 1));
+  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
+  *wrong = Wrong();
+  wrong->run = run;
+  wrong->made = seen.iterations;
+  wrong->residual =
+      compare_residuals(expected, seen.residuals, run.n).kind == ResidualComparison::kWrong;
+  Case made = run;
+  made.iterations = seen.iterations;
+  wrong->field = made.iterations > 0 && wrong_cells(made, seen.field).count() > 0;
+  if (wrong->field) {
+    FieldComparison ignored;
+    wrong->first_iteration = first_wrong_iteration(made, patient, &ignored);
+  }
+  return wrong->field || wrong->residual || wrong->made < run.iterations;
+}
+
+/// Of a job of several ranks: whether a single one is right. Then the mistake is in what they
+/// share.
+bool right_with_one_rank(Case run, const Patient& patient_of_one) {
+  run.ranks = 1;
+  Observation seen;
+  Wrong wrong;
+  return patient_of_one.run(run, &seen) && !find_wrong(run, patient_of_one, &wrong);
+}
+
+/// The cause where every sweep by itself is right, and several of them as one pass are not.
+Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
+  Case better = wrong.run;
+  better.problem = lab::ProblemKind::kProbe;
+  better.n = std::clamp(better.n, 250, kMaxDiagnosedN);  // with room for more than one strip
+  better.iterations = std::max(better.iterations, kUnevenIterations);
+  Wrong other;
+  if (wrong.field && find_wrong(better, patient, &other) && other.first_iteration > 0) {
+    return diagnose_sweeps_of_a_pass(other, patient);
+  }
+  return diagnose_sweeps_of_a_pass(wrong, patient);
+}
+
+/// Behind a cause that shows in another run than the one that is told of.
+const std::string kSeenIn = " (as seen in: ";
+
+/// The cause where nothing is wrong up to n = `right_up_to`.
+Diagnosis only_beyond(int right_up_to, int n) {
+  return {format("up to n = %d it is right, and wrong at n = %d", right_up_to, n),
+          {"what has a fixed size, or one that does not grow with n as it should: a buffer of "
+           "partial sums, the number of blocks, a number of points kept in an int"}};
+}
+
+/// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
+/// (on `laplace` most points stay 0, and many causes look the same), and on a grid that is neither
+/// tiny nor large.
+Diagnosis explain(const Wrong& wrong, const Patient& patient) {
+  const Case& run = wrong.run;
+  if (patient.step >= kFirstSparseStep && run.check_every != 1) {
+    Case each = run;
+    each.check_every = 1;
+    Wrong other;
+    Observation seen;
+    if (find_wrong(each, patient, &other)) {
+      // A field that is right with each sweep by itself says nothing of the one at hand.
+      if (wrong.field && !other.field) {
+        Diagnosis pass = explain_pass(wrong, patient);
+        pass.lead = "with --check-every 1 the field is right";
+        if (!pass.general) return pass;
+      }
+      // Nor does a field that is wrong then of a residual that is wrong while the field is right.
+      if (!wrong.field && other.field) {
+        const Diagnosis sum = diagnose_pass_residual(wrong, patient);
+        if (sum.known()) return sum;
+      }
+      Diagnosis diagnosis = explain(other, patient);
+      if (!diagnosis.known()) return diagnose_pass_residual(wrong, patient);
+      // What is told of the run at hand may look otherwise.
+      const bool both = wrong.field && other.field;
+      if (!both && diagnosis.cause.find(kSeenIn) == std::string::npos) {
+        diagnosis.cause += kSeenIn + describe(each) + ")";
+      }
+      return diagnosis;
+    }
+    if (patient.run(each, &seen)) {  // an exercise that is not done yet has no such option
+      return explain_pass(wrong, patient);
+    }
+  }
+  Case better = {lab::ProblemKind::kProbe, run.n, usual_iterations(lab::ProblemKind::kProbe, 100),
+                 run.check_every};
+  better.ranks = run.ranks;
+  if (run.n > kMaxDiagnosedN || run.n < kMinDiagnosedN) {
+    // As many points behind the last whole block of 32 as there.
+    better.n = 224 + run.n % 32;
+  } else if (run.problem == lab::ProblemKind::kProbe) {
+    const Diagnosis diagnosis = diagnose(wrong, patient);
+    return diagnosis.known() ? diagnosis : diagnose_pass_residual(wrong, patient);
+  }
+  Wrong other;
+  std::vector<int> smaller = {better.n};
+  // What a last block takes may be nothing at all for a multiple of its shape.
+  if (run.n > kMaxDiagnosedN) smaller.insert(smaller.end(), {kMultipleN, kLargeMultipleN});
+  for (const int n : smaller) {
+    better.n = n;
+    if (!find_wrong(better, patient, &other)) continue;
+    Diagnosis diagnosis = diagnose(other, patient);
+    if (diagnosis.known()) diagnosis.cause += kSeenIn + describe(better) + ")";
+    return diagnosis;
+  }
+  return run.n <= kMaxDiagnosedN ? diagnose(wrong, patient) : only_beyond(smaller.back(), run.n);
+}
+
+/// The grid on which every access is looked at: that takes its time.
+constexpr int kWatchedN = 100;
+
+/// After so many seconds a run is suspected never to end; on the CPU the first one takes less than
+/// one.
+constexpr double kSuspectSeconds = 20;
+
+/// Looks at every access of a short run of `watched`: on a grid large enough for what is wrong in
+/// `run`, as strips that overlap need more than one of them; and where nothing is found on it, on
+/// one of the run's own n, if that is small enough.
+WatchedRun look_at_every_access(const Case& run, const std::string& watched, const std::string& dir,
+                                double time_limit) {
+  constexpr int kMostN = 250;
+  auto look_at = [&](int n) {
+    Case few_sweeps = {lab::ProblemKind::kProbe, n, 3};
+    const double seconds = std::min(time_limit, kSuspectSeconds);
+    Run trial = run_program(watched, few_sweeps, false, dir, seconds);
+    if (trial.error.empty()) {
+      // Now also what may do no harm: a sum that begins anyhow, or points that two threads compute.
+      few_sweeps.strict = true;
+      Run once_more = run_program(watched, few_sweeps, false, dir, seconds);
+      if (!once_more.child.timed_out) trial = std::move(once_more);
+    }
+    return WatchedRun{few_sweeps, std::move(trial)};
+  };
+  WatchedRun look = look_at(run.n > kWatchedN ? kMostN : kWatchedN);
+  const bool may_show_more = run.n != look.run.n && run.n <= kLargestUsualN && run.ranks <= 1;
+  if (!look.trial.error.empty() || !may_show_more) return look;
+  WatchedRun own = look_at(run.n);
+  return own.trial.child.timed_out ? look : own;
+}
+
+void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
+  if (!finding.known()) return;
+  // The program's own last words may have been the same.
+  for (const std::string& line : *lines) {
+    if (line.find(finding.words) != std::string::npos) return;
+  }
+  lines->push_back("A look at every access finds:");
+  lines->push_back("  " + finding.words);
+}
+
+/// A picture of where the field is wrong, for whom no words help.
+std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
+  Case run = wrong.run;
+  if (wrong.first_iteration > 0) run.iterations = wrong.first_iteration;
+  Observation seen;
+  if (run.n > kMaxDiagnosedN || !patient.run(run, &seen)) return {};
+  std::vector<std::string> lines = {
+      "where it is wrong (# all points, + some), i to the right, j upwards:"};
+  bool everywhere = true;
+  for (const std::string& line : picture(wrong_cells(run, seen.field))) {
+    lines.push_back("  " + line);
+    everywhere &= line.find('.') == std::string::npos;
+  }
+  if (everywhere) lines.clear();
+  return lines;
+}
+
+/// Whether what a single access does wrong says more than how field and residuals look.
+bool comes_first(const Finding& finding, const Wrong& what, const Diagnosis& by_looks) {
+  if (!by_looks.known() || by_looks.symptom) return true;
+  switch (finding.kind) {
+    case Finding::kNone:
+      return false;
+    case Finding::kRace:  // it may do no harm, or harm that looks like something else
+      return by_looks.draw;
+    case Finding::kUnwritten:  // of a tile, what is missing has a look of its own
+      return by_looks.draw || (finding.shared && !what.field);
+    case Finding::kOutOfBounds:  // bounds that are off by one have a look of their own
+      return by_looks.draw || !what.field;
+    default:  // what no program may do, and what follows from it is a matter of luck
+      return true;
+  }
+}
+
+/// The cause, by all that is at hand. Of a job of several ranks of which one `alone` is right, says
+/// that first, in `lines`. `look_n`: the grid on which every access was looked at.
+Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& alone, int look_n,
+                      std::vector<std::string>* lines) {
+  const bool right_alone = what.run.ranks > 1 && right_with_one_rank(what.run, alone);
+  Diagnosis diagnosis = explain(what, patient);
+  // The last sweep's changes are right only where all that the ranks hold is.
+  const auto says = [&](const char* words) {
+    return diagnosis.cause.find(words) != std::string::npos;
+  };
+  if (right_alone && what.field && !what.residual &&
+      (!diagnosis.known() || says("warp") || says("the sweep leaves out"))) {
+    return {
+        "with one rank it is right; with more the residual is right, too. So each rank sweeps "
+        "its rows as it should, and hands over others as the result",
+        {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of "
+         "what the rank holds, which begins with the halo; and whether its rows are those that it "
+         "computes, slab.begin to slab.end, without the halo"}};
+  }
+  if (right_alone) {
+    lines->push_back(
+        std::string("with one rank it is right. Look at ") +
+        (what.field ? "what the ranks exchange before a pass (which rows, and how many), and at "
+                      "the rows that a rank computes and those that it holds"
+                    : "the sum over all ranks, and at which rows of a rank are in it"));
+  }
+  // What lies between two ranks lies between two warps, too.
+  if (right_alone && what.field && !says("the sweep leaves out")) {
+    const bool of_a_warp =
+        !diagnosis.known() || says("warp") || says(" hold what belongs to point");
+    Diagnosis borders = diagnose_borders(what, patient);
+    if (borders.known() && !of_a_warp && !diagnosis.symptom) {
+      diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
+    }
+    if (borders.known() && !diagnosis.lead.empty()) {
+      borders.lead = "with --check-every 1 all is right";
+      borders.cause = "In longer passes " + borders.cause;
+    }
+    if (borders.known() && of_a_warp) diagnosis = borders;
+  }
+  const Diagnosis found = diagnose_finding(patient.finding, look_n, patient);
+  return found.known() && comes_first(patient.finding, what, diagnosis) ? found : diagnosis;
+}
+
+/// Whether it crashed, hung, or a CUDA call failed: then it names no line that is to blame, or that
+/// of the call alone.
+bool failed_without_a_place(const Run& trial) {
+  const ChildResult& child = trial.child;
+  return child.timed_out || child.signal != 0 ||
+         (child.exit_code == lab::kExitCudaError &&
+          (trial.report.has("call") || trial.report.kind == "padding"));
+}
+
+/// Looks at every access of a short run.
+WatchedRun look_for_cause(const Check& check, const Case& run) {
+  check.progress("looking for the cause");
+  return look_at_every_access(run, check.at_hand.watched, check.dir, check.time_limit);
+}
+
+}  // namespace
+
+Patient Questions::patient(const std::string& step, const std::string& source, const Case& job) {
+  job_ = job;
+  Patient patient;
+  patient.source = source;
+  patient.names = names_in(source);
+  // A run that failed left no record to say it.
+  patient.step = step.empty() ? step_in(source) : number_of(step);
+  patient.run = [this](const Case& run, Observation* seen) { return ask_once(run, seen); };
+  patient.run_again = [this](const Case& run, Observation* seen) {
+    // A GPU decides itself; if the CPU runs the kernels in its place, it does as told.
+    Case other = run;
+    const char* order = job_.order ? job_.order : std::getenv("LAB_CPU_ORDER");
+    other.order = order && std::strcmp(order, "reverse") == 0 ? "forward" : "reverse";
+    return ask(other, seen);
+  };
+  return patient;
+}
+
+bool Questions::ask_once(const Case& run, Observation* seen) {
+  if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
+  const auto key = std::make_tuple(
+      static_cast<int>(run.problem), run.n, run.iterations, run.check_every, job_.ranks,
+      std::string(job_.halos ? job_.halos : ""), std::string(job_.order ? job_.order : ""));
+  const auto [at, is_new] = answers_.try_emplace(key);
+  if (is_new) at->second.first = ask(run, &at->second.second);
+  *seen = at->second.second;
+  return at->second.first;
+}
+
+bool Questions::ask(Case run, Observation* seen) const {
+  run.ranks = job_.ranks;
+  run.halos = job_.halos;
+  if (!run.order) run.order = job_.order;
+  const Run trial = run_program(program_, run, false, dir_, time_limit_);
+  if (!trial.error.empty()) return false;
+  seen->iterations = trial.record.iterations;
+  seen->residuals = trial.record.residuals;
+  seen->field = read_field(dir_, run.n);
+  return !seen->field.empty();
+}
+
+bool two_runs_differ(const Case& run, const Patient& patient) {
+  Observation one, other;
+  return patient.run(run, &one) && patient.run_again(run, &other) &&
+         std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
+}
+
+std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
+                                   const Patient& patient) {
+  const double points = static_cast<double>(run.n) * run.n;
+  if (compared.different > 0.1 * points || run.n > kMaxDiagnosedN) return "";
+  run.check_every = 1;
+  Observation seen;
+  if (!patient.run(run, &seen) || seen.iterations != run.iterations) return "";
+  Reference reference(lab::Problem(run.problem, run.n, 1));
+  sweep_reference(&reference, run.iterations);
+  int row = 0;
+  const FieldComparison each = compare_field(reference, run.iterations, [&] {
+    return &seen.field[static_cast<std::size_t>(run.n) * row++];
+  });
+  if (each.kind != FieldComparison::kIdentical) return "";
+  return format(
+      "with --check-every 1 every bit is right. In a pass of several sweeps %zu points "
+      "differ by up to %.2g, all in the rows j = %d..%d: too few for another order of "
+      "additions",
+      compared.different, compared.max_difference, compared.first_row, compared.last_row);
+}
+
+Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* look) {
+  const bool may_look =
+      !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspectSeconds;
+  const Trial trial =
+      try_case(check.program, run, check.dir, may_look ? kSuspectSeconds : check.time_limit);
+  if (!may_look || !trial.run.child.timed_out) return trial;
+  *look = look_for_cause(check, run);
+  if ((*look)->trial.child.timed_out) return trial;
+  check.progress(describe(run));
+  return try_case(check.program, run, check.dir, check.time_limit);
+}
+
+std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
+                                         std::optional<WatchedRun> look, Patient* patient) {
+  Diagnosis diagnosis =
+      diagnose_failure(run, trial.record.iterations, trial.error, *patient, trial.report);
+  if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
+    if (!look) look = look_for_cause(check, run);
+    const Run& looked_at = look->trial;
+    patient->finding = read_finding(looked_at.report);
+    patient->watched = true;
+    Diagnosis found = diagnose_finding(patient->finding, look->run.n, *patient);
+    if (!found.known() && !patient->finding.known() && looked_at.child.signal != 0) {
+      found = diagnose_failure(look->run, looked_at.record.iterations, looked_at.error, *patient,
+                               looked_at.report);
+    }
+    // A GPU ends no program for a race, or for memory that nothing has written.
+    const Finding::Kind kind = patient->finding.kind;
+    const bool harmless = kind == Finding::kRace || kind == Finding::kUnwritten;
+    if (found.known() && (!diagnosis.known() || diagnosis.symptom || !harmless)) diagnosis = found;
+  }
+  // All smaller grids are tried before.
+  if (run.n == kBeyondN) diagnosis = only_beyond(kLargestUsualN, run.n);
+  std::vector<std::string> lines = diagnosis.lines();
+  lines.push_back(trial.error);
+  describe_finding(patient->finding, &lines);
+  return lines;
+}
+
+std::vector<std::string> explain_wrong(const Check& check, const Case& run, Trial* trial,
+                                       Patient* patient) {
+  std::vector<std::string> lines;
+  Comparison* compared = &trial->compared;
+  const Record& record = trial->run.record;
+  Case made = run;
+  made.iterations = record.iterations;
+  const bool stopped_early = made.iterations < run.iterations;
+  Wrong what;
+  what.run = run;
+  what.made = made.iterations;
+  what.field = compared->field.kind == FieldComparison::kWrong;
+  what.residual = compared->residuals.kind == ResidualComparison::kWrong;
+  if (what.field) {
+    check.progress("looking for the first wrong iteration");
+    what.first_iteration = first_wrong_iteration(made, *patient, &compared->field);
+  }
+  int look_n = 0;
+  if (check.at_hand.watched.empty()) {
+    check.progress("looking for the cause");
+  } else {
+    const WatchedRun look = look_for_cause(check, run);
+    // One that takes too long says where it is: no endless loop, as the program has ended.
+    if (!look.trial.child.timed_out) {
+      look_n = look.run.n;
+      patient->finding = read_finding(look.trial.report);
+      patient->watched = true;
+    }
+  }
+  Questions of_one(check.program, check.folder, check.time_limit);
+  Case job;
+  job.ranks = 1;
+  const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
+  const Diagnosis diagnosis = explain_all(what, *patient, alone, look_n, &lines);
+  auto add = [&lines](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  add(diagnosis.lines());
+  if (stopped_early) {
+    lines.push_back(
+        format("it stopped after %d of %d iterations", made.iterations, run.iterations));
+  }
+  if (what.field) {
+    describe_field(compared->field, made, what.first_iteration, &lines);
+    if (!diagnosis.known() || diagnosis.draw) add(draw(what, *patient));
+  } else if (!stopped_early || run.n < kHashedRecordN) {
+    lines.push_back("the field is right");
+  }
+  if (what.residual) {
+    describe_residual(compared->residuals, &lines);
+  } else {
+    lines.push_back("the residual is right");
+  }
+  describe_finding(patient->finding, &lines);
+  return lines;
+}
+
+}  // namespace validate

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "explain/diagnosis.h"
+#include "judge/trials.h"
+#include "run/program_run.h"
+
+namespace validate {
+
+/// What helps to find a cause, where it is at hand; "": it is not.
+struct AtHand {
+  std::string source;   ///< the program's text, for the words to fit it
+  std::string watched;  ///< the same program on the CPU, with every access looked at (lab/cpu)
+};
+
+/// Told before each run, with a short description of it.
+using Progress = std::function<void(const std::string&)>;
+
+/// What all runs of a check have in common.
+struct Check {
+  const std::string& program;
+  const std::string folder;  ///< for what is temporary
+  const double time_limit;   ///< seconds, of a run
+  const Progress& progress;
+  const AtHand& at_hand;
+  const std::string dir = folder + "/record";
+};
+
+/// The program as one to ask questions.
+class Questions {
+ public:
+  Questions(const std::string& program, const std::string& folder, double time_limit)
+      : program_(program), dir_(folder + "/question"), time_limit_(time_limit) {}
+
+  /// `step`: the name that a record of the program says. It is asked as the same job as `job`.
+  Patient patient(const std::string& step, const std::string& source, const Case& job);
+
+ private:
+  /// What was asked before is not asked again: on a GPU each run takes half a second to begin.
+  bool ask_once(const Case& run, Observation* seen);
+  bool ask(Case run, Observation* seen) const;
+
+  const std::string program_, dir_;
+  const double time_limit_;
+  Case job_{};
+  std::map<std::tuple<int, int, int, int, int, std::string, std::string>,
+           std::pair<bool, Observation>>
+      answers_;
+};
+
+/// A short run in which every access is looked at, and how it went.
+struct WatchedRun {
+  Case run;
+  Run trial;
+};
+
+/// The first run. If it is still going on after a time in which most programs have ended, a look at
+/// a much shorter one tells whether it ever will: then it is slow, and gets all the time there is.
+/// (Ranks that wait for one another say so themselves.)
+Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* look);
+
+/// Whether two more runs of the program give fields of different bits.
+bool two_runs_differ(const Case& run, const Patient& patient);
+
+/// Another order of additions shows wherever values are not 0, with each sweep by itself as well.
+/// In words what is wrong where only a few points differ, and none with --check-every 1; else "".
+std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
+                                   const Patient& patient);
+
+/// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
+/// CPU, with every access looked at, does. `look`: if somebody has looked already.
+std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
+                                         std::optional<WatchedRun> look, Patient* patient);
+
+/// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can
+/// be found, and what is wrong.
+std::vector<std::string> explain_wrong(const Check& check, const Case& run, Trial* trial,
+                                       Patient* patient);
+
+}  // namespace validate

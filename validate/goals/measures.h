@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "goals/instruments.h"
+
+namespace validate {
+
+/// What a measurement says of a goal.
+struct Measured {
+  bool reached;
+  std::string found;
+  std::string advice = "";  ///< if it is missed; empty: the table's
+};
+
+inline Measured measured(bool reached, const std::string& found, const std::string& advice = "") {
+  return {reached, found, advice};
+}
+
+/// Counts are taken on a grid of this many points a side: rows begin at a multiple of a warp's 32
+/// points, as at the steps' own sizes.
+inline constexpr int kCountedN = 256;
+
+inline double points(double n) { return n * n; }
+inline double interior(double n) { return (n - 2) * (n - 2); }
+
+/// Ends a measurement that means nothing where the CPU runs the kernels.
+inline void need_gpu(const Bench* bench) {
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
+}
+
+/// What rows of that name tell, in a trace with twice as many sweeps less one with so many: what is
+/// done once a run is left out. `trace_of(1)` and `trace_of(2)` are the two. "": all of the table.
+double difference(const std::function<const Trace&(int)>& trace_of, const char* table,
+                  const std::string& name, double TraceRow::*member);
+
+/// What to do about ranges that stay open.
+inline constexpr const char* kCloseRanges =
+    "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function: a pop behind a "
+    "`return` is never reached.";
+
+// The measurements. All throw NotMeasurable if it cannot be done here.
+
+// Memory: who holds the fields, who reads and writes them, and how (memory.cpp).
+Measured fields_managed(Bench*), everything_freed(Bench*), sweep_on_gpu(Bench*),
+    copy_on_gpu(Bench*), no_copy(Bench*), fields_stay(Bench*), migration_stopped(Bench*),
+    sum_stays(Bench*), coalesced(Bench*), beyond_l2(Bench*), copy_from_dram(Bench*),
+    near_eight_bytes(Bench*), one_atomic_a_block(Bench*), tile_in_shared_memory(Bench*),
+    fewer_loads(Bench*);
+
+// Time: ranges, launches, waits, and how fast (time.cpp).
+Measured ranges_in_loop(Bench*), ranges_outside(Bench*), ranges_closed(Bench*),
+    work_outweighs_start(Bench*), sweep_faster(Bench*), told_not_judged(Bench*),
+    iteration_shorter(Bench*), more_sweeps_a_second(Bench*), near_copy(Bench*), past_copy(Bench*),
+    few_waits(Bench*), waits_late(Bench*), sweeps_together(Bench*), several_sweeps_a_launch(Bench*);
+
+// Jobs of ranks (ranks.cpp).
+Measured exchange_before_passes(Bench*), nothing_through_host(Bench*), sums_at_checks(Bench*),
+    exchange_beside_kernel(Bench*), host_waits_late(Bench*), scales(Bench*),
+    faster_than_blocking(Bench*);
+
+}  // namespace validate

@@ -1,0 +1,299 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "goals/measures.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace validate {
+
+Measured fields_managed(Bench* bench) {
+  constexpr int kN = 128;
+  double bytes = 0;
+  for (const TraceRow& row : bench->trace(bench->have.program, kN, 2).table("allocations")) {
+    if (row.name == "managed") bytes += row.bytes;
+  }
+  const double field = points(kN) * sizeof(float);
+  return measured(bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kN));
+}
+
+Measured everything_freed(Bench* bench) {
+  const Trace& trace = bench->trace(bench->have.program, 128, 2);
+  double allocated = 0, freed = 0;
+  for (const char* kind : {"managed", "device"}) {
+    for (const TraceRow& row : trace.table("allocations")) {
+      if (row.name == kind) allocated += row.count;
+    }
+    for (const TraceRow& row : trace.table("frees")) {
+      if (row.name == kind) freed += row.count;
+    }
+  }
+  return measured(freed >= allocated, format("%.0f of %.0f allocations", freed, allocated));
+}
+
+namespace {
+
+double total(const std::vector<TraceRow>& rows, double TraceRow::*member) {
+  double sum = 0;
+  for (const TraceRow& row : rows) sum += row.*member;
+  return sum;
+}
+
+/// What kernels do in one iteration: a run of 3 less a run of 1, so that what is done before the
+/// first does not count.
+struct Iteration {
+  double stores = 0, atomics = 0;  // of threads, in global memory
+  double launches = 0;
+  double copied = 0;   // values of 4 bytes, by cudaMemcpy
+  double by_host = 0;  // those of them that go to or from the host's own memory
+  double swapped = 0;  // launches with other pointers than the last time
+};
+
+Iteration one_iteration(Bench* bench) {
+  Iteration iteration;
+  for (const int k : {1, 3}) {
+    const double sign = k == 1 ? -0.5 : 0.5;
+    for (const auto& [line, kernel] : bench->counts(kCountedN, k)) {
+      iteration.stores += sign * kernel.stores.bytes / sizeof(float);
+      iteration.atomics += sign * kernel.atomics;
+      iteration.launches += sign * kernel.launches;
+    }
+    const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
+    for (const TraceRow& copy : trace.table("copies")) {
+      const bool host = copy.name.find("pageable") != std::string::npos;
+      if (copy.name == "memset") continue;
+      (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
+    }
+    iteration.swapped += sign * total(trace.table("arguments"), &TraceRow::count);
+  }
+  return iteration;
+}
+
+}  // namespace
+
+Measured sweep_on_gpu(Bench* bench) {
+  const Iteration iteration = one_iteration(bench);
+  const double share = iteration.stores / interior(kCountedN);
+  return measured(
+      share >= 0.99,
+      format("kernels write %.3g %% of the interior in each iteration", 100 * std::min(1.0, share)),
+      share >= 0.01 ? "The rest is written by host code, in a loop or a copy: one "
+                      "launch a sweep writes the whole interior."
+                    : "");
+}
+
+namespace {
+
+/// A sweep writes the interior, a copy the boundary too: both are one field.
+std::string fields_written(double fields) {
+  const double whole = std::round(fields);
+  if (std::abs(fields - whole) <= 0.02) fields = whole;
+  return format("the GPU writes %.3g field%s per iteration", fields, fields == 1 ? "" : "s");
+}
+
+}  // namespace
+
+/// A learner who swaps the pointers, as step 10 does, has no copy to make.
+Measured copy_on_gpu(Bench* bench) {
+  const Iteration iteration = one_iteration(bench);
+  const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
+  if (fields >= 0.99 && fields < 1.1 && iteration.swapped >= 0.99) {
+    return measured(true, "there is none: the pointers are swapped");
+  }
+  // A copy writes the boundary, too.
+  const bool copies = iteration.stores / points(kCountedN) > 0.999;
+  std::string advice;
+  if (fields >= 0.99 && copies) {
+    advice =
+        "A kernel writes the whole field, its boundary too: that is the copy. So the sweep is "
+        "not made by a kernel: launch one, as in step 04.";
+  } else if (fields < 0.01) {
+    advice = "Neither the sweep nor the copy is made by a kernel.";
+  }
+  return measured(fields >= 1.98, fields_written(fields), advice);
+}
+
+Measured no_copy(Bench* bench) {
+  const Iteration iteration = one_iteration(bench);
+  const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
+  const double by_host = iteration.by_host / interior(kCountedN);
+  if (by_host >= 0.01) {
+    return measured(false,
+                    format("%.2g of a field goes between the GPU and the host's memory in each "
+                           "iteration",
+                           by_host),
+                    "Nothing in the loop needs the field on the host: copy it behind the loop.");
+  }
+  return measured(fields >= 0.99 && fields < 1.1, fields_written(fields));
+}
+
+namespace {
+
+/// "sum, once (allocated at exercises/08_cub_reduction/jacobi.cu:43)".
+std::string touched_words(const std::string& allocated_at, double count) {
+  const std::size_t colon = allocated_at.rfind(':');
+  std::string source, name;
+  if (colon != std::string::npos && read_text(allocated_at.substr(0, colon), &source)) {
+    name = allocated_in(source, std::atoi(allocated_at.c_str() + colon + 1));
+  }
+  const std::string times = count < 1.5 ? "once" : format("%.3g times", count);
+  return name.empty() ? "what is allocated at " + allocated_at + ", " + times
+                      : name + ", " + times + " (allocated at " + allocated_at + ")";
+}
+
+}  // namespace
+
+/// An access now and then, as to a sum, is none of a field.
+Measured fields_stay(Bench* bench) {
+  std::vector<std::string> touched;
+  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
+    if (count >= 0.01 * interior(kCountedN)) touched.push_back(touched_words(line, count));
+  }
+  return measured(touched.empty(), touched.empty()
+                                       ? "host code touches no field in an iteration"
+                                       : "in each iteration host code touches " + join(touched));
+}
+
+Measured migration_stopped(Bench* bench) {
+  constexpr int kIterations = 20;
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU: no page moves here");
+  auto migrated = [&](int iterations) {
+    double bytes = 0;
+    for (const TraceRow& row :
+         bench->trace(bench->have.program, 0, iterations).table("migration")) {
+      bytes += row.bytes;
+    }
+    return bytes;
+  };
+  const double bytes = (migrated(2 * kIterations) - migrated(kIterations)) / kIterations;
+  const double field = points(bench->default_n(bench->have.program)) * sizeof(float);
+  return measured(bytes < 0.01 * field,
+                  format("%.2g MB an iteration, %.2g %% of a field", 1e-6 * std::max(0.0, bytes),
+                         100 * std::max(0.0, bytes) / field));
+}
+
+Measured sum_stays(Bench* bench) {
+  std::vector<std::string> touched;
+  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
+    if (count >= 0.5) touched.push_back(touched_words(line, count));
+  }
+  return measured(touched.empty(), touched.empty()
+                                       ? "host code touches no managed memory in an iteration"
+                                       : "in each iteration host code touches " + join(touched));
+}
+
+namespace {
+
+/// Sectors are told as of 32 floats: 4 are the fewest.
+double sectors_per_request(const KernelCount::Accesses& all) {
+  return all.bytes > 0 ? all.sectors / (all.bytes / (32 * sizeof(float))) : 0;
+}
+
+}  // namespace
+
+Measured coalesced(Bench* bench) {
+  constexpr double kMost = 6;
+  std::vector<std::string> each, far;
+  double loads = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    // A few values a block are no traffic.
+    if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
+    const double load = sectors_per_request(kernel.loads);
+    const double store = sectors_per_request(kernel.stores);
+    loads = std::max(loads, load);
+    each.push_back(kernel.name + format(": %.3g a load, %.3g a store", load, store));
+    if (std::max(load, store) > kMost) far.push_back(kernel.name);
+  }
+  if (loads == 0) throw NotMeasurable("no kernel reads a field");
+  std::string found;
+  for (const std::string& kernel : each) found += (found.empty() ? "" : "; ") + kernel;
+  std::string advice;
+  if (!far.empty() && far.size() < each.size()) {
+    advice =
+        "One idx has to serve all kernels: neighbours in i are neighbours in memory "
+        "(std::size_t(j) * n + i), and in each kernel i comes from threadIdx.x. make count "
+        "STEP=06 shows, line by line, which of the two is not so in " +
+        join(far) + ".";
+  }
+  return measured(far.empty(), found + " (of 32 floats; 4 are the fewest)", advice);
+}
+
+namespace {
+
+/// Where there is no GPU: how the fields compare with the L2 caches that are common.
+std::string against_common_l2(int n, double fields) {
+  constexpr struct {
+    const char* gpu;
+    double bytes;
+  } kCaches[] = {{"an H200", 60e6}, {"an H100", 50e6}, {"an A100", 40e6}};
+  std::vector<std::string> times;
+  for (const auto& cache : kCaches) {
+    times.push_back(format("%.2g times %s of %s", fields / cache.bytes,
+                           times.empty() ? "the L2 cache" : "that", cache.gpu));
+  }
+  return format("needs a GPU; at n = %d both fields have %.3g MB: ", n, 1e-6 * fields) +
+         join(times);
+}
+
+}  // namespace
+
+Measured beyond_l2(Bench* bench) {
+  const int n = bench->default_n(bench->have.program);
+  const double fields = 2 * points(n) * sizeof(float);
+  if (!bench->have.on_gpu) throw NotMeasurable(against_common_l2(n, fields));
+  const double l2 = bench->l2_bytes();
+  return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
+                                           n, 1e-6 * fields, 1e-6 * l2, fields / l2));
+}
+
+Measured copy_from_dram(Bench* bench) {
+  const int n = bench->default_n(bench->have.program);
+  const double bytes = bench->dram_bytes("copy", n) / points(n);
+  return measured(bytes > 7 && bytes < 9.6, format("%.3g bytes a point", bytes));
+}
+
+Measured near_eight_bytes(Bench* bench) {
+  const int n = bench->default_n(bench->have.program);
+  const double bytes = bench->dram_bytes("sweep", n) / points(n);
+  return measured(bytes <= 9, format("%.3g bytes a point, at n = %d", bytes, n));
+}
+
+Measured one_atomic_a_block(Bench* bench) {
+  double atomics = 0, blocks = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) atomics += kernel.atomics;
+  for (const TraceRow& kernel : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
+    blocks = std::max(blocks, kernel.blocks * kernel.count);
+  }
+  if (blocks == 0) throw NotMeasurable("no kernel was launched");
+  // Who counts the blocks that are done may add a few: one for each row of blocks, say.
+  return measured(atomics <= 1.5 * blocks, format("%.4g a block, %.3g a point", atomics / blocks,
+                                                  atomics / interior(kCountedN)));
+}
+
+Measured tile_in_shared_memory(Bench* bench) {
+  double stores = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    stores = std::max(stores, kernel.shared_values / kernel.launches / interior(kCountedN));
+  }
+  return measured(stores >= 0.9, format("%.3g values a point are put there", stores));
+}
+
+Measured fewer_loads(Bench* bench) {
+  // Without a tile a sweep loads each point and its four neighbours.
+  constexpr double kWithout = 5;
+  double loads = 0, requests = 0;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    // The copy loads each point once, and the sweep more often.
+    const double each = kernel.launches * interior(kCountedN);
+    loads = std::max(loads, kernel.loads.bytes / sizeof(float) / each);
+    requests = std::max(requests, 32 * kernel.loads.requests / each);
+  }
+  if (loads == 0) throw NotMeasurable("no kernel reads a field");
+  return measured(
+      loads <= 0.5 * kWithout,
+      format("%.3g loads a point (%.0f without a tile); %.3g requests for 32 points (%.0f)", loads,
+             kWithout, requests, kWithout));
+}
+
+}  // namespace validate

@@ -1,0 +1,96 @@
+#include "goals/measures.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// What a job of two ranks, of which each has one neighbour, does in kJobSweeps sweeps and the
+/// checks among them: a run with more checks less one with fewer.
+constexpr int kJobCheck = 48, kJobChecks = 2, kJobSweeps = kJobCheck * kJobChecks;
+constexpr int kJobN = 128;
+
+// Large enough for passes that outlast an exchange, and smaller than the step's own n: there it is
+// harder to hide.
+constexpr int kScalingN = 16384, kScalingSweeps = 1920;
+
+double of_job(Bench* bench, const char* table, const std::string& name, double TraceRow::*member) {
+  return difference(
+      [&](int times) -> const Trace& {
+        return bench->trace_job(kJobN, times * kJobSweeps, kJobCheck);
+      },
+      table, name, member);
+}
+
+}  // namespace
+
+Measured exchange_before_passes(Bench* bench) {
+  const double messages = of_job(bench, "libraries", "ncclSend", &TraceRow::count) / 2;
+  const double bytes = of_job(bench, "libraries", "ncclSend", &TraceRow::bytes) / 2;
+  if (messages == 0) return measured(false, "ncclSend is not called");
+  const double sweeps = kJobSweeps / messages, rows = bytes / messages / (kJobN * sizeof(float));
+  return measured(sweeps >= 4 && rows <= 1.1 * sweeps,
+                  format("%.3g rows to each neighbour, every %.3g sweeps", rows, sweeps));
+}
+
+Measured nothing_through_host(Bench* bench) {
+  double bytes = 0;
+  for (const char* host : {"pageable", "pinned"}) {
+    bytes += of_job(bench, "copies", host, &TraceRow::bytes) / 2;
+  }
+  const double a_sweep = bytes / kJobSweeps;
+  return measured(a_sweep <= sizeof(double),
+                  format("%.3g bytes a sweep and rank between a GPU and its host", a_sweep));
+}
+
+Measured sums_at_checks(Bench* bench) {
+  const double sums = of_job(bench, "libraries", "ncclAllReduce", &TraceRow::count) / 2;
+  return measured(sums > 0 && sums <= kJobChecks,
+                  format("%.3g in %d checks, and %d sweeps", sums, kJobChecks, kJobSweeps));
+}
+
+Measured exchange_beside_kernel(Bench* bench) {
+  const double beside = of_job(bench, "beside a kernel", "ncclSend", &TraceRow::count) / 2;
+  const double alone = of_job(bench, "beside no kernel", "ncclSend", &TraceRow::count) / 2;
+  if (beside + alone == 0) return measured(false, "ncclSend is not called");
+  return measured(
+      beside >= 0.99 * (beside + alone),
+      format("%.3g of %.3g have a kernel that need not wait for them", beside, beside + alone));
+}
+
+Measured host_waits_late(Bench* bench) {
+  const double waits = of_job(bench, "waits", "kernels left", &TraceRow::count) / 2;
+  const double idle = of_job(bench, "waits", "no kernels left", &TraceRow::count) / 2;
+  return measured(idle == 0,
+                  format("in %d checks and %d sweeps the host waits %.3g times; after %.3g of them "
+                         "the GPU has nothing left to do",
+                         kJobChecks, kJobSweeps, waits, idle),
+                  waits > kJobChecks
+                      ? "It waits more often than once a check: what waits in a pass "
+                        "(cudaDeviceSynchronize, ranks.wait, a copy that is not asynchronous)?"
+                      : "");
+}
+
+Measured scales(Bench* bench) {
+  const int ranks = bench->ranks_with_gpus();
+  const std::string& program = bench->have.program;
+  const double one = bench->milliseconds_of_job(program, 1, kScalingN, kScalingSweeps);
+  const double all = bench->milliseconds_of_job(program, ranks, kScalingN, kScalingSweeps);
+  const double efficiency = one / all / ranks;
+  return measured(efficiency >= 0.85,
+                  format("%d GPUs: %.3g times as fast as one, %.3g %% of %d, at n = %d", ranks,
+                         one / all, 100 * efficiency, ranks, kScalingN));
+}
+
+Measured faster_than_blocking(Bench* bench) {
+  const int ranks = bench->ranks_with_gpus();
+  const double now =
+      bench->milliseconds_of_job(bench->have.program, ranks, kScalingN, kScalingSweeps);
+  const double before =
+      bench->milliseconds_of_job(bench->have.before, ranks, kScalingN, kScalingSweeps);
+  return measured(now <= 0.97 * before,
+                  format("%.4g us a sweep, and %.4g us in step 14, on %d GPUs at "
+                         "n = %d",
+                         1e3 * now, 1e3 * before, ranks, kScalingN));
+}
+
+}  // namespace validate

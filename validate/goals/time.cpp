@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "goals/measures.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kRangesN = 64, kRangesIterations = 7;
+
+/// How often something was noted in kCountedSweeps sweeps, by the program that runs on the CPU.
+constexpr int kCountedSweeps = 240;
+
+/// Ranges that are opened more often than closed: "copy_field is opened 7 times and closed 6".
+std::string open_ranges(const Trace& trace) {
+  std::map<std::string, double> open, closed;
+  for (const TraceRow& range : trace.table("open")) open[range.name] += range.count;
+  for (const TraceRow& range : trace.table("nvtx")) closed[range.name] += range.count;
+  std::vector<std::string> words;
+  for (const auto& [name, count] : open) {
+    const double pushed = count + closed[name];
+    words.push_back(
+        format("%s is opened %.0f time%s and ", name.c_str(), pushed, pushed == 1 ? "" : "s") +
+        (closed[name] == 0 ? "never closed" : format("closed %.0f", closed[name])));
+  }
+  return join(words);
+}
+
+}  // namespace
+
+Measured ranges_in_loop(Bench* bench) {
+  const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
+  std::vector<std::string> names;
+  std::string too_often;
+  bool in_a_loop = false;
+  for (const TraceRow& range : trace.table("nvtx")) {
+    if (range.count == trace.iterations) names.push_back(range.name);
+    if (range.count > trace.iterations) {
+      in_a_loop |= range.count >= (kRangesN - 2) * trace.iterations;
+      too_often += format("; %s is entered %.0f times", range.name.c_str(), range.count);
+    }
+  }
+  const std::string found =
+      names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
+  const std::string open = open_ranges(trace);
+  return measured(names.size() >= 2,
+                  format("in %d iterations: ", trace.iterations) + found + too_often +
+                      (open.empty() ? "" : "; " + open),
+                  !open.empty()       ? kCloseRanges
+                  : too_often.empty() ? ""
+                  : in_a_loop         ? "Is one pushed inside of a loop over rows or columns? It "
+                                        "belongs before the outer one, its pop behind it."
+                                      : "Do two functions push the same name?");
+}
+
+Measured ranges_outside(Bench* bench) {
+  const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
+  std::vector<std::string> names;
+  for (const TraceRow& range : trace.table("nvtx")) {
+    if (range.count < trace.iterations) names.push_back(range.name);
+  }
+  const std::string open = names.size() >= 3 ? "" : open_ranges(trace);
+  return measured(names.size() >= 3,
+                  (names.empty() ? "none" : join(names)) + (open.empty() ? "" : "; " + open),
+                  open.empty() ? "" : kCloseRanges);
+}
+
+Measured ranges_closed(Bench* bench) {
+  const std::string open =
+      open_ranges(bench->trace(bench->have.program, kRangesN, kRangesIterations));
+  return measured(open.empty(), open.empty() ? "all" : open);
+}
+
+Measured work_outweighs_start(Bench* bench) {
+  constexpr int kIterations = 10, kRunIterations = 288;
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU, whose start-up is to be outweighed");
+  const Trace& trace = bench->trace(bench->have.program, 0, kIterations);
+  double in_loop = 0;
+  for (const TraceRow& range : trace.table("nvtx")) {
+    if (range.count == kIterations) in_loop += 1e-9 * range.total_ns;
+  }
+  if (in_loop == 0) throw NotMeasurable("needs the NVTX ranges of step 01");
+  const double rest = trace.seconds - in_loop;
+  const double run = in_loop / kIterations * kRunIterations;
+  const double share = run / (run + rest);
+  return measured(share >= 0.95, format("%.1f %% of %d iterations at n = %d (%.2f s of %.2f s)",
+                                        100 * share, kRunIterations, trace.n, run, run + rest));
+}
+
+namespace {
+
+/// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
+/// first launch may wait for its pages.
+double sweep_ns(Bench* bench, const std::string& program, int n, int iterations) {
+  const Trace& trace = bench->trace(program, n, iterations);
+  double ns = 0;
+  for (const TraceRow& kernel : trace.table("kernels")) {
+    if (kernel.name.find("copy") == std::string::npos) {
+      ns += kernel.median_ns * kernel.count / iterations;
+    }
+  }
+  if (ns == 0) throw NotMeasurable("no kernel was traced");
+  return ns;
+}
+
+}  // namespace
+
+Measured sweep_faster(Bench* bench) {
+  need_gpu(bench);
+  const int n = bench->default_n(bench->have.program);
+  const double before = sweep_ns(bench, bench->have.before, n, 5);
+  const double now = sweep_ns(bench, bench->have.program, n, 20);
+  return measured(before / now >= 20,
+                  format("%.3g times: %.3g ms, and %.3g ms in the step before, at n = %d",
+                         before / now, 1e-6 * now, 1e-6 * before, n));
+}
+
+Measured told_not_judged(Bench* bench) {
+  need_gpu(bench);
+  const int n = bench->default_n(bench->have.program);
+  const double before = sweep_ns(bench, bench->have.before, n, 50);
+  const double now = sweep_ns(bench, bench->have.program, n, 50);
+  return measured(true, format("%.4g ms, and %.4g ms in the step before, at n = %d", 1e-6 * now,
+                               1e-6 * before, n));
+}
+
+namespace {
+
+/// Milliseconds an iteration of this program and of the one of the step before, at this one's n.
+struct Times {
+  int n;
+  double now, before;
+};
+
+/// The fastest of `runs` runs of each program, in turn. Between runs the time of a launch, which is
+/// the CPU's, differs by a sixth (18.4 to 21.4 us per sweep of step 10 at n = 512, on one H200): on
+/// a small grid one run is too few.
+Times both_times(Bench* bench, int iterations, int runs) {
+  need_gpu(bench);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  Times least = {bench->default_n(bench->have.program), kNone, kNone};
+  for (int k = 0; k < runs; ++k) {
+    least.now = std::min(least.now, bench->milliseconds(bench->have.program, least.n, iterations));
+    least.before =
+        std::min(least.before, bench->milliseconds(bench->have.before, least.n, iterations));
+  }
+  return least;
+}
+
+}  // namespace
+
+Measured iteration_shorter(Bench* bench) {
+  const Times times = both_times(bench, 50, 1);
+  return measured(times.now <= 0.6 * times.before,
+                  format("%.3g ms, and %.3g ms in the step before, at n = %d: %.2g of it",
+                         times.now, times.before, times.n, times.now / times.before));
+}
+
+Measured more_sweeps_a_second(Bench* bench) {
+  const Times times = both_times(bench, 2000, 3);
+  return measured(times.before >= 4.5 * times.now,
+                  format("%.3g times: %.3g us a sweep, and %.3g us in the step before, at n = %d",
+                         times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
+}
+
+namespace {
+
+/// Bandwidth at 8 bytes an update over that of a copy, both measured now.
+Measured share_of_copy(Bench* bench, int iterations, double least) {
+  need_gpu(bench);
+  const int n = bench->default_n(bench->have.program);
+  const double ms = bench->milliseconds(bench->have.program, n, iterations);
+  const double share = 8 * points(n) / (1e-3 * ms) / bench->copy_bandwidth();
+  return measured(share >= least, format("%.3g times: %.4g ms a sweep at n = %d, %.0f GB/s", share,
+                                         ms, n, 8e-6 * points(n) / ms));
+}
+
+}  // namespace
+
+Measured near_copy(Bench* bench) { return share_of_copy(bench, 200, 0.8); }
+
+Measured past_copy(Bench* bench) { return share_of_copy(bench, 480, 4); }
+
+namespace {
+
+double on_the_cpu(Bench* bench, const char* table, const std::string& name) {
+  const std::string& program = bench->have.on_cpu;
+  if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
+  return difference(
+      [&](int times) -> const Trace& { return bench->trace(program, 64, times * kCountedSweeps); },
+      table, name, &TraceRow::count);
+}
+
+}  // namespace
+
+Measured few_waits(Bench* bench) {
+  const double waits = on_the_cpu(bench, "waits", "");
+  return measured(5 * waits <= kCountedSweeps,
+                  format("the host waits %.3g times in %d sweeps", waits, kCountedSweeps));
+}
+
+Measured waits_late(Bench* bench) {
+  const double waits = on_the_cpu(bench, "waits", "");
+  const double idle = on_the_cpu(bench, "waits", "no kernels left");
+  return measured(idle == 0, format("after %.3g of %.3g waits it has nothing left", idle, waits));
+}
+
+Measured sweeps_together(Bench* bench) {
+  const double kernels = on_the_cpu(bench, "handed over", "kernel");
+  const double graphs = on_the_cpu(bench, "handed over", "graph");
+  return measured(3 * (kernels + graphs) <= kCountedSweeps,
+                  format("%.3g kernels and %.3g graphs are launched in %d sweeps", kernels, graphs,
+                         kCountedSweeps));
+}
+
+Measured several_sweeps_a_launch(Bench* bench) {
+  const double launches = on_the_cpu(bench, "kernels", "");
+  return measured(4 * launches <= kCountedSweeps,
+                  format("%.3g kernels make %d sweeps", launches, kCountedSweeps));
+}
+
+double difference(const std::function<const Trace&(int)>& trace_of, const char* table,
+                  const std::string& name, double TraceRow::*member) {
+  double all = 0;
+  for (const int times : {1, 2}) {
+    for (const TraceRow& row : trace_of(times).table(table)) {
+      if (row.name.find(name) != std::string::npos) all += (times == 1 ? -1 : 1) * row.*member;
+    }
+  }
+  return all;
+}
+
+}  // namespace validate

@@ -1,0 +1,172 @@
+#include "judge/cases.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+namespace validate {
+namespace {
+
+/// The first step whose sweeps are fast enough for kBeyondN on the CPU.
+constexpr int kFirstFastStep = 8;
+/// The first step whose passes have several sweeps, or whose rows of a warp have their own rhythm.
+constexpr int kFirstPassStep = 12;
+constexpr int kPassIterations = 13;
+/// Enough for sizes that are tried for their own sake.
+constexpr int kFewIterations = 4;
+/// Strips of 128 columns, and those of which 104 are stored, leave a narrow last one of it.
+constexpr int kNarrowStripN = 521;
+
+int most_ranks(const std::vector<Case>& cases) {
+  int most = 0;
+  for (const Case& run : cases) most = std::max(most, run.ranks);
+  return most;
+}
+
+}  // namespace
+
+int usual_iterations(lab::ProblemKind problem, int n) {
+  if (n > 1000) return 3;
+  switch (problem) {
+    case lab::ProblemKind::kProbe:
+      // Once an odd number: there it shows which of two fields is taken for the result.
+      return n < 200 ? 10 : 11;
+    case lab::ProblemKind::kHarmonic:
+      return 5;
+    case lab::ProblemKind::kLaplace:
+      break;
+  }
+  return 20;
+}
+
+std::vector<Case> usual_cases() {
+  using lab::ProblemKind;
+  std::vector<Case> cases;
+  // The probe first: it shows nearly every mistake, and shows it at once.
+  for (int n : {100, 250}) {
+    for (ProblemKind problem :
+         {ProblemKind::kProbe, ProblemKind::kLaplace, ProblemKind::kHarmonic}) {
+      cases.push_back({problem, n, usual_iterations(problem, n)});
+    }
+  }
+  // A missing barrier often does no harm on a grid so small that every block runs at once; and grid
+  // and block exchanged in a launch are as good, as long as the grid is a block's 32 x 32 at most.
+  // Of 33, 129 and 130 points a block of 32, 64 or 128 has one or two in a last one of its own: one
+  // that only the boundary, or nothing, seems to need. And what loses less than a block of all
+  // points loses a row of few.
+  for (int n : {33, 129, 130}) cases.push_back({ProblemKind::kProbe, n, kFewIterations});
+  cases.push_back({ProblemKind::kProbe, kLargestUsualN, 10});
+  return cases;
+}
+
+std::vector<Case> cases_for_gpu(const std::vector<int>& ranks) {
+  using lab::ProblemKind;
+  const int most = ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end());
+  const int few = std::min(2, most);
+  // problem, n, iterations, --check-every, tolerance, ranks, ways of exchange
+  std::vector<Case> cases = {{ProblemKind::kProbe, 100, 10, 0, 0, most},
+                             {ProblemKind::kLaplace, 250, 20, 0, 0, few},
+                             {ProblemKind::kProbe, kLargestUsualN, 10, 0, 0, most}};
+  if (most > 1) {
+    cases.push_back({ProblemKind::kProbe, 100, 10, 0, 0, most, "mpi"});
+    cases.push_back({ProblemKind::kProbe, 100, 10, 0, 0, most, "nccl"});
+    cases.push_back({ProblemKind::kProbe, 100, 10, 1, 0, most, "nccl"});
+  }
+  return cases;
+}
+
+std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks) {
+  if (ranks.empty()) return cases;
+  const int most = *std::max_element(ranks.begin(), ranks.end());
+  std::vector<Case> jobs;
+  std::size_t next = 0;
+  for (Case run : cases) {
+    const bool probe = run.problem == lab::ProblemKind::kProbe;
+    // So small a grid becomes one whose ranks have few rows, all of which are neighbours', too.
+    if (run.iterations == kFewIterations && run.n < kFewRowsARank * most && cases.size() > 1) {
+      run.ranks = most;
+      run.n = kFewRowsARank * most;
+      jobs.push_back(run);
+      continue;
+    }
+    for (std::size_t k = 0; k < (probe ? ranks.size() : 1); ++k) {
+      run.ranks = ranks[probe ? k : next++ % ranks.size()];
+      jobs.push_back(run);
+    }
+    // Both ways of exchange, where there are both: one of them nobody has asked for yet.
+    if (probe && run.n == cases[0].n && most > 1) {
+      run.ranks = most;
+      for (const char* halos : {"mpi", "nccl"}) {
+        run.halos = halos;
+        jobs.push_back(run);
+      }
+      // By NCCL the host need not wait for exchanges: then as many checks as can be are under way.
+      run.check_every = 1;
+      jobs.push_back(run);
+    }
+  }
+  return jobs;
+}
+
+std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
+  constexpr int kMaxN = 250;  // such mistakes show on small grids, too
+  std::vector<Case> more;
+  std::set<std::pair<int, int>> tried;
+  for (Case run : cases) {
+    if (run.n > kMaxN) {
+      // Beside a boundary whose columns a strip's halo holds, and not the strip itself.
+      if (run.n != kLargestUsualN || !tried.insert({kNarrowStripN, 0}).second) continue;
+      run.n = kNarrowStripN;
+      run.iterations = kUnevenIterations;
+      more.push_back(run);
+      continue;
+    }
+    if (run.iterations == kFewIterations || !tried.insert({run.n, run.ranks}).second) continue;
+    const bool as_usual = run.iterations == usual_iterations(run.problem, run.n);
+    if (as_usual) run.iterations = kUnevenIterations;
+    for (int check_every : {0, 1, 7}) {
+      // A job of ranks takes a while to start: all of them at one size.
+      if (run.ranks > 0 && as_usual && check_every > 0 && run.n != cases[0].n) continue;
+      run.check_every = check_every;
+      if (check_every > 0 || as_usual) more.push_back(run);
+    }
+  }
+  return more;
+}
+
+void add_orders(std::vector<Case>* cases) {
+  constexpr int kMaxShuffledN = 250;
+  const std::vector<Case> forward = *cases;
+  const int ranks = std::min(3, most_ranks(forward));
+  for (const char* order : {"reverse", "shuffled"}) {
+    for (Case run : forward) {
+      const bool reverse = std::strcmp(order, "reverse") == 0;
+      const bool by_nccl = run.halos && std::strcmp(run.halos, "nccl") == 0;
+      if (run.problem != lab::ProblemKind::kProbe || (run.halos && !(by_nccl && reverse)) ||
+          (!run.halos && run.ranks != ranks)) {
+        continue;
+      }
+      // Small grids have all that depends on chance.
+      if (!reverse && run.n > kMaxShuffledN) continue;
+      run.order = order;
+      cases->push_back(run);
+    }
+  }
+}
+
+void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<Case>* cases) {
+  const int sweeps = step >= kFirstPassStep ? kPassIterations : 3;
+  const int ranks = most_ranks(*cases);
+  auto add = [&](int n, int iterations, int ranks_then) {
+    cases->push_back({lab::ProblemKind::kProbe, n, iterations, 0, 0, ranks_then});
+  };
+  if (multiples) {
+    add(kMultipleN, kFewIterations, ranks);
+    add(kLargeMultipleN, sweeps, ranks);
+    if (step >= kFirstFastStep) add(kBeyondN, 1, ranks);
+  }
+  if (own_n > 0) add(own_n, sweeps, own_ranks > 0 ? own_ranks : ranks);
+}
+
+}  // namespace validate

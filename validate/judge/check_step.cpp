@@ -1,0 +1,132 @@
+#include "judge/check_step.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include <lab/run.h>
+
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr const char* kByLuck =
+    "The GPU was right by luck: the CPU, which looks at every access, finds this.";
+
+void quietly(const std::string&) {}
+
+/// What is tried besides the cases. Says in *not_tried if the step's own n cannot be.
+Extent extent_of(const StepCheck& asked, std::string* not_tried) {
+  Extent extent;
+  extent.sizes = asked.cases.empty();
+  extent.every_order = asked.every_order;
+  if (!asked.gpu || !extent.sizes) return extent;
+  const int n = default_n(asked.program);
+  // The reference has two fields, and the program may need as much on the host.
+  const double bytes = 16.0 * n * n;
+  if (bytes > static_cast<double>(lab::available_host_memory())) {
+    *not_tried = format("n = %d, its own, was not tried: the reference needs %.1f GB of memory", n,
+                        1e-9 * bytes);
+  } else {
+    extent.own_n = n;
+  }
+  return extent;
+}
+
+/// The one verdict of both, if the CPU has one. What is wrong on both is explained by the CPU,
+/// which is faster and knows more.
+Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
+  if (cpu.kind == Verdict::kWrong) {
+    if (gpu.kind == Verdict::kRight) cpu.details.push_back(kByLuck);
+    return cpu;
+  }
+  gpu.remarks.push_back("The CPU, in place of the GPU, agrees: " +
+                        cpu.summary.substr(std::string("right: ").size()));
+  for (const std::string& remark : cpu.remarks) {
+    // Both may say of the program what it is.
+    if (std::count(gpu.remarks.begin(), gpu.remarks.end(), remark) == 0) {
+      gpu.remarks.push_back(remark);
+    }
+  }
+  return gpu;
+}
+
+/// The verdict of a GPU on few runs, and of the CPU in its place on all of them.
+Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progress& progress) {
+  const std::vector<Case> usual = with_ranks(usual_cases(), asked.ranks);
+  std::future<Verdict> on_cpu = std::async(std::launch::async, [&] {
+    Extent all = extent;
+    all.own_n = 0;
+    all.every_order = true;
+    return check_program(asked.on_cpu, usual, asked.time_limit, quietly, asked.at_hand, all);
+  });
+  Extent few;
+  few.own_n = extent.own_n;
+  few.few_checks = true;
+  few.explain = false;
+  const Verdict gpu =
+      check_program(asked.program, cases_for_gpu(asked.ranks), asked.time_limit, progress, {}, few);
+  progress("on the CPU, in place of the GPU");
+  const Verdict cpu = on_cpu.get();
+  if (gpu.kind != Verdict::kRight && gpu.kind != Verdict::kWrong) return gpu;
+  if (cpu.kind == Verdict::kWrong || (cpu.kind == Verdict::kRight && gpu.kind == Verdict::kRight)) {
+    return verdict_of_both(gpu, cpu);
+  }
+  // The CPU does not say: the GPU has to.
+  const bool known = gpu.kind == Verdict::kWrong;
+  return check_program(asked.program, known ? std::vector<Case>{gpu.run} : usual, asked.time_limit,
+                       progress, asked.at_hand, known ? Extent() : extent);
+}
+
+/// Short runs in which every access is looked at.
+Verdict look(const StepCheck& asked, const Progress& progress) {
+  std::vector<Case> cases;
+  for (const int n : asked.look_at) {
+    cases.push_back({lab::ProblemKind::kProbe, n, asked.look_sweeps});
+  }
+  // One number of ranks will do.
+  std::vector<int> ranks;
+  if (!asked.ranks.empty()) {
+    ranks = {std::min(3, *std::max_element(asked.ranks.begin(), asked.ranks.end()))};
+  }
+  return check_program(asked.at_hand.watched, with_ranks(cases, ranks), asked.time_limit, progress,
+                       {asked.at_hand.source, ""});
+}
+
+/// What the look found of a right program is the verdict. If it could not be made, nothing is said.
+void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
+  if (found.kind == Verdict::kWrong) {
+    if (on_gpu) found.details.push_back(kByLuck);
+    *verdict = std::move(found);
+  } else if (found.kind == Verdict::kRight) {
+    verdict->remarks.push_back(
+        "No race, no access out of bounds, no read of memory that nothing wrote.");
+  }
+}
+
+}  // namespace
+
+Verdict check_step(const StepCheck& asked, const Progress& progress) {
+  // Beside a GPU the CPU has nothing else to do.
+  std::future<Verdict> beside;
+  if (asked.gpu && !asked.look_at.empty()) {
+    beside = std::async(std::launch::async, [&] { return look(asked, quietly); });
+  }
+  std::string not_tried;
+  const Extent extent = extent_of(asked, &not_tried);
+  const bool usual = asked.cases.empty();
+  Verdict verdict =
+      usual && !asked.on_cpu.empty()
+          ? check_on_both(asked, extent, progress)
+          : check_program(asked.program,
+                          with_ranks(usual ? usual_cases() : asked.cases, asked.ranks),
+                          asked.time_limit, progress, asked.at_hand, extent);
+  if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
+  if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {
+    add_look(asked.gpu, beside.valid() ? beside.get() : look(asked, progress), &verdict);
+  }
+  return verdict;
+}
+
+}  // namespace validate

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run/steps.h"
+
+namespace validate {
+
+/// The times of one program's iterations.
+struct Timing {
+  double median = 0, q1 = 0, q3 = 0;  ///< milliseconds; median 0: not measured
+  int samples = 0;
+
+  bool measured() const { return median > 0; }
+  double spread_percent() const { return measured() ? 100 * (q3 - q1) / median : 0; }
+};
+
+/// What the machine is: from the program `bandwidth`, nvidia-smi and /proc.
+struct Machine {
+  bool has_gpu = false;
+  int gpus = 0;
+  std::string why_not;  ///< where there is no usable GPU
+  std::string gpu, compute_capability, cuda, driver = "unknown", cpu = "unknown";
+  double copy_gb_per_s = 0, copy_q1 = 0, copy_q3 = 0;  ///< the best of the ways to copy
+  std::string copy_way;
+};
+
+/// One step's line of the ladder.
+struct LadderRow {
+  Step step;
+  std::string verdict;  ///< "right", "WRONG", "not run"
+  std::string note;
+  Timing time, before;       ///< before: the step before, at this n
+  int ranks = 0;             ///< of the job that was timed; 0: a program of one process
+  bool before_alone = true;  ///< the step before is a program of one process
+};
+
+/// Serial code at one n.
+struct SerialTimes {
+  Timing best, strided;
+};
+
+/// All that a run of the ladder finds out.
+struct Ladder {
+  Machine machine;
+  std::vector<LadderRow> rows;
+  std::map<int, SerialTimes> serial;  ///< by n
+  bool cannot_run = false;            ///< a step, by the machine's fault
+};
+
+}  // namespace validate

@@ -1,0 +1,261 @@
+#include "ladder/table.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <vector>
+
+#include <unistd.h>
+
+#include "run/steps.h"
+
+namespace validate {
+namespace {
+
+constexpr double kBytesPerPoint = 8;  // one float read and one written: the least a sweep can move
+constexpr std::size_t kWidth = 80;    // columns of a terminal
+
+std::string number(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+/// About four significant digits, without an exponent.
+std::string significant(double value) {
+  if (value >= 1000) return number(value, 0);
+  if (value >= 100) return number(value, 1);
+  if (value >= 10) return number(value, 2);
+  if (value >= 1) return number(value, 3);
+  return number(value, 4);
+}
+
+double mpoints_per_s(const LadderRow& row) {
+  return 1e-3 * row.step.n * row.step.n / row.time.median;
+}
+
+/// Whether the step has kernels: what runs on the CPU is not told against the GPU's bandwidth.
+bool runs_on_gpu(const LadderRow& row) {
+  return std::filesystem::path(row.step.source).extension() == ".cu";
+}
+
+double gb_per_s(const LadderRow& row) { return 1e-3 * kBytesPerPoint * mpoints_per_s(row); }
+
+/// How many GPUs the row's time is of: ranks that outnumber them share them.
+int gpus_of(const LadderRow& row, const Machine& machine) {
+  return std::max(1, std::min(row.ranks, machine.gpus));
+}
+
+/// What a copy on all GPUs of the row's time would reach together, in GB/s; 0 where the step is not
+/// to be told against it.
+double copy_gb_per_s(const LadderRow& row, const Machine& machine) {
+  return runs_on_gpu(row) ? machine.copy_gb_per_s * gpus_of(row, machine) : 0;
+}
+
+bool is_timed_job(const LadderRow& row) { return row.ranks > 0 && row.time.measured(); }
+
+/// On how many GPUs the jobs of ranks were timed: "14, 15: on 2 GPUs, a rank each; the step before
+/// 14 ran on one". All jobs of a run have as many ranks. Empty where there is none.
+std::string jobs_in_words(const std::vector<LadderRow>& rows, const Machine& machine) {
+  std::string numbers, how, before;
+  for (const LadderRow& row : rows) {
+    if (!is_timed_job(row)) continue;
+    numbers += (numbers.empty() ? "" : ", ") + row.step.number();
+    how = (row.ranks > machine.gpus ? "" : "on ") + gpus_in_words(row, machine);
+    if (gpus_of(row, machine) > 1 && row.before_alone && row.before.measured()) {
+      before = "; the step before " + row.step.number() + " ran on one";
+    }
+  }
+  return numbers.empty() ? "" : numbers + ": " + how + before;
+}
+
+/// Prints a paragraph, in lines of at most 80 columns, each with `indent` before it.
+void print_wrapped(const std::string& text, const std::string& indent = "") {
+  std::string line;
+  for (const std::string& word : split(text, ' ')) {
+    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kWidth) {
+      std::printf("%s%s\n", indent.c_str(), line.c_str());
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  std::printf("%s%s\n", indent.c_str(), line.c_str());
+}
+
+std::string ms_text(const Timing& time) { return time.measured() ? significant(time.median) : "-"; }
+
+std::string ratio_text(const Timing& other, const LadderRow& row) {
+  return other.measured() ? significant(other.median / row.time.median) : "-";
+}
+
+std::string utc_date() {
+  char date[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
+  return date;
+}
+
+/// The table's lines with # before them: on what machine, and what its serial code takes.
+void write_comments(std::FILE* file, const Ladder& ladder) {
+  const Machine& machine = ladder.machine;
+  std::fprintf(file, "# The ladder: every solution, validated and timed. Written by `make run`.\n");
+  std::fprintf(file, "# date\t%s\n", utc_date().c_str());
+  std::fprintf(file, "# gpu\t%s\n", machine.has_gpu ? machine.gpu.c_str() : "none");
+  if (machine.has_gpu) {
+    std::fprintf(file, "# compute_capability\t%s\n# cuda\t%s\n# driver\t%s\n",
+                 machine.compute_capability.c_str(), machine.cuda.c_str(), machine.driver.c_str());
+    std::fprintf(file, "# copy_gb_per_s\t%.1f\tq1\t%.1f\tq3\t%.1f\tby\t%s\n", machine.copy_gb_per_s,
+                 machine.copy_q1, machine.copy_q3, machine.copy_way.c_str());
+  }
+  std::fprintf(file, "# cpu\t%s\n", machine.cpu.c_str());
+  auto write_serial = [file](const char* which, int n, const Timing& time) {
+    std::fprintf(file, "# serial\t%s\tn\t%d\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n", which, n,
+                 time.median, time.q1, time.q3, time.samples);
+  };
+  for (const auto& [n, serial] : ladder.serial) {
+    write_serial("best", n, serial.best);
+    write_serial("strided", n, serial.strided);
+  }
+}
+
+void write_row(std::FILE* file, const LadderRow& row, const Ladder& ladder) {
+  std::fprintf(file, "%s\t%s\t%s\t%d\t", row.step.name.c_str(), row.step.title.c_str(),
+               row.verdict.c_str(), row.step.n);
+  if (!row.time.measured()) {
+    std::fprintf(file, "-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t%s\n", row.note.c_str());
+    return;
+  }
+  const auto at_n = ladder.serial.find(row.step.n);
+  const SerialTimes serial = at_n != ladder.serial.end() ? at_n->second : SerialTimes{};
+  auto ratio = [&](const Timing& other) {
+    return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
+  };
+  const double copy = copy_gb_per_s(row, ladder.machine);
+  std::fprintf(file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t", row.time.median, row.time.q1,
+               row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row));
+  std::fprintf(file, "%s\t%s\t%s\t%s\t%s\t%s\n",
+               copy > 0 ? number(100 * gb_per_s(row) / copy, 3).c_str() : "-",
+               ratio(serial.best).c_str(), ratio(serial.strided).c_str(), ratio(row.before).c_str(),
+               row.before.measured() ? number(row.before.median, 6).c_str() : "-",
+               row.note.c_str());
+}
+
+std::string name_of(const LadderRow& row) { return row.step.number() + " " + row.step.title; }
+
+void print_times(const Ladder& ladder) {
+  std::printf("\n%-22s %-7s %5s %9s %6s %8s %7s %6s\n", "step", "valid", "n", "ms/iter", "spread",
+              "Mpts/s", "GB/s", "% copy");
+  for (const LadderRow& row : ladder.rows) {
+    if (!row.time.measured()) {
+      std::printf("%-22s %-7s %s\n", name_of(row).c_str(), row.verdict.c_str(),
+                  row.verdict == "right" ? "      - no time: it ran on the CPU" : "");
+      continue;
+    }
+    const double of_gpus = copy_gb_per_s(row, ladder.machine);
+    const std::string copy = of_gpus > 0 ? number(100 * gb_per_s(row) / of_gpus, 1) : "-";
+    std::printf("%-22s %-7s %5d %9s %5s%% %8s %7s %6s\n", name_of(row).c_str(), row.verdict.c_str(),
+                row.step.n, significant(row.time.median).c_str(),
+                number(row.time.spread_percent(), 1).c_str(), number(mpoints_per_s(row), 0).c_str(),
+                number(gb_per_s(row), 1).c_str(), copy.c_str());
+  }
+  const std::string jobs = jobs_in_words(ladder.rows, ladder.machine);
+  if (!jobs.empty()) print_wrapped(jobs);
+}
+
+/// Nothing, if nothing was timed.
+void print_speed_ups(const Ladder& ladder) {
+  if (ladder.serial.empty()) return;
+  std::printf("\n%-22s %7s %13s %13s %13s\n", "speed-up over", "n", "step before", "best serial",
+              "strided serial");
+  for (const LadderRow& row : ladder.rows) {
+    const auto found = ladder.serial.find(row.step.n);
+    if (!row.time.measured() || found == ladder.serial.end()) continue;
+    std::printf("%-22s %7d %13s %13s %13s\n", name_of(row).c_str(), row.step.n,
+                ratio_text(row.before, row).c_str(), ratio_text(found->second.best, row).c_str(),
+                ratio_text(found->second.strided, row).c_str());
+  }
+  std::printf("\nSerial code, one core, ms an iteration:\n");
+  for (const auto& [n, serial] : ladder.serial) {
+    std::printf("  n = %-6d best %-9s (row order, -O3)   strided %s (step 00)\n", n,
+                ms_text(serial.best).c_str(), ms_text(serial.strided).c_str());
+  }
+}
+
+}  // namespace
+
+std::string gpus_in_words(const LadderRow& row, const Machine& machine) {
+  const int gpus = gpus_of(row, machine);
+  const std::string words = std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
+  if (row.ranks > gpus) return std::to_string(row.ranks) + " ranks on " + words;
+  return words + (gpus > 1 ? ", a rank each" : "");
+}
+
+void print_table(const Ladder& ladder) {
+  const Machine& machine = ladder.machine;
+  print_times(ladder);
+  print_speed_ups(ladder);
+  if (ladder.serial.empty()) std::printf("\n");
+  std::printf("CPU: %s\n", machine.cpu.c_str());
+  if (machine.has_gpu) {
+    std::printf("GPU: %s, CUDA %s, driver %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(),
+                machine.cuda.c_str(), machine.driver.c_str(), machine.copy_gb_per_s);
+  } else {
+    std::printf("GPU: none\n");
+  }
+  const bool several = std::any_of(
+      ladder.rows.begin(), ladder.rows.end(),
+      [&](const LadderRow& row) { return is_timed_job(row) && gpus_of(row, machine) > 1; });
+  std::printf("\n");
+  print_wrapped(
+      "ms/iter is the median time of an iteration, spread its interquartile range. GB/s "
+      "counts 8 bytes a point, the least that a sweep can move; % copy is that against "
+      "the copy bandwidth (50 is the most while the field is copied, too)" +
+      std::string(several ? ", on several GPUs that of all of them together" : "") +
+      ". The step before was timed again where its own n is another.");
+}
+
+void print_row(const LadderRow& row) {
+  constexpr std::size_t kWords = 52;  // the column in which they begin
+  const std::string words =
+      row.time.measured()
+          ? significant(row.time.median) + " ms/iter at n = " + std::to_string(row.step.n)
+          : row.note;
+  std::printf("%-20s %-21s %-8s", row.step.name.c_str(), row.step.title.c_str(),
+              row.verdict.c_str());
+  if (kWords + words.size() <= kWidth) {
+    std::printf(" %s\n", words.c_str());
+  } else {
+    std::printf("\n");
+    print_wrapped(words, "  ");
+  }
+  std::fflush(stdout);
+}
+
+bool write_results(const std::string& path, const Ladder& ladder) {
+  const std::string aside = path + ".partial";
+  std::FILE* file = std::fopen(aside.c_str(), "w");
+  if (!file) {
+    std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(), std::strerror(errno));
+    return false;
+  }
+  write_comments(file, ladder);
+  std::fprintf(file,
+               "step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\t"
+               "percent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote\n");
+  for (const LadderRow& row : ladder.rows) write_row(file, row, ladder);
+  const bool written = std::fflush(file) == 0 && !std::ferror(file) && fsync(fileno(file)) == 0;
+  if (std::fclose(file) != 0 || !written || std::rename(aside.c_str(), path.c_str()) != 0) {
+    std::fprintf(stderr, "ladder: %s: %s\n", path.c_str(), std::strerror(errno));
+    std::remove(aside.c_str());
+    return false;
+  }
+  std::printf("written to %s\n", path.c_str());
+  return true;
+}
+
+}  // namespace validate
