@@ -1,7 +1,5 @@
 #pragma once
 
-// What the questions about a wrong field share; others include diagnosis.h.
-
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -9,26 +7,28 @@
 #include <lab/problem.h>
 
 #include "explain/cells.h"
-#include "explain/diagnosis_parts.h"
+#include "explain/evidence.h"
+#include "explain/fields.h"
 
 namespace validate {
 
-/// All that a hypothesis is held against: the fields around the first wrong iteration.
+/// All that a hypothesis on a wrong field is held against: the fields around the first wrong
+/// iteration.
 struct FieldLook {
-  FieldLook(const Wrong& what, Interview* asked)
-      : wrong(what),
-        interview(*asked),
-        words(asked->patient()),
-        n(what.run.n),
-        first(what.first_iteration),
-        problem(what.run.problem, what.run.n, 1),
+  explicit FieldLook(const Evidence& all)
+      : evidence(all),
+        words(all.words),
+        interview(all.interview),
+        n(all.wrong.run.n),
+        first(all.wrong.first_iteration),
+        problem(all.wrong.run.problem, n, 1),
         start_old(field_of(problem.initial_old(), n)),
         start_new(field_of(problem.initial_new(), n)),
         sweeps(n, start_old),
         before(sweeps.after(first - 1)),
         hidden(first == 1 ? start_new : sweeps.after(first - 2)),
         expected(sweeps.after(first)),
-        found(asked->after(first)->field),
+        found(all.interview.after(first)->field),
         near(largest_of(expected), first),
         cells(differing(expected, found, n, first)),
         inside(cells.interior()),
@@ -38,7 +38,12 @@ struct FieldLook {
   float at(const Field& field, int i, int j) const {
     return field[static_cast<std::size_t>(j) * n + i];
   }
-  /// The residual that the program said of iteration k; NaN where it said none.
+  bool has(unsigned traits) const { return words.has(traits); }
+  /// Only the interior is wrong.
+  bool interior_only() const { return inside.count() > 0 && ring.count() == 0; }
+  /// No two points are alike: values that many points share would fit anything.
+  bool points_differ() const { return problem.kind() == lab::ProblemKind::kProbe; }
+  /// The residual that the program said of iteration k; NaN: it said none.
   double said(int k) const {
     const Observation* seen = interview.after(k);
     if (!seen) return NAN;
@@ -47,9 +52,7 @@ struct FieldLook {
     }
     return NAN;
   }
-  bool residual_is_right(int k) const {
-    return std::fabs(said(k) - sweeps.residual(k)) <= 1e-6 * sweeps.residual(k);
-  }
+  bool residual_is_right(int k) const { return same_residual(said(k), sweeps.residual(k)); }
   template <typename Test>
   bool all_of(const Cells& some, Test test) const {
     for (int j = 0; j < n; ++j) {
@@ -59,10 +62,17 @@ struct FieldLook {
     }
     return true;
   }
+  Cells interior() const {
+    Cells all(n);
+    for (int j = 1; j < n - 1; ++j) {
+      for (int i = 1; i < n - 1; ++i) all.add(i, j);
+    }
+    return all;
+  }
 
-  Wrong wrong;
+  const Evidence& evidence;
+  const Words& words;
   Interview& interview;
-  Words words;
   int n, first;
   lab::Problem problem;
   Field start_old, start_new;
@@ -78,35 +88,8 @@ struct FieldLook {
 /// The boundary's sides with wrong points: "the boundary's row j = 0". Sets how many they are.
 std::string sides_of(const FieldLook& look, int* count);
 
-/// What to look at where no sweep was made.
-std::string never_launched(const FieldLook& look);
-
-// Causes that predict the whole field, iteration after iteration: story_diagnosis.cpp.
-Diagnosis ask_for_story(const FieldLook& look);
-Diagnosis ask_about_the_start(const FieldLook& look);
-Diagnosis ask_whether_set_back(const FieldLook& look);
-
-// Questions about how a point is computed, everywhere or at some edges: update_diagnosis.cpp.
-Diagnosis ask_about_added_values(const FieldLook& look);
-Diagnosis ask_for_fit(const FieldLook& look);
-Diagnosis ask_for_fit_inside_blocks(const FieldLook& look);
-Diagnosis ask_for_mix(const FieldLook& look);
-Diagnosis ask_about_lanes(const FieldLook& look);
-Diagnosis ask_about_other_n(const FieldLook& look);
-Diagnosis ask_about_edges(const FieldLook& look);
-Diagnosis ask_for_fit_where_wrong(const FieldLook& look);
-
-// Questions about values that are right and stand in wrong places: place_diagnosis.cpp.
-Diagnosis ask_about_unfinished_copy(const FieldLook& look);
-Diagnosis ask_about_pitch(const FieldLook& look);
-Diagnosis ask_about_shared_places(const FieldLook& look);
-Diagnosis ask_about_width(const FieldLook& look);
-Diagnosis ask_about_repeated_rows(const FieldLook& look);
-Diagnosis ask_about_other_places(const FieldLook& look);
-Diagnosis ask_about_one_value(const FieldLook& look);
-Diagnosis ask_about_missing_starts(const FieldLook& look);
-Diagnosis ask_about_shift_of_blocks(const FieldLook& look);
-Diagnosis ask_about_lines_taken(const FieldLook& look);
-Diagnosis ask_beside_the_boundary(const FieldLook& look);
+/// What the wrong points became, if all of them are one sum of their neighbours: "0.25 (east +
+/// north)"; "" otherwise.
+std::string fitted(const FieldLook& look);
 
 }  // namespace validate

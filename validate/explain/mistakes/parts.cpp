@@ -1,0 +1,608 @@
+// Parts of the sum that are missing, or counted several times: lines, blocks, warps, threads.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explain/mistakes/families.h"
+#include "explain/sum_look.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kWarpSize = 32;
+
+/// The sum of the squared changes of some points.
+template <typename Test>
+double sum_of(const Sweep& sweep, int n, Test is_in) {
+  double sum = 0;
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if (is_in(i, j)) sum += sweep.square(n, i, j);
+    }
+  }
+  return sum;
+}
+
+/// Whether each sweep's sum is the predicted one, of which the total is `total`.
+bool is_sum(const SumLook& look, const Sweep& sweep, double predicted) {
+  const double bound = 2 * look.tolerance() * predicted + 1e-13 * sweep.total;
+  return predicted > 0 && std::fabs(sweep.found_sum(look.n) - predicted) <= bound;
+}
+
+// ---- Lines
+
+/// Some of the lines along one direction: [first, last], or with a period their remainders.
+struct Part {
+  int period = 0;  // 0: none
+  int first, last;
+  enum Kind { kOnly, kLeftOut, kTwice } kind;
+};
+
+/// Whether each sweep's sum is that of the lines alone, of all others, or of all and these once
+/// more.
+bool is_part(const SumLook& look, const std::vector<double>& lines, Part::Kind kind) {
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    const double total = look.sweeps[k].total;
+    const double expected = kind == Part::kOnly      ? lines[k]
+                            : kind == Part::kLeftOut ? total - lines[k]
+                                                     : total + lines[k];
+    if (!(lines[k] > 0) || !is_sum(look, look.sweeps[k], expected)) return false;
+  }
+  return true;
+}
+
+/// Looks for lines of which the sum consists, which it lacks, or which it holds twice. `sums` are
+/// each sweep's sums along the lines (of a period: of the lines with that remainder).
+bool find_part(const SumLook& look, const std::vector<std::vector<double>>& sums, int begin,
+               int end, Part* part) {
+  for (int first = begin; first <= end; ++first) {
+    std::vector<double> sum(look.sweeps.size(), 0.0);
+    for (int last = first; last <= end; ++last) {
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += sums[k][last];
+      if (first == begin && last == end) continue;  // all of it
+      for (Part::Kind kind : {Part::kOnly, Part::kLeftOut, Part::kTwice}) {
+        if (!is_part(look, sum, kind)) continue;
+        *part = {part->period, first, last, kind};
+        // The fewer are named: "only the last row is there", not "97 rows are left out".
+        if (kind != Part::kLeftOut || 2 * (last - first + 1) <= end - begin + 1) return true;
+        if (first == begin) *part = {part->period, last + 1, end, Part::kOnly};
+        if (last == end) *part = {part->period, begin, first - 1, Part::kOnly};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string lines_words(const Part& part, char letter) {
+  const char* many = letter == 'i' ? "columns" : "rows";
+  const bool one = part.first == part.last;
+  if (part.period == 0 && one) {
+    return format("the %s %c = %d", letter == 'i' ? "column" : "row", letter, part.first);
+  }
+  if (part.period == 0) return format("the %s %c = %d..%d", many, letter, part.first, part.last);
+  return one ? format("the %s with %c %% %d == %d", many, letter, part.period, part.first)
+             : format("the %s with %c %% %d from %d to %d", many, letter, part.period, part.first,
+                      part.last);
+}
+
+/// The rank whose rows alone, all of them, are in the sum; -1: there is none.
+int rank_of(const SumLook& look, const Part& part, char letter) {
+  if (part.kind != Part::kOnly || part.period != 0 || letter != 'j') return -1;
+  for (int r = 0; look.ranks > 1 && r < look.ranks; ++r) {
+    if (part.first == std::max(1, look.first_row(r)) &&
+        part.last == std::min(look.n - 1, look.first_row(r + 1)) - 1) {
+      return r;
+    }
+  }
+  return -1;
+}
+
+Answer describe_part(const SumLook& look, const Part& part, char letter) {
+  const int rank = rank_of(look, part, letter);
+  const bool one = part.period == 0 && part.first == part.last;
+  // Whose part it is: a lane's, a warp's, or whole rows.
+  const char* of = !look.has(kKernels)                                     ? "loops"
+                   : look.has(kStrips) && letter == 'i' && part.period == 4 ? "lane"
+                   : letter == 'i' && (part.period > 0 || look.has(kStrips)) ? "lanes"
+                   : part.period > 0                                        ? "warps"
+                   : look.has(kStoredParts)                                 ? "stored"
+                                                                            : "threads";
+  Answer answer(rank >= 0                    ? "sum_of_one_rank"
+                : part.kind == Part::kTwice   ? "lines_are_counted_twice"
+                : part.kind == Part::kLeftOut ? "lines_are_left_out_of_the_sum"
+                                              : "only_some_lines_are_in_the_sum");
+  answer.with("lines", lines_words(part, letter)).with("are", one ? "is" : "are").with(of, true);
+  if (rank >= 0) answer.with("rank", rank);
+  return answer.with("periodic", part.period > 0);
+}
+
+Answer lines(const SumLook& look) {
+  std::vector<int> periods = {0, 2, 4, 8, 16, 32, 64, 128, 256};
+  for (int period = 3; period < 40; ++period) {
+    if ((period & (period - 1)) != 0) periods.push_back(period);
+  }
+  for (int period : periods) {
+    if (2 * period > look.n) continue;
+    for (char letter : {'j', 'i'}) {
+      std::vector<std::vector<double>> sums;
+      for (const Sweep& sweep : look.sweeps) {
+        const std::vector<double>& all = letter == 'i' ? sweep.columns : sweep.rows;
+        sums.emplace_back(period == 0 ? all.size() : period, 0.0);
+        for (std::size_t k = 0; k < all.size(); ++k) sums.back()[k % sums.back().size()] += all[k];
+      }
+      Part part;
+      part.period = period;
+      const int begin = period == 0 ? 1 : 0, end = period == 0 ? look.n - 2 : period - 1;
+      if (find_part(look, sums, begin, end, &part)) return describe_part(look, part, letter);
+    }
+  }
+  return {};
+}
+
+/// Some lanes of each warp have their own part several times: they ask a lane that is not there, or
+/// beyond the shuffle's width, and get their own value.
+Answer some_lanes(const SumLook& look) {
+  for (const auto& [first, last] :
+       {std::pair{0, 0}, {31, 31}, {0, 1}, {0, 3}, {0, 7}, {0, 15}}) {
+    for (int times = 2; times <= kWarpSize; times *= 2) {
+      const bool fits = look.sum_explained([&, first = first, last = last](const Sweep& s) {
+        double sum = 0;
+        for (int i = 0; i < look.n; ++i) {
+          if (i % kWarpSize >= first && i % kWarpSize <= last) sum += s.columns[i];
+        }
+        return times * sum;
+      });
+      if (!fits) continue;
+      return Answer("only_some_lanes_are_in_the_sum")
+          .with("lanes", first == last ? format("lane %d of each warp is", first)
+                                       : format("lanes %d to %d of each warp are", first, last))
+          .with("columns", first == last ? format("i %% %d == %d", kWarpSize, first)
+                                         : format("i %% %d up to %d", kWarpSize, last))
+          .with("times", times);
+    }
+  }
+  return {};
+}
+
+/// The parts that `ask` finds, unless which ones they are is a matter of who comes last.
+template <Answer (*ask)(const SumLook&)>
+Answer unless_lost(const SumLook& look) {
+  Answer answer = ask(look);
+  if (!answer.known() || !look.another_run_differs()) return answer;
+  const Answer lost = lost_additions(look.evidence);
+  if (lost.known()) return lost;
+  return answer.with("race", true)
+      .with("race_of_streams",
+            look.has(kStreams) && look.evidence.finding.kind != Finding::kRace)
+      .with("race_of_threads",
+            !look.has(kStreams) || look.evidence.finding.kind == Finding::kRace);
+}
+
+/// Threads that add their own sum so far for each of their points, and not once at the end: the
+/// first of a thread's points counts as often as it has points. Or only the last one counts.
+Answer running_sums(const SumLook& look) {
+  const int n = look.n;
+  for (const char letter : {'i', 'j'}) {
+    for (const int block : {n, 32, 16, 8, 4, 64, 128}) {
+      for (const int stride : {1, 4, 8, 2, 16}) {
+        if (stride >= block) continue;
+        // Of each line: how many points its thread still has, this one included.
+        std::vector<int> left(n, 0);
+        for (int k = n - 2; k >= 1; --k) {
+          const int next = k + stride;
+          left[k] = 1 + (next < n - 1 && next / block == k / block ? left[next] : 0);
+        }
+        const auto weighted = [&](auto weight) {
+          return [&, weight](const Sweep& s) {
+            double sum = 0;
+            for (int k = 1; k < n - 1; ++k) {
+              sum += weight(left[k]) * (letter == 'i' ? s.columns[k] : s.rows[k]);
+            }
+            return sum;
+          };
+        };
+        if (look.sum_explained(weighted([](int points) { return points == 1 ? 1 : 0; }))) {
+          return Answer("only_a_threads_last_point");
+        }
+        if (look.sum_explained(weighted([](int points) { return points; }))) {
+          return Answer("running_sum_is_added");
+        }
+      }
+    }
+  }
+  return {};
+}
+
+// ---- Blocks and threads
+
+/// One thread of each block adds what it has itself, and no more.
+Answer first_thread(const SumLook& look) {
+  for (int x : {8, 16, 32, 64, 128, 256}) {
+    for (int y : {1, 2, 4, 8, 16, 32}) {
+      if (look.sum_explained([&](const Sweep& s) {
+            double sum = 0;
+            for (int j = 0; j < look.n; j += y) {
+              for (int i = 0; i < look.n; i += x) sum += s.square(look.n, i, j);
+            }
+            return sum;
+          })) {
+        return Answer("only_the_first_thread_of_a_block").with("x", x).with("y", y);
+      }
+    }
+  }
+  return {};
+}
+
+/// Whether each sweep's sum is the squared change of a single point.
+Answer one_point(const SumLook& look) {
+  const int n = look.n;
+  for (int j = 1; look.sweeps.size() > 1 && j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if (!look.sum_explained([&](const Sweep& s) { return s.square(n, i, j); })) continue;
+      return Answer(look.another_run_differs() ? "last_thread_wins" : "a_single_thread_adds")
+          .with("point", format("(%d, %d)", i, j));
+    }
+  }
+  return {};
+}
+
+/// The sums of blocks of x by y points, row after row of them.
+std::vector<double> by_block(const Sweep& sweep, int n, int x, int y) {
+  const int across = (n + x - 1) / x;
+  std::vector<double> sums(static_cast<std::size_t>(across) * ((n + y - 1) / y), 0.0);
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      sums[static_cast<std::size_t>(j / y) * across + i / x] += sweep.square(n, i, j);
+    }
+  }
+  return sums;
+}
+
+/// Whether each sweep's sum is that of one block.
+Answer one_block(const SumLook& look) {
+  for (int x : {32, 16, 8, 64, 128, 256}) {
+    for (int y : {32, 16, 8, 4, 1}) {
+      const std::size_t across = (look.n + x - 1) / x;
+      std::size_t fits = 0, block = 0;  // which one: of the last sweep
+      bool largest = true;              // it is the one with the largest sum, in each sweep
+      for (const Sweep& sweep : look.sweeps) {
+        const double found = sweep.found_sum(look.n);
+        const std::vector<double> sums = by_block(sweep, look.n, x, y);
+        const auto is = [&](double sum) {
+          return sum > 0 && std::fabs(sum - found) <= 2 * look.tolerance() * sum;
+        };
+        const auto at = std::find_if(sums.begin(), sums.end(), is);
+        if (at != sums.end()) {
+          ++fits;
+          block = at - sums.begin();
+        }
+        largest &= is(*std::max_element(sums.begin(), sums.end()));
+      }
+      if (fits < look.sweeps.size() || fits < 2) continue;
+      const char* const rule = look.has(kStoredParts) && block == 0 ? "only_the_first_stored_part"
+                               : largest && fits > 3                ? "largest_block"
+                               : look.another_run_differs()         ? "last_block_wins"
+                                                                    : "only_one_block_adds";
+      return Answer(rule).with("x", x).with("y", y).with(
+          "block", format("(%zu, %zu)", block % across, block / across));
+    }
+  }
+  return {};
+}
+
+/// The blocks that are not full, at the end of each row and column of blocks.
+Answer whole_blocks(const SumLook& look) {
+  for (int block : {32, 16, 64, 8, 128}) {
+    const int end = look.n - look.n % block;
+    if (end == 0 || end == look.n) continue;
+    if (look.sum_explained([&](const Sweep& s) {
+          return sum_of(s, look.n, [end](int i, int j) { return i < end && j < end; });
+        })) {
+      return Answer("blocks_that_are_not_full_are_left_out").with("end", end);
+    }
+  }
+  return {};
+}
+
+/// Whether only the first blocks are in the sum, row after row of them.
+Answer first_blocks(const SumLook& look) {
+  if (look.sweeps.size() < 2) return {};
+  constexpr std::array<std::pair<int, int>, 10> kBlocks = {{{32, 32},
+                                                             {16, 16},
+                                                             {32, 8},
+                                                             {32, 4},
+                                                             {64, 4},
+                                                             {128, 1},
+                                                             {256, 1},
+                                                             {8, 8},
+                                                             {32, 16},
+                                                             {64, 16}}};
+  for (const auto& [x, y] : kBlocks) {
+    std::vector<std::vector<double>> sums;  // of each sweep, up to each block
+    for (const Sweep& sweep : look.sweeps) {
+      sums.push_back(by_block(sweep, look.n, x, y));
+      std::partial_sum(sums.back().begin(), sums.back().end(), sums.back().begin());
+    }
+    for (std::size_t count = 1; count < sums[0].size(); ++count) {
+      bool fits = true;
+      for (std::size_t k = 0; fits && k < sums.size(); ++k) {
+        const double sum = sums[k][count - 1];
+        fits = sum > 0 && sum < look.sweeps[k].total * (1 - 1e-7) &&
+               std::fabs(look.sweeps[k].found_sum(look.n) - sum) <= 2 * look.tolerance() * sum;
+      }
+      if (!fits) continue;
+      return Answer("only_the_first_blocks")
+          .with("count", count)
+          .with("all", sums[0].size())
+          .with("x", x)
+          .with("y", y)
+          .with("power_of_two", (count & (count - 1)) == 0);
+    }
+  }
+  return {};
+}
+
+/// What each lane has after shuffles downwards by 16, 8, 4, 2 and 1, in terms of what all had, added
+/// up over the lanes.
+std::array<int, kWarpSize> left_by_shuffles() {
+  std::array<std::array<int, kWarpSize>, kWarpSize> has{};
+  for (int lane = 0; lane < kWarpSize; ++lane) has[lane][lane] = 1;
+  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
+    const auto before = has;
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const int other = lane + offset < kWarpSize ? lane + offset : lane;
+      for (int k = 0; k < kWarpSize; ++k) has[lane][k] += before[other][k];
+    }
+  }
+  std::array<int, kWarpSize> sum{};
+  for (const auto& lane : has) {
+    for (int k = 0; k < kWarpSize; ++k) sum[k] += lane[k];
+  }
+  return sum;
+}
+
+/// Whether one thread of each block is missing in the sum; or all lanes of each warp add what a
+/// shuffle has left with them.
+Answer threads(const SumLook& look) {
+  constexpr std::array<std::pair<int, int>, 11> kThreads = {{{32, 4},
+                                                              {32, 8},
+                                                              {32, 32},
+                                                              {16, 16},
+                                                              {32, 1},
+                                                              {64, 4},
+                                                              {128, 1},
+                                                              {256, 1},
+                                                              {8, 8},
+                                                              {32, 16},
+                                                              {32, 2}}};
+  for (const auto& [x, y] : kThreads) {
+    // The sums of the points of threads that have the same place in their block.
+    std::vector<std::vector<double>> sums;
+    for (const Sweep& sweep : look.sweeps) {
+      sums.emplace_back(static_cast<std::size_t>(x) * y, 0.0);
+      for (int j = 1; j < look.n - 1; ++j) {
+        for (int i = 1; i < look.n - 1; ++i) {
+          sums.back()[static_cast<std::size_t>(j % y) * x + i % x] += sweep.square(look.n, i, j);
+        }
+      }
+    }
+    const auto fits = [&](auto predict) {
+      for (std::size_t k = 0; k < sums.size(); ++k) {
+        if (!is_sum(look, look.sweeps[k], predict(sums[k], look.sweeps[k]))) return false;
+      }
+      return sums.size() > 1;
+    };
+    for (std::size_t k = 0; k < sums[0].size(); ++k) {
+      if (sums[0][k] <= 1e-9 * look.sweeps[0].total ||
+          !fits([k](const auto& of, const Sweep& s) { return s.total - of[k]; })) {
+        continue;
+      }
+      return Answer("one_thread_is_left_out")
+          .with("thread", format("(%zu, %zu)", k % x, k / x))
+          .with("x", x)
+          .with("y", y);
+    }
+    if (x != kWarpSize) continue;
+    static const std::array<int, kWarpSize> times = left_by_shuffles();
+    for (const bool first_row : {false, true}) {
+      const std::size_t lanes = static_cast<std::size_t>(kWarpSize) * (first_row ? 1 : y);
+      if (fits([&](const std::vector<double>& of, const Sweep&) {
+            double sum = 0;
+            for (std::size_t k = 0; k < lanes; ++k) sum += times[k % kWarpSize] * of[k];
+            return sum;
+          })) {
+        return Answer("all_lanes_add").with("first_warp", first_row);
+      }
+    }
+  }
+  return {};
+}
+
+/// Whether the largest of each block's threads is in the sum, and not what all of them have.
+Answer largest_threads(const SumLook& look) {
+  const int n = look.n;
+  for (const auto& [by, ty] : {std::pair{32, 4}, {32, 32}, {8, 8}, {32, 8}, {16, 16}, {4, 4}}) {
+    const int bx = by == 16 ? 16 : 32;
+    const auto largest = [&, by = by, ty = ty](const Sweep& s) {
+      double sum = 0;
+      for (int y = 0; y < n; y += by) {
+        for (int x = 0; x < n; x += bx) {
+          std::vector<double> threads(static_cast<std::size_t>(bx) * ty, 0.0);
+          for (int j = y; j < std::min(n, y + by); ++j) {
+            for (int i = x; i < std::min(n, x + bx); ++i) {
+              threads[static_cast<std::size_t>((j - y) % ty) * bx + i - x] += s.square(n, i, j);
+            }
+          }
+          sum += *std::max_element(threads.begin(), threads.end());
+        }
+      }
+      return sum;
+    };
+    if (look.sum_explained(largest)) return Answer("largest_thread_of_a_block");
+  }
+  return {};
+}
+
+// ---- Precision
+
+Answer integer(const SumLook& look) {
+  std::size_t whole = 0;
+  for (const Sweep& sweep : look.sweeps) {
+    const double sum = sweep.found_sum(look.n);
+    whole += sum >= 1;
+    if (sum == 0) continue;  // nothing is left of what is below 1
+    if (!(sum >= 1) || std::fabs(sum - std::round(sum)) > 1e-9) return {};
+    if (std::fabs(sum - sweep.total) > 2 * static_cast<double>(look.n) * look.n) return {};
+  }
+  return Answer(whole >= 2);
+}
+
+Answer single_precision(const SumLook& look) {
+  if (!look.is_float || look.sweeps.size() < 2) return {};
+  double error = 0;
+  bool serial[2] = {true, true};
+  for (const Sweep& sweep : look.sweeps) {
+    error = std::max(error, std::fabs(sweep.found / sweep.right - 1));
+    for (int order = 0; order < 2; ++order) {
+      float sum = 0;
+      for (int a = 1; a < look.n - 1; ++a) {
+        for (int b = 1; b < look.n - 1; ++b) {
+          const int i = order ? a : b, j = order ? b : a;
+          const float change = sweep.changes[static_cast<std::size_t>(j) * look.n + i];
+          sum += change * change;
+        }
+      }
+      serial[order] &= std::fabs(sweep.found_sum(look.n) - sum) <= 2e-7 * sum;
+    }
+  }
+  if (!(error < 1e-2)) return {};
+  return Answer("sum_is_a_float")
+      .with("serial", serial[0] || serial[1])
+      .with("error", format("%.1g", error));
+}
+
+}  // namespace
+
+const std::vector<std::string> kWhoseLines = {
+    "{?race_of_streams|the stream in which the parts of the sum are added up, over the ranks, too: "
+    "what it waits for (cudaStreamWaitEvent) before it reads what another stream has added}",
+    "{?race_of_threads|each place that several threads add to, in shared memory too: atomicAdd, or "
+    "a place for each thread; and whether one is set to 0 while others add to it already}",
+    "{?!race|{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and where "
+    "it is added to}{?lane|what a lane adds to its own sum: the changes of all four of its "
+    "points}{?lanes|how the lanes of a warp (threadIdx.x) bring in their part: {?shuffles|a "
+    "shuffle's offsets are 16, 8, 4, 2, 1|a sum over threads that halves its distance goes on down "
+    "to 1}}{?warps|how the warps of a block (threadIdx.y) bring in their part{?!block_sum|{"
+    "?!shuffles| (a sum over threads that halves its distance begins with half of the block's)}}, "
+    "and a thread all of its points: its own sum is 0 before the first of them}{?stored|{"
+    "stored_parts}}{?threads|{who_adds}{?block_sum or shuffles|; also those without a point must "
+    "reach the reduction}}}"};
+const char* const kOnlyOneBlock =
+    "only one block of {x} x {y} points, block {block}, is in the sum";
+
+const Family kPartMistakes = {
+    {"only_some_lanes_are_in_the_sum", Strength::kModel, with(kShuffles),
+     of_sum<unless_lost<some_lanes>>,
+     "only {lanes} in the sum (the columns with {columns}), {times} times: a shuffle that asks a "
+     "lane that is not there, or one beyond its width, gives a lane its own value{?race|. Another "
+     "run has other parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1],
+      "{?!race|the shuffles: __shfl_down_sync brings the sum to lane 0, __shfl_up_sync to lane 31; "
+      "their width (32, if none is given), their offsets (16, 8, 4, 2, 1); and which lane adds it}"}},
+    {"sum_of_one_rank", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere{?race|. "
+     "Another run has other parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1], "{?!race|{sum_over_ranks}}"}},
+    {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "{lines} {are} in the sum twice; the field is right everywhere{?race|. Another run has other "
+     "parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1],
+      "{?!race|which points the threads (or loops) of {sweep} have: some are computed twice, by two "
+      "threads or by one}",
+      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: the first alone "
+      "(threadIdx.x == 0 && threadIdx.y == 0); others hold parts of it}}}"}},
+    {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "{lines} {are} left out of the sum; the field is right everywhere{?race|. Another run has "
+     "other parts: a race}",
+     kWhoseLines},
+    {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "only {lines} {are} in the sum; the field is right everywhere{?race|. Another run has other "
+     "parts: a race}",
+     kWhoseLines},
+    {"only_a_threads_last_point", Strength::kShape, kAnyProgram, of_sum<running_sums>,
+     "of each thread's points only the last one is in the sum",
+     {"what a thread does with each change in {sweep}: += to a sum of its own, which is 0 before "
+      "the first of its points"}},
+    {"running_sum_is_added", Strength::kShape, kAnyProgram, of_sum<running_sums>,
+     "what a thread has summed up so far is added for each of its points, so the first ones count "
+     "several times",
+     {"where a thread's own sum is added to the sum of all in {sweep}: once, behind the loop over "
+      "its points"}},
+    {"only_the_first_thread_of_a_block", Strength::kShape, kAnyProgram, of_sum<first_thread>,
+     "only the points with i % {x} == 0 and j % {y} == 0 are in the sum, those of the first thread "
+     "of each block",
+     {"what the first thread adds: the sum of the block, not its own"}},
+    {"last_thread_wins", Strength::kShape, kAnyProgram, of_sum<one_point>,
+     "only one point's change is in the sum, that of point {point}; in another run it is another's: "
+     "what the last thread writes stays",
+     {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}},
+    {"a_single_thread_adds", Strength::kShape, kAnyProgram, of_sum<one_point>,
+     "only the change of point {point} is in the sum: a single thread of the whole grid adds",
+     {"{who_adds}"}},
+    {"only_the_first_stored_part", Strength::kShape, kAnyProgram, of_sum<one_block>, kOnlyOneBlock,
+     {"{stored_parts}"}},
+    {"largest_block", Strength::kShape, kAnyProgram, of_sum<one_block>,
+     std::string(kOnlyOneBlock) + ", the one with the most: a maximum is taken, and no sum",
+     {"what becomes of the blocks' sums: they are added up, by atomicAdd or "
+      "cub::DeviceReduce::Sum"}},
+    {"only_one_block_adds", Strength::kShape, kAnyProgram, of_sum<one_block>,
+     std::string(kOnlyOneBlock) +
+         ", in another order of the threads as well: no other block adds to it",
+     {"{who_adds}"}},
+    {"last_block_wins", Strength::kShape, kAnyProgram, of_sum<one_block>,
+     std::string(kOnlyOneBlock) + ": the last to write wins",
+     {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not "
+      "sum = ..."}},
+    {"blocks_that_are_not_full_are_left_out", Strength::kShape, kAnyProgram, of_sum<whole_blocks>,
+     "the blocks at the end that are not full (i or j from {end} on) are left out of the sum, "
+     "though the field is right there",
+     {"whether threads without a point still bring 0 to the reduction, and the first thread of such "
+      "a block still adds its sum"}},
+    {"only_the_first_blocks", Strength::kShape, kAnyProgram, of_sum<first_blocks>,
+     "only the first {count} of {all} blocks ({x} x {y} points each) are in the sum",
+     {"the loop (or the threads) that add up what blocks have stored: all of them, gridDim.x * "
+      "gridDim.y, {?power_of_two|also where there are more than a block has threads|from the first "
+      "to the last, and no other entry}"}},
+    {"one_thread_is_left_out", Strength::kShape, kAnyProgram, of_sum<threads>,
+     "the points of one thread of each block are left out of the sum: of thread {thread} of {x} x "
+     "{y}",
+     {"where the threads' sums are added up: of all of the block's threads, the first and the last "
+      "one, too"}},
+    {"all_lanes_add", Strength::kShape, kAnyProgram, of_sum<threads>,
+     "all 32 lanes of {?first_warp|a block's first warp|each warp} add what the shuffles have left "
+     "with them, and only lane 0 has the warp's sum",
+     {"the `if` around what adds: threadIdx.x == 0, of each warp"}},
+    {"largest_thread_of_a_block", Strength::kShape, kAnyProgram, of_sum<largest_threads>,
+     "of each block only the largest of its threads' sums is in the sum: a maximum is taken where "
+     "they are to be added",
+     {"how the threads' sums of a block become one in {sweep}: by additions"}},
+    {"sum_is_an_integer", Strength::kShape, kAnyProgram, of_sum<integer>,
+     "the sum of the squared changes is a whole number in every iteration: somewhere on its way it "
+     "is an integer",
+     {"the types of the sum, from {sweep} to main: double"}},
+    {"sum_is_a_float", Strength::kShape, kAnyProgram, of_sum<single_precision>,
+     "{?serial|one float adds up all squares one after another|the sum is a float, and many numbers "
+     "are added to it one after another}: it has 24 bits, and loses what is small beside it (off by "
+     "{error} here; more on a larger grid)",
+     {"the type of the sum, all the way from {sweep} to main: double"}},
+};
+
+}  // namespace validate
