@@ -1,24 +1,31 @@
 # The lab's verbs. Each is a script in scripts/; this file only names them.
 
 .DEFAULT_GOAL := help
+# In a handout, which has no solutions, verbs of the whole lab say so, and are not listed: their words stand behind ##*.
+# Those behind ##- are for a handout.
+whole := $(wildcard solutions)
+whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
 export HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: help run test test-all check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
 .PHONY: setup handout tables clean
 
 help:  ## this list
-	@echo "The Jacobi porting lab. Begin with: make run"
-	@sed -n 's/^\([a-z]*\):.*## /  make \1          &/; s/^\(  make .\{9\}\) .*## /\1 /p' Makefile
-	@echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
+	@echo "The Jacobi porting lab. Begin with: $(if $(whole),make run,exercises/README.md)"
+	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
+	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
-run:  ## all solutions, validated and timed; STEP=14 one [RANKS=4]
+run:  ##* all solutions, validated and timed; STEP=14 one [RANKS=4]
 	@scripts/verbs/run.sh
 
-test:  ## the whole test suite
+test:  ##* the quick tests, five minutes; before every commit
 	@scripts/verbs/test.sh
+
+test-all:  ##* these and all others, twenty minutes; CI does
+	@scripts/verbs/test.sh --all
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh
@@ -26,8 +33,9 @@ check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 hint:  ## STEP=04: a hint; once more, the next one [HINT=1] [HINT=all]
 	@scripts/verbs/hint.sh
 
-diff:  ## STEP=04: exercise against solution [FROM=before] [SIDE=1]
+diff:  ##* STEP=04: exercise against solution [FROM=before] [SIDE=1]
 	@scripts/verbs/diff.sh
+diff:  ##- STEP=04 FROM=start TO=exercise: what you have changed
 
 reset:  ## STEP=04: the exercise as handed out; yours is kept beside it
 	@scripts/verbs/reset.sh
@@ -56,20 +64,24 @@ doctor:  ## what is here, what is missing, and how to get it
 bandwidth:  ## what this GPU can do at most, measured [RESULTS=DIR]
 	@scripts/verbs/bandwidth.sh
 
-roofline:  ## every step's kernels against those ceilings [RESULTS=DIR]
+roofline:  ##* every step's kernels against those ceilings [RESULTS=DIR]
+	@$(call whole_lab,a handout has no solutions to count; make ncu STEP=NN counts your exercise)
 	@scripts/publish/roofline.sh
 
-report:  ## one page of all that was measured [RESULTS=DIR] [OUT=FILE]
+report:  ##* one page of all that was measured [RESULTS=DIR] [OUT=FILE]
+	@$(call whole_lab,a handout has no solutions to report on; make progress shows what you have done)
 	@$(needs_python)
 	@scripts/publish/report.py
 
 setup:  ## install what is missing (with apt; uses sudo)
 	@scripts/verbs/setup.sh
 
-handout:  ## UPTO=04: a folder and a .tar.gz for learners [OUT=DIR]
+handout:  ##* UPTO=04: a folder and a .tar.gz for learners [OUT=DIR]
+	@$(call whole_lab,this is a handout; another is made in the whole lab)
 	@scripts/publish/handout.sh
 
-tables:  ## write the measured numbers into README.md, the guides
+tables:  ##* write the measured numbers into README.md, the guides
+	@$(call whole_lab,the numbers in the texts are written in the whole lab)
 	@$(needs_python)
 	@scripts/publish/tables.py --write
 

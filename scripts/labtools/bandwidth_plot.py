@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Draws what `make bandwidth` measured: DIR/bandwidth.svg from DIR/bandwidth.tsv. It needs no matplotlib.
 
   bandwidth_plot.py DIR
@@ -7,12 +6,12 @@ Exit: 0 drawn, 1 there is nothing to draw, or it cannot be written, 2 bad usage.
 
 import argparse
 import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from labtools import charts  # noqa: E402
-from labtools.charts import significant, size, value_of  # noqa: E402
-from labtools.files import write_aside  # noqa: E402
+from labtools import charts
+from labtools.files import write_aside
+from labtools.numbers import number, significant, size
+from labtools.process import fail
+from labtools.table import Table
 
 WAYS = (("copy_library", "cudaMemcpy", "blue", "circle"), ("copy_float4", "kernel, float4", "green", "square"),
         ("triad", "triad, two reads", "purple", "diamond"), ("copy_kernel", "kernel, one float", "orange", "triangle"))
@@ -23,22 +22,13 @@ CACHES = (("l2_read", "read", "blue", "circle"), ("l2_copy", "copy", "orange", "
 
 
 def read(path):
-    """(head, ceilings, rows) of bandwidth.tsv: {key: fields}, {level: rate}, [{column: text}]. ValueError where the
+    """(head, ceilings, rows) of bandwidth.tsv: {key: value}, {level: rate}, [{column: text}]. ValueError where the
     file is none."""
-    head, ceiling_lines, columns, rows = {}, [], None, []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        fields = line.removeprefix("# ").split("\t")
-        if line.startswith("# "):
-            head[fields[0]] = fields[1:]
-            ceiling_lines.append(fields)
-        elif columns is None:
-            columns = fields
-        elif len(fields) == len(columns):
-            rows.append(dict(zip(columns, fields)))
-    rows = [row for row in rows if value_of(row.get("rate_median")) and value_of(row.get("bytes")) is not None]
+    table = Table(path)
+    rows = [row for row in table.rows if number(row.get("rate_median")) and number(row.get("bytes")) is not None]
     if not rows:
         raise ValueError("has no measurement")
-    return head, charts.ceilings_of(ceiling_lines), rows
+    return table.facts, charts.ceilings_of(table.lines), rows
 
 
 def series_of(rows, what, ways):
@@ -50,7 +40,7 @@ def series_of(rows, what, ways):
 
 def draw(head, rows, width=880):
     """The charts, as far as there is something to draw."""
-    l2 = value_of((head.get("l2_bytes") or [None])[0])
+    l2 = number(head.get("l2_bytes"))
     l2_mark = [(l2, "L2 " + size(l2))] if l2 else []
     sizes = [4.0 ** k * 1024 for k in range(1, 13)]
     found = []
@@ -126,12 +116,12 @@ def main():
         drawn = draw(head, rows)
         if not drawn:
             raise ValueError("has nothing to draw")
-        gpu = (head.get("gpu") or ["a GPU"])[0]
+        gpu = head.get("gpu", "a GPU")
         write_aside(folder / "bandwidth.svg", charts.stacked(drawn, "bandwidth", f"What {gpu} can do at most"))
     except OSError as error:
-        sys.exit(f"bandwidth_plot.py: {error.filename}: {error.strerror}")
+        fail(f"{error.filename}: {error.strerror}")
     except (ValueError, KeyError) as error:
-        sys.exit(f"bandwidth_plot.py: {folder / 'bandwidth.tsv'}: {error}")
+        fail(f"{folder / 'bandwidth.tsv'}: {error}")
     print(f"drawn: {folder / 'bandwidth.svg'}")
 
 

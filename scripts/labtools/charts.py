@@ -6,6 +6,8 @@ Colours are CSS variables, so that one drawing serves light and dark, on a scree
 import math
 from xml.sax.saxutils import escape, quoteattr
 
+from labtools.numbers import number, significant
+
 # Blue, orange and green of Okabe and Ito, which differ in lightness too.
 LIGHT = {"paper": "#ffffff", "ink": "#1a232c", "soft": "#566373", "line": "#d5dbe1", "pale": "#eef1f4",
          "blue": "#0067a5", "orange": "#c75200", "green": "#00805b", "purple": "#a0468a", "gold": "#9a6a00"}
@@ -26,23 +28,6 @@ STYLE = (f":root{{{variables(LIGHT)}}}"
 def px(value):
     """A coordinate in as few characters as it needs."""
     return f"{value:.1f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-
-
-def significant(value, digits=3):
-    """A number for people: 0.0132, 4.30, 135,000."""
-    if value == 0:
-        return "0"
-    power = math.floor(math.log10(abs(value)))
-    value = round(value, digits - 1 - power)
-    return f"{value:,.{max(0, digits - 1 - power)}f}"
-
-
-def size(count):
-    """Bytes for people: 64 KiB."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
-            return f"{count:.0f} {unit}"
-        count /= 1024
 
 
 def power_below(value):
@@ -177,21 +162,12 @@ def power_label(value):
 LEVELS = (("l1", "L1", "green", "square"), ("l2", "L2", "orange", "diamond"), ("dram", "DRAM", "blue", "circle"))
 
 
-def value_of(text):
-    """A table's cell as a number; None for '-' and for what is none."""
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value if math.isfinite(value) else None
-
-
 def ceilings_of(head_lines):
     """{level: rate} of the lines "# ceiling<tab>level<tab>rate ..."."""
     found = {}
     for fields in head_lines:
-        if fields[0] == "ceiling" and len(fields) > 2 and value_of(fields[2]):
-            found[fields[1]] = value_of(fields[2])
+        if fields[0] == "ceiling" and len(fields) > 2 and number(fields[2]):
+            found[fields[1]] = number(fields[2])
     return found
 
 
@@ -200,17 +176,17 @@ def kernel_points(rows):
     is left out."""
     points = []
     for row in rows:
-        time_ns = value_of(row.get("time_ns"))
+        time_ns = number(row.get("time_ns"))
         if not time_ns:
             continue
-        flops = (value_of(row.get("flops_float")) or 0) + (value_of(row.get("flops_double")) or 0)
-        moved = {level: value_of(row.get(f"{level}_bytes")) for level, *_ in LEVELS}
+        flops = (number(row.get("flops_float")) or 0) + (number(row.get("flops_double")) or 0)
+        moved = {level: number(row.get(f"{level}_bytes")) for level, *_ in LEVELS}
         if moved["l1"]:
-            moved["l1"] += value_of(row.get("shared_bytes")) or 0  # the same SRAM
+            moved["l1"] += number(row.get("shared_bytes")) or 0  # the same SRAM
         moved = {level: count for level, count in moved.items() if count}
         if moved:
             points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "seconds": 1e-9 * time_ns,
-                           "sweeps": value_of(row.get("sweeps")) or 1, "flops": flops, "bytes": moved,
+                           "sweeps": number(row.get("sweeps")) or 1, "flops": flops, "bytes": moved,
                            "by_hand": row.get("counted_by") == "hand"})
     return points
 
@@ -238,27 +214,26 @@ def overlap(box, others):
 def run_together(numbers):
     """04 05 06 08 as 04–06, 08."""
     parts = []
-    for number in numbers:
-        if parts and int(number) == int(parts[-1][-1]) + 1:
-            parts[-1].append(number)
+    for one in numbers:
+        if parts and int(one) == int(parts[-1][-1]) + 1:
+            parts[-1].append(one)
         else:
-            parts.append([number])
+            parts.append([one])
     return ", ".join(part[0] if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
 
 
 def roofline(rows, ceilings, titles, where, width=880):
     """The chart: rows of roofline.tsv, {level: ceiling}, {step: its title}, and words on where it was measured."""
-    narrow = width < 600
     points = kernel_points(rows)
     sweeps = [point for point in points if point["flops"] > 0]
     copies = [point for point in points if point["flops"] == 0]
     steps = sorted({point["step"] for point in sweeps})
     left, right, top = 62, width - 14, 54
-    bottom = top + (410 if narrow else 400)
+    bottom = top + 400
     # A line that tells the sweeps of a launch is longer.
-    columns = 1 if narrow else 2 if any(point["sweeps"] > 1 for point in sweeps) else 3
+    columns = 2 if any(point["sweeps"] > 1 for point in sweeps) else 3
     legend_rows = (len(steps) - 1) // columns + 1
-    strip_top = bottom + 66 + 20 * legend_rows + (62 if narrow else 44)
+    strip_top = bottom + 66 + 20 * legend_rows + 44
     height = strip_top + (40 + 24 * len(copies) + 44 if copies else 0)
     chart = Chart("roofline", width, height, "Roofline of every step's kernels",
                   "Operations per second against operations per byte, at L1, L2 and DRAM, logarithmic; measured "
@@ -271,8 +246,7 @@ def roofline(rows, ceilings, titles, where, width=880):
     tops = [value for level, value in ceilings.items() if level in ("float", "double")]
     y = Axis(power_below(min(rates)), 2 * power_above(max([*rates, *tops, 1]) / 2), bottom, top)
     chart.text(left, 18, "Giga-operations per second", bold=True)
-    chart.text(left, 36, "float and double, added up" if narrow else
-               "float and double added up; each sweep kernel has one height, and one place for the bytes of each level",
+    chart.text(left, 36, "float and double added up; each sweep kernel has one height, and one place for the bytes of each level",
                colour="soft", size=12)
     chart.grid_x(x, top, bottom, x.decades(), power_label)
     chart.grid_y(y, left, right, y.decades(), power_label)
@@ -283,9 +257,7 @@ def roofline(rows, ceilings, titles, where, width=880):
         if kind in ceilings:
             start = max(x.low, ceilings[kind] / max([ceilings.get(level, 0) for level, *_ in LEVELS] or [1]) or x.low)
             chart.line([(x(start), y(ceilings[kind])), (right, y(ceilings[kind]))], "soft", 1.5)
-            words = f"{kind} {significant(ceilings[kind] / 1000)}"
-            if kind == "float" or not narrow:
-                words += " TFLOP/s"
+            words = f"{kind} {significant(ceilings[kind] / 1000)} TFLOP/s"
             chart.haloed(right, y(ceilings[kind]) + (-6 if kind == "float" else 16), words, align="end", colour="soft",
                          size=12)
     slope = math.degrees(math.atan2(y.scale, x.scale))
@@ -300,9 +272,8 @@ def roofline(rows, ceilings, titles, where, width=880):
         at = max(x.low * (x.high / x.low) ** 0.06, first * 1.3)
         below = level == "dram"
         offset, angle = 15 if below else -7, math.radians(slope)
-        if not narrow:
-            chart.haloed(x(at) - offset * math.sin(angle), y(rate * at) + offset * math.cos(angle),
-                         f"{name} {significant(rate / 1000)} TB/s", colour=colour, size=12, turn=slope)
+        chart.haloed(x(at) - offset * math.sin(angle), y(rate * at) + offset * math.cos(angle),
+                     f"{name} {significant(rate / 1000)} TB/s", colour=colour, size=12, turn=slope)
 
     # The way from step to step, at each level; then each kernel, L1 to DRAM.
     for level, _, colour, _ in LEVELS:
@@ -344,17 +315,14 @@ def roofline(rows, ceilings, titles, where, width=880):
         chart.haloed(*sides[best], words, align="middle", colour=colour, size=12, bold=True)
 
     base = bottom + 62
-    # On a phone the lines have no room for their names.
-    named = {level: f" {significant(rate / 1000)} TB/s" for level, rate in ceilings.items()} if narrow else {}
-    entries = [(shape, colour, name + named.get(level, "")) for level, name, colour, shape in LEVELS]
-    edge = 16 if narrow else left
+    entries = [(shape, colour, name) for level, name, colour, shape in LEVELS]
+    edge = left
     if any(point["by_hand"] for point in sweeps):
-        at, row = (edge + 1, base + 20) if narrow else (left + 290, base)
+        at, row = left + 290, base
         chart.dot(at, row - 4, "blue", "circle", 5.5, True)
-        chart.text(at + 13, row, "by hand: 8 bytes a point, 4 operations a sweep" if narrow else
-                   "counted by hand: 8 bytes a point, 4 operations a point and sweep", size=12)
-    chart.legend(edge, base, entries, 3, 122 if narrow else 90)
-    base += 48 if narrow else 24
+        chart.text(at + 13, row, "counted by hand: 8 bytes a point, 4 operations a point and sweep", size=12)
+    chart.legend(edge, base, entries, 3, 90)
+    base += 24
     for k, step in enumerate(steps):
         # Of several kernels, the one that makes most sweeps a launch.
         told = max((point for point in sweeps if point["step"] == step), key=lambda point: point["sweeps"])
@@ -364,12 +332,11 @@ def roofline(rows, ceilings, titles, where, width=880):
         chart.text(at, base + 20 * row, step[:2], bold=True, size=12)
         words = f"{titles.get(step, step)}: {significant(rate)}, n = {told['n']}"
         if told["sweeps"] > 1:
-            words += f", {told['sweeps']:.0f} sweeps{'' if narrow else ' a launch'}"
+            words += f", {told['sweeps']:.0f} sweeps a launch"
         chart.text(at + 22, base + 20 * row, words, size=12)
 
     if copies:
-        chart.text(16 if narrow else left, strip_top, "Copy kernels: no operations, only GB/s" if narrow else
-                   "The copy kernels have no operations: their bandwidth alone, GB/s", bold=True)
+        chart.text(left, strip_top, "The copy kernels have no operations: their bandwidth alone, GB/s", bold=True)
         rows_top, rows_bottom = strip_top + 24, strip_top + 30 + 24 * len(copies)
         speeds = [1e-9 * count / p["seconds"] for p in copies for count in p["bytes"].values()]
         of_levels = [ceilings[level] for level, *_ in LEVELS if level in ceilings]
@@ -397,12 +364,11 @@ def roofline(rows, ceilings, titles, where, width=880):
 
 def ladder(rows, facts, on_gpu, width=880):
     """Bars of million points a second. rows of ladder.tsv that have a time; `on_gpu`: the steps whose sweep is."""
-    narrow = width < 600
-    rates = {row["step"]: value_of(row["mpoints_per_s"]) for row in rows}
-    copy = value_of(facts.get("copy_gb_per_s"))
+    rates = {row["step"]: number(row["mpoints_per_s"]) for row in rows}
+    copy = number(facts.get("copy_gb_per_s"))
     limit = 1000 * copy / 8 if copy else None
-    left, right, top = (10, width - 12, 64) if narrow else (238, width - 12, 64)
-    each = 46 if narrow else 34
+    left, right, top = 238, width - 12, 64
+    each = 34
     bottom = top + each * len(rows) + 6
     chart = Chart("ladder", width, bottom + 44, "The ladder: million points a second of every step",
                   "; ".join(f"{step}: {significant(rate)}" for step, rate in rates.items()))
@@ -410,23 +376,19 @@ def ladder(rows, facts, on_gpu, width=880):
     chart.text(10, 18, "Million points updated in a second", bold=True)
     chart.text(10, 36, "each vertical line is ten times the one before it", colour="soft", size=12)
     chart.grid_x(x, top - 4, bottom, x.decades(), power_label)
-    if not narrow:
-        chart.text(left - 10, top - 9, "n", "end", "soft", 12)
+    chart.text(left - 10, top - 9, "n", "end", "soft", 12)
     if limit:
         chart.line([(x(limit), top - 4), (x(limit), bottom)], "orange", 2, "5 4")
         chart.text(x(limit), top - 9, "8 bytes a point at copy bandwidth", "end", "orange", 12)
     for k, row in enumerate(rows):
         step, rate = row["step"], rates[row["step"]]
-        y = top + each * k + (18 if narrow else 4)
+        y = top + each * k + 4
         colour = "blue" if step in on_gpu else "soft"
-        if narrow:
-            chart.haloed(left, y - 5, f"{step[:2]} {row['title']}, n = {row['n']}", size=12, bold=True)
-        else:
-            chart.text(10, y + 13, step[:2], bold=True)
-            chart.text(34, y + 13, row["title"])
-            chart.text(left - 10, y + 13, row["n"], "end", "soft", 12)
+        chart.text(10, y + 13, step[:2], bold=True)
+        chart.text(34, y + 13, row["title"])
+        chart.text(left - 10, y + 13, row["n"], "end", "soft", 12)
         chart.rect(left, y, x(rate) - left, 18, colour, f"{step}: {significant(rate)} million points/s", mark=True)
-        before = value_of(row["x_before"])
+        before = number(row["x_before"])
         words = f"{significant(rate)}"
         # What the step bought, where it is more than the spread.
         if before and before > 1.05:
@@ -449,12 +411,11 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
           linear_y=False, marks=(), y_values=None):
     """A line chart: series [(words, colour, shape, [(x, y)])]; marks [(x, words)] are vertical lines. A linear axis
     begins at 0, or goes from the first of y_values to the last."""
-    narrow = width < 600
-    columns = 2 if narrow else 4
+    columns = 4
     left, right = 58, width - 14
     legend_y = 56
     top = legend_y + 20 * ((len(series) - 1) // columns + 1) + 6
-    bottom = top + (tall * 5 // 6 if narrow else tall)
+    bottom = top + tall
     chart = Chart(name, width, bottom + 42, title, subtitle)
     xs = [px_ for *_, points in series for px_, _ in points]
     ys = [value for *_, points in series for _, value in points]
@@ -477,8 +438,6 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
     chart.legend(18, legend_y + 4, [(shape, colour, words) for words, colour, shape, _ in series], columns,
                  (width - 30) / columns)
     values = [value for value in x_values or x.decades() if x.low * 0.99 <= value <= x.high * 1.01]
-    if narrow:
-        values = values[::math.ceil(len(values) / 5)]
     chart.grid_x(x, top, bottom, values, x_text)
     chart.grid_y(y, left, right, y_values, (lambda value: f"{value:,.0f}") if linear_y else power_label)
     chart.text(right, bottom + 36, x_label, "end", "soft", 12)
@@ -498,8 +457,7 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
 
 def bars(name, entries, title, subtitle, width=880, unit=""):
     """Horizontal bars: [(words, value, colour)], linear from 0."""
-    narrow = width < 600
-    label = 110 if narrow else 150
+    label = 150
     left, right, top = label, width - 70, 50
     chart = Chart(name, width, top + 24 * len(entries) + 8, title,
                   "; ".join(f"{words}: {significant(value)}{unit}" for words, value, _ in entries))

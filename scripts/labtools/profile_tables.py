@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Prints what matters for one step of what nsys or ncu wrote, with a sentence on what to see in it.
 
   profile_tables.py nsys REPORT.csv --step 04 [--baseline REPORT.csv]
@@ -19,13 +18,13 @@ import re
 import sys
 import textwrap
 
-QUESTIONS = pathlib.Path(__file__).resolve().parents[1] / "lib/profile_questions.tsv"
+from labtools import ncu
+from labtools.files import ROOT
+from labtools.numbers import duration, number
+from labtools.process import fail
+
+QUESTIONS = ROOT / "scripts/lib/profile_questions.tsv"
 WIDTH = 80
-
-
-def fail(message, code=1):
-    print(f"profile_tables.py: {message}", file=sys.stderr)
-    sys.exit(code)
 
 
 def questions(step, tool):
@@ -34,6 +33,12 @@ def questions(step, tool):
     rows = [row for row in rows if len(row) == 5 and row[1] == tool and row[3] != "options"]
     of_step = [row for row in rows if row[0] == step] or [row for row in rows if row[0] == ".."]
     return [(row[2], row[3], row[4]) for row in of_step]
+
+
+def options_of(step):
+    """What nsys has to be told for a step."""
+    lines = (line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines())
+    return next((row[4].split() for row in lines if row[:2] == [step[:2], "nsys"] and row[3] == "options"), [])
 
 
 def read(path):
@@ -52,14 +57,6 @@ def read(path):
     return head, lines
 
 
-def number(text):
-    """A float, or None: "1,234.5" has commas, and a metric that cannot be had is "n/a" or empty."""
-    try:
-        return float(str(text).replace(",", "").strip())
-    except ValueError:
-        return None
-
-
 # How numbers are written.
 
 def digits(value):
@@ -72,10 +69,7 @@ def digits(value):
 
 
 def time(ns):
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if ns >= size:
-            return f"{digits(ns / size)} {unit}"
-    return f"{digits(ns)} ns"
+    return duration(ns, digits)
 
 
 def size(count):
@@ -128,9 +122,8 @@ def kind_of_table(columns):
     return None
 
 
-def read_nsys(path):
-    """(head, {report: [row]}); a row is a dictionary."""
-    head, lines = read(path)
+def nsys_tables(lines):
+    """{report: [row]}; a row is a dictionary."""
     tables, kind, columns = {}, None, []
     for fields in csv.reader(lines):
         if not fields or len(fields) < 2:
@@ -142,7 +135,13 @@ def read_nsys(path):
                 tables[kind] = []
         elif kind and len(fields) == len(columns):
             tables[kind].append(dict(zip(columns, fields)))
-    return head, tables
+    return tables
+
+
+def read_nsys(path):
+    """(head, {report: [row]})."""
+    head, lines = read(path)
+    return head, nsys_tables(lines)
 
 
 def times_of(row):
@@ -283,7 +282,7 @@ def print_pair(name, before, now, write):
 
 # ncu
 
-SPEED = ".avg.pct_of_peak_sustained_elapsed"
+SPEED = ncu.SPEED
 GLOBAL = "_pipe_lsu_mem_global_op_"
 FLOPS = [f"smsp__sass_thread_inst_executed_op_{kind}_pred_on.sum"
          for kind in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma")]
@@ -295,75 +294,15 @@ METRICS = ["gpu__time_duration.sum", "sm__cycles_elapsed.avg", "sm__cycles_elaps
            *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
            *FLOPS]
 
-# The page "details" has labels in place of names: (label, unit) to name.
-LABELS = {
-    ("Duration", None): "gpu__time_duration.sum",
-    ("Compute (SM) Throughput", "%"): f"sm__throughput{SPEED}",
-    ("Memory Throughput", "%"): f"gpu__compute_memory_throughput{SPEED}",
-    ("DRAM Throughput", "%"): f"gpu__dram_throughput{SPEED}",
-    ("L2 Cache Throughput", "%"): f"lts__throughput{SPEED}",
-    ("L1/TEX Cache Throughput", "%"): "l1tex__throughput.avg.pct_of_peak_sustained_active",
-    ("L1/TEX Hit Rate", "%"): "l1tex__t_sector_hit_rate.pct",
-    ("L2 Hit Rate", "%"): "lts__t_sector_hit_rate.pct",
-    ("No Eligible", "%"): "smsp__issue_inst0.avg.pct_of_peak_sustained_active",
-    ("Eligible Warps Per Scheduler", None): "smsp__warps_eligible.avg.per_cycle_active",
-    ("Active Warps Per Scheduler", None): "smsp__warps_active.avg.per_cycle_active",
-    ("Warp Cycles Per Issued Instruction", None): "smsp__average_warp_latency_per_inst_issued.ratio",
-    ("Registers Per Thread", None): "launch__registers_per_thread",
-    ("Static Shared Memory Per Block", None): "launch__shared_mem_per_block_static",
-    ("Waves Per SM", None): "launch__waves_per_multiprocessor",
-    ("Theoretical Occupancy", "%"): "sm__maximum_warps_per_active_cycle_pct",
-    ("Achieved Occupancy", "%"): "sm__warps_active.avg.pct_of_peak_sustained_active",
-}
-UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "ns": 1, "nsecond": 1, "us": 1e3,
-         "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9}
-STALL = re.compile(r"^smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_per_issue_active)?\.ratio$")
-STALLS = {"long_scoreboard": "loads from memory or L1", "short_scoreboard": "shared memory, special functions",
-          "lg_throttle": "the queue for loads, stores, atomics", "mio_throttle": "the queue for shared memory",
-          "barrier": "the block's other warps", "wait": "a fixed latency", "membar": "a memory fence",
-          "drain": "its stores, at its end", "not_selected": "others were chosen", "math_pipe_throttle": "arithmetic",
-          "no_instruction": "instructions", "tex_throttle": "the texture queue", "imc_miss": "constants",
-          "branch_resolving": "a branch", "dispatch_stall": "the dispatcher", "sleeping": "nanosleep",
-          "gmma": "tensor cores", "misc": "other"}
 ID_COLUMNS = ("ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC")
-
-
-def rows_of_ncu(lines):
-    """The rows from the header on; what the program and ncu said otherwise is left out."""
-    start = next((k for k, line in enumerate(lines) if line.startswith(('"ID",', "ID,"))), None)
-    if start is None:
-        return []
-    return [row for row in csv.reader(line for line in lines[start:] if not line.startswith("==")) if row]
 
 
 def read_ncu(path):
     """(head, [(kernel's name, grid, block, {metric: value})]), values in bytes, nanoseconds, or as they are."""
     head, lines = read(path)
-    rows = rows_of_ncu(lines)
-    kernels = {}
-    if not rows:
-        return head, []
-    header = rows[0]
-    if "Metric Name" in header:  # the page "details", or metrics alone: a row a metric
-        for row in (dict(zip(header, fields)) for fields in rows[1:]):
-            shape = row.get("Grid Size"), row.get("Block Size")
-            kernel = kernels.setdefault((row["ID"], row["Kernel Name"]), (*shape, {}))
-            name, unit = row.get("Metric Name", ""), row.get("Metric Unit", "")
-            name = LABELS.get((name, unit)) or LABELS.get((name, None)) or name
-            value = number(row.get("Metric Value"))
-            if value is not None:
-                kernel[2].setdefault(name, value * UNITS.get(unit.split("/")[0], 1))
-    elif "Kernel Name" in header:  # the page "raw": a column a metric, and a second line of units
-        units = dict(zip(header, rows[1])) if len(rows) > 1 and not rows[1][0].strip() else {}
-        for fields in rows[2 if units else 1:]:
-            row = dict(zip(header, fields))
-            metrics = {}
-            for name, text in row.items():
-                value = number(text)
-                if value is not None and name not in ID_COLUMNS:
-                    metrics[name] = value * UNITS.get(units.get(name, "").split("/")[0], 1)
-            kernels[row["ID"], row["Kernel Name"]] = row.get("Grid Size"), row.get("Block Size"), metrics
-    return head, [(short(name), grid, block, metrics) for (_, name), (grid, block, metrics) in kernels.items()]
+    return head, [(short(launch["name"]), launch.get("Grid Size"), launch.get("Block Size"),
+                   {name: value for name, value in launch.items() if isinstance(value, float)})
+                  for launch in ncu.launches("\n".join(lines))]
 
 
 class Metrics:
@@ -382,14 +321,6 @@ class Metrics:
     def per_point(self, *names):
         values = [self.get(name) for name in names]
         return sum(values) / self.points if self.points and None not in values else None
-
-    def stalls(self):
-        found = []
-        for name, value in self.metrics.items():
-            match = STALL.match(name)
-            if match and "_not_issued" not in name and match.group(1) not in ("selected", "total"):
-                found.append((value, match.group(1)))
-        return sorted(found, reverse=True)
 
 
 def percent(value):
@@ -468,9 +399,9 @@ def section_rows(section, m, before):
     """[(label, value now, value before, how to write it)]"""
     rows = [(label, get(m), get(before) if before else None, write) for label, get, write in SECTIONS[section]]
     if section == "WarpStateStats":
-        now, then = ({name: value for value, name in of.stalls()} if of else {} for of in (m, before))
+        now, then = ({name: value for value, name in ncu.stalls(of.metrics)} if of else {} for of in (m, before))
         for name in dict.fromkeys([*list(then)[:3], *list(now)[:4 if not before else 3]]):
-            rows.append((f"  {name}: {STALLS.get(name, '')}".rstrip(": "), now.get(name), then.get(name), digits))
+            rows.append((f"  {name}: {ncu.STALLS.get(name, '')}".rstrip(": "), now.get(name), then.get(name), digits))
     return [row for row in rows if row[1] is not None]
 
 
@@ -519,14 +450,14 @@ def show_ncu(path, step, baseline):
 
 def trim(path):
     """The columns of ncu's page "raw" that the lab looks at."""
-    known = set(METRICS) | set(LABELS.values()) | set(ID_COLUMNS) | {
+    known = set(METRICS) | set(ncu.LABELS.values()) | set(ID_COLUMNS) | {
         f"dram__throughput{SPEED}", "smsp__issue_active.avg.per_cycle_active", "launch__grid_size",
         "launch__block_size", *(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "warps"))}
-    rows = rows_of_ncu(read(path)[1])
+    rows = ncu.rows_of("\n".join(read(path)[1]))
     if len(rows) < 2:
         fail(f"{path}: there is no kernel in it")
     keep = [k for k, name in enumerate(rows[0])
-            if name in known or (STALL.match(name) and "_not_issued" not in name) or "Metric Name" in rows[0]]
+            if name in known or (ncu.STALL.match(name) and "_not_issued" not in name) or "Metric Name" in rows[0]]
     writer = csv.writer(sys.stdout, lineterminator="\n")
     for row in rows:
         writer.writerow([row[k] for k in keep if k < len(row)])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Prints the NVTX ranges of a job's ranks side by side: who waits, and for whom.
 
   rank_ranges.py FILE...    a file for each rank, in their order: what the lab's tracer wrote (.tsv), or nsys stats (.csv)
@@ -6,17 +5,13 @@
 Exit: 0 shown, 1 there is no range in a file, 2 bad usage.
 """
 
-import csv
 import pathlib
-import re
 import sys
 
+from labtools.process import fail
+from labtools.profile_tables import nsys_tables, times_of
+
 SHOWN_RANKS, SHOWN_RANGES = 8, 12  # columns of what a person reads, and lines
-
-
-def fail(message, code):
-    print(f"rank_ranges.py: {message}", file=sys.stderr)
-    sys.exit(code)
 
 
 def read(path):
@@ -25,25 +20,12 @@ def read(path):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
         fail(f"{path}: {error.strerror}", 2)
-    found, columns = {}, None
-    for line in lines:
-        if path.suffix == ".tsv":
-            fields = line.split("\t")
-            if fields[0] == "nvtx" and len(fields) > 3:
-                found[fields[1]] = (int(fields[2]), 1e-6 * float(fields[3]))
-            continue
-        fields = next(csv.reader([line]), [])
-        if "Range" in fields:
-            columns = fields
-        elif not fields:
-            columns = None
-        elif columns and len(fields) == len(columns):
-            row = dict(zip(columns, fields))
-            unit = next((name for name in columns if name.startswith("Total Time")), None)
-            scale = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}.get(re.sub(r".*\((.*)\)", r"\1", unit or ""), 1e-6)
-            if unit:
-                found[row["Range"].lstrip(":")] = (int(row["Instances"].replace(",", "")),
-                                                   scale * float(row[unit].replace(",", "")))
+    if path.suffix == ".tsv":
+        fields = (line.split("\t") for line in lines)
+        found = {row[1]: (int(row[2]), 1e-6 * float(row[3])) for row in fields if row[0] == "nvtx" and len(row) > 3}
+    else:
+        rows = nsys_tables(lines).get("nvtx_sum", [])
+        found = {row["Range"].lstrip(":"): (int(times_of(row)[2]), 1e-6 * times_of(row)[1]) for row in rows}
     if not found:
         fail(f"{path}: there is no NVTX range in it", 1)
     return found

@@ -5,16 +5,14 @@ ranks), how many bytes neighbours exchange, and at most five figures of step 14 
 the times of one and two ranks. What it says of more ranks it says beforehand."""
 
 import math
-import pathlib
 import re
 
 from labtools import charts
-from labtools.measuring import fail
-from labtools.files import read_table, steps, write_aside
+from labtools.files import ROOT, STEPS, write_aside
+from labtools.process import fail
+from labtools.table import read_table
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE = ROOT / "results/h200/scaling.tsv"
-STEPS = {name[:2]: name for name, *_ in steps()}
 STRONG = (16384, 32768, 65536)
 WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / ranks is the same in each column
 LARGEST = 131072
@@ -77,7 +75,7 @@ class Model:
         self.facts, self.rows = read(path)
         beside = path.parent / "bandwidth.tsv"
         try:
-            self.multiprocessors = int(read_table(beside)[0]["multiprocessors"][0])
+            self.multiprocessors = int(read_table(beside)[0]["multiprocessors"])
         except (OSError, KeyError, ValueError, IndexError):
             raise NoModel(f"{beside}: does not say how many multiprocessors the GPU has") from None
         try:
@@ -242,11 +240,10 @@ class Model:
 def read(path):
     """(facts, rows) of scaling.tsv."""
     try:
-        head, rows = read_table(path)
+        facts, rows = read_table(path)
         for row in rows:
             int(row["n"]), int(row["ranks"]), int(row["check_every"]), row["ms"] == "-" or float(row["ms"])
             row["step"], row["verdict"], row["efficiency"], row["own_efficiency"], row["weak_efficiency"]
-        facts = {name: values[0] if values else "" for name, values in head.items()}
         facts["gpu"], facts["links"]
     except OSError as error:
         fail(f"{path}: cannot be read: {error.strerror}")

@@ -43,6 +43,9 @@ need_commands() {
 }
 need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum sort tail timeout tr wc
 
+# labtool NAME ARGUMENT...: a program of scripts/labtools.
+labtool() { PYTHONPATH=$lab_root/scripts PYTHONDONTWRITEBYTECODE=1 python3 -m "labtools.$1" "${@:2}"; }
+
 # check_steps_file: ends the script if lab/steps.tsv, which every verb reads, is not as it should be.
 check_steps_file() {
   local problem

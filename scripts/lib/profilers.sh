@@ -319,7 +319,7 @@ show_report() {
     wanted=$(kept_report "$1" "BASELINE=$BASELINE" "$wanted") || exit $?
     arguments=(--baseline "$wanted")
   fi
-  "$lab_root/scripts/labtools/profile_tables.py" "$1" "$report" --step "$step_number" "${arguments[@]}" || status=$?
+  labtool profile_tables "$1" "$report" --step "$step_number" "${arguments[@]}" || status=$?
   exit "$status"
 }
 
@@ -383,6 +383,6 @@ profile_both() {
   fi
   profile "$step" "$which"
   say ""
-  "$lab_root/scripts/labtools/profile_tables.py" "$tool" "$profiles_dir/${tool}_${which}_$step.csv" --step "$step_number" \
+  labtool profile_tables "$tool" "$profiles_dir/${tool}_${which}_$step.csv" --step "$step_number" \
     "${arguments[@]}"
 }

@@ -17,15 +17,19 @@ import csv
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from labtools import ncu_reading  # noqa: E402
-from labtools.files import ROOT, read_table, steps, write_aside  # noqa: E402
+import labtools_here  # noqa: F401
+from labtools import ncu
+from labtools.files import ROOT, steps
+from labtools.machine import find_profiler, gpu_facts
+from labtools.process import fail, run, warn
+from labtools.table import Table, update, write_table
+from labtools.tracer import NotPossible
 
 TOLERANCE = 0.05
+COLUMNS = ["step", "kernel", "n", "quantity", "cpu", "ncu", "difference_percent"]
 
 # What is compared: its name, ncu's metric, and how to get it from the table of the CPU:
 # (space, access, column).
@@ -52,24 +56,10 @@ BY_NVCC = {
 }
 
 
-def fail(message):
-    sys.exit(f"counters.py: {message}")
-
-
 def steps_with_kernels():
     for name, source, needs, *_ in steps():
         if source.endswith(".cu") and needs == "cuda":
             yield name, ROOT / "solutions" / name / source
-
-
-def run(command, **options):
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, **options)
-    except OSError as error:
-        fail(f"{command[0]}: {error.strerror}")
-    if result.returncode != 0:
-        fail(f"{' '.join(map(str, command))}: exit code {result.returncode}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
-    return result.stdout
 
 
 def options_of_run(source, n):
@@ -83,7 +73,7 @@ def kernel_launched(lines, number):
     kernels = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(", "\n".join(lines))
     launch = re.search(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<", " ".join(lines[number - 1:number + 1]))
     if not launch:
-        raise ncu_reading.NotPossible(f"line {number} of its source launches no kernel: build it again")
+        raise NotPossible(f"line {number} of its source launches no kernel: build it again")
     name = launch.group(1)
     for line in reversed(lines[:number - 1]):
         if name in kernels:
@@ -113,15 +103,15 @@ def count_on_cpu(build, step, source, n, multiprocessors):
     return kernels
 
 
-def count_on_gpu(ncu, build, step, source, n):
+def count_on_gpu(path, build, step, source, n):
     """The same by ncu, the kernels that copy to shared memory asynchronously, and how many multiprocessors there are."""
     try:
-        printed = ncu_reading.count(ncu, ["--kernel-name", "regex:sweep|pass|copy"],
+        printed = ncu.count(path, ["--kernel-name", "regex:sweep|pass|copy"],
                                     [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS, MULTIPROCESSORS],
                                     [build / "bin" / f"solution_{step}", *options_of_run(source, n)])
-    except ncu_reading.NotAllowed as error:
+    except ncu.NotAllowed as error:
         fail(error)
-    launches = ncu_reading.read_raw(printed)
+    launches = ncu.launches(printed)
     # The instances of a template are one kernel here, as they are on the CPU.
     return ({launch["kernel"].split("<")[0]: {quantity: int(launch[metric]) for quantity, metric, _ in QUANTITIES}
              for launch in launches},
@@ -146,24 +136,20 @@ def take_away_cub(on_cpu, on_gpu, of_cub):
 
 
 def write(build, folder, sizes, wanted):
-    ncu = ncu_reading.find_ncu()
-    if not ncu:
-        fail("ncu was not found")
-    machine = ncu_reading.machine(ncu)
-    if not machine:
-        fail("there is no NVIDIA GPU here")
+    path = find_profiler("ncu") or fail("ncu was not found")
+    machine = gpu_facts("ncu", path) or fail("there is no NVIDIA GPU here")
     rows, of_cub, asynchronous, missing, multiprocessors = [], {}, [], False, 0
     for step, source in steps_with_kernels():
         if wanted and step[:2] not in wanted:
             continue
         for n in sizes:
             try:
-                on_gpu, copying, multiprocessors = count_on_gpu(ncu, build, step, source, n)
+                on_gpu, copying, multiprocessors = count_on_gpu(path, build, step, source, n)
                 on_cpu = count_on_cpu(build, step, source, n, multiprocessors)
                 if on_cpu.keys() != on_gpu.keys():
-                    raise ncu_reading.NotPossible(f"kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
-            except ncu_reading.NotPossible as error:  # the other steps can be
-                print(f"counters.py: {step}: not counted: {error}", file=sys.stderr)
+                    raise NotPossible(f"kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
+            except NotPossible as error:  # the other steps can be
+                warn(f"{step}: not counted: {error}")
                 missing = True
                 continue
             for kernel in on_gpu:
@@ -173,37 +159,27 @@ def write(build, folder, sizes, wanted):
                 for quantity, _, _ in QUANTITIES:
                     a, b = on_cpu[kernel][quantity], on_gpu[kernel][quantity]
                     if (a or b) and not (quantity == "load sectors" and kernel in copying):
-                        rows.append((step, kernel, n, quantity, a, b, f"{100 * difference(a, b):.2f}"))
+                        rows.append(dict(zip(COLUMNS, (step, kernel, str(n), quantity, a, b, f"{100 * difference(a, b):.2f}"))))
             print(f"{step} n = {n}: counted", flush=True)
     if not rows:
         fail("nothing was counted")
-    head = {key: machine[key] for key in ("date", "gpu", "driver", "cuda", "ncu")}
-    rows = [tuple(map(str, row)) for row in rows]
     path = folder / "counters.tsv"
-    if wanted and path.exists():
-        kept, kept_rows = read_table(path)
-        if any(kept.get(key) != [head[key]] for key in ("gpu", "driver", "cuda", "ncu")):
-            print(f"counters.py: {path}: is of another machine; its rows are not kept", file=sys.stderr)
-        else:
-            measured = {row[0] for row in rows}
-            rows += [tuple(row.values()) for row in kept_rows if row["step"] not in measured]
-            rows.sort(key=lambda row: row[0])
-            asynchronous += [kernel for kernel in kept.get("asynchronous", []) if kernel.split()[0] not in measured]
-            dates = sorted({*kept["date"][0].split(" to "), head["date"]})
-            head["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
-    head["multiprocessors"] = multiprocessors
-    for (step, quantity), why in BY_NVCC.items():
-        if any(row[0][:2] == step and row[3] == quantity for row in rows):
-            head[f"not compared: {step} {quantity}"] = why
+    measured = {row["step"] for row in rows}
+    old, rows = update(path, machine, rows, ("gpu", "driver", "cuda", "ncu")) if wanted else (None, rows)
+    for kernels in old.lines_of("asynchronous") if old else []:
+        asynchronous += [kernel for kernel in kernels if kernel.split()[0] not in measured]
+    head = [*machine.items(), ("multiprocessors", multiprocessors)]
+    head += [(f"not compared: {step} {quantity}", why) for (step, quantity), why in BY_NVCC.items()
+             if any(row["step"][:2] == step and row["quantity"] == quantity for row in rows)]
     if asynchronous:
-        head["asynchronous"] = "\t".join(sorted(set(asynchronous)))
-    write_aside(path, "".join(line + "\n" for line in (
-        "# What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
-        "# Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.",
-        "# Written by scripts/publish/counters.py --write.", *[f"# {key}\t{value}" for key, value in head.items()],
-        "step\tkernel\tn\tquantity\tcpu\tncu\tdifference_percent", *["\t".join(row) for row in rows])))
-    worst = max((row for row in rows if (row[0][:2], row[3]) not in BY_NVCC), key=lambda row: abs(float(row[-1])))
-    print(f"{len(rows)} counts; the largest difference: {worst[-1]} % ({' '.join(worst[:4])})")
+        head.append(("asynchronous", *sorted(set(asynchronous))))
+    write_table(path, ["What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
+                       "Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.",
+                       "Written by scripts/publish/counters.py --write."], head, COLUMNS, rows)
+    worst = max((row for row in rows if (row["step"][:2], row["quantity"]) not in BY_NVCC),
+                key=lambda row: abs(float(row["difference_percent"])))
+    print(f"{len(rows)} counts; the largest difference: {worst['difference_percent']} % "
+          f"({' '.join(worst[column] for column in COLUMNS[:4])})")
     if missing:
         sys.exit(1)
 
@@ -212,8 +188,8 @@ def check(build, folder):
     path = folder / "counters.tsv"
     if not path.exists():
         fail(f"{path}: is not there")
-    head, rows = read_table(path)
-    multiprocessors = head.get("multiprocessors", ["4"])[0]
+    table = Table(path)
+    rows, multiprocessors = table.rows, table.fact("multiprocessors", "4")
     sources = dict(steps_with_kernels())
     counted = {}
     wrong = compared = 0
@@ -225,7 +201,7 @@ def check(build, folder):
         if (step, n) not in counted:
             try:
                 counted[step, n] = count_on_cpu(build, step, sources[step], n, multiprocessors)
-            except ncu_reading.NotPossible as error:
+            except NotPossible as error:
                 fail(f"{step}: {error}")
         now = counted[step, n].get(row["kernel"], {}).get(row["quantity"], 0)
         if abs(difference(now, int(row["ncu"]))) > TOLERANCE:

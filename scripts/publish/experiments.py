@@ -7,31 +7,29 @@
 
 A variant that is not built, or that the validator does not call right, gets a line with '-' and the reason.
 (Variants without a sum cannot be right; of them the field has to be.)
-Options: --build DIR (default: build), --arch ARCH (for nvcc; default: native). lab, lab_trace and validate must have
-been built there.
+Options: --build DIR (default: build). lab, lab_trace and validate must have been built there.
 Exit: 0 written, 1 a source cannot be made or nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
 import argparse
 import collections
 import concurrent.futures
-import csv
-import json
 import os
 import pathlib
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from labtools import ncu_reading  # noqa: E402
-from labtools.files import ROOT, steps, write_aside  # noqa: E402
-from labtools.ncu_reading import NotAllowed, NotPossible, read_raw  # noqa: E402
+import labtools_here  # noqa: F401
+from labtools import ncu, variant
+from labtools.files import ROOT, STEPS
+from labtools.machine import compiler_and_facts, find_profiler, gpu_facts, need_programs
+from labtools.process import attempt, fail, reason, warn
+from labtools.table import write_table
+from labtools.tracer import NotPossible, trace
 
-STEPS = {name[:2]: name for name, *_ in steps()}
 S04, S05, S07, S08 = (STEPS[number] for number in ("04", "05", "07", "08"))
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)
@@ -41,19 +39,6 @@ COLUMNS = ["step", "variant", "n", "quantity", "unit", "median", "least", "most"
 # guide: whose guide proposes it; base: the solution that it changes; changes: patches of validate/tests/legal
 # (a name) and texts to replace, each of which stands in the solution once; whole: is its residual right, too?
 Variant = collections.namedtuple("Variant", "guide name base changes words whole")
-
-
-class Failure(Exception):
-    """Why a variant has no number, in words."""
-
-
-def fail(message, code=1):
-    print(f"experiments.py: {message}", file=sys.stderr)
-    sys.exit(code)
-
-
-def warn(message):
-    print(f"experiments.py: {message}", file=sys.stderr, flush=True)
 
 
 # The variants.
@@ -113,168 +98,98 @@ def variants():
                   True) for y in THREADS]]
 
 
-def make_source(variant, folder):
-    """Writes the variant's source. The solution may have changed since the variant was thought of."""
-    solution = ROOT / "solutions" / variant.base / "jacobi.cu"
-    text = solution.read_text(encoding="utf-8")
-    source = folder / f"{variant.guide[:2]}_{variant.name}.cu"
-    for change in variant.changes:
-        if isinstance(change, str):
-            patch = ROOT / f"validate/tests/bank/right/{variant.base}/{change}.patch"
-            before = folder / "before.cu"
-            before.write_text(text, encoding="utf-8")
-            result = subprocess.run(["patch", "--silent", "--fuzz=0", "--reject-file=-", "-o", source, before, patch],
-                                    capture_output=True, text=True)
-            before.unlink()
-            if result.returncode != 0:
-                raise Failure(f"{patch.relative_to(ROOT)} does not apply to {solution.relative_to(ROOT)}")
-            text = source.read_text(encoding="utf-8")
-        else:
-            old, new = change
-            if text.count(old) != 1:
-                raise Failure(f"{solution.relative_to(ROOT)} has {text.count(old)} times, and not once: "
-                              f"{old.strip().splitlines()[0]}")
-            text = text.replace(old, new)
-    source.write_text(text, encoding="utf-8")
-    return source
-
-
 def make_sources(folder):
     """[(variant, source)]. Says which variants cannot be made, and ends where there is one."""
-    sources, wrong = [], []
-    for variant in variants():
+    sources, wrong = [], False
+    for one in variants():
+        source = folder / f"{one.guide[:2]}_{one.name}.cu"
         try:
-            sources.append((variant, make_source(variant, folder)))
-        except (Failure, OSError) as error:
-            wrong.append(f"{variant.guide}, {variant.name}: {error}")
-    for line in wrong:
-        warn(line)
-    if wrong:
-        sys.exit(1)
-    return sources
+            variant.make_source(one.base, one.changes, source)
+            sources.append((one, source))
+        except (NotPossible, OSError) as error:
+            warn(f"{one.guide}, {one.name}: {error}")
+            wrong = True
+    return sys.exit(1) if wrong else sources
 
 
 # Building, checking, measuring.
 
-def run(command, seconds, environment=None):
-    """(exit code, all that it printed)."""
-    try:
-        result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds,
-                                env=environment, stdin=subprocess.DEVNULL, errors="replace")
-    except subprocess.TimeoutExpired:
-        raise Failure(f"{pathlib.Path(command[0]).name} took longer than {seconds} s") from None
-    except OSError as error:
-        raise Failure(f"{command[0]}: {error.strerror}") from None
-    return result.returncode, result.stdout + result.stderr
+def build(one, source, nvcc, build_folder):
+    return variant.compile_source(nvcc, build_folder, one.base, source)[0]
 
 
-def one_line(text):
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    wrong = [line for line in lines if re.search("error|^diagnosis", line, re.I)]
-    return re.sub(r"\s+", " ", (wrong or lines[-1:] or ["it did not say why"])[0])[:200]
-
-
-def build(variant, source, nvcc, arch, build_folder):
-    program = source.with_suffix("")
-    code, said = run([nvcc, "-std=c++17", "-O3", f"-arch={arch}", f'-DLAB_STEP_NAME="{variant.base}"',
-                      f"-I{ROOT}/lab/include", source, build_folder / "lab/liblab.a", "-o", program], 120)
-    if code != 0:
-        raise Failure(f"not built: {one_line(said)}")
-    return program
-
-
-def check(variant, program, build_folder):
-    code, said = run([build_folder / "bin/validate", "--n", "250", "--time-limit", "30", program], 120)
-    if variant.whole:
-        right = code == 0
-    else:  # the validator says so in a line of its own where only the residual is wrong
-        right = code == 1 and re.search(r"^ *the field is right$", said, re.MULTILINE)
-    if not right:
-        raise Failure(f"not right: {one_line(said)}")
+def check(one, program, build_folder):
+    code, out, error = attempt([build_folder / "bin/validate", "--n", "250", "--time-limit", "30", program], 120)
+    # The validator says in a line of its own that only the residual is wrong.
+    only_field = code == 1 and not one.whole and re.search(r"^ *the field is right$", out + error, re.MULTILINE)
+    if not (code == 0 and one.whole or only_field):
+        raise NotPossible(f"not right: {reason(out, error)}")
 
 
 class Lab:
     """Runs programs and keeps what was measured."""
 
-    def __init__(self, build_folder, folder, ncu):
-        self.build, self.folder, self.ncu = build_folder, folder, ncu
-        self.why_not = None if ncu else "ncu was not found"
+    def __init__(self, build_folder, folder, path):
+        self.build, self.folder, self.ncu = build_folder, folder, path
+        self.why_not = None if path else "ncu was not found"
         self.lines = []
 
-    def note(self, variant, n, quantity, unit, values, words=None):
+    def note(self, one, n, quantity, unit, values, words=None):
         """One line. values: (median, least, most), or why there are none."""
         if isinstance(values, str):
             cells, words = ["-"] * 3, values
-            warn(f"{variant.guide}, {variant.name}, n = {n}, {quantity}: {values}")
+            warn(f"{one.guide}, {one.name}, n = {n}, {quantity}: {values}")
         else:
             cells = [f"{value:.6g}" for value in values]
-            print(f"{variant.guide} {variant.name} n = {n}: {quantity} {cells[0]} {unit}", flush=True)
-        self.lines.append([variant.guide, variant.name, str(n), quantity, unit, *cells, words or variant.words])
+            print(f"{one.guide} {one.name} n = {n}: {quantity} {cells[0]} {unit}", flush=True)
+        self.lines.append([one.guide, one.name, str(n), quantity, unit, *cells, words or one.words])
 
-    def iterations(self, program, n, iterations, environment=None):
+    def iterations(self, program, n, iterations):
         """(median, least, most) of an iteration in ms, without the first."""
-        record = self.folder / "record"
-        code, said = run([program, "--n", n, "--iterations", iterations, "--quiet", "--record", record,
-                          "--record-field", "rows"], 60, environment)
-        if code > 1:
-            raise Failure(f"exit code {code}: {one_line(said)}")
-        try:
-            run_json = json.loads((record / "run.json").read_text())
-            return tuple(float(run_json[f"iteration_ms_{what}"]) for what in ("median", "min", "max"))
-        except (OSError, ValueError, KeyError, TypeError):
-            raise Failure("it recorded no times") from None
+        times = variant.time_of(program, self.folder, n, iterations, seconds=60)
+        return tuple(float(times[f"iteration_ms_{what}"]) for what in ("median", "min", "max"))
 
     def trace(self, program, n, iterations):
         """{kernel: (median, least, most in ns, registers)}."""
-        table = self.folder / "trace.tsv"
-        table.unlink(missing_ok=True)
-        environment = os.environ | {"CUDA_INJECTION64_PATH": str(self.build / "lib/liblab_trace.so"),
-                                    "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"}
-        code, said = run([program, "--n", n, "--iterations", iterations, "--quiet"], 60, environment)
-        if code > 1 or not table.exists():
-            raise Failure(f"not traced, exit code {code}: {one_line(said)}")
-        kernels = {}
+        rows = trace(self.build, [program, "--n", n, "--iterations", iterations, "--quiet"], self.folder / "trace.tsv", 60)
         try:
-            with table.open(newline="") as file:
-                for row in csv.DictReader(file, delimiter="\t"):
-                    if row["table"] == "kernels":
-                        times = [float(row[column]) for column in ("median_ns", "min_ns", "max_ns")]
-                        kernels[ncu_reading.kernel_name(row["name"])] = (*times, int(row["registers"]))
-        except (KeyError, ValueError, TypeError):
-            raise Failure("the tracer's table cannot be read") from None
+            kernels = {row["name"]: (*(float(row[column]) for column in ("median_ns", "min_ns", "max_ns")),
+                                     int(row["registers"])) for row in rows if row["table"] == "kernels"}
+        except (KeyError, ValueError):
+            raise NotPossible("the tracer's table cannot be read") from None
         for kernel in (SWEEP, COPY):
             if kernel not in kernels:
-                raise Failure(f"{kernel} was not traced")
+                raise NotPossible(f"{kernel} was not traced")
         return kernels
 
     def count(self, program, n, kernel, metric):
         """(median, least, most) of one metric, over three launches."""
         if self.why_not:
-            raise Failure(f"not counted: {self.why_not}")
+            raise NotPossible(f"not counted: {self.why_not}")
         options = ["--clock-control", "none", "--cache-control", "none", "--kernel-name", f"regex:{kernel}",
                    "--launch-skip", 2, "--launch-count", 3]
         command = [program, "--n", n, "--iterations", 6, "--quiet"]
         try:
-            launches = read_raw(ncu_reading.count(self.ncu, options, [metric], command, seconds=45))
-        except NotAllowed as error:
+            launches = ncu.launches(ncu.count(self.ncu, options, [metric], command, seconds=45))
+        except ncu.NotAllowed as error:
             self.why_not = str(error)
-            raise Failure(f"not counted: {error}") from None
+            raise NotPossible(f"not counted: {error}") from None
         except NotPossible as error:
-            raise Failure(f"not counted: {error}") from None
+            raise NotPossible(f"not counted: {error}") from None
         values = [launch[metric] for launch in launches if isinstance(launch.get(metric), float)]
         if not values:
-            raise Failure(f"not counted: ncu gave no {metric}")
+            raise NotPossible(f"not counted: ncu gave no {metric}")
         return statistics.median(values), min(values), max(values)
 
-    def try_note(self, variant, n, quantity, unit, measure, words=None):
+    def try_note(self, one, n, quantity, unit, measure, words=None):
         try:
             values = measure()
-        except Failure as error:
+        except NotPossible as error:
             values = str(error)
-        self.note(variant, n, quantity, unit, values, words)
+        self.note(one, n, quantity, unit, values, words)
 
 
-def copy_kernel_by_size(lab, variant, program):
+def copy_kernel_by_size(lab, one, program):
     for n in COPY_SIZES:
         # An atomic of the sweep takes 1.8 ns: at most some 1.3 s a size.
         iterations = max(11, min(101, int(0.7e9 / (n * n))))
@@ -284,65 +199,65 @@ def copy_kernel_by_size(lab, variant, program):
             median, least, most, _ = lab.trace(program, n, iterations)[COPY]
             return size / median, size / most, size / least
 
-        lab.try_note(variant, n, "copy kernel", "GB/s", bandwidth, "8 bytes a point over the traced time")
-        lab.try_note(variant, n, "DRAM bytes", "bytes a point",
+        lab.try_note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes a point over the traced time")
+        lab.try_note(one, n, "DRAM bytes", "bytes a point",
                      lambda: tuple(value / n / n for value in lab.count(program, n, COPY, "dram__bytes.sum")),
                      "counted by ncu in the copy kernel, --cache-control none")
 
 
-def measure_reduction(lab, variant, program):
+def measure_reduction(lab, one, program):
     n = 8192
-    kernels = [(COPY, "copy kernel")] if variant.name == "copy_with_loop" else \
-        [(SWEEP, "sweep kernel"), (COPY, "copy kernel")] if variant.name == "as_it_is" else [(SWEEP, "sweep kernel")]
+    kernels = [(COPY, "copy kernel")] if one.name == "copy_with_loop" else \
+        [(SWEEP, "sweep kernel"), (COPY, "copy kernel")] if one.name == "as_it_is" else [(SWEEP, "sweep kernel")]
     try:
         traced = lab.trace(program, n, 100)
-    except Failure as error:
+    except NotPossible as error:
         traced = str(error)
     for kernel, quantity in kernels:
-        lab.note(variant, n, quantity, "ms",
+        lab.note(one, n, quantity, "ms",
                  traced if isinstance(traced, str) else tuple(1e-6 * value for value in traced[kernel][:3]))
-    if variant.name in ("as_it_is", "sum_on_host"):
-        lab.try_note(variant, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
-    if variant.name.startswith("threads_"):
-        lab.note(variant, n, "registers", "a thread",
+    if one.name in ("as_it_is", "sum_on_host"):
+        lab.try_note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
+    if one.name.startswith("threads_"):
+        lab.note(one, n, "registers", "a thread",
                  traced if isinstance(traced, str) else (traced[SWEEP][3],) * 3)
-        lab.try_note(variant, n, "occupancy", "%", lambda: lab.count(
+        lab.try_note(one, n, "occupancy", "%", lambda: lab.count(
             program, n, SWEEP, "sm__warps_active.avg.pct_of_peak_sustained_active"))
 
 
-def measure_all(lab, sources, nvcc, arch):
+def measure_all(lab, sources, nvcc):
     """Builds in the background, and measures whatever is ready in the order of variants()."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        built = [(variant, pool.submit(build, variant, source, nvcc, arch, lab.build)) for variant, source in sources]
+        built = [(one, pool.submit(build, one, source, nvcc, lab.build)) for one, source in sources]
         # Step 07 needs only itself, and takes longest. Compilers do not disturb a kernel.
         (first, program), *others = built
         measure_one(lab, first, program, lambda program: check(first, program, lab.build))
         concurrent.futures.wait([future for _, future in built])
         # The checks run beside one another, and nothing is timed meanwhile.
-        checked = [pool.submit(lambda variant=variant, future=future: check(variant, future.result(), lab.build))
-                   for variant, future in others]
+        checked = [pool.submit(lambda one=one, future=future: check(one, future.result(), lab.build))
+                   for one, future in others]
         concurrent.futures.wait(checked)
-    for (variant, program), checking in zip(others, checked):
-        measure_one(lab, variant, program, lambda _, checking=checking: checking.result())
+    for (one, program), checking in zip(others, checked):
+        measure_one(lab, one, program, lambda _, checking=checking: checking.result())
 
 
-def measure_one(lab, variant, building, checking):
-    n = 2048 if variant.guide == S05 else 8192
-    quantity = {S05: "iteration", S07: "copy kernel"}.get(variant.guide, "sweep kernel")
-    if variant.name == "copy_with_loop":
+def measure_one(lab, one, building, checking):
+    n = 2048 if one.guide == S05 else 8192
+    quantity = {S05: "iteration", S07: "copy kernel"}.get(one.guide, "sweep kernel")
+    if one.name == "copy_with_loop":
         quantity = "copy kernel"
     try:
         program = building.result()
         checking(program)
-    except Failure as error:
-        lab.note(variant, n, quantity, "GB/s" if variant.guide == S07 else "ms", str(error))
+    except NotPossible as error:
+        lab.note(one, n, quantity, "GB/s" if one.guide == S07 else "ms", str(error))
         return
-    if variant.guide == S07:
-        copy_kernel_by_size(lab, variant, program)
-    elif variant.guide == S08:
-        measure_reduction(lab, variant, program)
+    if one.guide == S07:
+        copy_kernel_by_size(lab, one, program)
+    elif one.guide == S08:
+        measure_reduction(lab, one, program)
     else:
-        lab.try_note(variant, n, quantity, "ms", lambda: lab.iterations(program, n, 30))
+        lab.try_note(one, n, quantity, "ms", lambda: lab.iterations(program, n, 30))
 
 
 def main():
@@ -352,7 +267,6 @@ def main():
     what.add_argument("--dry-run", action="store_true")
     parser.add_argument("--sources", metavar="DIR", type=pathlib.Path)
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--arch", default="native")
     arguments = parser.parse_args()
     if arguments.sources and not arguments.dry_run:
         parser.error("--sources goes with --dry-run")
@@ -374,34 +288,24 @@ def main():
 
 
 def measure(arguments, sources, folder):
-    ncu = ncu_reading.find_ncu()
-    machine = ncu_reading.machine(ncu)
-    if machine is None:
+    path = find_profiler("ncu")
+    facts = gpu_facts("ncu", path)
+    if facts is None:
         fail("there is no NVIDIA GPU here, as far as nvidia-smi can tell: nothing can be measured", 77)
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    if not nvcc:
-        fail("nvcc was not found")
-    release = re.search(r"release ([0-9.]+)", ncu_reading.printed_by([nvcc, "--version"]))
-    machine["cuda"] = release.group(1) if release else machine["cuda"]
+    nvcc, of_compiler = compiler_and_facts()
     build_folder = arguments.build.resolve()
-    for part in ("lab/liblab.a", "lib/liblab_trace.so", "bin/validate"):
-        if not (build_folder / part).exists():
-            fail(f"{build_folder / part} has not been built")
-    lab = Lab(build_folder, folder, ncu)
-    measure_all(lab, sources, nvcc, arguments.arch)
+    need_programs(build_folder, ("lab/liblab.a", "lib/liblab_trace.so", "validate"))
+    lab = Lab(build_folder, folder, path)
+    measure_all(lab, sources, nvcc)
     if all(line[5] == "-" for line in lab.lines):
         fail("nothing could be measured")
     lab.lines.sort(key=lambda line: line[0])  # the steps in order, each as measured
-    text = ["# What the guides propose to try: variants of the solutions, each checked and timed.",
-            "# Times of kernels are traced, the most is often that of the first launch, which waits for its pages;",
-            "# times of iterations are without the first. '-' and the reason where there is no number.",
-            "# Written by scripts/publish/experiments.py.",
-            *[f"# {key}\t{value}" for key, value in machine.items()],
-            "\t".join(COLUMNS), *["\t".join(word.replace("\t", " ") for word in line) for line in lab.lines]]
-    try:
-        write_aside(arguments.write / "experiments.tsv", "\n".join(text) + "\n")
-    except OSError as error:
-        fail(f"{arguments.write}: {error.strerror}")
+    write_table(arguments.write / "experiments.tsv",
+                ["What the guides propose to try: variants of the solutions, each checked and timed.",
+                 "Times of kernels are traced, the most is often that of the first launch, which waits for its pages;",
+                 "times of iterations are without the first. '-' and the reason where there is no number.",
+                 "Written by scripts/publish/experiments.py."],
+                {**facts, "cuda": of_compiler["cuda"]}, COLUMNS, lab.lines)
     missing = sum(line[5] == "-" for line in lab.lines)
     print(f"{len(lab.lines)} lines, {missing} of them without a number; written to "
           f"{arguments.write / 'experiments.tsv'}")

@@ -16,11 +16,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 # What a handout has, of this at the top ...
 wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json .clang-format .gitignore
   exercises lab results scripts validate)
-# ... without what is an author's, and without tests: planted bugs are solutions with one mistake, and counts
-# name their lines.
-not_for_learners=(-path '*/tests' -o -path './scripts/publish'
-  -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -path ./results/local
-  -o -name '*.kept-*' -o -name __pycache__)
+# ... without what publishes and without tests: planted bugs are solutions with one mistake, and counts name their lines.
+not_for_learners=(-path '*/tests' -o -path ./scripts/publish -o -path ./results/local
+  -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -name '*.kept-*' -o -name __pycache__)
 
 [[ -d $lab_root/solutions ]] || die $exit_bad_usage "this is a handout; another is made in the whole lab"
 case ${YES:-0} in
@@ -116,97 +114,18 @@ find . -name CMakeLists.txt | while IFS= read -r file; do
     fi
   done < <(sed -n 's/^ *add_subdirectory(\([^ )]*\)).*/\1/p' "$file")
 done
-# The Makefile: verbs without a script, and those that need solutions, only say why there is nothing for them.
-gone=$(sed -n 's#^\t@\(scripts/[^ ]*\).*#\1#p' Makefile | while IFS= read -r script; do
-  if [[ ! -e $script ]]; then say "$script"; fi
-done)
-awk -v gone="$gone" '
-  BEGIN { count = split(gone, scripts, "\n") }
-  function has_gone(block,    k) {
-    for (k = 1; k <= count; ++k) if (index(block, "\t@" scripts[k])) return 1
-    return 0
-  }
-  BEGIN {
-    why["report"] = "a handout has no solutions to report on; make progress shows what you have done"
-    why["tables"] = "the numbers in the texts are written in the whole lab"
-    why["roofline"] = "a handout has no solutions to count; make ncu STEP=NN counts your exercise"
-    why["handout"] = "this is a handout; another is made in the whole lab"
-  }
-  # A verb, from its line to the empty one after it.
-  BEGIN { RS = ""; ORS = "\n\n" }
-  { blocks[NR] = $0 }
-  END {
-    for (k = 1; k <= NR; ++k) {
-      verb = blocks[k]
-      sub(/:.*/, "", verb)
-      if (has_gone(blocks[k])) {
-        blocks[k] = verb ":\n\t@echo \"make " verb ": " (verb in why ? why[verb] : "not in a handout") "\" >&2; exit 2"
-      }
-      else if (verb == "run" || verb == "test" || verb == "roofline") sub(/ *## [^\n]*/, "", blocks[k])
-      else if (verb == "diff") sub(/## [^\n]*/, "## STEP=04 FROM=start TO=exercise: what you have changed", blocks[k])
-    }
-    for (k = 1; k <= NR; ++k) {
-      sub(/\n\t@echo "[^\n]*WHICH=solution[^\n]*/, "", blocks[k])
-      sub(/Begin with: make run/, "Begin with: exercises/README.md", blocks[k])
-      print blocks[k]
-    }
-  }' Makefile | sed '$d' >"$temp/Makefile"
-mv "$temp/Makefile" Makefile
-if [[ ! -f exercises/README.md ]]; then
-  sed -i "s#Begin with: exercises/README.md#Begin with: $(ls -d exercises/00_*)/README.md#" Makefile
-fi
-awk -v last="$last" '
-  # The ladder, as far as this handout goes, and what is noted of its rows.
-  /^\| [0-9][0-9]_/ && substr($2, 1, 2) > last { next }
-  /^Rows? [0-9][0-9][ ,:]/ {
-    if (/timed by `scripts\//) next
-    said = substr($0, index($0, ":"))
-    count = split(substr($0, 1, index($0, ":") - 1), words, /[^0-9]+/)
-    rows = ""
-    for (k = 1; k <= count; ++k) {
-      if (words[k] != "" && words[k] <= last) rows = rows (rows == "" ? "" : ", ") words[k]
-    }
-    if (rows == "") next
-    $0 = (length(rows) > 2 ? "Rows " : "Row ") rows said
-  }
-  /^make run  / { $0 = "make check STEP=01   # is the exercise right? If not: where, and the likely cause" }
-  /^make test  / { $0 = "make progress        # which exercises are done" }
-  { sub(/ To change it: \[CONTRIBUTING\.md\]\(CONTRIBUTING\.md\)\./, "") }
-  { print }
-  NR == 1 {
-    print ""
-    print "> This is a handout: the steps up to " last ", without solutions. What this page says of later steps, of"
-    print "> solutions, of `make run`, `make test` and `make report` holds in the whole lab. `make` alone lists the verbs."
-  }' README.md >"$temp/README.md"
-mv "$temp/README.md" README.md
-if [[ -f exercises/README.md ]]; then
-  awk -v last="$last" '
-    function many(count, what) { return count " " what (count == 1 ? "" : "s") }
-    /^\| \[[0-9][0-9]\]/ {
-      split($0, cells, "|")
-      if (substr($2, 2, 2) <= last) minutes += cells[4]
-    }
-    # The sum of the table above it.
-    /^That is .* in all\.$/ {
-      hours = int(minutes / 60)
-      rest = minutes % 60
-      said = hours ? many(hours, "hour") : ""
-      if (rest) said = said (said == "" ? "" : " and ") many(rest, "minute")
-      $0 = "That is " said " in all."
-    }
-    { print }
-    NR == 1 {
-      print ""
-      print "> This is a handout: the steps up to " last ", without solutions. What this page and the guides say of later steps"
-      print "> and of solutions holds in the whole lab."
-    }' exercises/README.md >"$temp/README.md"
-  mv "$temp/README.md" exercises/README.md
-fi
-# What is for teachers alone: schedules, what goes wrong, the quiz with its answers. And what takes the whole lab.
+# The texts: what is for the whole lab or for teachers goes, what is for a handout stands in comments. Of the ladder,
+# and of what is noted of its rows, as much as this handout has.
 for file in README.md exercises/README.md; do
-  [[ -f $file ]] || continue
-  sed '/^<!-- teachers:begin -->$/,/^<!-- teachers:end -->$/d
-    /^<!-- whole-lab:begin -->$/,/^<!-- whole-lab:end -->$/d' "$file" | cat -s >"$temp/learners"
+  sed "/^<!-- teachers:begin -->\$/,/^<!-- teachers:end -->\$/d
+    /^<!-- whole-lab:begin -->\$/,/^<!-- whole-lab:end -->\$/d
+    s/the steps up to UPTO/the steps up to $last/
+    /^<!-- handout:begin\$/d
+    /^handout:end -->\$/d" "$file" |
+    awk -v last="$last" '
+      /^\| [0-9][0-9]_/ && substr($2, 1, 2) > last { next }
+      /^Rows? [0-9][0-9][ ,:]/ && substr($2, 1, 2) > last { next }
+      { print }' | cat -s >"$temp/learners"
   mv "$temp/learners" "$file"
 done
 # A link to what is not here becomes plain words.

@@ -19,19 +19,18 @@ Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
 import argparse
-import os
 import pathlib
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from labtools import charts  # noqa: E402
-from labtools import ncu_reading  # noqa: E402
-from labtools.files import ROOT, read_table, steps, write_aside  # noqa: E402
-from labtools.ncu_reading import NotAllowed, NotPossible, kernel_name, read_raw  # noqa: E402
+import labtools_here  # noqa: F401
+from labtools import charts, ncu
+from labtools.files import ROOT, steps, write_aside
+from labtools.machine import find_profiler, gpu_facts
+from labtools.process import fail, warn
+from labtools.table import Table, update, write_table
+from labtools.tracer import NotPossible, read_rows, trace
 
 ITERATIONS = 30  # under ncu, or LAUNCHES of a kernel that makes several sweeps, where that is more
 LAUNCHES = 8
@@ -55,21 +54,12 @@ METRICS = [*TIME, "gpu__time_duration.sum", *FLOPS["float"], *FLOPS["double"], *
            "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, *HITS.values(),
            *[metric for pair in PER_REQUEST.values() for metric in pair]]
 SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
-STALL = ("smsp__average_warps_issue_stalled_", "_per_issue_active.ratio")
-
-
-def fail(message, code=1):
-    print(f"roofline.py: {message}", file=sys.stderr)
-    sys.exit(code)
-
-
-def warn(message):
-    print(f"roofline.py: {message}", file=sys.stderr, flush=True)
+SAME = ("gpu", "driver", "cuda", "ncu", "cache_control", "not_counted")
 
 
 # Collecting: everything goes to files as it is printed, and is read from there.
 
-def count_step(ncu, program, n, cache_control, traced, iterations):
+def count_step(path, program, n, cache_control, traced, iterations):
     """What ncu prints for the second to fourth launch of each kernel; `traced`: its rows of the tracer's table of a run
     of so many iterations."""
     sweeps = max(sweeps_of(traced, iterations).values(), default=1)
@@ -81,8 +71,8 @@ def count_step(ncu, program, n, cache_control, traced, iterations):
     # With less and less of what an older ncu, or a smaller GPU, may not have.
     for attempt in ([*options, *few, *sections], [*options, *few], [*options, "--launch-skip", 1, "--launch-count", 9]):
         try:
-            return ncu_reading.count(ncu, attempt, METRICS, command, seconds=240)
-        except NotAllowed:
+            return ncu.count(path, attempt, METRICS, command, seconds=240)
+        except ncu.NotAllowed:
             raise
         except NotPossible as error:
             failure = error
@@ -99,26 +89,9 @@ def launches_to_count(traced):
                             for counts in shapes.values() if len(counts) > 1])
 
 
-def trace_step(build, program, n, iterations, table):
-    """Runs the program under the lab's tracer, which writes the table."""
-    library = build / "lib/liblab_trace.so"
-    if not library.exists():
-        raise NotPossible(f"{library.name} has not been built")
-    environment = os.environ | {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
-                                "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"}
-    try:
-        result = subprocess.run([str(program), "--n", str(n), "--iterations", str(iterations), "--quiet"],
-                                capture_output=True, text=True, timeout=240, env=environment, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        raise NotPossible("it took longer than 240 s") from None
-    if result.returncode > 1 or not table.exists():
-        last = (result.stderr.strip().splitlines() or ["no table was written"])[-1]
-        raise NotPossible(f"exit code {result.returncode}: {last}")
-
-
 def collect(arguments, chosen, raw):
-    ncu = None if arguments.no_counters else ncu_reading.find_ncu()
-    machine = ncu_reading.machine(ncu)
+    path = None if arguments.no_counters else find_profiler("ncu")
+    machine = gpu_facts("ncu", path)
     if machine is None:
         fail("there is no NVIDIA GPU here, as far as nvidia-smi can tell: nothing can be measured", 77)
     why = "as asked for" if arguments.no_counters else "ncu was not found"
@@ -136,23 +109,23 @@ def collect(arguments, chosen, raw):
         (raw / f"{step}.ncu.csv").unlink(missing_ok=True)
         told = []
         try:
-            trace_step(arguments.build, program, n, iterations, table)
+            trace(arguments.build, [program, "--n", n, "--iterations", iterations, "--quiet"], table)
             told.append("traced")
         except (NotPossible, OSError) as error:
-            warn(f"{step}: not traced: {error}")
-        if ncu:
+            warn(f"{step}: {error}")
+        if path:
             try:
-                (raw / f"{step}.ncu.csv").write_text(count_step(ncu, program, n, arguments.cache_control,
+                (raw / f"{step}.ncu.csv").write_text(count_step(path, program, n, arguments.cache_control,
                                                                 traced_kernels(table), iterations))
                 told.append("counted")
-            except NotAllowed as error:
+            except ncu.NotAllowed as error:
                 warn(f"nothing can be counted: {error}")
-                ncu, why = None, str(error)
+                path, why = None, str(error)
             except (NotPossible, OSError) as error:
                 warn(f"{step}: not counted: {error}")
         (raw / f"{step}.run.tsv").write_text(f"n\t{n}\niterations\t{iterations}\n")
         print(f"{step} n = {n}: {' and '.join(told) or 'nothing measured'}", flush=True)
-    if not ncu:
+    if not path:
         machine["not_counted"] = why
     write_machine(raw, machine)
 
@@ -208,7 +181,7 @@ def ratio(a, b):
 def kernels_of(path):
     """{kernel: launches} of what ncu printed, without those that only set up."""
     found = {}
-    for launch in read_raw(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else []:
+    for launch in ncu.launches(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else []:
         if not is_set_up(launch["kernel"]):
             found.setdefault(launch["kernel"], []).append(launch)
     return found
@@ -218,19 +191,13 @@ def traced_kernels(path):
     """{kernel: row of the tracer's table}."""
     if not path.exists():
         return {}
-    rows = [row for row in read_table(path)[1] if row["table"] == "kernels"]
-    return {kernel_name(row["name"]): row for row in rows if not is_set_up(kernel_name(row["name"]))}
+    return {row["name"]: row for row in read_rows(path) if row["table"] == "kernels" and not is_set_up(row["name"])}
 
 
 def stalls(launches):
     """The three reasons for which warps wait most: "long_scoreboard 12.3", in warps a scheduler per issue."""
-    reasons = {}
-    for metric in {name for launch in launches for name in launch}:
-        if metric.startswith(STALL[0]) and metric.endswith(STALL[1]):
-            reasons[metric[len(STALL[0]):-len(STALL[1])]] = median(launches, metric)
-    # A warp that is selected issues: it is no stall.
-    waits = sorted(((value, name) for name, value in reasons.items() if value and name != "selected"), reverse=True)
-    return ", ".join(f"{name} {value:.2f}" for value, name in waits[:3]) or None
+    medians = {name: median(launches, name) for launch in launches for name in launch}
+    return ", ".join(f"{name} {value:.2f}" for value, name in ncu.stalls(medians)[:3] if value) or None
 
 
 def shape(launches, what):
@@ -304,49 +271,19 @@ def rows_of_step(step, raw):
     return roofline, facts
 
 
-def table(title, head, columns, rows):
-    lines = [f"# {title} Written by scripts/publish/roofline.py."]
-    lines += [f"# {key}\t{value}" for key, value in head.items()]
-    lines.append("\t".join(columns))
-    lines += ["\t".join(text(row.get(column)) for column in columns) for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-SAME = ("gpu", "driver", "cuda", "ncu", "cache_control", "not_counted")
-
-
 def counted_by_hand(sweeps, n):
     return {"flops": float(FLOPS_PER_POINT * sweeps) * n * n, "bytes": float(BYTES_PER_POINT) * n * n}
 
 
-def kept_rows(path, head, measured):
-    """What a table's head says of single rows, and its rows, both of other steps than those measured; nothing where it
-    is of another machine, or counted in another way."""
-    try:
-        kept, rows = read_table(path)
-    except (OSError, UnicodeDecodeError):
-        return {}, []
-    if any(kept.get(key, [None])[0] != head.get(key) for key in SAME):
-        warn(f"{path}: is of another machine, or counted in another way; its rows are not kept")
-        return {}, []
-    numbers = {step[:2] for step in measured}
-    rows = [row for row in rows if row.get("step") not in measured]
+def with_others(path, head, rows):
+    """(the head's lines, rows) together with those of the other steps that stand in the file."""
+    numbers = {row["step"][:2] for row in rows}
+    old, rows = update(path, head, rows, SAME)
+    said = [fields for fields in (old.lines if old else []) if fields[0].startswith("row ") and fields[0].split()[1] not in numbers]
     for row in rows:  # an older table may lack these
         if "sweeps" in row and "hand_flops" not in row:
-            row.update({f"hand_{name}": value for name, value in
-                        counted_by_hand(int(row["sweeps"]), int(row["n"])).items()})
-    said = {key: "\t".join(words) for key, words in kept.items()
-            if key.startswith("row ") and key.split()[1] not in numbers}
-    if rows and kept.get("date"):
-        dates = sorted({*kept["date"][0].split(" to "), head["date"]})
-        said["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
-    return said, rows
-
-
-def with_others(path, head, rows, keep):
-    """(head, rows) together with those of the other steps that stand in the file, if they are to be kept."""
-    said, others = kept_rows(path, head, {row["step"] for row in rows}) if keep else ({}, [])
-    return {**head, **said}, sorted([*others, *rows], key=lambda row: row["step"])
+            row.update({f"hand_{name}": text(value) for name, value in counted_by_hand(int(row["sweeps"]), int(row["n"])).items()})
+    return [*head.items(), *said], rows
 
 
 def write(folder, raw, keep):
@@ -366,42 +303,36 @@ def write(folder, raw, keep):
         facts += b
     if not roofline:
         fail("no kernel was measured")
-    roofline_head, all_of_them = with_others(folder / "roofline.tsv", head, roofline, keep)
-    kernels_head, facts = with_others(folder / "kernels.tsv", head, facts, keep)
-    try:
-        write_aside(folder / "roofline.tsv", table(
-            "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline_head, ROOFLINE_COLUMNS,
-            all_of_them))
-        write_aside(folder / "kernels.tsv", table(
-            "What is known of each kernel: launch, occupancy, memory requests, stalls.", kernels_head, KERNEL_COLUMNS,
-            facts))
-    except OSError as error:
-        fail(f"{folder}: {error.strerror}")
+    all_of_them = []
+    for name, columns, words, rows in (
+            ("roofline.tsv", ROOFLINE_COLUMNS, "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline),
+            ("kernels.tsv", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
+        rows = [{column: text(row.get(column)) for column in columns} for row in rows]
+        lines, rows = with_others(folder / name, dict(head), rows) if keep else (head, rows)
+        write_table(folder / name, [f"{words} Written by scripts/publish/roofline.py."], lines, columns, rows)
+        all_of_them.append(rows)
     by_hand = sum(line["counted_by"] == "hand" for line in roofline)
     print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
           f"{folder / 'roofline.tsv'} and {folder / 'kernels.tsv'}")
-    if any(point["flops"] > 0 for point in charts.kernel_points(all_of_them)):
+    if any(point["flops"] > 0 for point in charts.kernel_points(all_of_them[0])):
         draw(folder)
 
 
 def draw(folder):
     """Draws folder/roofline.svg. Needs no GPU, and no matplotlib."""
     try:
-        head, rows = read_table(folder / "roofline.tsv")
+        table = Table(folder / "roofline.tsv")
     except OSError as error:
-        fail(f"{folder / 'roofline.tsv'}: {error.strerror}")
-    except UnicodeDecodeError:
-        fail(f"{folder / 'roofline.tsv'}: is no table")
-    if not any(point["flops"] > 0 for point in charts.kernel_points(rows)):
-        fail(f"{folder / 'roofline.tsv'}: has no kernel with operations")
+        fail(f"{error.filename}: {error.strerror}")
+    if not any(point["flops"] > 0 for point in charts.kernel_points(table.rows)):
+        fail(f"{table.path}: has no kernel with operations")
     ceilings = {}
     if (folder / "bandwidth.tsv").exists():
-        lines = (folder / "bandwidth.tsv").read_text(encoding="utf-8", errors="replace").splitlines()
-        ceilings = charts.ceilings_of([line[2:].split("\t") for line in lines if line.startswith("# ")])
+        ceilings = charts.ceilings_of(Table(folder / "bandwidth.tsv").lines)
     else:
         warn(f"{folder / 'bandwidth.tsv'}: is not there, so the chart has no ceilings; make bandwidth measures them")
-    where = " ".join(word for key in ("gpu", "date") for word in head.get(key, [])[:1])
-    chart = charts.roofline(rows, ceilings, {step: title for step, *_, title in steps()}, where)
+    where = " ".join(table.facts[key] for key in ("gpu", "date") if key in table.facts)
+    chart = charts.roofline(table.rows, ceilings, {step: title for step, *_, title in steps()}, where)
     try:
         write_aside(folder / "roofline.svg", chart.standalone())
     except OSError as error:

@@ -30,12 +30,14 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from labtools import scaling_model  # noqa: E402
-from labtools.measuring import fail, machine, need_folder, need_programs, reason, run, write_table  # noqa: E402
-from labtools.scaling_model import CHECK_OFTEN, CONSTANTS, FILE, LARGEST, STEPS, STRONG, WEAK  # noqa: E402
+import labtools_here  # noqa: F401
+from labtools import scaling_model
+from labtools.files import ROOT, STEPS
+from labtools.machine import compiler_and_facts, need_folder, need_programs
+from labtools.process import fail, printed_by, reason, run
+from labtools.scaling_model import CHECK_OFTEN, CONSTANTS, FILE, LARGEST, STRONG, WEAK
+from labtools.table import write_table
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 BASE, REFERENCE = "13", "10"
 CHECK_SELDOM = 48  # sweeps
 # What is compared: n, sweeps (passes of all kinds), and whether on the most ranks alone.
@@ -347,11 +349,7 @@ def mpi_version(build):
         launcher = match[1].strip("'\"") if match else launcher
     except OSError:
         pass
-    try:
-        said = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return "-"
-    first = said.splitlines()[0] if said else ""
+    first = (printed_by([launcher, "--version"], 20).splitlines() or [""])[0]
     match = re.search(r"\((.*?)\) *([0-9.]+)", first)
     # Open MPI 4's launcher may call itself OpenRTE.
     return f"{match[1]} {match[2]}".replace("OpenRTE", "Open MPI") if match else " ".join(first.split())[:60] or "-"
@@ -383,14 +381,13 @@ def write_rows(path, facts, rows):
          "against the step itself on one rank; weak_efficiency, against that at the n with as many points a GPU.",
          "Written by scripts/publish/scaling.py."],
         {**facts, "nccl": nccl}, COLUMNS,
-        [[row[column] for column in COLUMNS] for row in sorted(rows, key=lambda row: (
-            int(row["n"]), int(row["check_every"]), order.index(row["step"]), int(row["ranks"])))])
+        sorted(rows, key=lambda row: (int(row["n"]), int(row["check_every"]), order.index(row["step"]), int(row["ranks"]))))
 
 
 def write(arguments, ranks, steps):
     build, began = arguments.build.resolve(), time.monotonic()
     need_programs(build, ["ranks", *(f"solution_{STEPS[step]}" for step in (REFERENCE, *steps))])
-    _, facts = machine()
+    _, facts = compiler_and_facts()
     need_folder(arguments.write)
     gpus = gpus_here()
     too_many = [r for r in ranks if r > len(gpus)]

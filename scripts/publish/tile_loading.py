@@ -9,34 +9,33 @@ A variant that the validator does not call right gets no time. Options: --build 
 """
 
 import argparse
-import csv
-import os
 import pathlib
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from labtools.measuring import compile_variant, fail, machine, need_folder, need_programs, run, write_table  # noqa: E402
+import labtools_here  # noqa: F401
+from labtools import variant
+from labtools.files import ROOT, STEPS
+from labtools.machine import compiler_and_facts, need_folder, need_programs
+from labtools.process import fail
+from labtools.table import write_table
+from labtools.tracer import NotPossible, trace
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-STEP = "09_shared_tile"
+STEP, BEFORE = STEPS["09"], STEPS["08"]
 N, ITERATIONS = "8192", "100"
 
 
 def sweep_times(build, program, folder):
     """[median, least, most] of the sweep kernel in milliseconds, and its registers."""
-    table = folder / "trace.tsv"
-    library = str(build / "lib/liblab_trace.so")
-    run([program, "--n", N, "--iterations", ITERATIONS, "--quiet"],
-        env=os.environ | {"CUDA_INJECTION64_PATH": library, "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"})
     try:
-        with table.open() as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                if row["table"] == "kernels" and row["name"].startswith("jacobi_sweep_kernel"):
-                    return [1e-6 * float(row[c]) for c in ("median_ns", "min_ns", "max_ns")] + [row["registers"]]
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        fail(f"{program}: its trace cannot be read ({type(error).__name__}: {error})")
-    fail(f"{program}: its sweep kernel was not traced")
+        rows = trace(build, [program, "--n", N, "--iterations", ITERATIONS, "--quiet"], folder / "trace.tsv")
+        row = next(row for row in rows if row["table"] == "kernels" and row["name"].startswith("jacobi_sweep_kernel"))
+        return [1e-6 * float(row[c]) for c in ("median_ns", "min_ns", "max_ns")] + [row["registers"]]
+    except StopIteration:
+        fail(f"{program}: its sweep kernel was not traced")
+    except NotPossible as error:
+        fail(f"{program}: {error}")
+    except (KeyError, ValueError) as error:
+        fail(f"{program}: its trace cannot be read ({error})")
 
 
 def main():
@@ -45,20 +44,19 @@ def main():
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    need_programs(build, ("validate", "solution_08_cub_reduction", f"solution_{STEP}"))
-    nvcc, facts = machine()
+    need_programs(build, ("validate", f"solution_{BEFORE}", f"solution_{STEP}"))
+    nvcc, facts = compiler_and_facts()
     need_folder(arguments.write)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        programs = [("no_tile", "step 08: no tile", build / "bin/solution_08_cub_reduction"),
+        programs = [("no_tile", "step 08: no tile", build / f"bin/solution_{BEFORE}"),
                     ("flat_loop", "step 09: one flat loop over the tile", build / f"bin/solution_{STEP}")]
-        for patch in sorted((ROOT / "validate/tests/bank/right" / STEP).glob("tile_by_*.patch")):
-            name = patch.stem
-            program = compile_variant(nvcc, build, folder, STEP, patch)
-            programs.append((name, patch.read_text().splitlines()[0][2:].rstrip("."), program))
+        for patch in sorted((variant.BANK / STEP).glob("tile_by_*.patch")):
+            program = variant.compile_patch(nvcc, build, folder, STEP, patch.stem)
+            programs.append((patch.stem, patch.read_text().splitlines()[0][2:].rstrip("."), program))
         for name, words, program in programs:
-            run([build / "bin/validate", "--n", "100,250,1000", program])
+            variant.must_be_right(build, program, "--n", "100,250,1000")
             median, least, most, registers = sweep_times(build, program, folder)
             rows.append((name, f"{median:.4f}", f"{least:.4f}", f"{most:.4f}", registers, words))
             print(f"{name}: {median:.4f} ms", flush=True)
@@ -69,4 +67,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except NotPossible as error:
+        fail(error)

@@ -14,13 +14,15 @@ import argparse
 import concurrent.futures
 import pathlib
 import re
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from labtools.files import ROOT, steps  # noqa: E402
-from labtools.measuring import (attempt, compile_command, fail, machine, need_folder, need_programs, record_of,  # noqa: E402
-                       run, write_table)
+import labtools_here  # noqa: F401
+from labtools import variant
+from labtools.files import ROOT, STEPS
+from labtools.machine import compiler_and_facts, need_folder, need_programs
+from labtools.process import attempt, fail, run
+from labtools.table import write_table
+from labtools.tracer import NotPossible
 
 TUNED_N = 16384
 # For each step: sweeps to time, sizes and sweeps for the validator, and the constants to try instead of the file's.
@@ -36,7 +38,7 @@ TRIED = {
 }
 LARGE = (4096, 8192, 16384, 32768)
 # On large grids, too: step 09 and all after it that need one GPU.
-LARGE_STEPS = tuple(name for name, *_ in steps() if "09" <= name < "14")
+LARGE_STEPS = tuple(name for name in STEPS.values() if "09" <= name < "14")
 COMPARED_SWEEPS = 17  # 12 + 4 + 1: all passes of step 13
 
 
@@ -69,31 +71,28 @@ def constants_of(source):
     return found
 
 
-def compile_variant(nvcc, build, folder, step, constants):
+def compile_with(nvcc, build, folder, step, constants):
     """(program or None, registers, spilled bytes, what is wrong)."""
-    name = "_".join([step[:2], *(f"{key}{value}" for key, value in constants.items())])
-    source, program = folder / f"{name}.cu", folder / name
+    source = folder / ("_".join([step[:2], *(f"{key}{value}" for key, value in constants.items())]) + ".cu")
     source.write_text(with_constants((ROOT / "solutions" / step / "jacobi.cu").read_text(), constants))
-    code, out, error = attempt(compile_command(nvcc, build, step, source, program, "-Xptxas", "-v"))
-    said = out + error
+    try:
+        program, said = variant.compile_source(nvcc, build, step, source, "-Xptxas", "-v")
+    except NotPossible as error:
+        return None, 0, 0, str(error)
     # Of the kernels that make sweeps the one with the most registers is the one that counts.
     kernels = re.findall(r"Compiling entry function '(\S*jacobi\S*)'.*?(\d+) bytes spill loads.*?Used (\d+) registers",
                          said, re.S)
     registers, spilled = max(((int(used), int(spill)) for _, spill, used in kernels), default=(0, 0))
-    if code != 0:
-        return None, registers, spilled, "does not compile: " + " ".join(said.split())[-200:]
     return program, registers, spilled, ""
 
 
-def time_of(program, folder, n, iterations, more=()):
-    """run.json of a run. Its times are of a sweep, in milliseconds."""
-    record = folder / f"record_{program.name}"
-    run([program, "--n", n, "--iterations", iterations, "--quiet", "--record", record, "--record-field", "rows", *more])
-    times = record_of(record)
+def rows_of(program, folder, n):
+    """The hashes of the field's rows after a few sweeps of the probe."""
+    variant.must_time(program, folder, n, COMPARED_SWEEPS, "--problem", "probe")
     try:
-        return times, (record / "rows.csv").read_text()
+        return (folder / "record/rows.csv").read_text()
     except OSError as error:
-        fail(f"{record / 'rows.csv'}: {error.strerror}")
+        fail(f"{error.filename}: {error.strerror}")
 
 
 def tune(nvcc, build, folder, step, copy):
@@ -104,7 +103,7 @@ def tune(nvcc, build, folder, step, copy):
     tried = [constants for k, constants in enumerate(tried) if constants not in tried[:k]]
 
     def prepare(constants):
-        program, registers, spilled, wrong = compile_variant(nvcc, build, folder, step, constants)
+        program, registers, spilled, wrong = compile_with(nvcc, build, folder, step, constants)
         if program:
             code, out, error = attempt([build / "bin/validate", "--name", step, "--n", "1100", "--problem", "probe",
                                         "--iterations", sweeps, program])
@@ -128,11 +127,10 @@ def tune(nvcc, build, folder, step, copy):
             if levels := own.get("kLevels"):  # and with a residual after each pass
                 runs.append((TUNED_N, f"as it is, --check-every {levels}", ("--check-every", levels)))
         for n, name, options in runs:
-            record, _ = time_of(program, folder, n, iterations, options)
+            record = variant.must_time(program, folder, n, iterations, *options)
             ms = record["iteration_ms_median"]
             times_copy = 8e-6 * n * n / ms / copy
-            lines.append([step, name, str(registers), str(spilled), f"{ms:.6f}", f"{record['iteration_ms_q1']:.6f}",
-                          f"{record['iteration_ms_q3']:.6f}", f"{times_copy:.4f}", "right"])
+            lines.append([step, name, str(registers), str(spilled), *variant.quartiles(record)[:3], f"{times_copy:.4f}", "right"])
             print(f"{step} {name}: {registers} registers, {spilled} B spilled, {ms:.4f} ms a sweep, "
                   f"{times_copy:.3f} x copy", flush=True)
     return lines
@@ -153,7 +151,7 @@ def large(build, folder, copy):
                 print(f"{step}: {out}{error}", flush=True)
                 lines.append([str(n), step] + ["-"] * 6 + ["wrong"])
                 continue
-            _, rows = time_of(program, folder, n, COMPARED_SWEEPS, ["--problem", "probe"])
+            rows = rows_of(program, folder, n)
             first = first or rows
             if rows != first:
                 print(f"{step}: at n = {n} its field is not that of {LARGE_STEPS[0]}", flush=True)
@@ -161,11 +159,10 @@ def large(build, folder, copy):
                 continue
             # Some tenths of a second; 20 checks of step 13 at least.
             sweeps = {"09": 8, "10": 8, "11": 40, "12": 40}.get(step[:2], 160) * max(1, (16384 // n) ** 2) * 3
-            record, _ = time_of(program, folder, n, max(sweeps, 960 if step.startswith("13") else 24))
+            record = variant.must_time(program, folder, n, max(sweeps, 960 if step.startswith("13") else 24))
             ms = record["iteration_ms_median"]
             points = 1e-6 * n * n / ms  # giga-updates a second
-            lines.append([str(n), step, f"{ms:.6f}", f"{record['iteration_ms_q1']:.6f}", f"{record['iteration_ms_q3']:.6f}",
-                          str(record["iteration_samples"]), f"{points:.2f}", f"{8 * points / copy:.4f}", "right"])
+            lines.append([str(n), step, *variant.quartiles(record), f"{points:.2f}", f"{8 * points / copy:.4f}", "right"])
             print(f"n = {n}, {step}: {ms:.4f} ms a sweep, {points:.1f} GLUPS, {8 * points / copy:.3f} x copy", flush=True)
     return lines
 
@@ -185,7 +182,7 @@ def main():
     if arguments.only != "tuning":
         needed += [f"solution_{step}" for step in LARGE_STEPS]
     need_programs(build, needed)
-    nvcc, facts = machine()
+    nvcc, facts = compiler_and_facts()
     need_folder(arguments.write)
     copy = copy_bandwidth(build)
     facts["copy_gb_per_s"] = f"{copy:.1f}"

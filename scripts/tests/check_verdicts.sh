@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# What a learner is told: `make check` on an exercise in every state that it can be in, and `make run`,
-# in a copy of the lab whose path has a blank in it, built without the CUDA Toolkit.
+# What a learner is told: `make check` on an exercise in every state that it can be in, in a copy of the lab whose path has
+# a blank in it, without the CUDA Toolkit.
+#
+#   check_verdicts.sh make   the same words from a build by make, which is what a machine without ninja gets
+#   check_verdicts.sh nvcc   what a plain compiler takes and nvcc refuses
+#   check_verdicts.sh run    make run, which builds all that there is
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake
 make_temp
 lab="$temp/the lab"
-export CXX=${LAB_TEST_CXX:-c++}
-# Little optimised: some thirty programs are built here, and none runs for long.
-quick=(-DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1)
+use_built
 
 copy_tree "$lab"
 step=$(awk '/^01_/ { print $1 }' "$lab/lab/steps.tsv")
@@ -235,12 +237,15 @@ test_run() {
   count_in_results=$(grep -cE $'^[0-9]{2}_[^\t]*\t[^\t]+\tright\t' "$results/ladder.tsv" || true)
   ((count_in_results == steps)) ||
     fail "ladder.tsv should have $steps steps:" "$(<"$results/ladder.tsv")"
+}
 
+# One step of the ladder; and a solution that is wrong: said so, no time, and an exit code.
+test_run_of_one() {
+  local results="$temp/results of one"
   run make_lab run STEPS=00 RESULTS="$results"
   expect_status 0 "make run STEPS=00"
   count_of '^[0-9][0-9]_[a-z0-9_]+ ' 1 "steps with STEPS=00"
 
-  # A solution that is wrong: said so, no time, and an exit code.
   sed -i 's/0\.25f/0.24f/' "$lab/$solution"
   run make_lab run STEPS=01 RESULTS="$results"
   expect_status 2 "make run with a wrong solution"
@@ -256,11 +261,11 @@ count_of() {
   ((found == $2)) || show "make run: $found $3, expected $2"
 }
 
-# The same words from a build by make, which is what a machine without ninja gets, in the folder that
-# make uses when it is told of none.
 test_with_make() {
-  unset LAB_BUILD_DIR LAB_CMAKE_ARGS
-  run cmake -G "Unix Makefiles" -S "$lab" -B "$lab/build" -DLAB_CUDA=OFF "${quick[@]}"
+  # In the folder that the verbs use when they are told of none.
+  unset LAB_BUILD_DIR
+  # shellcheck disable=SC2086  # it is words
+  run cmake -G "Unix Makefiles" -S "$lab" -B "$lab/build" $LAB_CMAKE_ARGS
   expect_status 0 "configuring for make"
 
   cp "$temp/untouched.cpp" "$lab/$exercise"
@@ -294,11 +299,10 @@ test_with_make() {
     "an endless loop around kernels"
 }
 
-# What a plain compiler takes and nvcc refuses is told, where nvcc is here.
 test_nvcc() {
   local kernel=exercises/04_jacobi_kernel/jacobi.cu
-  [[ -n ${LAB_TEST_NVCC:-} ]] || return 0
-  export LAB_BUILD_DIR="$temp/the build with nvcc" LAB_CMAKE_ARGS="-DLAB_EXERCISE_ARCHITECTURES=90 ${quick[*]}"
+  [[ -n ${LAB_TEST_NVCC:-} ]] || skip "this build has no nvcc"
+  export LAB_CMAKE_ARGS="${LAB_CMAKE_ARGS/-DLAB_CUDA=OFF/-DLAB_EXERCISE_ARCHITECTURES=90}"
   sed 's/__host__ __device__ inline/inline/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "a kernel that calls a function of the host" STEP=04 BACKEND=cpu
   expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"
@@ -307,9 +311,16 @@ test_nvcc() {
 }
 
 cp "$lab/$solution" "$temp/solution.cpp"
-export LAB_BUILD_DIR="$temp/the build" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF ${quick[*]}"
-test_verdicts
-test_run
-test_with_make
-test_nvcc
+export LAB_BUILD_DIR="$temp/the build"
+case ${1:-} in
+  make) test_with_make ;;
+  nvcc) test_nvcc ;;
+  run)
+    # The only build of all that there is by a verb: from nothing.
+    export LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None"
+    test_run
+    test_run_of_one
+    ;;
+  *) test_verdicts ;;
+esac
 finish "a learner is told what is so"

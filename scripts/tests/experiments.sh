@@ -83,7 +83,7 @@ fi
 while [ $# -gt 0 ]; do
   if [ "$1" = --record ]; then
     mkdir -p "$2"
-    echo '{"iteration_ms_median": 2.5, "iteration_ms_min": 2, "iteration_ms_max": 3}' >"$2/run.json"
+    echo '{"iteration_ms_median": 2.5, "iteration_ms_min": 2, "iteration_ms_max": 3, "iteration_ms_q1": 2, "iteration_ms_q3": 3, "iteration_samples": 7}' >"$2/run.json"
   fi
   shift
 done
@@ -133,7 +133,7 @@ has 08 no_atomic 8192 "sweep kernel" '^ms 2 '
 has 08 no_reduction 8192 "sweep kernel" '^ms - - - not right: diagnosis: all is lost$'
 has 08 shuffles 8192 "sweep kernel" '^ms - - - not right: the field is right$'
 has 08 float_tree 8192 "sweep kernel" '^ms - - - not traced, exit code 3: no luck$'
-has 08 threads_16 8192 "sweep kernel" '^ms - - - not built: .*no such luck$'
+has 08 threads_16 8192 "sweep kernel" '^ms - - - does not compile: .*no such luck$'
 grep -qx $'# cuda\t12.9' "$temp/results/experiments.tsv" || fail "the table should name the toolkit"
 [[ ! -e $temp/results/experiments.tsv.partial ]] || fail "nothing half-written should be left"
 
@@ -146,7 +146,7 @@ NO_GPU=1 experiments --write "$temp/none" --build "$temp/build"
 expect_status 77 "no GPU"
 experiments --write "$temp/none" --build "$temp/empty"
 expect_status 1 "nothing built"
-expect '^experiments.py: .*liblab.a has not been built$' "nothing built"
+expect '^experiments.py: .*liblab.a is not there: build it first$' "nothing built"
 [[ ! -e $temp/none ]] || fail "nothing should be written where nothing was measured"
 
 finish "the experiments can be made, and what fails is said"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The goals of each step, as far as they can be measured here: its solution reaches them, and the exercise
-# as it is handed out, which is the solution of the step before, misses one. And the program's bad usage.
+# The program goals, by what made-up runs say; and its bad usage.
+#
+#   goals.sh steps   the goals of each step, as far as they can be measured here: its solution reaches them, and the
+#                    exercise as it is handed out, which is the solution of the step before, misses one
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -19,33 +21,55 @@ measure() {
   run "$goals" "${options[@]}" "$program"
 }
 
-# Steps whose exercise cannot be told from the solution without a GPU.
-need_gpu=" 03 07 12 "
-measured=0 before="" before_source=""
-while IFS=$'\t' read -r step source needs _; do
-  number=${step%%_*}
-  suffix=""
-  if [[ $needs != cpu ]]; then suffix=_cpu; fi
-  program=$build_dir/bin/solution_$step$suffix
-  if [[ -x $program && $number != 00 ]]; then
-    measure "$step" "$program" "${program}_watched"
-    expect_status 0 "the solution of $step"
-    expect "^$step: (done|right; )" "the solution of $step"
-    expect_no "(crashed|exit code|not built)" "the solution of $step"
-    if [[ $need_gpu != *" $number "* ]]; then expect "Goal reached: " "the solution of $step"; fi
+goals_of_steps() {
+  # Steps whose exercise cannot be told from the solution without a GPU.
+  local need_gpu=" 03 07 12 "
+  local measured=0 before="" before_source="" step source needs number suffix program
+  while IFS=$'\t' read -r step source needs _; do
+    number=${step%%_*}
+    suffix=""
+    if [[ $needs != cpu ]]; then suffix=_cpu; fi
+    program=$build_dir/bin/solution_$step$suffix
+    if [[ -x $program && $number != 00 ]]; then
+      measure "$step" "$program" "${program}_watched"
+      expect_status 0 "the solution of $step"
+      expect "^$step: (done|right; )" "the solution of $step"
+      expect_no "(crashed|exit code|not built)" "the solution of $step"
+      if [[ $need_gpu != *" $number "* ]]; then expect "Goal reached: " "the solution of $step"; fi
 
-    # The step before, in this one's place.
-    if [[ $need_gpu != *" $number "* && -x $before && ($source != *.cu || $before_source == *.cu) ]]; then
-      measure "$step" "$before" "${before}_watched"
-      expect_status 1 "$step, not begun"
-      expect "Goal MISSED: " "$step, not begun"
-      expect "^$step: right, but the step's goal is not reached$" "$step, not begun"
-      measured=$((measured + 1))
+      # The step before, in this one's place.
+      if [[ $need_gpu != *" $number "* && -x $before && ($source != *.cu || $before_source == *.cu) ]]; then
+        measure "$step" "$before" "${before}_watched"
+        expect_status 1 "$step, not begun"
+        expect "Goal MISSED: " "$step, not begun"
+        expect "^$step: right, but the step's goal is not reached$" "$step, not begun"
+        measured=$((measured + 1))
+      fi
     fi
-  fi
-  before=$program before_source=$source
-done < <(grep '^[0-9]' "$source_dir/lab/steps.tsv")
-((measured >= 4)) || fail "only $measured steps could be held against the one before"
+    before=$program before_source=$source
+  done < <(grep '^[0-9]' "$source_dir/lab/steps.tsv")
+  ((measured >= 4)) || fail "only $measured steps could be held against the one before"
+  finish "the goals of every step, and $measured exercises that miss theirs"
+}
+if [[ ${1:-} == steps ]]; then
+  goals_of_steps
+  exit
+fi
+
+# The verdict for scripts, and what is left to do: a TODO in the learner's file comes before "done".
+if [[ -x $build_dir/bin/solution_02_unified_memory_cpu ]]; then
+  told() { run "$goals" --name 02_unified_memory --verdict "$temp/verdict" --next "Next: go on." "$@"; }
+  printf '// TODO(02): more\n' >"$temp/learner.cu"
+  told --exercise "$temp/learner.cu" "$build_dir/bin/solution_02_unified_memory_cpu"
+  expect '^02_unified_memory: right so far, and its goals are reached$' "a TODO that is left"
+  expect '^  Next: the TODO\(02\) that are left\.$' "a TODO that is left"
+  told "$build_dir/bin/solution_02_unified_memory_cpu"
+  expect '^  Next: go on\.$' "a goal that is reached"
+  [[ $(<"$temp/verdict") == "done" ]] || fail "the verdict should be: done"
+  told "$build_dir/bin/solution_00_serial"
+  expect_status 1 "a goal that is missed"
+  [[ $(<"$temp/verdict") == "goal missed" ]] || fail "the verdict should be: goal missed"
+fi
 
 # What the goals say, of programs that only pretend: made ROWS... writes what a traced run would.
 made() {
@@ -183,4 +207,4 @@ expect "it crashed: SIGSEGV" "a program that crashes"
 run "$goals" --name 02_unified_memory --time-limit 1 "$temp/hang"
 expect "it took more than 1 s" "a program that hangs"
 
-finish "the goals of every step, and $measured exercises that miss theirs"
+finish "what the goals say of made-up runs"

@@ -159,16 +159,18 @@ if command -v python3 >/dev/null && [[ -f $source_dir/scripts/publish/tables.py 
   cat >"$temp/words.py" <<'END_PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
-from publish import tables
-steps = [line.split("\t")[0] for line in (tables.ROOT / "lab/steps.tsv").read_text().splitlines() if "\tranks\t" in line]
+import labtools_here
+from blocks import ladder, measured
+from blocks.published import ROOT
+steps = [line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines() if "\tranks\t" in line]
 facts = {"gpu": "Test GPU", "cuda": "13.0", "cpu": "Test CPU"}
 rows = [{"step": step, "title": "t", "n": "140", "ms": "4", "gb_per_s": "2", "percent_of_copy": "7", "before_ms": "8",
          "x_before": "2", "note": sys.argv[2]} for step in steps]
-print(*tables.job_lines(rows), sep="\n")
+print(*ladder.job_lines(rows), sep="\n")
 for row in rows:
-    print(tables.measured_block(facts, row)[0])
+    print(measured.measured_block(facts, row)[0])
 END_PYTHON
-  words() { run python3 "$temp/words.py" "$source_dir/scripts" "$1"; }
+  words() { run python3 "$temp/words.py" "$source_dir/scripts/publish" "$1"; }
   words '2 GPUs, a rank each'
   expect '^Rows 14, 15: on 2 GPUs, a rank each; % of copy is of all of them together; the step before 14 ran on one\.$' "README.md"
   expect '^On 2 Test GPUs, a rank each \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The step before, at this n on one GPU: 8\.00 ms' "guide 14"

@@ -109,6 +109,15 @@ copy_tree() {
   fi | tar -C "$source_dir" -cf - -T - | tar -C "$1" -xf -
 }
 
+# use_built: in copies of the lab the verbs build steps and nothing else: the library and the validator are those of the
+# build under test. After make_temp.
+use_built() {
+  need_build
+  ln -s "$build_dir" "$temp/built" # LAB_CMAKE_ARGS holds no blanks
+  export CXX=${LAB_TEST_CXX:-c++} CXXFLAGS="-O1 ${LAB_TEST_CXX_FLAGS:-}"
+  export LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DLAB_PREBUILT=$temp/built -DCMAKE_BUILD_TYPE=None"
+}
+
 # run COMMAND...: runs it and sets status, out, err (what it printed) and said (both, one after the
 # other).
 run() {
@@ -118,6 +127,9 @@ run() {
   err=$(<"$temp/err")
   said=$out$'\n'$err
 }
+
+# labtool NAME ARGUMENT...: runs a program of scripts/labtools.
+labtool() { PYTHONPATH=$source_dir/scripts run python3 -m "labtools.$1" "${@:2}"; }
 
 # show WHAT: fails with WHAT and all that the last command said.
 show() {

@@ -65,7 +65,7 @@ while [ $# -gt 0 ]; do
     --n) n=$2 ;;
     --record)
       mkdir -p "$2"
-      echo "${RECORD:-{\"iteration_ms_median\": 0.5, \"iteration_ms_q1\": 0.25, \"iteration_ms_q3\": 1, \"iteration_samples\": 7\}}" \
+      echo "${RECORD:-{\"iteration_ms_median\": 0.5, \"iteration_ms_q1\": 0.25, \"iteration_ms_q3\": 1, \"iteration_ms_min\": 0.2, \"iteration_ms_max\": 2, \"iteration_samples\": 7\}}" \
         >"$2/run.json"
       case $0 in *"${OTHER_FIELD:-no such program}"*) echo other ;; *) echo "rows of $n" ;; esac >"$2/rows.csv"
       ;;
@@ -145,7 +145,7 @@ for script in tile_loading.py graph_table.py "tune.py --only large"; do
   GPU_SAYS="No devices were found" measure "${words[@]}"
   one_line 1 "^$name: nvidia-smi names no GPU and its driver: No devices" "$script without a GPU"
   BREAKS=1 measure "${words[@]}"
-  one_line 1 "^$name: .*: exit code 3: jacobi: no more memory$" "$script, a program that breaks"
+  one_line 1 "^$name: .*exit code 3: jacobi: no more memory$" "$script, a program that breaks"
   PATH=$temp/tools:$PATH run "$scripts/publish/$name" --write "$temp/results" --build "$temp/empty" "${words[@]:1}"
   one_line 1 "^$name: .*/bin/[a-z_0-9]+ is not there: build it first" "$script, nothing built"
   PATH=$temp/tools:$PATH run "$scripts/publish/$name" --write "$temp/program/results" --build "$temp/build" "${words[@]:1}"
@@ -153,17 +153,17 @@ for script in tile_loading.py graph_table.py "tune.py --only large"; do
   diff -r "$temp/kept" "$temp/results" >"$temp/diff" || fail "$script: earlier results have changed" "$(<"$temp/diff")"
 done
 WRONG=tile_by measure tile_loading.py
-one_line 1 '^tile_loading.py: .*/validate .*: exit code 1: that: wrong: probe' "a wrong variant of the tile"
+one_line 1 '^tile_loading.py: .*/validate .*: exit code 1: diagnosis: all is lost' "a wrong variant of the tile"
 KERNEL=another_kernel measure tile_loading.py
 one_line 1 '^tile_loading.py: .*: its sweep kernel was not traced' "a trace without the sweep"
 NS=many measure tile_loading.py
 one_line 1 '^tile_loading.py: .*: its trace cannot be read' "a trace that is none"
 REFUSED=no_graph measure graph_table.py
-one_line 1 '^graph_table.py: .*nvcc .*: exit code 2: a.cu.9.: error: no luck' "a variant that does not compile"
+one_line 1 '^graph_table.py: no_graph[a-z_]*: does not compile: a.cu.9.: error: no luck' "a variant that does not compile"
 RECORD='{"iteration_ms_median": 1' measure graph_table.py
-one_line 1 '^graph_table.py: .*run.json: no record with times' "a record that is cut"
+one_line 1 '^graph_table.py: .*it recorded no times' "a record that is cut"
 RECORD='{"iteration_ms_median": "fast"}' measure tune.py --only large
-one_line 1 '^tune.py: .*run.json: no record with times' "a record with words for times"
+one_line 1 '^tune.py: .*it recorded no times' "a record with words for times"
 COPY=fast measure tune.py
 one_line 1 '^tune.py: .*bandwidth has printed a copy without its GB/s' "a bandwidth that is no number"
 measure tune.py --steps 09
@@ -181,7 +181,7 @@ PATH=$temp/tools:$PATH run "$lab/scripts/publish/tune.py" --write "$temp/none" -
 one_line 1 "^tune.py: ${refused%=*} stands 0 times in the step.s file, and not once$" "a constant that is gone"
 [[ ! -e $temp/none/tuning.tsv ]] || fail "nothing should be written where nothing could be tried"
 
-# ---- merge_ladders.py
+# ---- Rows of other steps in a ladder
 
 columns=$'step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\tpercent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote'
 # ladder FILE DATE GPU ROW...: a ladder; a row: step n ms before_ms.
@@ -209,81 +209,47 @@ row() {
     !known { for (k = 1; k <= NF; ++k) if ($k == column) at = k; known = 1; next }
     $1 == step { print $at }' "$1"
 }
-merge() { run "$scripts/publish/merge_ladders.py" "$@"; }
-old=$temp/ladder.tsv new=$temp/new.tsv tuning=$temp/tuning.tsv
+merge() { labtool ladder "$@"; }
+old=$temp/ladder.tsv new=$temp/new.tsv
 fresh() {
   ladder "$old" 2026-01-01 "Test GPU" "00_a 64 8 -" "01_b 64 4 8"
-  ladder "$new" 2026-02-02 "Test GPU" "01_b 64 1 8" "02_c 512 0.5 1" "03_d 512 0.25 0.5"
-  printf '# by tune.py\nstep\tconstants\tregisters\tms\tms_q1\tms_q3\tverdict\n' >"$tuning"
-  printf '02_c\tkRows=4\t40\t0.1\t0.09\t0.11\tright\n02_c\tkRows=8\t40\t-\t-\t-\twrong\n' >>"$tuning"
-  printf '02_c\tkRows=6\t40\tfast\t1\t1\tright\n' >>"$tuning"
+  ladder "$new" 2026-02-02 "Test GPU" "01_b 64 1 8" "02_c 512 0.5 1"
 }
-
 fresh
-merge --help
-expect_status 0 "merge_ladders.py --help"
-merge "$old"
-expect_status 2 "one ladder alone"
 merge "$old" "$new"
 expect_status 0 "rows of a later run"
-expect "rows of other runs: 02_c, 03_d$" "rows of a later run"
-[[ $(row "$old" 01_b ms) == 4 && $(row "$old" 02_c ms) == 0.5 && $(row "$old" 03_d before_ms) == 0.5 ]] ||
-  fail "the rows that were missing, and no other, should be taken" "$(<"$old")"
-grep -qx $'# row\t02_c\tdate\t2026-02-02\tcopy_gb_per_s\t4000.0' "$old" || fail "a row's own run should be named"
-grep -qx $'# serial\tbest\tn\t512\tms\t10' "$old" || fail "the serial times at a new n should be there"
-[[ $(grep -c $'^# serial\tbest\tn\t64' "$old") == 1 ]] || fail "serial times that were there need not come twice"
-cp "$old" "$temp/merged"
-merge "$old" "$new"
-one_line 1 '^merge_ladders.py: there is no row to take$' "nothing new"
-cmp -s "$old" "$temp/merged" || fail "nothing new: the ladder should be as it was"
-
-merge "$old" "$new" --replace 01_b
-expect_status 0 "--replace"
-[[ $(row "$old" 01_b ms) == 1 ]] || fail "--replace: the row should be the new one"
-[[ $(row "$old" 01_b x_best_serial) == 10 ]] || fail "a row should be held against the serial times that the ladder shows"
+[[ $(row "$new" 00_a ms) == 8 && $(row "$new" 01_b ms) == 1 && $(row "$new" 02_c ms) == 0.5 ]] ||
+  fail "the rows that were not measured now, and no other, should be those of before" "$(<"$new")"
+grep -qx $'# row\t02_c\tdate\t2026-02-02\tcopy_gb_per_s\t4000.0' "$new" || fail "a row's own run should be named"
+grep -qx $'# date\t2026-01-01' "$new" || fail "the head should stay" "$(<"$new")"
+grep -qx $'# serial\tbest\tn\t512\tms\t10' "$new" || fail "the serial times at a new n should be there"
+[[ $(grep -c $'^# serial\tbest\tn\t64' "$new") == 1 ]] || fail "serial times that were there need not come twice"
+[[ $(row "$new" 01_b x_best_serial) == 10 ]] || fail "a row should be held against the serial times that the ladder shows"
+mv "$new" "$old"
 COPY_OF=5000.0 ladder "$new" 2026-03-03 "Test GPU" "02_c 512 0.4 1"
-merge "$old" "$new" --replace 02_c
-[[ $(grep -c $'^# row\t02_c\t' "$old") == 1 ]] || fail "a row has one run"
-grep -qx $'# row\t02_c\tdate\t2026-03-03\tcopy_gb_per_s\t5000.0' "$old" || fail "a row's run is its last one"
-
-fresh
-merge "$old" "$new" --tuned "$tuning" 02_c kRows=4
-expect_status 0 "--tuned"
-[[ $(row "$old" 02_c ms) == 0.1 && $(row "$old" 02_c x_before) == 10 && $(row "$old" 02_c gb_per_s) == 1000 &&
-  $(row "$old" 02_c note) == "timed by scripts/publish/tune.py: kRows=4" && $(row "$old" 03_d before_ms) == 0.1 &&
-  $(row "$old" 03_d x_before) == 0.4 ]] || fail "--tuned: time, rates and the next row follow" "$(<"$old")"
+merge "$old" "$new"
+[[ $(grep $'^# row\t02_c\t' "$new") == $'# row\t02_c\tdate\t2026-03-03\tcopy_gb_per_s\t5000.0' ]] || fail "a row's run is its last one"
 
 # refused CODE REGEX WHAT ARGUMENT...: one line, and the ladder stays.
 refused() {
   local code=$1 regex=$2 what=$3
   shift 3
-  cp "$old" "$temp/before"
+  cp "$new" "$temp/before"
   merge "$@"
   one_line "$code" "$regex" "$what"
-  cmp -s "$old" "$temp/before" || fail "$what: the ladder should be as it was"
+  cmp -s "$new" "$temp/before" || fail "$what: the ladder should be as it was"
 }
 fresh
-refused 1 'is not right: wrong$' "constants that are wrong" "$old" "$new" --tuned "$tuning" 02_c kRows=8
-refused 2 'has no row of 02_c with kRows=9$' "constants that were not tried" "$old" "$new" --tuned "$tuning" 02_c kRows=9
-refused 2 'not all numbers$' "a time in words" "$old" "$new" --tuned "$tuning" 02_c kRows=6
-refused 2 'no other ladder has a row of 07_x$' "a step that nobody has" "$old" "$new" --tuned "$tuning" 07_x kRows=4
-refused 2 "^merge_ladders.py: $temp/none: cannot be read" "no tuning" "$old" "$new" --tuned "$temp/none" 02_c kRows=4
-printf "a\tb\n" >"$new.odd"
-refused 2 'is not a table of scripts/publish/tune.py, it has no column ' "no tuning" "$old" "$new" --tuned "$new.odd" 02_c a
-refused 2 "^merge_ladders.py: $temp/nowhere: cannot be read: No such file" "no ladder" "$old" "$temp/nowhere"
-refused 2 'is not a ladder, it has no column' "another table" "$old" "$tuning"
+refused 2 "^ladder.py: $temp/nowhere: cannot be read: No such file" "no ladder" "$temp/nowhere" "$new"
+printf 'a\tb\n' >"$temp/odd.tsv"
+refused 2 'is not a ladder, it has no column' "another table" "$temp/odd.tsv" "$new"
 printf '# nothing\n' >"$temp/empty.tsv"
-refused 2 'is not a ladder, it has no rows$' "an empty file" "$old" "$temp/empty.tsv"
-printf '\xff\xfe\n' >"$temp/binary"
-refused 2 'is not a text file$' "a binary file" "$old" "$temp/binary"
-printf '03_d\tcut\n' >>"$new"
-refused 2 'line [0-9]+ has 2 fields, and not 16$' "a ladder that is cut" "$old" "$new"
-ladder "$new" 2026-02-02 "Other GPU" "02_c 512 0.5 1"
-refused 1 'gpu is Other GPU, and Test GPU in ' "another GPU" "$old" "$new"
+refused 2 'is not a ladder, it has no ' "an empty file" "$temp/empty.tsv" "$new"
+ladder "$old" 2026-02-02 "Other GPU" "02_c 512 0.5 1"
+refused 0 'rows of before are not kept: gpu was Other GPU, and is Test GPU$' "another GPU" "$old" "$new"
 fresh
-mkdir "$old.partial"
-refused 1 "^merge_ladders.py: $old: cannot be written" "a ladder that cannot be written" "$old" "$new"
-rmdir "$old.partial"
-nothing_half_written "$temp" "merge_ladders.py"
+mkdir "$new.partial"
+refused 1 "^ladder.py: .*: cannot be written" "a ladder that cannot be written" "$old" "$new"
+rmdir "$new.partial"
 
-finish "tile_loading.py, graph_table.py, tune.py and merge_ladders.py"
+finish "tile_loading.py, graph_table.py, tune.py and the rows of other steps in a ladder"

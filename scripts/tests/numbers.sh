@@ -73,7 +73,7 @@ if [[ -n $library && -e $library ]]; then
   while read -r n sweeps; do
     run "$temp/rows" --n "$n"
     expect "^ *converged after $sweeps iterations:" "n = $n: the sweeps that tables.py counts on"
-  done < <(sed -n 's/^SWEEPS_TO_TOLERANCE = {\(.*\)}$/\1/p' "$source_dir/scripts/publish/tables.py" | tr -d ':' | tr ',' '\n')
+  done < <(sed -n 's/^SWEEPS_TO_TOLERANCE = {\(.*\)}$/\1/p' "$source_dir/scripts/publish/blocks/measured.py" | tr -d ':' | tr ',' '\n')
 fi
 
 finish "the numbers in the texts are the measured ones"

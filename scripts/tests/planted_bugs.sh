@@ -3,6 +3,8 @@
 #
 #   planted_bugs.sh wrong STEP   every patch in validate/tests/bank/wrong/STEP makes solutions/STEP wrong
 #   planted_bugs.sh right STEP   every patch in validate/tests/bank/right/STEP leaves it right
+#   planted_bugs.sh wrong STEP first    of the first, one patch of each entry of the catalogue of mistakes
+#   planted_bugs.sh wrong STEP others   all others
 #
 # A patch's line `# rule: NAME` names the entry of the catalogue of mistakes (validate/explain/mistakes) that must be
 # told of it where the CPU runs it. Its lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
@@ -24,7 +26,7 @@ source "$source_dir/scripts/lib/look.sh"
 need patch
 need_build
 
-verdict=$1 step=$2
+verdict=$1 step=$2 which=${3:-all}
 case $verdict in
   wrong) bank=$source_dir/validate/tests/bank/wrong/$2 expected_status=1 ;;
   right) bank=$source_dir/validate/tests/bank/right/$2 expected_status=0 ;;
@@ -103,8 +105,7 @@ compile() { # compile FROM TO: by the compiler that makes the step
 compile_all() {
   local all=$temp/all.${source_file##*.}
   all_variants "$source_file" "${names[@]}" >"$all"
-  # Without a GPU, what is right has to be right for nvcc, too.
-  if [[ $needs != ranks && ($place != cpu || ($verdict == right && -n ${LAB_TEST_NVCC:-})) ]]; then
+  if [[ $place != cpu ]]; then
     compile "$all" "$temp/program" || return
   fi
   local tool=$build_dir/bin/cuda_to_cpp
@@ -206,8 +207,14 @@ judge() {
 
 # The control: unpatched, built in the same way, the solution is right.
 applied unpatched
+if [[ $which != all ]]; then first_of_entries >"$temp/first"; fi
 for patch in "$bank"/*.patch; do
   [[ -f $patch ]] || fail "there is no patch in $bank"
+  if [[ $which != all ]]; then
+    among=others
+    if grep -qxF "$patch" "$temp/first"; then among=first; fi
+    if [[ $among != "$which" ]]; then continue; fi
+  fi
   grep -qE '^# expect(-on-[cg]pu)?: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
   name=$(basename "$patch" .patch)
   if [[ $place == gpu ]] && grep -q '^# not-on-gpu: .' "$patch"; then

@@ -28,7 +28,7 @@ make_temp
 export LAB_CPU_WORKERS=1
 
 names=()
-for patch in "$source_dir"/validate/tests/bank/wrong/"$step"--*.patch "$source_dir"/validate/tests/bank/found_on_cpu/"$step"--*.patch; do
+for patch in "$source_dir/validate/tests/bank"/{wrong,found_on_cpu}/"$step"/*.patch; do
   [[ -f $patch ]] || continue
   name=$(basename "$patch" .patch)
   mkdir "$temp/$name"

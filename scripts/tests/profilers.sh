@@ -300,7 +300,7 @@ for place in root/opt/nvidia/nsight-compute/2024.1.1/ncu root/usr/local/cuda/bin
 done
 
 # What is made of the numbers: units, both pages of ncu, bytes a point, names of kernels.
-tables() { run "$source_dir/scripts/labtools/profile_tables.py" "$@"; }
+tables() { labtool profile_tables "$@"; }
 printf '# n\t1000\n# iterations\t4\n' >"$temp/small.csv"
 cat >>"$temp/small.csv" <<'END'
 Time (%),Total Time (us),Instances,Avg (us),Med (us),Min (us),Max (us),StdDev (us),Name

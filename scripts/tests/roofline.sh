@@ -162,7 +162,7 @@ grep -q $'^# not_counted\t.*ERR_NVGPUCTRPERM' "$temp/results/roofline.tsv" || fa
 rm -r "$temp/results"
 FORBIDDEN=1 DOES_NOT_RUN=1 roofline --steps 05
 expect_status 1 "neither traced nor counted"
-expect "not traced: exit code 3: no luck" "neither traced nor counted"
+expect "not traced, exit code 3: no luck" "neither traced nor counted"
 printf '#!/bin/sh\nexit 9\n' >"$temp/tools/nvidia-smi"
 roofline
 expect_status 77 "no GPU"

@@ -146,11 +146,11 @@ if grep -qP '^1[45]\S+\t\d+\t4' "$table"; then fail "two GPUs: nothing should ru
 cat >"$temp/soon.py" <<'END_PYTHON'
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from publish import scaling
+import scaling
 scaling.TIMED_LIMIT = 1
 scaling.main()
 END_PYTHON
-HANGS="15 2" PATH=$temp/tools:$PATH run python3 "$temp/soon.py" "$scripts" --write "$temp/results" --build "$temp/build"
+HANGS="15 2" PATH=$temp/tools:$PATH run python3 "$temp/soon.py" "$scripts/publish" --write "$temp/results" --build "$temp/build"
 expect_status 0 "a job that hangs"
 has '15_overlap 16384 2 12 - - - - - - - - - exit code 124: did not end within 1 s'
 # It is waited for once; and it is not what is called wrong.
@@ -201,8 +201,8 @@ import math
 import pathlib
 import sys
 sys.path.insert(0, sys.argv[1])
+import scaling
 from labtools import scaling_model
-from publish import scaling
 folder = pathlib.Path(sys.argv[2])
 folder.mkdir(exist_ok=True)
 (folder / "bandwidth.tsv").write_text("# multiprocessors\t132\nwhat\n")
@@ -249,7 +249,7 @@ for n, own in ((4096, 1024), (16384, 8192), (32768, 32768), (46341, 23171)):
 if not 1.9 < (model.work_15(32768, 32768, 1, 66) - 24) / (model.work_15(32768, 32768, 1, 132) - 24) < 2.1:
     print("the work of step 15 should be shared evenly")
 END_PYTHON
-run python3 "$temp/make.py" "$scripts" "$temp/made"
+run python3 "$temp/make.py" "$scripts/publish" "$temp/made"
 [[ $status == 0 && -z $out ]] || show "the model should find the figures again"
 run "$scripts/publish/scaling.py" --model "$temp/made/scaling.tsv"
 expect_status 0 "--model"

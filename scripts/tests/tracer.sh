@@ -139,11 +139,11 @@ in_table late count 1
 expect '^trace: 1 NVTX range was never closed$' "a program with all kinds of ranges"
 grep -q $'^open\tnever closed\t1\t' "$temp/table" || fail "the range that is open has its name in the table"
 
-run "$source_dir/scripts/labtools/rank_ranges.py" "$temp/table.none"
+labtool rank_ranges "$temp/table.none"
 expect_status 2 "ranges of no file"
 expect '^rank_ranges.py: .*/table.none: No such file' "ranges of no file"
 printf 'nothing\n' >"$temp/empty.tsv"
-run "$source_dir/scripts/labtools/rank_ranges.py" "$temp/empty.tsv"
+labtool rank_ranges "$temp/empty.tsv"
 expect_status 1 "no ranges"
 expect '^rank_ranges.py: .*/empty.tsv: there is no NVTX range in it$' "no ranges"
 

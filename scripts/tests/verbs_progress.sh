@@ -9,10 +9,10 @@ need make cmake git
 make_temp
 unset TIME BACKEND RACES ASAN YES NO_COLOR
 mkdir "$temp/tmp" "$temp/bin"
-export TMPDIR=$temp/tmp CXX=${LAB_TEST_CXX:-c++}
+use_built
+export TMPDIR=$temp/tmp LAB_BUILD_DIR="$temp/the build"
 lab="$temp/the lab"
 make_clone "$lab"
-export LAB_BUILD_DIR="$temp/the build" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1"
 exercise=exercises/01_nvtx/jacobi.cpp
 solution=solutions/01_nvtx/jacobi.cpp
 cp "$lab/$exercise" "$temp/handed_out"

@@ -23,6 +23,6 @@ grep -q '^-- CUDA ' "$build_dir/configure.log" ||
   die $exit_no_gpu "no nvcc was found: the bandwidth of a GPU needs the CUDA Toolkit, and a GPU"
 build_targets bandwidth || die 1 "the program does not build; the compiler's words stand above"
 "$build_dir/bin/bandwidth" --ceilings --results "$results"
-if command -v python3 >/dev/null && [[ -f $lab_root/scripts/labtools/bandwidth_plot.py ]]; then
-  "$lab_root/scripts/labtools/bandwidth_plot.py" "$results"
+if command -v python3 >/dev/null; then
+  labtool bandwidth_plot "$results"
 fi

@@ -15,8 +15,35 @@ guide=exercises/$step/README.md
 [[ -f $lab_root/$guide ]] ||
   die $exit_bad_usage "$guide is not there (git checkout ${guide%/*} brings it back)"
 
-# hints WANT: hints.awk on the guide.
-hints() { awk -f "$lab_root/scripts/lib/hints.awk" -v name="$guide" -v want="$1" "$lab_root/$guide"; }
+# hints WANT: that hint as it stands in the guide's section "## Hints", there in <details>; of 0, how many there are.
+hints() {
+  awk -v want="$1" '
+    { sub(/\r$/, "") }
+    /^ *(```|~~~)/ { code = !code }
+    !code && /^##? / { section = ($0 ~ /^## Hints *$/) }
+    !section || (!code && /^<details>$/) { next }
+    !code && /<summary>/ {
+      ++hints
+      open = 1
+      shown = blank = 0
+      gsub(/^.*<summary>|<\/summary>.*$/, "")
+      if (hints == want && sub(/^Hint [0-9]+: */, "")) print
+      next
+    }
+    !code && /<\/details>/ { open = 0 }
+    !open || hints != want { next }
+    /^$/ { blank = shown; next }
+    {
+      if (blank) print ""
+      blank = 0
+      shown = 1
+      print
+    }
+    END {
+      if (!want) print hints + 0
+      exit open || code
+    }' "$lab_root/$guide" || die 1 "$guide: a hint in it has no end"
+}
 count=$(hints 0) || exit 1
 if ((count == 0)); then
   [[ $wanted == next || $wanted == all ]] || die $exit_bad_usage "HINT=$wanted: $guide has no hints"

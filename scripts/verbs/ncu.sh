@@ -63,7 +63,7 @@ profile() {
   local kernels=$regex launches=$launches one_rank=""
   if has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
   report=$work/$name.ncu-rep
-  metrics=$("$lab_root/scripts/labtools/profile_tables.py" metrics)
+  metrics=$(labtool profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
   local command=("$ncu" --set "$set_name" "${sections[@]}" "${options[@]}" --clock-control "$clocks"
     --kernel-name "regex:$kernels" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
@@ -85,7 +85,7 @@ profile() {
   run_limited "$work/raw.csv" "$ncu" --import "$report" --csv --page raw --print-units base || status=$?
   {
     head_of_report ncu "$1" "$2" "$kernels" &&
-      "$lab_root/scripts/labtools/profile_tables.py" trim "$work/raw.csv"
+      labtool profile_tables trim "$work/raw.csv"
   } >"$work/$name.csv" || {
     tail -n 10 "$work/raw.csv" >&2
     die 1 "ncu could not print its report; its words stand above"

@@ -110,7 +110,7 @@ if ((${ranks:-1} > 1)); then
   say "That is rank 0's."
   files=()
   for ((rank = 0; rank < ranks; ++rank)); do files+=("$profiles_dir/nsys_${which}_${step}_rank$rank.csv"); done
-  "$lab_root/scripts/labtools/rank_ranges.py" "${files[@]}"
+  labtool rank_ranges "${files[@]}"
   say ""
 fi
 say "The report (nsys-ui draws its time line${ranks:+; one for each rank}):"

@@ -78,4 +78,16 @@ else
   targets+=(solutions_on_cpu)
 fi
 build_targets "${targets[@]}" || die 1 "the build failed; the compiler's words stand above"
-exec "$build_dir/bin/ladder" "${arguments[@]}"
+# The rows of other steps stay as they are.
+before=""
+if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]] && command -v python3 >/dev/null; then
+  before=$(mktemp)
+  trap 'rm -f "$before"' EXIT
+  cp "$results/ladder.tsv" "$before"
+fi
+status=0
+"$build_dir/bin/ladder" --lab "$lab_root" "${arguments[@]}" || status=$?
+if [[ -n $before ]] && ! cmp -s "$before" "$results/ladder.tsv"; then
+  labtool ladder "$before" "$results/ladder.tsv" || status=$?
+fi
+exit "$status"

@@ -110,7 +110,7 @@ fi
 if ((${ranks:-1} > 1)); then
   say ""
   say "That is rank 0's."
-  "$lab_root/scripts/labtools/rank_ranges.py" "${tables[@]}"
+  labtool rank_ranges "${tables[@]}"
 fi
 if [[ -f ${tables[0]} ]]; then
   say ""

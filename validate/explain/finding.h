@@ -26,7 +26,7 @@ struct Finding {
   Kind kind = kNone;
   cuda_on_cpu::Report report{""};  ///< all of it
   std::string words;               ///< "exercises/04_jacobi_kernel/jacobi.cu:72: reads ..."
-  int line = 0;             ///< of the program
+  int line = 0;                    ///< of the program
   std::string what;         ///< "reads just behind the end of"; "tile[0][32]"; "a block of ..."
                             ///< of an endless loop: "kernel", "launches" or "host"
   std::string where;        ///< "just behind the end of", if it is beside an allocation

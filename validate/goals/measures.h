@@ -43,44 +43,21 @@ inline constexpr const char* kCloseRanges =
 // The measurements. All throw NotMeasurable if it cannot be done here.
 
 // Memory: who holds the fields, who reads and writes them, and how (memory.cpp).
-Measured fields_managed(Bench* bench);
-Measured everything_freed(Bench* bench);
-Measured sweep_on_gpu(Bench* bench);
-Measured copy_on_gpu(Bench* bench);
-Measured no_copy(Bench* bench);
-Measured fields_stay(Bench* bench);
-Measured migration_stopped(Bench* bench);
-Measured sum_stays(Bench* bench);
-Measured coalesced(Bench* bench);
-Measured beyond_l2(Bench* bench);
-Measured copy_from_dram(Bench* bench);
-Measured near_eight_bytes(Bench* bench);
-Measured one_atomic_a_block(Bench* bench);
-Measured tile_in_shared_memory(Bench* bench);
-Measured fewer_loads(Bench* bench);
+Measured fields_managed(Bench*), everything_freed(Bench*), sweep_on_gpu(Bench*),
+    copy_on_gpu(Bench*), no_copy(Bench*), fields_stay(Bench*), migration_stopped(Bench*),
+    sum_stays(Bench*), coalesced(Bench*), beyond_l2(Bench*), copy_from_dram(Bench*),
+    near_eight_bytes(Bench*), one_atomic_a_block(Bench*), tile_in_shared_memory(Bench*),
+    fewer_loads(Bench*);
 
 // Time: ranges, launches, waits, and how fast (time.cpp).
-Measured ranges_in_loop(Bench* bench);
-Measured ranges_outside(Bench* bench);
-Measured ranges_closed(Bench* bench);
-Measured work_outweighs_start(Bench* bench);
-Measured sweep_faster(Bench* bench);
-Measured told_not_judged(Bench* bench);
-Measured iteration_shorter(Bench* bench);
-Measured more_sweeps_a_second(Bench* bench);
-Measured near_copy(Bench* bench);
-Measured past_copy(Bench* bench);
-Measured few_waits(Bench* bench);
-Measured waits_late(Bench* bench);
-Measured sweeps_together(Bench* bench);
-Measured several_sweeps_a_launch(Bench* bench);
+Measured ranges_in_loop(Bench*), ranges_outside(Bench*), ranges_closed(Bench*),
+    work_outweighs_start(Bench*), sweep_faster(Bench*), told_not_judged(Bench*),
+    iteration_shorter(Bench*), more_sweeps_a_second(Bench*), near_copy(Bench*), past_copy(Bench*),
+    few_waits(Bench*), waits_late(Bench*), sweeps_together(Bench*), several_sweeps_a_launch(Bench*);
 
 // Jobs of ranks (ranks.cpp).
-Measured exchange_before_passes(Bench* bench);
-Measured nothing_through_host(Bench* bench);
-Measured sums_at_checks(Bench* bench);
-Measured exchange_beside_kernel(Bench* bench);
-Measured host_waits_late(Bench* bench);
-Measured scales(Bench* bench);
-Measured faster_than_blocking(Bench* bench);
+Measured exchange_before_passes(Bench*), nothing_through_host(Bench*), sums_at_checks(Bench*),
+    exchange_beside_kernel(Bench*), host_waits_late(Bench*), scales(Bench*),
+    faster_than_blocking(Bench*);
+
 }  // namespace validate

@@ -28,9 +28,9 @@ int usual_iterations(lab::ProblemKind problem, int n);
 /// multiples of no block's shape, and the probe at n = 1043, where a race shows more often.
 std::vector<Case> usual_cases();
 
-/// The few cases that a GPU runs if CUDA on the CPU runs all of them beside it. On a GPU a run takes
-/// up to a second to begin, and the driver lets them begin one after the other. What depends on
-/// sizes or on the number of ranks is the same on the CPU. `ranks`: as for with_ranks.
+/// The few cases that a GPU runs if CUDA on the CPU runs all of them beside it. On a GPU a run
+/// takes up to a second to begin, and the driver lets them begin one after the other. What depends
+/// on sizes or on the number of ranks is the same on the CPU. `ranks`: as for with_ranks.
 std::vector<Case> cases_for_gpu(const std::vector<int>& ranks);
 
 /// The cases as jobs of ranks. The probe shows most: it is run with each number of them, and the
@@ -46,9 +46,10 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases);
 /// the host waits for no exchange: there streams that do not wait for one another go on too early.
 void add_orders(std::vector<Case>* cases);
 
-/// Adds sizes, each with few sweeps: with `multiples` those that are multiples of every block's shape
-/// in use, and one that has more blocks than most fixed sizes allow for; and the step's own (0: it
-/// is not tried). A job has as many ranks as any has, and at its own n `own_ranks`, unless that is 0.
+/// Adds sizes, each with few sweeps: with `multiples` those that are multiples of every block's
+/// shape in use, and one that has more blocks than most fixed sizes allow for; and the step's own
+/// (0: it is not tried). A job has as many ranks as any has, and at its own n `own_ranks`, unless
+/// that is 0.
 void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<Case>* cases);
 
 }  // namespace validate

@@ -34,8 +34,8 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   return extent;
 }
 
-/// The one verdict of both, if the CPU has one. What is wrong on both is explained by the CPU, which
-/// is faster and knows more.
+/// The one verdict of both, if the CPU has one. What is wrong on both is explained by the CPU,
+/// which is faster and knows more.
 Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
   if (cpu.kind == Verdict::kWrong) {
     if (gpu.kind == Verdict::kRight) cpu.details.push_back(kByLuck);

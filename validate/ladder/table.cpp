@@ -145,6 +145,47 @@ void write_row(std::FILE* file, const LadderRow& row, const Ladder& ladder) {
                row.note.c_str());
 }
 
+std::string name_of(const LadderRow& row) { return row.step.number() + " " + row.step.title; }
+
+void print_times(const Ladder& ladder) {
+  std::printf("\n%-22s %-7s %5s %9s %6s %8s %7s %6s\n", "step", "valid", "n", "ms/iter", "spread",
+              "Mpts/s", "GB/s", "% copy");
+  for (const LadderRow& row : ladder.rows) {
+    if (!row.time.measured()) {
+      std::printf("%-22s %-7s %s\n", name_of(row).c_str(), row.verdict.c_str(),
+                  row.verdict == "right" ? "      - no time: it ran on the CPU" : "");
+      continue;
+    }
+    const double of_gpus = copy_gb_per_s(row, ladder.machine);
+    const std::string copy = of_gpus > 0 ? number(100 * gb_per_s(row) / of_gpus, 1) : "-";
+    std::printf("%-22s %-7s %5d %9s %5s%% %8s %7s %6s\n", name_of(row).c_str(), row.verdict.c_str(),
+                row.step.n, significant(row.time.median).c_str(),
+                number(row.time.spread_percent(), 1).c_str(), number(mpoints_per_s(row), 0).c_str(),
+                number(gb_per_s(row), 1).c_str(), copy.c_str());
+  }
+  const std::string jobs = jobs_in_words(ladder.rows, ladder.machine);
+  if (!jobs.empty()) print_wrapped(jobs);
+}
+
+/// Nothing, if nothing was timed.
+void print_speed_ups(const Ladder& ladder) {
+  if (ladder.serial.empty()) return;
+  std::printf("\n%-22s %7s %13s %13s %13s\n", "speed-up over", "n", "step before", "best serial",
+              "strided serial");
+  for (const LadderRow& row : ladder.rows) {
+    const auto found = ladder.serial.find(row.step.n);
+    if (!row.time.measured() || found == ladder.serial.end()) continue;
+    std::printf("%-22s %7d %13s %13s %13s\n", name_of(row).c_str(), row.step.n,
+                ratio_text(row.before, row).c_str(), ratio_text(found->second.best, row).c_str(),
+                ratio_text(found->second.strided, row).c_str());
+  }
+  std::printf("\nSerial code, one core, ms an iteration:\n");
+  for (const auto& [n, serial] : ladder.serial) {
+    std::printf("  n = %-6d best %-9s (row order, -O3)   strided %s (step 00)\n", n,
+                ms_text(serial.best).c_str(), ms_text(serial.strided).c_str());
+  }
+}
+
 }  // namespace
 
 std::string gpus_in_words(const LadderRow& row, const Machine& machine) {
@@ -156,45 +197,9 @@ std::string gpus_in_words(const LadderRow& row, const Machine& machine) {
 
 void print_table(const Ladder& ladder) {
   const Machine& machine = ladder.machine;
-  const std::vector<LadderRow>& rows = ladder.rows;
-  const std::map<int, SerialTimes>& serial = ladder.serial;
-  std::printf("\n%-22s %-7s %5s %9s %6s %8s %7s %6s\n", "step", "valid", "n", "ms/iter", "spread",
-              "Mpts/s", "GB/s", "% copy");
-  for (const LadderRow& row : rows) {
-    const std::string name = row.step.number() + " " + row.step.title;
-    if (!row.time.measured()) {
-      std::printf("%-22s %-7s %s\n", name.c_str(), row.verdict.c_str(),
-                  row.verdict == "right" ? "      - no time: it ran on the CPU" : "");
-      continue;
-    }
-    const double of_gpus = copy_gb_per_s(row, machine);
-    const std::string copy = of_gpus > 0 ? number(100 * gb_per_s(row) / of_gpus, 1) : "-";
-    std::printf("%-22s %-7s %5d %9s %5s%% %8s %7s %6s\n", name.c_str(), row.verdict.c_str(),
-                row.step.n, significant(row.time.median).c_str(),
-                number(row.time.spread_percent(), 1).c_str(), number(mpoints_per_s(row), 0).c_str(),
-                number(gb_per_s(row), 1).c_str(), copy.c_str());
-  }
-  const std::string jobs = jobs_in_words(rows, machine);
-  if (!jobs.empty()) print_wrapped(jobs);
-
-  // Where nothing was timed there is nothing to compare.
-  if (!serial.empty()) {
-    std::printf("\n%-22s %7s %13s %13s %13s\n", "speed-up over", "n", "step before", "best serial",
-                "strided serial");
-  }
-  for (const LadderRow& row : rows) {
-    const auto found = serial.find(row.step.n);
-    if (!row.time.measured() || found == serial.end()) continue;
-    const std::string name = row.step.number() + " " + row.step.title;
-    std::printf("%-22s %7d %13s %13s %13s\n", name.c_str(), row.step.n,
-                ratio_text(row.before, row).c_str(), ratio_text(found->second.best, row).c_str(),
-                ratio_text(found->second.strided, row).c_str());
-  }
-  std::printf("\n%s", serial.empty() ? "" : "SerialTimes code, one core, ms an iteration:\n");
-  for (const auto& entry : serial) {
-    std::printf("  n = %-6d best %-9s (row order, -O3)   strided %s (step 00)\n", entry.first,
-                ms_text(entry.second.best).c_str(), ms_text(entry.second.strided).c_str());
-  }
+  print_times(ladder);
+  print_speed_ups(ladder);
+  if (ladder.serial.empty()) std::printf("\n");
   std::printf("CPU: %s\n", machine.cpu.c_str());
   if (machine.has_gpu) {
     std::printf("GPU: %s, CUDA %s, driver %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(),
@@ -202,9 +207,9 @@ void print_table(const Ladder& ladder) {
   } else {
     std::printf("GPU: none\n");
   }
-  const bool several = std::any_of(rows.begin(), rows.end(), [&](const LadderRow& row) {
-    return is_timed_job(row) && gpus_of(row, machine) > 1;
-  });
+  const bool several = std::any_of(
+      ladder.rows.begin(), ladder.rows.end(),
+      [&](const LadderRow& row) { return is_timed_job(row) && gpus_of(row, machine) > 1; });
   std::printf("\n");
   print_wrapped(
       "ms/iter is the median time of an iteration, spread its interquartile range. GB/s "

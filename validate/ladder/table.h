@@ -6,7 +6,8 @@
 
 namespace validate {
 
-/// "1 GPU", "2 GPUs, a rank each" or "4 ranks on 2 GPUs"; scripts/publish/tables.py reads it in the note.
+/// "1 GPU", "2 GPUs, a rank each" or "4 ranks on 2 GPUs"; what writes the README's tables reads it
+/// in the note.
 std::string gpus_in_words(const LadderRow& row, const Machine& machine);
 
 /// What is said of a step as soon as it is known.

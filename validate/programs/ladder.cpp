@@ -1,6 +1,6 @@
 // Validates every solution, times it, and prints the ladder: what each step brings, compared with
-// the copy bandwidth and the serial code measured in the same run. Writes the table as DIR/ladder.tsv;
-// what an interrupted run has measured goes to DIR/ladder.interrupted.tsv.
+// the copy bandwidth and the serial code measured in the same run. Writes the table as
+// DIR/ladder.tsv; what an interrupted run has measured goes to DIR/ladder.interrupted.tsv.
 
 #include <algorithm>
 #include <cerrno>

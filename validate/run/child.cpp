@@ -78,6 +78,48 @@ std::string harmless(std::string line) {
   return line;
 }
 
+/// Turns this process, a new one, into the program. If that cannot be, `error_to` gets why.
+[[noreturn]] void become(char* const* argv, char* const* environment, pid_t parent, int output,
+                         int error_to) {
+  setpgid(0, 0);
+  // It does not outlive this process, whatever ends that.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(null, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  // With a path, a file that is no program is an error (execvp would hand it to the shell).
+  const auto run = std::strchr(argv[0], '/') ? execve : execvpe;
+  run(argv[0], argv, environment);
+  const int error = errno;
+  if (write(error_to, &error, sizeof error) < 0) _exit(126);
+  _exit(127);
+}
+
+/// Reads what the child prints until it ends, takes too long, or is unwanted.
+void watch(pid_t child, int output, double time_limit, Clock::time_point start,
+           const std::atomic<bool>* unwanted, ChildResult* result) {
+  bool open = true, ended = false;
+  while (!ended) {
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    if (caught_signal != 0 || (unwanted && *unwanted)) break;
+    if (elapsed > time_limit && !result->timed_out) {
+      result->timed_out = true;
+      kill(-child, SIGUSR1);
+    }
+    if (elapsed > time_limit + kLastWordsSeconds) break;
+    // The pipe's end wakes us when the child exits; a short timeout serves the rest.
+    pollfd wait{output, POLLIN, 0};
+    poll(&wait, open ? 1 : 0, open ? 50 : 1);
+    if (open) open = drain(output, &result->output);
+    // What the child has left in its group is ended while its number is still its own.
+    siginfo_t exited{};
+    ended = waitid(P_PID, static_cast<id_t>(child), &exited, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            exited.si_pid == child;
+  }
+}
+
 }  // namespace
 
 Interrupted::Interrupted(int signal_number)
@@ -145,20 +187,7 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
     throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
   }
   if (child == 0) {
-    setpgid(0, 0);
-    // It does not outlive this process, whatever ends that.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dup2(null, STDIN_FILENO);
-    dup2(output[1], STDOUT_FILENO);
-    dup2(output[1], STDERR_FILENO);
-    // With a path, a file that is no program is an error (execvp would hand it to the shell).
-    const auto run = std::strchr(argv[0], '/') ? execve : execvpe;
-    run(argv[0], argv.data(), environment.data());
-    const int error = errno;
-    if (write(exec_error[1], &error, sizeof error) < 0) _exit(126);
-    _exit(127);
+    become(argv.data(), environment.data(), parent, output[1], exec_error[1]);
   }
   setpgid(child, child);  // in both processes, so that it holds whichever comes first
   running.insert(child);
@@ -177,24 +206,7 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
 
   int status = 0;
   rusage used{};
-  bool open = true, ended = false;
-  while (!ended) {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    if (caught_signal != 0 || (unwanted && *unwanted)) break;
-    if (elapsed > time_limit_seconds && !result.timed_out) {
-      result.timed_out = true;
-      kill(-child, SIGUSR1);
-    }
-    if (elapsed > time_limit_seconds + kLastWordsSeconds) break;
-    // The pipe's end wakes us when the child exits; a short timeout serves the rest.
-    pollfd wait{output[0], POLLIN, 0};
-    poll(&wait, open ? 1 : 0, open ? 50 : 1);
-    if (open) open = drain(output[0], &result.output);
-    // What the child has left in its group is ended while its number is still its own.
-    siginfo_t exited{};
-    ended = waitid(P_PID, static_cast<id_t>(child), &exited, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            exited.si_pid == child;
-  }
+  watch(child, output[0], time_limit_seconds, start, unwanted, &result);
   kill(-child, SIGKILL);
   while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <system_error>
 
 #include <sys/resource.h>
@@ -84,6 +85,80 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
   return limited ? file_too_large : said;
 }
 
+/// The words that start the run.
+std::vector<std::string> command_of(const std::string& program, const Case& run, bool hashed,
+                                    const std::string& dir, const std::string& job_folder) {
+  std::vector<std::string> command;
+  auto add = [&](std::initializer_list<std::string> words) {
+    command.insert(command.end(), words);
+  };
+  if (run.halos || run.order || run.strict || run.ranks > 0) add({"env"});
+  if (run.halos) add({std::string("LAB_HALOS=") + run.halos});
+  if (run.order) add({std::string("LAB_CPU_ORDER=") + run.order});
+  if (run.strict) add({"LAB_CPU_STRICT=1"});
+  if (run.ranks > 0) add({"TMPDIR=" + job_folder, launcher(), std::to_string(run.ranks)});
+  add({program, "--n", std::to_string(run.n)});
+  if (run.tolerance > 0) add({"--tolerance", format("%.17g", run.tolerance)});
+  add({run.tolerance > 0 ? "--max-iterations" : "--iterations", std::to_string(run.iterations)});
+  add({"--problem", lab::problem_name(run.problem), "--record", dir});
+  add({"--record-field", hashed ? "rows" : "full"});
+  if (run.check_every > 0) add({"--check-every", std::to_string(run.check_every)});
+  add({"--quiet"});
+  return command;
+}
+
+/// Whether a run that ended by itself wrote no record at all: neither run.json nor a file that is
+/// no folder.
+bool has_no_record(const std::string& dir) {
+  std::error_code ignored;
+  return !std::filesystem::exists(dir, ignored) ||
+         (std::filesystem::is_directory(dir, ignored) &&
+          !std::filesystem::exists(std::filesystem::symlink_status(dir + "/run.json", ignored)));
+}
+
+/// Why there is no record to compare, which is read into *record; "": there is one.
+std::string why_no_record(const std::string& program, const Case& run, const ChildResult& child,
+                          const std::string& dir, double time_limit, Record* record) {
+  const std::string said = last_words(child);
+  if (!child.started) return program + ": " + child.output;
+  if (child.timed_out) {
+    // What prints without end may have to wait for its reader.
+    const bool idle =
+        run.ranks == 0 && child.cpu_seconds < 0.05 * time_limit && child.output.size() < (32 << 10);
+    return format("it did not end within %.0f s", time_limit) +
+           (idle ? ", and used almost no CPU time: it waits (for the GPU or for input), or was "
+                   "stopped"
+                 : ": an endless loop, a deadlock, or very slow");
+  }
+  if (child.signal != 0) return "it crashed: " + describe_signal(child.signal);
+  const std::string ended = format("it ended with exit code %d", child.exit_code);
+  if (child.exit_code > lab::kExitNotConverged) {
+    return ended + (said.empty() ? ", and said nothing" : ": " + said);
+  }
+  if (has_no_record(dir)) {
+    return ended + " before Run wrote its record: " +
+           (child.exit_code == 0 || said.empty()
+                ? "does main get to its end, where it calls run.finish?"
+                : said);
+  }
+  std::string error;
+  if (!read_record(dir, run.n, run.iterations, record, &error)) {
+    return "its record is no use: " + error;
+  }
+  if (run.ranks > 0 && record->ranks != run.ranks) {
+    return format(
+        "%d ranks were started, and each knows of %d: they compute the same field "
+        "side by side, and not together (where is lab::Ranks?)",
+        run.ranks, record->ranks);
+  }
+  if (run.tolerance == 0 && child.exit_code != 0 && record->iterations == run.iterations &&
+      !std::isnan(record->residuals.back().value)) {
+    return format("it made all %d iterations, and still ended with exit code %d", run.iterations,
+                  child.exit_code);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string launcher() {
@@ -120,81 +195,20 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   std::filesystem::remove_all(dir, ignored);
   const std::string report = dir + "-report.tsv";
   std::filesystem::remove(report, ignored);
-  std::vector<std::string> command;
-  if (run.halos || run.order || run.strict || run.ranks > 0) command.push_back("env");
-  if (run.halos) command.push_back(std::string("LAB_HALOS=") + run.halos);
-  if (run.order) command.push_back(std::string("LAB_CPU_ORDER=") + run.order);
-  if (run.strict) command.push_back("LAB_CPU_STRICT=1");
   // What a launcher leaves behind when it is ended goes with its folder; and no other one removes
   // what it has there, as those do that share a folder and end at that moment.
   const std::string job_folder = dir + "-job";
-  if (run.ranks > 0) {
-    std::filesystem::create_directories(job_folder, ignored);
-    command.insert(command.end(), {"TMPDIR=" + job_folder, launcher(), std::to_string(run.ranks)});
-  }
-  command.push_back(program);
-  auto add = [&](const char* option, const std::string& value) {
-    command.insert(command.end(), {option, value});
-  };
-  add("--n", std::to_string(run.n));
-  if (run.tolerance > 0) {
-    add("--tolerance", format("%.17g", run.tolerance));
-    add("--max-iterations", std::to_string(run.iterations));
-  } else {
-    add("--iterations", std::to_string(run.iterations));
-  }
-  add("--problem", lab::problem_name(run.problem));
-  add("--record", dir);
-  add("--record-field", hashed ? "rows" : "full");
-  if (run.check_every > 0) add("--check-every", std::to_string(run.check_every));
-  command.push_back("--quiet");
-  result.child = run_child(command, time_limit, unwanted, report);
+  if (run.ranks > 0) std::filesystem::create_directories(job_folder, ignored);
+  result.child =
+      run_child(command_of(program, run, hashed, dir, job_folder), time_limit, unwanted, report);
   std::filesystem::remove_all(job_folder, ignored);
   result.report = cuda_on_cpu::read_report(report);
   std::filesystem::remove(report, ignored);
   ChildResult& child = result.child;
   if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
-    // What ended one rank, as a launcher tells it.
-    child.signal = child.exit_code - 128;
+    child.signal = child.exit_code - 128;  // what ended one rank, as a launcher tells it
   }
-  const std::string said = last_words(child);
-  if (!child.started) {
-    result.error = program + ": " + child.output;
-  } else if (child.timed_out) {
-    // What prints without end may have to wait for its reader.
-    const bool idle =
-        run.ranks == 0 && child.cpu_seconds < 0.05 * time_limit && child.output.size() < (32 << 10);
-    result.error =
-        format("it did not end within %.0f s", time_limit) +
-        (idle ? ", and used almost no CPU time: it waits (for the GPU or for input), or was stopped"
-              : ": an endless loop, a deadlock, or very slow");
-  } else if (child.signal != 0) {
-    result.error = "it crashed: " + describe_signal(child.signal);
-  } else if (child.exit_code > lab::kExitNotConverged) {
-    result.error = format("it ended with exit code %d", child.exit_code) +
-                   (said.empty() ? std::string(", and said nothing") : ": " + said);
-  } else if (!std::filesystem::exists(dir, ignored) ||
-             (std::filesystem::is_directory(dir, ignored) &&
-              !std::filesystem::exists(
-                  std::filesystem::symlink_status(dir + "/run.json", ignored)))) {
-    result.error =
-        format("it ended with exit code %d before Run wrote its record", child.exit_code) +
-        (child.exit_code == 0 || said.empty()
-             ? ": does main get to its end, where it calls run.finish?"
-             : ": " + said);
-  } else if (!read_record(dir, run.n, run.iterations, &result.record, &result.error)) {
-    result.error = "its record is no use: " + result.error;
-  } else if (run.ranks > 0 && result.record.ranks != run.ranks) {
-    result.error = format(
-        "%d ranks were started, and each knows of %d: they compute the same field "
-        "side by side, and not together (where is lab::Ranks?)",
-        run.ranks, result.record.ranks);
-  } else if (run.tolerance == 0 && child.exit_code != 0 &&
-             result.record.iterations == run.iterations &&
-             !std::isnan(result.record.residuals.back().value)) {
-    result.error = format("it made all %d iterations, and still ended with exit code %d",
-                          run.iterations, child.exit_code);
-  }
+  result.error = why_no_record(program, run, child, dir, time_limit, &result.record);
   if (!result.error.empty() && child.started && !child.timed_out) {
     result.machine = trouble_of_machine(run, child, dir);
   }

@@ -10,38 +10,32 @@
 
 #include <sys/stat.h>
 
+#include "run/text.h"
+
 namespace validate {
 namespace {
 
-/// How a message calls a file: by its name alone, as the folder is one of the lab's own.
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+/// Calls the file by its name alone: the folder is one of the lab's own. Returns false.
+bool refuse(std::string* error, const std::string& path, const std::string& why) {
+  *error = path.substr(path.rfind('/') + 1) + ": " + why;
+  return false;
+}
 
 /// The whole of a regular file of at most max_bytes.
 bool read_file(const std::string& path, std::size_t max_bytes, std::string* text,
                std::string* error) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    *error = file_name(path) + ": " + std::strerror(errno);
-    return false;
-  }
+  if (stat(path.c_str(), &status) != 0) return refuse(error, path, std::strerror(errno));
   if (!S_ISREG(status.st_mode) || static_cast<unsigned long long>(status.st_size) > max_bytes) {
-    *error = file_name(path) + ": not a record (it should be a file of at most " +
-             std::to_string(max_bytes) + " bytes)";
-    return false;
+    return refuse(error, path,
+                  format("not a record (it should be a file of at most %zu bytes)", max_bytes));
   }
-  text->resize(static_cast<std::size_t>(status.st_size));
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) {
-    *error = file_name(path) + ": " + std::strerror(errno);
-    return false;
-  }
+  if (!file) return refuse(error, path, std::strerror(errno));
+  text->resize(static_cast<std::size_t>(status.st_size));
   const std::size_t got = std::fread(&(*text)[0], 1, text->size(), file);
   std::fclose(file);
-  if (got != text->size()) {
-    *error = file_name(path) + ": cannot be read";
-    return false;
-  }
-  return true;
+  return got == text->size() || refuse(error, path, "cannot be read");
 }
 
 /// A JSON object of strings, numbers and nulls, one member a line, as the lab's Run writes it.
@@ -84,11 +78,8 @@ double number_or(const std::map<std::string, std::string>& members, const char* 
   return end != found->second.c_str() && *end == '\0' ? value : missing;
 }
 
-}  // namespace
-
-bool read_record(const std::string& dir, int n, int iterations, Record* record,
-                 std::string* error) {
-  *record = Record();
+/// run.json, into *record.
+bool read_head(const std::string& dir, int n, int iterations, Record* record, std::string* error) {
   std::string text;
   if (!read_file(dir + "/run.json", 64 << 10, &text, error)) return false;
   const auto members = read_flat_json(text);
@@ -101,17 +92,10 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
   record->problem = member("problem");
   if (!read_int(member("n"), &record->n) || !read_int(member("iterations"), &record->iterations)) {
     *error = "run.json: not the record of a run";
-    return false;
-  }
-  if (record->n != n) {
-    *error = "the record says n = " + std::to_string(record->n) +
-             ", asked for was n = " + std::to_string(n);
-    return false;
-  }
-  if (record->iterations > iterations) {
-    *error = "it made " + std::to_string(record->iterations) + " iterations, asked for were " +
-             std::to_string(iterations);
-    return false;
+  } else if (record->n != n) {
+    *error = format("the record says n = %d, asked for was n = %d", record->n, n);
+  } else if (record->iterations > iterations) {
+    *error = format("it made %d iterations, asked for were %d", record->iterations, iterations);
   }
   record->full_field = member("field") == "full";
   if (!read_int(member("ranks"), &record->ranks)) record->ranks = 1;
@@ -124,67 +108,66 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
   record->median_ms = number_or(members, "iteration_ms_median", 0);
   record->q3_ms = number_or(members, "iteration_ms_q3", 0);
   record->max_ms = number_or(members, "iteration_ms_max", 0);
+  return error->empty();
+}
 
-  const std::string residuals = dir + "/residuals.csv";
+bool read_residual(const std::string& line, Record::Residual* residual) {
+  const std::size_t comma = line.find(',');
+  if (comma == std::string::npos) return false;
+  char* end = nullptr;
+  residual->value = std::strtod(line.c_str() + comma + 1, &end);
+  return read_int(line.substr(0, comma), &residual->iteration) && residual->iteration >= 1 &&
+         end != line.c_str() + comma + 1 && *end == '\0';
+}
+
+}  // namespace
+
+bool read_record(const std::string& dir, int n, int iterations, Record* record,
+                 std::string* error) {
+  *record = Record();
+  error->clear();
+  if (!read_head(dir, n, iterations, record, error)) return false;
+  const std::string path = dir + "/residuals.csv";
+  std::string text, line;
   // "iteration,residual\n" in front, and less than 48 characters a line.
-  const std::size_t max_bytes = 64 + 48 * static_cast<std::size_t>(iterations);
-  if (!read_file(residuals, max_bytes, &text, error)) return false;
+  if (!read_file(path, 64 + 48 * static_cast<std::size_t>(iterations), &text, error)) return false;
   std::istringstream lines(text);
-  std::string line;
   std::getline(lines, line);
   if (line != "iteration,residual") {
-    *error = file_name(residuals) + ": does not begin with 'iteration,residual'";
-    return false;
+    return refuse(error, path, "does not begin with 'iteration,residual'");
   }
   int before = 0;
   while (std::getline(lines, line)) {
     Record::Residual residual{};
-    const std::size_t comma = line.find(',');
-    char* end = nullptr;
-    if (comma != std::string::npos) residual.value = std::strtod(line.c_str() + comma + 1, &end);
-    if (comma == std::string::npos || !read_int(line.substr(0, comma), &residual.iteration) ||
-        end == line.c_str() + comma + 1 || *end != '\0' || residual.iteration < 1) {
-      *error = file_name(residuals) + ": a bad line, '" + line.substr(0, 60) + "'";
-      return false;
+    if (!read_residual(line, &residual)) {
+      return refuse(error, path, "a bad line, '" + line.substr(0, 60) + "'");
     }
     if (residual.iteration <= before) {
-      *error = file_name(residuals) + ": iteration " + std::to_string(residual.iteration) +
-               " is recorded after iteration " + std::to_string(before);
-      return false;
+      return refuse(
+          error, path,
+          format("iteration %d is recorded after iteration %d", residual.iteration, before));
     }
     before = residual.iteration;
     record->residuals.push_back(residual);
   }
-  if (record->residuals.empty()) {
-    *error = file_name(residuals) + ": holds no residual";
-    return false;
-  }
-  if (before != record->iterations) {
-    *error = file_name(residuals) + ": ends at iteration " + std::to_string(before) +
-             ", the run at " + std::to_string(record->iterations);
-    return false;
-  }
-  return true;
+  if (record->residuals.empty()) return refuse(error, path, "holds no residual");
+  return before == record->iterations ||
+         refuse(error, path,
+                format("ends at iteration %d, the run at %d", before, record->iterations));
 }
 
 bool FieldReader::open(const std::string& dir, int n, std::string* error) {
   const std::string path = dir + "/field.f32";
   const std::size_t bytes = static_cast<std::size_t>(n) * n * sizeof(float);
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    *error = file_name(path) + ": " + std::strerror(errno);
-    return false;
-  }
+  if (stat(path.c_str(), &status) != 0) return refuse(error, path, std::strerror(errno));
   if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) != bytes) {
-    *error = file_name(path) + ": holds " + std::to_string(status.st_size) + " bytes, " +
-             std::to_string(n) + " x " + std::to_string(n) + " floats are " + std::to_string(bytes);
-    return false;
+    return refuse(error, path,
+                  format("holds %lld bytes, %d x %d floats are %zu",
+                         static_cast<long long>(status.st_size), n, n, bytes));
   }
   file_.reset(std::fopen(path.c_str(), "rb"));
-  if (!file_) {
-    *error = file_name(path) + ": " + std::strerror(errno);
-    return false;
-  }
+  if (!file_) return refuse(error, path, std::strerror(errno));
   row_.resize(n);
   return true;
 }
@@ -212,11 +195,8 @@ bool read_row_hashes(const std::string& dir, int n, std::vector<std::uint64_t>* 
            j == static_cast<int>(hashes->size());
     hashes->push_back(hash);
   }
-  if (!good || static_cast<int>(hashes->size()) != n) {
-    *error = file_name(path) + ": does not hold the hashes of " + std::to_string(n) + " rows";
-    return false;
-  }
-  return true;
+  return (good && static_cast<int>(hashes->size()) == n) ||
+         refuse(error, path, format("does not hold the hashes of %d rows", n));
 }
 
 }  // namespace validate

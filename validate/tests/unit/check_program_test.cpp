@@ -2,6 +2,7 @@
 // real serial step with a shell script around it that spoils what it recorded.
 
 #include "judge/check_program.h"
+#include "source/source_code.h"
 
 #include <algorithm>
 #include <chrono>
@@ -523,18 +524,15 @@ TEST_F(CheckProgramTest, a_look_at_every_access_joins_the_diagnosis) {
   // The last column of the boundary is not a number: nothing fits that.
   test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +
                                   kReadOptions + kPutValue + "put_value 3 0 \"$nan\"\n");
-  test::write_script(
-      watched,
-      "echo \"$@\" >\"$0.seen\"\n"
-      "echo 'watched: jacobi.cu:84: the launch was refused (a block of 64 x 64 x 1 = 4096 threads, "
-      "and 1024 are the most), and nobody asked cudaGetLastError' >&2\n");
+  test::write_script(watched,
+                     "echo \"$@\" >\"$0.seen\"\n" + test::ends_with(test::report("refused", 84)));
   validate::AtHand at_hand;
   at_hand.watched = watched;
   const Verdict verdict = check_program(
       program, kProbe, 60, [](const std::string&) {}, at_hand);
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "diagnosis: the launch at line 84 was refused"));
-  EXPECT_TRUE(says(verdict, "A look at every access finds:\n  jacobi.cu:84: the launch was"));
+  EXPECT_TRUE(says(verdict, "A look at every access finds:\n  jacobi.cu:84: no words"));
   EXPECT_NE(test::read_file(temporary("watched.sh.seen")).find("--n 100 --iterations 3"),
             std::string::npos);
   // What is right is not looked at.
@@ -558,22 +556,22 @@ TEST_F(CheckProgramTest, a_look_at_every_access_tells_why_a_run_failed) {
     return check_program(
         program, kProbe, 60, [&](const std::string& what) { looks += what == kLooking; }, at_hand);
   };
-  test::write_script(watched,
-                     "echo 'watched: jacobi.cpp:41: host code reads byte 0 of the 40000 bytes that "
-                     "cudaMalloc gave at line 35' >&2\nexit 3\n");
+  const cuda_on_cpu::Report host_reads =
+      test::report("host_access", 41, "access=reads|place=inside|bytes=40000|allocated_line=35");
+  test::write_script(watched, test::ends_with(host_reads));
   const Verdict crash = check("kill -SEGV $$\n");
   EXPECT_TRUE(says(crash, "it crashed: SIGSEGV"));
-  EXPECT_TRUE(says(crash, "A look at every access finds:\n  jacobi.cpp:41: host code reads"));
-  EXPECT_TRUE(says(check("echo 'x: jacobi.cpp:90: cudaDeviceSynchronize(): an illegal memory "
-                         "access was encountered (cudaErrorIllegalAddress)' >&2\nexit 3\n"),
-                   "A look at every access finds:\n  jacobi.cpp:41: host code reads"));
+  const std::string found = "A look at every access finds:\n  jacobi.cu:41: no words";
+  EXPECT_TRUE(says(crash, found));
+  EXPECT_TRUE(
+      says(check(test::ends_with(test::report(
+               "call", 90, "array=cudaDeviceSynchronize()|flags=call cudaErrorIllegalAddress"))),
+           found));
   // Where the look crashes, too, its own end says more than nothing.
   test::write_script(watched, "kill -ABRT $$\n");
   EXPECT_TRUE(says(check("kill -SEGV $$\n"), "diagnosis: its memory is damaged"));
   // Where the program itself names the access, there is nothing more to find.
-  EXPECT_TRUE(says(check("echo 'x: jacobi.cpp:41: host code reads byte 0 of the 40000 bytes that "
-                         "cudaMalloc gave at line 35' >&2\nexit 3\n"),
-                   "exit code 3: jacobi.cpp:41"));
+  EXPECT_TRUE(says(check(test::ends_with(host_reads)), "exit code 3: jacobi.cu:41"));
   EXPECT_EQ(looks, 3);
 }
 
@@ -585,24 +583,22 @@ TEST_F(CheckProgramTest, what_no_program_may_do_comes_before_how_the_result_look
                                   kReadOptions + kChangeResiduals + "change_residuals '$2 *= 2'\n");
   validate::AtHand at_hand;
   at_hand.watched = watched;
-  auto check = [&](const std::string& words) {
-    test::write_script(watched, "echo 'watched: jacobi.cu:" + words + "' >&2\nexit 3\n");
+  auto check = [&](const cuda_on_cpu::Report& report) {
+    test::write_script(watched, test::ends_with(report));
     return check_program(
         program, kProbe, 60, [](const std::string&) {}, at_hand);
   };
-  EXPECT_TRUE(says(check("87: host code reads byte 0 of the 8 bytes that cudaMallocManaged gave at "
-                         "line 39, and the kernel launched at line 85 may not have ended: wait for "
-                         "it (cudaDeviceSynchronize)"),
-                   "diagnosis: at line 87 the host reads"));
-  EXPECT_TRUE(says(check("79: thread (1,1,0) waits here for the others of its mask, thread (0,1,0) "
-                         "has returned (kernel launched at line 91, block (0,0,0))"),
+  EXPECT_TRUE(
+      says(check(test::report("host_early", 87,
+                              "access=reads|place=inside|bytes=8|allocated_line=39|other_line=85")),
+           "diagnosis: at line 87 the host reads"));
+  EXPECT_TRUE(says(check(test::report("shuffle", 79)),
                    "diagnosis: not all threads of the warp come to the shuffle at line 79"));
-  EXPECT_TRUE(says(check("90: changes atomically shared memory that nothing has written: block_sum "
-                         "(kernel launched at line 102, block (0,0,0), thread (0,0,0))"),
+  EXPECT_TRUE(says(check(test::report("unwritten", 90,
+                                      "access=changes atomically|flags=shared|array=block_sum")),
                    "diagnosis: line 90 adds to block_sum, and no thread has set it to 0"));
   // What may do no harm on a GPU does not.
-  EXPECT_FALSE(says(check("95: changes atomically global memory that nothing has written (kernel "
-                          "launched at line 105, block (0,0,0), thread (0,0,0))"),
+  EXPECT_FALSE(says(check(test::report("unwritten", 95, "access=changes atomically")),
                     "diagnosis: line 95 adds to memory that nothing has written"));
 }
 
@@ -610,10 +606,8 @@ TEST_F(CheckProgramTest, a_look_that_takes_too_long_tells_of_no_endless_loop) {
   const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
   test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +
                                   kReadOptions + kChangeResiduals + "change_residuals '$2 *= 2'\n");
-  test::write_script(watched,
-                     "trap 'echo \"x: jacobi.cu:72: still runs here, for 1 s (kernel launched at "
-                     "line 91, block (0,0,0), thread (10,0,0))\" >&2; exit 3' USR1\n"
-                     "sleep 30 & wait\n");
+  test::write_script(watched, "say() {\n" + test::ends_with(test::report("endless_kernel", 72)) +
+                                  "}\ntrap say USR1\nsleep 30 & wait\n");
   validate::AtHand at_hand;
   at_hand.watched = watched;
   const Verdict verdict = check_program(
@@ -626,16 +620,17 @@ TEST_F(CheckProgramTest, a_look_that_takes_too_long_tells_of_no_endless_loop) {
 TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looked_at) {
   const std::string watched = temporary("watched.sh"), program = temporary("program.sh");
   test::write_script(program,
-                     "echo 'x: jacobi.cu:90: cudaGetLastError(): invalid argument "
-                     "(cudaErrorInvalidValue)' >&2\nexit 3\n");
-  test::write_script(watched,
-                     "echo \"$2${LAB_CPU_STRICT:+ strict}\" >>\"$0.seen\"\n"
-                     "[ \"$2\" = 1043 ] || exec '" +
-                         std::string(test::kSerialProgram) +
-                         "' \"$@\"\n"
-                         "echo 'x: jacobi.cu:90: cudaGetLastError(): invalid configuration "
-                         "argument (a block of 33 x 33 x 1 = 1089 threads, and 1024 are the most) "
-                         "(cudaErrorInvalidConfiguration)' >&2\nexit 3\n");
+                     test::ends_with(test::report(
+                         "call", 90, "array=cudaGetLastError()|flags=call cudaErrorInvalidValue")));
+  test::write_script(
+      watched,
+      "echo \"$2${LAB_CPU_STRICT:+ strict}\" >>\"$0.seen\"\n"
+      "[ \"$2\" = 1043 ] || exec '" +
+          std::string(test::kSerialProgram) + "' \"$@\"\n" +
+          test::ends_with(
+              test::report("call", 90,
+                           "array=cudaGetLastError()|flags=call cudaErrorInvalidConfiguration|"
+                           "detail=a block of 33 x 33 x 1 = 1089 threads, and 1024 are the most")));
   validate::AtHand at_hand;
   at_hand.watched = watched;
   const Verdict verdict = check_program(
@@ -656,13 +651,12 @@ TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looke
 
 TEST_F(CheckProgramTest, what_a_gpu_takes_without_a_word_is_not_why_a_call_failed) {
   const std::string watched = temporary("watched.sh"), program = temporary("program.sh");
-  test::write_script(program,
-                     "echo 'x: jacobi.cu:126: cudaMemset(&sum, 0, sizeof(double)): invalid "
-                     "argument (cudaErrorInvalidValue)' >&2\nexit 3\n");
+  test::write_script(
+      program, test::ends_with(test::report(
+                   "call", 126,
+                   "array=cudaMemset(&sum, 0, sizeof(double))|flags=call cudaErrorInvalidValue")));
   test::write_script(watched,
-                     "echo 'x: jacobi.cu:112: changes atomically global memory that nothing has "
-                     "written (kernel launched at line 121, block (0,0,0), thread (0,0,0))' >&2\n"
-                     "exit 3\n");
+                     test::ends_with(test::report("unwritten", 112, "access=changes atomically")));
   validate::AtHand at_hand;
   at_hand.watched = watched;
   EXPECT_TRUE(says(check_program(
@@ -792,8 +786,7 @@ class OnBothTest : public ValidateTest {
 TEST_F(OnBothTest, right_on_both_is_right_and_the_gpu_is_asked_less) {
   const test::Ended ended = check(":", ":");
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.out.rfind("mine: right: 5 runs, n = 64, 100, 250, 1043; ", 0), 0u)
-      << ended.out;
+  EXPECT_EQ(ended.out.rfind("mine: right: 5 runs, n = 64, 100, 250, 1043; ", 0), 0u) << ended.out;
   EXPECT_NE(ended.out.find("\n  The CPU, in place of the GPU, agrees: 24 runs, n = 33, 100, 129, "),
             std::string::npos)
       << ended.out;
@@ -838,6 +831,25 @@ TEST_F(ValidateTest, wrong_is_exit_code_1) {
   const test::Ended ended = validate({"--n", "34", script("exit 3\n")});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.out.find("program.sh: wrong: probe"), std::string::npos) << ended.out;
+}
+
+// What scripts read in place of the words.
+TEST_F(ValidateTest, the_verdict_is_written_to_a_file) {
+  test::write_file(temporary("exercise.cpp"), "int a;\n");
+  const auto verdict = [&](std::vector<std::string> arguments) {
+    std::filesystem::remove(temporary("verdict"));
+    arguments.insert(arguments.begin(), {"--n", "34", "--verdict", temporary("verdict")});
+    validate(arguments);
+    std::string text;
+    validate::read_text(temporary("verdict"), &text);
+    return text;
+  };
+  EXPECT_EQ(verdict({test::kSerialProgram}), "right\n");
+  EXPECT_EQ(verdict({script("exit 3\n")}), "wrong\n");
+  EXPECT_EQ(verdict({script("echo no usable GPU; exit 77\n")}), "");
+  EXPECT_EQ(verdict({"--exercise", temporary("exercise.cpp"), "--before", temporary("exercise.cpp"),
+                     test::kSerialProgram}),
+            "unchanged\n");
 }
 
 TEST_F(ValidateTest, one_iteration_too_many_is_exit_code_1) {

@@ -4,9 +4,7 @@
 #include "explain/finding.h"
 
 #include <cstdlib>
-#include <sstream>
 #include <string>
-#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -18,6 +16,7 @@
 namespace {
 
 using cuda_on_cpu::Report;
+using test::report;
 using validate::Finding;
 using validate::read_finding;
 
@@ -43,31 +42,6 @@ const std::string kSource =
     "    jacobi_pass_kernel(float* f_new) {\n"
     "  f_new[0] = 1;\n"
     "}\n";
-
-/// A report as a program gives it: "access=reads|place=past".
-Report report(const char* kind, int line, const std::string& columns = "") {
-  Report report{kind};
-  report.file = line > 0 ? "jacobi.cu" : "";
-  report.line = line;
-  report.words = "no words that anybody knows";
-  std::istringstream all(columns);
-  for (std::string column; std::getline(all, column, '|');) {
-    const std::string name = column.substr(0, column.find('='));
-    const std::string text = column.substr(name.size() + 1);
-    bool known = false;
-    Report::for_each_column(report, [&](const char* its_name, auto& value) {
-      if (name != its_name) return;
-      known = true;
-      if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
-        value = std::atoi(text.c_str());
-      } else {
-        value = text;
-      }
-    });
-    EXPECT_TRUE(known) << name;
-  }
-  return report;
-}
 
 /// A kernel's access of a field of 40000 bytes.
 Report out_of_bounds(int line, const std::string& columns, int allocated_line = 3) {

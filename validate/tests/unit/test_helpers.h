@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <cuda_on_cpu/report_file.h>
 
 #include "judge/check_program.h"
 #include "judge/reference.h"
@@ -141,6 +145,40 @@ inline std::vector<float> read_floats(const std::string& path) {
   std::vector<float> values(bytes.size() / sizeof(float));
   std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
   return values;
+}
+
+/// A report as a program gives it: "access=reads|place=past".
+inline cuda_on_cpu::Report report(const char* kind, int line, const std::string& columns = "") {
+  cuda_on_cpu::Report report{kind};
+  report.file = line > 0 ? "jacobi.cu" : "";
+  report.line = line;
+  report.words =
+      (line > 0 ? "jacobi.cu:" + std::to_string(line) + ": " : "") + "no words that anybody knows";
+  std::istringstream all(columns);
+  for (std::string column; std::getline(all, column, '|');) {
+    const std::string name = column.substr(0, column.find('='));
+    const std::string text = column.substr(name.size() + 1);
+    bool known = false;
+    cuda_on_cpu::Report::for_each_column(report, [&](const char* its_name, auto& value) {
+      if (name != its_name) return;
+      known = true;
+      if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
+        value = std::atoi(text.c_str());
+      } else {
+        value = text;
+      }
+    });
+    EXPECT_TRUE(known) << name;
+  }
+  return report;
+}
+
+/// Commands of a shell script: the program says so, and ends with exit code 3.
+inline std::string ends_with(const cuda_on_cpu::Report& report) {
+  std::string row = cuda_on_cpu::row_of(report);
+  row.pop_back();
+  return "printf '%s\n' '" + row + "' >>\"$LAB_REPORT\"\necho 'x: " + report.words +
+         "' >&2\nexit 3\n";
 }
 
 }  // namespace test

@@ -1,0 +1,66 @@
+"""Brings the rows of an older ladder into one of some steps: `make run STEPS=NN` times those alone.
+
+  python3 -m labtools.ladder BEFORE NEW    the rows and serial times that NEW lacks come from BEFORE, if both are of one
+                                           machine; NEW is written anew
+
+The head stays that of BEFORE. For each row of NEW it has a line "# row STEP" with that run's date and copy bandwidth, to
+which its percentage belongs; its speed-ups over the serial code are those over the times that the ladder shows.
+"""
+
+import pathlib
+import sys
+
+from labtools.process import fail, warn
+from labtools.table import Table, write_table
+
+NEEDED = ("step", "n", "ms", "x_best_serial", "x_strided_serial")
+SAME = ("gpu", "cuda", "driver", "cpu")
+
+
+def read(path):
+    try:
+        table = Table(path)
+    except OSError as error:
+        fail(f"{path}: cannot be read: {error.strerror}", 2)
+    missing = [name for name in NEEDED if name not in (table.columns or [])]
+    if missing or not table.rows:
+        fail(f"{path}: is not a ladder, it has no {f'column {missing[0]}' if missing else 'rows'}", 2)
+    return table
+
+
+def merged(before, new):
+    """(head, rows) of both."""
+    taken = {row["step"] for row in new.rows}
+    head = [fields for fields in before.lines if fields[:1] != ["row"] or fields[1] not in taken]
+    sizes = {fields[2] for fields in before.lines_of("serial")}
+    head += [["serial", *fields] for fields in new.lines_of("serial") if fields[2] not in sizes]
+    head += [["row", step, "date", new.fact("date"), "copy_gb_per_s", new.fact("copy_gb_per_s")] for step in sorted(taken)]
+    serial = {(fields[1], fields[3]): float(fields[5]) for fields in head if fields[0] == "serial"}
+    for row in new.rows:
+        for which in ("best", "strided"):
+            name = f"x_{which}_serial"
+            if row[name] != "-" and (which, row["n"]) in serial:
+                row[name] = f"{serial[which, row['n']] / float(row['ms']):.6g}"
+    rows = {row["step"]: row for row in [*before.rows, *new.rows]}
+    return head, [rows[step] for step in sorted(rows)]
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__)
+        sys.exit(2)
+    before, new = (read(pathlib.Path(name)) for name in sys.argv[1:])
+    for name in SAME:
+        if before.fact(name, "") != new.fact(name, ""):
+            warn(f"the rows of before are not kept: {name} was {before.fact(name, '')}, and is {new.fact(name, '')}")
+            return
+    try:
+        head, rows = merged(before, new)
+    except (ValueError, IndexError, ZeroDivisionError) as error:
+        fail(f"a time of the ladder is no number: {error}", 2)
+    write_table(new.path, ["The ladder: every solution, validated and timed. Written by `make run`."], head, before.columns, rows)
+    print(f"{new.path}: the rows of other steps are those of before")
+
+
+if __name__ == "__main__":
+    main()

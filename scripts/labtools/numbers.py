@@ -1,0 +1,44 @@
+"""Numbers: read from cells of tables and from what profilers print, and written for people."""
+
+import math
+
+
+def number(text):
+    """A float, or None: "1,234.5" has commas, and what cannot be had is "-", "n/a", "nan" or empty."""
+    try:
+        value = float(str(text).replace(",", "").strip())
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def significant(value, digits=3):
+    """A number, or the text of one, for people: 0.0132, 4.30, 135,000; "-" becomes a dash."""
+    if value == "-":
+        return "–"
+    value = float(value)
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{round(value, decimals):,.{max(0, decimals)}f}"
+
+
+def size(count):
+    """Bytes for people: 64 KiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            return f"{count:.0f} {unit}"
+        count /= 1024
+
+
+def duration(ns, write=significant):
+    """Nanoseconds in a unit that suits them."""
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= scale:
+            return f"{write(ns / scale)} {unit}"
+    return f"{write(ns)} ns"
+
+
+def spread(row):
+    """The middle half of a row's times, in percent of their median."""
+    return 100 * (float(row["ms_q3"]) - float(row["ms_q1"])) / float(row["ms"])

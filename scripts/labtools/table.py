@@ -1,0 +1,83 @@
+"""Tables of results: TSV files whose first lines are "# key<tab>value ..."."""
+
+import re
+
+from labtools.files import ROOT, write_aside
+from labtools.process import fail, warn
+
+
+class Table:
+    """A table that was written: `path`, `lines` (the fields of each line of its head), `columns`, and `rows`
+    ({column: text}). Lines with too few fields or too many are no rows."""
+
+    def __init__(self, path):
+        self.path, self.lines, self.columns, self.rows = path, [], None, []
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            fields = line.split("\t")
+            if line.startswith("#"):
+                if len(fields) > 1:
+                    self.lines.append([fields[0].lstrip("# "), *fields[1:]])
+            elif self.columns is None:
+                self.columns = fields
+            elif len(fields) == len(self.columns):
+                self.rows.append(dict(zip(self.columns, fields)))
+        self.facts = {fields[0]: fields[1] for fields in self.lines}
+
+    def fact(self, key, otherwise="unknown"):
+        """The first field of the head's last line with that key."""
+        return self.facts.get(key) or otherwise
+
+    def lines_of(self, key):
+        """The fields behind the key of all lines of the head that begin with it."""
+        return [fields[1:] for fields in self.lines if fields[0] == key]
+
+    def name(self):
+        """Its path within the lab, if it is there."""
+        try:
+            return str(self.path.relative_to(ROOT))
+        except ValueError:
+            return str(self.path)
+
+
+def read_table(path):
+    """(facts, rows): {key: first value}, [{column: text}]."""
+    table = Table(path)
+    return table.facts, table.rows
+
+
+def write_table(path, words, facts, columns, rows):
+    """A table with comment lines above it, whole or not at all. facts: {key: value}, or [(key, value...)]. A row is
+    a list, or a dictionary in which "-" stands for what is missing."""
+    facts = facts.items() if isinstance(facts, dict) else facts
+    lines = [f"# {line}" for line in words] + ["# " + "\t".join(map(str, fields)) for fields in facts]
+    rows = [[row.get(column, "-") for column in columns] if isinstance(row, dict) else row for row in rows]
+    lines += ["\t".join(str(cell).replace("\t", " ") for cell in row) for row in [columns, *rows]]
+    try:
+        write_aside(path, "\n".join(lines) + "\n")
+    except OSError as error:
+        fail(f"{path.parent}: cannot be written: {error.strerror}")
+
+
+def update(path, facts, rows, same):
+    """What to write so that a table keeps its rows of steps that were not measured now: (the old table or None, all
+    rows). The facts that `same` names must be those of the old table; else its rows are left out. facts["date"]
+    becomes that of both."""
+    if not path.exists():
+        return None, rows
+    old = Table(path)
+    if any(old.facts.get(key) != facts.get(key) for key in same):
+        warn(f"{path}: is of another machine, or counted in another way; its rows are not kept")
+        return None, rows
+    measured = {row["step"] for row in rows}
+    others = [row for row in old.rows if row.get("step") not in measured]
+    if others and old.fact("date", ""):
+        dates = sorted({*old.fact("date").split(" to "), str(facts["date"])})
+        facts["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    return old, sorted([*others, *rows], key=lambda row: row["step"])
+
+
+def job_of(row):
+    """(ranks, GPUs) of a ladder's row whose step is a job of ranks, from its note: "1 GPU", "2 GPUs, a rank each",
+    "4 ranks on 2 GPUs". None of any other row."""
+    match = re.match(r"(?:(\d+) ranks on )?(\d+) GPUs?\b", row.get("note") or "")
+    return (int(match[1] or match[2]), int(match[2])) if match else None

@@ -1,0 +1,52 @@
+"""Runs a program under the lab's own tracer, and reads what it wrote."""
+
+import os
+import re
+
+from labtools.process import attempt, reason
+from labtools.table import Table
+
+
+class NotPossible(Exception):
+    """Why a program cannot be traced, counted or timed, in words."""
+
+
+def kernel_name(text):
+    """"void sweep<(bool)1, float>(float*, int)" and "sweep<true, float>" are sweep<1, float>."""
+    text = re.sub(r"\((?:bool|(?:unsigned )?(?:int|long|char|short))\)", "", text.strip())
+    text = text.removeprefix("void ").replace("(anonymous namespace)::", "").replace("<unnamed>::", "")
+    text = re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", text))
+    # The parameters begin at the first bracket outside of the template's arguments.
+    depth = 0
+    for k, character in enumerate(text):
+        depth += (character == "<") - (character == ">")
+        if character == "(" and depth == 0:
+            return text[:k].strip()
+    return text
+
+
+def environment(build, table):
+    """What loads the tracer into a program."""
+    library = build / "lib/liblab_trace.so"
+    if not library.exists():
+        raise NotPossible(f"{library.name} has not been built")
+    return os.environ | {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
+                         "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"}
+
+
+def trace(build, command, table, seconds=240):
+    """The rows of the table that the tracer writes of the command's run."""
+    table.unlink(missing_ok=True)
+    code, out, error = attempt(command, seconds, env=environment(build, table))
+    if code > 1 or not table.exists():
+        raise NotPossible(f"not traced, exit code {code}: {reason(out, error)}")
+    return read_rows(table)
+
+
+def read_rows(path):
+    """The rows of a tracer's table; kernels have their names as ncu has them."""
+    rows = Table(path).rows
+    for row in rows:
+        if row.get("table") == "kernels":
+            row["name"] = kernel_name(row["name"])
+    return rows

@@ -1,0 +1,98 @@
+"""README.md's ladder."""
+
+from blocks.published import LADDER, is_job, number, step_before
+from labtools.numbers import significant, spread
+from labtools.table import Table, job_of
+
+
+
+def read_ladder():
+    """(facts, serial, rows): {name: value}, {(which, n): ms}, [{column: text}]."""
+    table = Table(LADDER)
+    serial = {}
+    for which, *values in table.lines_of("serial"):
+        values = dict(zip(values[::2], values[1::2]))
+        serial[which, int(values["n"])] = float(values["ms"])
+    return table.facts, serial, table.rows
+
+
+def machine(facts):
+    """What was measured on, with what, and when."""
+    return f"{facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}"
+
+
+def other_runs(facts):
+    """What is noted of rows that come from other runs than the rest, and what somebody did."""
+    runs = {}
+    for step, _, date, _, copy in Table(LADDER).lines_of("row"):
+        runs.setdefault((date, copy), []).append(step[:2])
+    lines = [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
+             f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
+    if lines:
+        lines.append("Such a row's × serial, too, is against the times of the serial code that stand below.")
+    return lines + ([f"Note: {facts['note']}."] if facts.get("note") else [])
+
+
+def on_gpus(row):
+    """"on 2 GPUs, a rank each", "4 ranks on 2 GPUs"."""
+    ranks, gpus = job_of(row)
+    return row["note"] if ranks > gpus else f"on {row['note']}"
+
+
+def job_lines(rows):
+    """On how many GPUs the rows of several GPUs were timed, and what they are told against."""
+    jobs, lines = {}, []
+    for row in rows:
+        if job_of(row):
+            jobs.setdefault(on_gpus(row), []).append(row)
+    for words, of_job in jobs.items():
+        line = f"Row{'s' if len(of_job) > 1 else ''} {', '.join(number(row['step']) for row in of_job)}: {words}"
+        if job_of(of_job[0])[1] > 1:
+            line += "; % of copy is of all of them together"
+            alone = [number(row["step"]) for row in of_job if row["x_before"] != "-" and not is_job(step_before(row["step"]))]
+            line += f"; the step before {' and '.join(alone)} ran on one" if alone else ""
+        lines.append(line + ".")
+    return lines
+
+
+def ladder_block(facts, serial, rows):
+    """The whole ladder, and what there is to say of it."""
+    lines = [
+        "| step | what changed | n | ms per iteration | spread | million points/s | GB/s | % of copy "
+        "| × step before | × best serial | × strided serial |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        if row["ms"] == "-":
+            lines.append(f"| {row['step']} | {row['title']} | {row['n']} | {row['verdict']} | | | | | | | |")
+            continue
+        lines.append(
+            f"| {row['step']} | {row['title']} | {row['n']} | {significant(row['ms'])} | {spread(row):.1f} % "
+            f"| {significant(row['mpoints_per_s'])} | {significant(row['gb_per_s'])} "
+            f"| {significant(row['percent_of_copy'], 2)} | {significant(row['x_before'])} "
+            f"| {significant(row['x_best_serial'])} | {significant(row['x_strided_serial'])} |")
+    sizes = sorted({n for _, n in serial})
+    times = "; ".join(
+        f"n = {n}: best {significant(serial[('best', n)])}, strided {significant(serial[('strided', n)])}"
+        for n in sizes)
+    later = other_runs(facts) + job_lines(rows)
+    lines += [
+        "",
+        f"Measured on: {machine(facts)}; copy bandwidth in the same run "
+        f"{significant(facts['copy_gb_per_s'], 4)} GB/s.",
+        *later,
+        f"Serial code on one core ({facts['cpu']}), ms per iteration: {times}.",
+        "",
+        "Times are medians; the spread is the interquartile range, as a share of the median. GB/s counts 8 bytes a",
+        "point: one float read and one written, the least that a sweep can move. Up to step 09 an iteration also copies",
+        "the field, which moves as much again: 50 % of the copy bandwidth is the most that these steps can reach. The",
+        "step before was timed again where its own n is another. The best serial code goes through memory row by row",
+        "and copies nothing; the strided one is step 00.",
+    ]
+    if any(row["step"] >= "10" for row in rows):
+        lines += [
+            "",
+            "From step 10 on the fields change roles, and nothing is copied: 100 % is the most for steps that read and write",
+            "each point once a sweep. Both fields of step 11 fit in the L2 cache of a large GPU; its row tells of launches.",
+        ]
+    return lines

@@ -1,0 +1,110 @@
+"""What the lab's own tools see, beside NVIDIA's, and what the verbs of the profilers print."""
+
+import os
+import re
+import subprocess
+import sys
+
+from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER, is_job, number
+from labtools.files import ROOT
+from labtools.numbers import significant
+from labtools.table import Table, read_table
+
+
+
+def counters_block():
+    """What `make count` counts, against ncu."""
+    facts, rows = read_table(COUNTERS)
+    sizes = sorted({int(row["n"]) for row in rows})
+    apart = {name.removeprefix("not compared: "): why for name, why in facts.items() if name.startswith("not compared: ")}
+    compared = [row for row in rows if f"{row['step'][:2]} {row['quantity']}" not in apart]
+    worst = max(compared, key=lambda row: abs(float(row["difference_percent"])))
+    equal = sum(row["cpu"] == row["ncu"] for row in compared)
+    counts = {(row["step"], row["kernel"], int(row["n"]), row["quantity"]): row for row in rows}
+    lines = ["| step | kernel | sectors per load request, here | by ncu | per store request, here | by ncu |",
+             "|---|---|--:|--:|--:|--:|"]
+    n = sizes[-1]
+    for step, kernel in dict.fromkeys((row["step"], row["kernel"]) for row in rows):
+        cells = []
+        for access in ("load", "store"):
+            for who in ("cpu", "ncu"):
+                sectors, requests = (int(counts.get((step, kernel, n, f"{access} {what}"), {}).get(who, 0))
+                                     for what in ("sectors", "requests"))
+                cells.append(f"{sectors / requests:.2f}" if sectors and requests else "–")
+        lines.append(f"| {step} | {kernel} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        f"n = {n}; by ncu {facts['ncu']} on an {facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}). "
+        f"Of {len(compared)} counts at",
+        f"n = {' and '.join(map(str, sizes))} (requests, sectors, atomics, shared memory's loads, stores and passes) {equal} are equal;",
+        f"the largest difference is {float(worst['difference_percent']):.1f} % ({worst['step']}, {worst['quantity']}).",
+    ]
+    lines += [f"Not compared: {what} ({why})." for what, why in apart.items()]
+    if facts.get("asynchronous"):
+        lines += ["The sectors of asynchronous copies to shared memory are not compared: ncu's are more than they read."]
+    return lines
+
+
+def tracer_block():
+    """What `make trace` measures, against nsys."""
+    table = Table(TRACER)
+    facts, rows = table.facts, table.rows
+    lines = ["| step | what | times | by the tracer | by nsys | difference |", "|---|---|--:|--:|--:|--:|"]
+    for row in rows:
+        # What happens once or twice in a run differs from run to run by more than from tool to tool.
+        if row["table"] not in ("nvtx", "kernels") or int(row["count"]) < 10:
+            continue
+        what = "kernel" if row["table"] == "kernels" else "range"
+        times = " | ".join(f"{significant(1e-3 * float(row[who]), 4)} µs" for who in ("tracer", "nsys"))
+        lines.append(f"| {row['step']} | {what} {row['name']} | {row['count']} | {times} | {float(row['difference_percent']):+.1f} % |")
+    lines += ["", f"Medians, of two runs of each solution on an {facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, "
+              f"nsys {facts['nsys']}, {facts['date']})."]
+    overhead = []
+    for step, *values in table.lines_of("overhead"):
+        values = dict(zip(values[::2], values[1::2]))
+        overhead.append((step, float(values["ms_alone"]), float(values["ms_traced"])))
+    if overhead:
+        most = max(overhead, key=lambda o: o[2] / o[1])
+        lines.append(f"An iteration takes at most {100 * (most[2] / most[1] - 1):.1f} % longer when it is traced "
+                     f"({most[0]}: {significant(1e3 * most[1])} µs alone).")
+    return lines
+
+
+def profile_block(step):
+    """What the profiler's verb prints of the kept report of a step, against the step before from 06 on: its first part.
+    Step 11 is for the time line, launches and waits, and so are those with ranks: theirs is rank 0's of two."""
+    ranks = is_job(step)
+    tool = "nsys" if number(step) < "06" or number(step) == "11" or ranks else "ncu"
+    report = PROFILES / f"{tool}_{number(step)}.csv"
+    if not report.is_file():
+        return ["Not measured yet."]
+    variables = {"STEP": number(step), "REPORT": str(report)}
+    if number(step) >= "06" and not ranks:
+        variables["BASELINE"] = "previous"
+    command = [str(ROOT / f"scripts/verbs/{tool}.sh")]
+    result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"tables.py: {' '.join(command)} of {report.name}: {result.stderr.strip()}")
+    lines = result.stdout.rstrip().splitlines()
+    # The first kernel is the one that the step is about.
+    kernels = [k for k, line in enumerate(lines) if re.match(r"\w+, grid ", line)]
+    if len(kernels) > 1:
+        lines = lines[:kernels[1]] + ["..."]
+    while "" in lines[-2:]:
+        lines.pop(len(lines) - 1 - lines[::-1].index(""))
+    # Of a solution, or of an exercise that had been done: that is what the verb takes by itself.
+    which = "solution" if re.search(r"^# which\tsolution$", report.read_text(), re.MULTILINE) else None
+    said = " ".join(f"{name}={value}" for name, value in (("STEP", number(step)), ("WHICH", which),
+                                                          ("BASELINE", variables.get("BASELINE")), ("RANKS", "2" if ranks else None)) if value)
+    return [f"<details><summary>What `make {tool} {said}` prints on {'two H200s' if ranks else 'an H200'}</summary>", "",
+            "```text", *lines, "```", "", "</details>"]
+
+
+def mistakes_block():
+    """Planted mistakes, and which way to run finds them."""
+    _, rows = read_table(MISTAKES)
+    ways = ["forward", "reverse", "shuffled", "RACES=1"]
+    lines = ["| mistake | " + " | ".join(ways) + " |", "|---|" + "---|" * len(ways)]
+    for row in rows:
+        lines.append(f"| {row['what it is'].rstrip('.')} | " + " | ".join(row[way] for way in ways) + " |")
+    return lines

@@ -1,0 +1,66 @@
+"""Parts of the page, and the tables that it shows."""
+
+import html
+
+from labtools.numbers import number, significant
+from labtools.process import warn
+from labtools.table import Table
+
+
+def text(words):
+    return html.escape(str(words), quote=True)
+
+
+def when(table):
+    """The date, or the first and the last of several: single rows may come from later runs."""
+    dates = sorted({fields[2] for fields in table.lines_of("row") if fields[1:2] == ["date"]} | {table.fact("date", "no date")})
+    return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+
+
+def find_table(folders, name, column):
+    """The first of the folders' tables that has a number in that column; None where there is none. What was measured
+    without a GPU, some steps on the CPU, gives way to what was published."""
+    for folder in folders:
+        path = folder / name
+        try:
+            table = Table(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            warn(f"{path}: {error.strerror}; left out")
+            continue
+        if table.fact("gpu") == "none" and folder != folders[-1]:
+            continue
+        if any(number(row.get(column)) for row in table.rows):
+            return table
+        warn(f"{path}: has no number in its column {column}; left out")
+    return None
+
+
+def figure(chart):
+    return f'<figure class="chart">{chart.svg()}</figure>'
+
+
+def missing(what, how):
+    return f'<p class="missing"><strong>Not measured yet:</strong> {text(what)} <code>{text(how)}</code> does.</p>'
+
+
+def source(table):
+    """Which machine, when, and which file."""
+    words = (f"{table.fact('gpu', 'no GPU')}, CUDA {table.fact('cuda')}, driver {table.fact('driver')}, {when(table)} "
+             f"({table.name()})")
+    return f'<p class="source">Measured on {text(words)}</p>'
+
+
+def cell(value, unit="", digits=3):
+    value = number(value)
+    return "–" if value is None else text(significant(value, digits) + unit)
+
+
+def data_table(title, columns, rows):
+    """A table: [(title, row -> HTML)]."""
+    head = "".join(f"<th>{text(name)}</th>" for name, _ in columns)
+    body = "".join("<tr>" + "".join(f'<td data-title="{text(name)}"><span>{of(row)}</span></td>'
+                                    for name, of in columns) + "</tr>" for row in rows)
+    return (f"<details open><summary>{text(title)}</summary><table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table></details>")

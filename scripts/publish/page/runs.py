@@ -1,0 +1,71 @@
+"""The runs that the report makes, and their records."""
+
+import array
+import json
+import shutil
+import sys
+
+from labtools.files import ROOT, steps
+from labtools.process import attempt, printed_by, reason, warn
+
+SECONDS = 120  # for one run
+
+
+class Runner:
+    """Runs solutions, and keeps their records in `folder`."""
+
+    def __init__(self, build, folder, may_run):
+        self.bin, self.folder, self.may_run = build / "bin", folder, may_run
+        self.gpu = "GPU " in printed_by(["nvidia-smi", "--list-gpus"], 30)
+
+    def programs(self, step, needs):
+        names = [f"solution_{step}"] if needs == "cpu" else \
+            [f"solution_{step}"] * self.gpu + [f"solution_{step}_cpu"]
+        return [self.bin / name for name in names if (self.bin / name).exists()]
+
+    def record(self, step, needs, n, iterations):
+        """The record of a run, {"run", "residuals", "field"}; or why there is none, in words."""
+        folder = self.folder / f"{step}-{n}-{iterations}"
+        why = "it has not been run"
+        if self.may_run:
+            why = "it has not been built"
+            shutil.rmtree(folder, ignore_errors=True)
+            for program in self.programs(step, needs):
+                code, out, error = attempt([program, "--n", n, "--iterations", iterations, "--record", folder,
+                                            "--record-field", "full"], SECONDS)
+                if code == 0:
+                    break
+                why = (error.strip().splitlines() or [f"exit code {code}"])[-1]
+        try:
+            return read_record(folder, n)
+        except FileNotFoundError:
+            return why
+        except (OSError, ValueError, KeyError) as error:
+            return f"its record cannot be read: {error}"
+
+
+def read_record(folder, n):
+    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    residuals = []
+    for line in (folder / "residuals.csv").read_text(encoding="utf-8").splitlines()[1:]:
+        iteration, residual = line.split(",")
+        residuals.append((int(iteration), float(residual)))
+    field = array.array("f")
+    field.frombytes((folder / "field.f32").read_bytes())
+    if sys.byteorder == "big":
+        field.byteswap()
+    if len(field) != n * n or not residuals:
+        raise ValueError("it is not complete")
+    return {"run": run, "residuals": residuals, "field": field}
+
+
+def build_solutions():
+    """Brings the solutions in the build folder up to date. Returns whether they are."""
+    print("building the solutions ...", flush=True)
+    script = ('source "$1/scripts/lib/lib.sh" && shift && configure >/dev/null && choose_backend >/dev/null && '
+              'if [[ $backend == gpu ]]; then build_targets solutions; else build_targets "$@" solutions_on_cpu; fi')
+    first = [f"solution_{step}" for step, _, needs, *_ in steps() if needs == "cpu"]
+    code, out, error = attempt(["bash", "-c", script, "report.py", ROOT, *first], None)
+    if code != 0:
+        warn(f"the solutions cannot be built: {reason(out, error)}")
+    return code == 0

@@ -1,0 +1,215 @@
+"""The sections of the page, one a table of results."""
+
+import os
+
+from labtools import bandwidth_plot, charts, scaling_model
+from labtools.ncu import STALLS
+from labtools.numbers import number, significant
+from labtools.table import job_of
+from page.parts import cell, data_table, figure, missing, source, text
+
+
+def several_gpus(row):
+    """", on 2 GPUs" where the ladder noted that; else nothing."""
+    ranks, gpus = job_of(row) or (1, 1)
+    return f", on {gpus} GPUs" if gpus > 1 else ""
+
+
+def ladder_section(table, steps, told):
+    """What it has to tell in a few words goes to `told`."""
+    if table is None:
+        return missing("no step has a time.", "make run")
+    rows = [row for row in table.rows if number(row.get("mpoints_per_s")) and row.get("verdict") == "right"]
+    if not rows:
+        return missing("no step that is right has a time.", "make run")
+    parts = []
+    fastest = max(rows, key=lambda row: number(row["mpoints_per_s"]))
+    gains = [row for row in rows if number(row["x_before"])]
+    if gains:
+        most = max(gains, key=lambda row: number(row["x_before"]))
+        told.append(("largest step", f"{significant(number(most['x_before']))} times",
+                     f"{most['step'][:2]}, {most['title']}"))
+    if number(fastest["x_best_serial"]):
+        told.append(("over the best serial code", f"{significant(number(fastest['x_best_serial']))} times",
+                     f"step {fastest['step'][:2]}, n = {fastest['n']}"))
+    if number(fastest["percent_of_copy"]):
+        told.append(("of the copy bandwidth", f"{significant(number(fastest['percent_of_copy']), 2)} %",
+                     f"step {fastest['step'][:2]}, at 8 bytes a point{several_gpus(fastest)}"))
+    on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
+    facts = {"copy_gb_per_s": table.fact("copy_gb_per_s", "")}
+    parts.append(figure(charts.ladder(rows, facts, on_gpu)))
+    parts.append("<p>“Times faster” is against the step before, run again at this step's n. The scale is logarithmic: "
+                 "the same length more is the same factor more.</p>")
+    jobs = [row for row in rows if job_of(row)]
+    if jobs:
+        noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
+        together = " “% of copy” is against the copy bandwidth of all the GPUs that a step used together (the dashed " \
+                   "line is one GPU's); a step before that is a program of one process ran on one." \
+            if any(map(several_gpus, jobs)) else ""
+        parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
+    absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
+    if absent:
+        has = "has" if len(absent) == 1 else "have"
+        parts.append(missing(f"{', '.join(absent)} {has} no time in this table.", "make run"))
+    for row in table.rows:
+        if row.get("verdict") not in ("right", "not run"):
+            parts.append(f'<p class="missing"><strong>{text(row["step"])}: {text(row.get("verdict"))}.</strong> '
+                         f'It gets no time. {text(row.get("note") or "")}</p>')
+    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
+               ("n", lambda r: text(r["n"]))]
+    for title, key in (("ms per iteration", "ms"), ("GB/s", "gb_per_s"), ("% of copy", "percent_of_copy"),
+                       ("× step before", "x_before"), ("× best serial", "x_best_serial"),
+                       ("× strided serial", "x_strided_serial")):
+        columns.append((title, lambda r, key=key: cell(r.get(key))))
+    parts.append(data_table("The same in figures", columns, rows))
+    return "".join(parts) + source(table)
+
+
+def roofline_section(table, ceilings_table, titles):
+    if table is None:
+        return missing("no kernel's time, operations and bytes have been counted.", "make roofline")
+    if not any(point["flops"] > 0 for point in charts.kernel_points(table.rows)):
+        return missing(f"{table.name()} has no kernel with operations.", "make roofline")
+    ceilings, parts = {}, []
+    if ceilings_table is not None:
+        ceilings = bandwidth_plot.read(ceilings_table.path)[1]
+    parts.append(figure(charts.roofline(table.rows, ceilings, titles, table.fact("gpu"))))
+    parts.append("<p>Each sweep kernel has one height, its rate, and three places: operations per byte that L1, L2 and "
+                 "DRAM moved. A mark that touches its own colour's line cannot get higher without moving fewer bytes "
+                 "there. The dotted lines lead from step to step. L2's bytes count what passes between its parts, too."
+                 "</p>")
+    passes = [row for row in table.rows if (number(row.get("sweeps")) or 0) > 1]
+    if passes:
+        row = passes[-1]
+        parts.append(f"<p>A kernel that makes several sweeps for one trip to memory (step {text(row['step'][:2])}: "
+                     f"{text(row['sweeps'])}) has the operations of all of them over the bytes of one. So its mark for "
+                     "DRAM lies to the right of those of kernels that sweep once, where the sloping roof is higher. It "
+                     "also computes points that it throws away: ncu counts those operations, too.</p>")
+    if not ceilings:
+        parts.append(missing("this machine's ceilings.", "make bandwidth"))
+    if "not_counted" in table.facts:
+        parts.append(f'<p class="missing"><strong>Counted by hand:</strong> {text(table.fact("not_counted"))}.</p>')
+    return "".join(parts) + source(table)
+
+
+def kernels_section(kernels, roofline, ceilings_table):
+    if kernels is None:
+        return missing("registers, occupancy, requests and stalls of the kernels.", "make roofline")
+    ceilings = bandwidth_plot.read(ceilings_table.path)[1] if ceilings_table else {}
+    moved = {(row["step"], row["kernel"]): row for row in roofline.rows} if roofline else {}
+
+    def time_of(row):
+        other = moved.get((row["step"], row["kernel"]), {})
+        counted, traced = number(other.get("time_ns")), number(other.get("traced_ns"))
+        shown = counted or traced
+        if not shown:
+            return "–"
+        words = significant(shown / 1000) + " µs"
+        # Under ncu nothing migrates, and nobody else is there.
+        if traced and counted and abs(traced - counted) > 0.1 * counted:
+            words += f" <small>({significant(traced / 1000)} in the run)</small>"
+        return words
+
+    def share(row, level):
+        other = moved.get((row["step"], row["kernel"]), {})
+        count, time = number(other.get(f"{level}_bytes")), number(other.get("time_ns"))
+        if count is not None and level == "l1":
+            count += number(other.get("shared_bytes")) or 0
+        if not count or not time or level not in ceilings:
+            return "–"
+        percent = 100 * count / time / ceilings[level]
+        return (f'<span class="bar"><i style="width:{min(100, percent):.0f}%"></i></span>'
+                f"{significant(percent, 2) if percent >= 0.1 else '< 0.1'} %")
+
+    def stall_words(row):
+        parts = [part.split() for part in row.get("stalls", "-").split(", ")]
+        return "<br>".join(f'<span title="{text(STALLS.get(part[0], ""))}">{text(part[0])}</span> {significant(number(part[1]) or 0, 2)}'
+                           for part in parts if len(part) == 2) or "–"
+
+    def name_of(row):
+        return (f"<strong>{text(row['step'][:2])}</strong> {text(row['kernel'].replace('_kernel', ''))} "
+                f"<small>n = {text(row['n'])}</small>")
+
+    def pair(first, second, unit="", digits=3):
+        return lambda row: f"{cell(row.get(first), digits=digits)} / {cell(row.get(second), unit, digits)}"
+
+    columns = [("kernel", name_of),
+               ("time", time_of),
+               ("grid, block", lambda r: f"{shape(r['grid'])}<br>{shape(r['block'])}"),
+               ("registers", lambda r: whole(r["registers"])),
+               ("shared bytes a block", lambda r: whole(r["shared_bytes_per_block"])),
+               ("occupancy", lambda r: cell(r["occupancy_percent"], " %", 2)),
+               ("sectors per request, load / store", pair("load_sectors_per_request", "store_sectors_per_request")),
+               ("of the best: DRAM", lambda r: share(r, "dram")),
+               ("L2", lambda r: share(r, "l2")), ("L1", lambda r: share(r, "l1")),
+               ("warps wait most for", stall_words)]
+    if any(number(row.get("l2_hit_percent")) is not None for row in kernels.rows):
+        columns.insert(-1, ("found in L1 / L2", pair("l1_hit_percent", "l2_hit_percent", " %", 2)))
+    return (data_table("Of each kernel", columns, kernels.rows) +
+            "<p>Sectors have 32 bytes: a warp's request for 32 floats side by side needs 4, for floats far apart 32. "
+            "Occupancy: warps that are there, of those that could be. A wait's figure: warps of a scheduler that wait "
+            "so, on average, each time it issues.</p>" +
+            source(kernels))
+
+
+def whole(words):
+    value = number(words)
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def shape(words):
+    return text(words.removesuffix("x1").replace("x", " × ")) if words else "–"
+
+
+def scaling_section(table):
+    if table is None:
+        return missing("steps 14 and 15 on several GPUs.", "scripts/publish/scaling.py --write results/local")
+    rows = [row for row in table.rows if number(row["ms"]) and row["verdict"] == "right"]
+    parts = [figure(chart) for chart in scaling_model.drawn_of(table.fact("gpu"), table.fact("links", ""), rows)]
+    parts.append("<p>All GPUs together sweep as many times faster as there are of them, times the efficiency. What is "
+                 "missing are the halos: they are swept twice, and have to be exchanged.</p>")
+    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong>"), ("n", lambda r: text(r["n"])),
+               ("GPUs", lambda r: text(r["ranks"])), ("sweeps a residual", lambda r: text(r["check_every"])),
+               ("ms a sweep", lambda r: cell(r["ms"])), ("10⁹ points a second", lambda r: whole(r["glups"])),
+               ("efficiency", lambda r: cell(r["efficiency"], " %"))]
+    parts.append(data_table("In figures", columns, rows))
+    note = table.fact("note", "")
+    return "".join(parts) + (f"<p>Note: {text(note)}.</p>" if note else "") + source(table)
+
+
+def bandwidth_section(table):
+    if table is None:
+        return missing("what this GPU can do at most.", "make bandwidth")
+    head, ceilings, rows = bandwidth_plot.read(table.path)
+    names = {"dram": "DRAM", "l2": "L2", "l1": "L1", "to_gpu": "host to GPU", "to_host": "GPU to host",
+             "float": "float", "double": "double"}
+    tiles = "".join(
+        f"<div><b>{significant(ceilings[level], 4)}</b> {'GFLOP/s' if level in ('float', 'double') else 'GB/s'}<br>"
+        f"{words}</div>"
+        for level, words in names.items() if level in ceilings)
+    parts = [f'<div class="tiles small">{tiles}</div>']
+    parts += [figure(chart) for chart in bandwidth_plot.draw(head, rows)]
+    parts.append("<ul>" + "".join(f"<li>{text(words)}</li>" for words in bandwidth_plot.facts(rows)) + "</ul>")
+    peak = number(table.fact("dram_peak_gb_per_s", ""))
+    if peak and "dram" in ceilings:
+        parts.append(f"<p>By its clock and bus width DRAM could move {significant(peak)} GB/s; the best copy reaches "
+                     f"{significant(100 * ceilings['dram'] / peak, 2)} % of that.</p>")
+    return "".join(parts) + source(table)
+
+
+def machine_section(tables, runner):
+    lines = []
+    for table in tables:
+        known = [(key, table.facts[key]) for key in
+                 ("gpu", "compute_capability", "cuda", "driver", "cpu", "ncu", "date") if table.facts.get(key)]
+        lines.append((f"{table.name()}", known))
+    parts = ["<ul>"]
+    for name, known in lines:
+        parts.append(f"<li><code>{text(name)}</code>: " + ", ".join(f"{text(key.replace('_', ' '))} {text(value)}"
+                                                                    for key, value in known) + "</li>")
+    parts.append("</ul>")
+    if not lines:
+        parts = ['<p class="missing"><strong>Nothing has been measured yet.</strong></p>']
+    kernel = f"{os.uname().sysname} {os.uname().machine}"
+    return "".join(parts) + (f"<p>This page was made on {kernel}, {'with' if runner.gpu else 'without'} an NVIDIA GPU."
+                             "</p>")
