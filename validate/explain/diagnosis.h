@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "explain/cells.h"
 #include "explain/finding.h"
+#include "explain/looks/cells.h"
 #include "explain/mistake.h"
 #include "run/program_run.h"
 #include "run/record.h"

@@ -15,6 +15,7 @@ const std::vector<NamedFamily>& catalogue() {
       {"loops and runs", kRunMistakes},
       {"exchange", kExchangeMistakes},
       {"findings of a watched run", kFindingMistakes},
+      {"calls and launches", kCallMistakes},
       {"failures of a run", kFailureMistakes},
       {"histories", kHistoryMistakes},
       {"start and end", kStartMistakes},
@@ -24,7 +25,8 @@ const std::vector<NamedFamily>& catalogue() {
       {"points left out", kLeftOutMistakes},
       {"sum of the residual", kSumMistakes},
       {"formula of the residual", kFormulaMistakes},
-      {"parts of the sum", kPartMistakes},
+      {"lines in the sum", kPartMistakes},
+      {"blocks and threads in the sum", kBlockMistakes},
       {"edges of blocks and strips", kEdgeMistakes},
       {"races", kRaceMistakes},
       {"update", kUpdateMistakes},
@@ -34,7 +36,8 @@ const std::vector<NamedFamily>& catalogue() {
 }
 
 const char* name_of(Strength strength) {
-  constexpr const char* kNames[] = {"forbidden", "history", "model", "shape", "harmless", "symptom"};
+  constexpr const char* kNames[] = {"forbidden", "history",  "model",
+                                    "shape",     "harmless", "symptom"};
   return kNames[static_cast<int>(strength)];
 }
 
@@ -63,9 +66,8 @@ const std::vector<const Mistake*>& in_order() {
     for (const NamedFamily& family : catalogue()) {
       for (const Mistake& entry : family.entries) all.push_back(&entry);
     }
-    std::stable_sort(all.begin(), all.end(), [](const Mistake* a, const Mistake* b) {
-      return a->strength < b->strength;
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
     return all;
   }();
   return order;
@@ -170,7 +172,8 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
     } else if (answer.has(name)) {
       result += answer.data.at(name);
     } else if (name == "wrong_pass") {
-      if (evidence.subject == Evidence::kPass) result += "Wrong is how several sweeps make one pass: ";
+      if (evidence.subject == Evidence::kPass)
+        result += "Wrong is how several sweeps make one pass: ";
     } else if (name == "n") {
       result += std::to_string(evidence.wrong.run.n);
     } else if (const std::string* own = evidence.words.say(name)) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "explain/field_look.h"
-#include "explain/pass_look.h"
-#include "explain/sum_look.h"
+#include "explain/looks/field_look.h"
+#include "explain/looks/pass_look.h"
+#include "explain/looks/sum_look.h"
 
 namespace validate {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "explain/diagnosis.h"
-#include "explain/fields.h"
+#include "explain/looks/fields.h"
 #include "explain/mistake.h"
 
 namespace validate {
@@ -69,8 +69,8 @@ class Evidence {
   const Patient& patient;
   const Finding& finding;  ///< of a look at every access
   const std::string& source;
-  int finding_n;      ///< of the run in which every access was looked at
-  std::string error;  ///< of a run without a record
+  int finding_n;               ///< of the run in which every access was looked at
+  std::string error;           ///< of a run without a record
   cuda_on_cpu::Report report;  ///< what that run reported
   Words words;
   mutable Interview interview;

@@ -362,7 +362,7 @@ Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* 
 }
 
 Explanation explain_failure(const Check& check, const Case& run, const Run& trial,
-                                         std::optional<WatchedRun> look, Patient* patient) {
+                            std::optional<WatchedRun> look, Patient* patient) {
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
     if (!look) look = look_for_cause(check, run);
     patient->finding = read_finding(look->trial.report);
@@ -385,8 +385,7 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
   return {lines, diagnosis.rule()};
 }
 
-Explanation explain_wrong(const Check& check, const Case& run, Trial* trial,
-                                       Patient* patient) {
+Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Patient* patient) {
   std::vector<std::string> lines;
   Comparison* compared = &trial->compared;
   const Record& record = trial->run.record;

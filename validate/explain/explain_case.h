@@ -83,11 +83,10 @@ struct Explanation {
 /// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
 /// CPU, with every access looked at, does. `look`: if somebody has looked already.
 Explanation explain_failure(const Check& check, const Case& run, const Run& trial,
-                                         std::optional<WatchedRun> look, Patient* patient);
+                            std::optional<WatchedRun> look, Patient* patient);
 
 /// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can
 /// be found, and what is wrong.
-Explanation explain_wrong(const Check& check, const Case& run, Trial* trial,
-                                       Patient* patient);
+Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Patient* patient);
 
 }  // namespace validate

@@ -20,7 +20,7 @@ const std::vector<TraitRow> kRows = {
     {kTile, "tile", 9, 11, "tile*", TraitRow::kFile},
     {kSwaps, "swaps", 10, kLast, "swap", TraitRow::kStep},
     {kChecks, "checks", 11, kLast, "check_every", TraitRow::kEither},
-    {kCheckKernel, "check_kernel", 11, kLast, "kCheck", TraitRow::kFile},
+    {kCheckKernel, "check_kernel", 11, 11, "kCheck", TraitRow::kFile},
     {kGraph, "graph", 11, 11, "cudaGraphLaunch", TraitRow::kFile},
     {kShuffles, "shuffles", 12, kLast, "__shfl*", TraitRow::kFile},
     {kPitch, "pitch", 12, kLast, "pitch*", TraitRow::kFile},
@@ -61,10 +61,10 @@ Words::Words(const Patient& patient)
   for (const TraitRow& row : kRows) {
     const bool of_step = step_ >= row.from && step_ <= row.until;
     const bool in_file = file && holds_evidence(names_, row.evidence);
-    const bool is = row.how == TraitRow::kStep                  ? of_step
-                    : row.how == TraitRow::kEither              ? of_step || in_file
-                    : file                                      ? in_file
-                                                                : of_step;
+    const bool is = row.how == TraitRow::kStep     ? of_step
+                    : row.how == TraitRow::kEither ? of_step || in_file
+                    : file                         ? in_file
+                                                   : of_step;
     if (is) traits_ |= row.trait;
   }
   // A file of a late step that still has a tile is none of strips, and the other way round.
@@ -89,8 +89,11 @@ Words::Words(const Patient& patient)
 
 bool Words::has(const std::string& name, bool* known) const {
   static const std::vector<std::pair<std::string, Trait>> kFurther = {
-      {"strips", kStrips}, {"stored_parts", kStoredParts}, {"events", kWaitsForEvents},
-      {"late_sum", kLateSum}, {"wait_for", kWaitFor}};
+      {"strips", kStrips},
+      {"stored_parts", kStoredParts},
+      {"events", kWaitsForEvents},
+      {"late_sum", kLateSum},
+      {"wait_for", kWaitFor}};
   for (const TraitRow& row : kRows) {
     if (name == row.name) return has(row.trait);
   }
@@ -233,8 +236,7 @@ const std::string* Words::say(const std::string& name) const {
        "as many as the block has threads)"},
       {"update_line", nullptr, "the line that computes value in {sweep}"},
       {"change_line", nullptr, "the line that computes change in {sweep}"},
-      {"put_together", nullptr,
-       "how {sweep} and what it calls put together a point's neighbours"},
+      {"put_together", nullptr, "how {sweep} and what it calls put together a point's neighbours"},
       {"halo_kept", nullptr,
        "{?passes|; and which columns a strip stores: kHalo at each of its ends are not among them "
        "(kKept)}"},
@@ -294,7 +296,8 @@ const std::string* Words::say(const std::string& name) const {
        "the sum over all ranks: {?mpi|ranks.sum|ncclAllReduce (one value, ncclDouble, "
        "ncclSum){?!nccl|, or without NCCL ranks.sum}}, before the host reads the sum"},
       {"own_condition", nullptr,
-       "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that no "
+       "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that "
+       "no "
        "residual ends the loop) and options.max_iterations"},
       {"rows_held", nullptr,
        "{shares}: as many rows beyond the rank's own are held as a pass has sweeps, on both sides; "

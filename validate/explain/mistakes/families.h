@@ -2,15 +2,15 @@
 
 // The tables of this folder, and what their functions lend each other.
 
-#include "explain/field_look.h"
+#include "explain/looks/field_look.h"
 #include "explain/mistake.h"
 
 namespace validate {
 
-extern const Family kRunMistakes, kFindingMistakes, kExchangeMistakes, kFailureMistakes,
-    kHistoryMistakes, kStartMistakes, kRingMistakes, kPlaceMistakes, kBoundaryMistakes,
-    kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes, kEdgeMistakes, kRaceMistakes,
-    kUpdateMistakes, kPassMistakes;
+extern const Family kRunMistakes, kFindingMistakes, kCallMistakes, kExchangeMistakes,
+    kFailureMistakes, kHistoryMistakes, kStartMistakes, kRingMistakes, kPlaceMistakes,
+    kBoundaryMistakes, kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes,
+    kBlockMistakes, kEdgeMistakes, kRaceMistakes, kUpdateMistakes, kPassMistakes;
 
 /// "the rows j = 5..6, 11 are": passes.cpp.
 std::string lines_that_are(const std::vector<int>& lines, char letter);

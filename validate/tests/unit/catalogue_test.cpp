@@ -108,7 +108,8 @@ TEST(CatalogueTest, words_have_no_gap_that_nothing_fills) {
   answer.with("where", "each point").with("flag", true);
   EXPECT_EQ(validate::fill("{where}{?flag| is|never}{?!flag|never|, {sweep}}", answer, evidence),
             "each point is, jacobi_pass_kernel");
-  EXPECT_EQ(validate::fill("{?graph or strips|one|none}{?graph|{bounds}}", answer, evidence), "one");
+  EXPECT_EQ(validate::fill("{?graph or strips|one|none}{?graph|{bounds}}", answer, evidence),
+            "one");
 }
 
 // A file is asked for a name to know what its program is like: that name has to be in the solutions
@@ -124,7 +125,8 @@ TEST(TraitsTest, the_evidence_is_in_the_solutions_that_have_the_trait) {
     }
     const std::set<std::string> names = validate::names_in(source);
     for (const validate::TraitRow& row : validate::trait_rows()) {
-      EXPECT_EQ(validate::holds_evidence(names, row.evidence), row.from <= step && step <= row.until)
+      EXPECT_EQ(validate::holds_evidence(names, row.evidence),
+                row.from <= step && step <= row.until)
           << name << ": " << row.name << ", by " << row.evidence;
     }
   }

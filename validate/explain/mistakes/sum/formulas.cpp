@@ -9,8 +9,8 @@
 #include <regex>
 #include <string>
 
+#include "explain/looks/sum_look.h"
 #include "explain/mistakes/families.h"
-#include "explain/sum_look.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
@@ -28,7 +28,8 @@ struct Formula {
 const Formula kFormulas[] = {
     {"root_is_missing", "the root is missing: it is the mean of the squares",
      [](const Sweep& s, double n) { return s.total / (n * n); }},
-    {"sum_of_squares", "neither divided by n * n, nor is the root taken: it is the sum of the squares",
+    {"sum_of_squares",
+     "neither divided by n * n, nor is the root taken: it is the sum of the squares",
      [](const Sweep& s, double) { return s.total; }},
     {"not_divided",
      "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and "
@@ -57,10 +58,12 @@ const Formula kFormulas[] = {
     {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
     {"mean_of_changes",
-     "the changes are not squared, so that plus and minus cancel, and no root is taken: it is their "
+     "the changes are not squared, so that plus and minus cancel, and no root is taken: it is "
+     "their "
      "mean",
      [](const Sweep& s, double n) { return s.plain / (n * n); }},
-    {"root_of_mean_magnitude", "the changes are not squared: it is the root of their mean magnitude",
+    {"root_of_mean_magnitude",
+     "the changes are not squared: it is the root of their mean magnitude",
      [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
     {"mean_magnitude", "the changes are not squared: it is their mean magnitude",
      [](const Sweep& s, double n) { return s.magnitudes / (n * n); }},
@@ -77,6 +80,9 @@ const Formula kFormulas[] = {
     {"squares_keep_their_sign",
      "the squares keep the sign of their change, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.signed_squares) / n; }},
+    {"relative_change",
+     "the sum of the squared changes is divided by that of the squared new values, not by n * n",
+     [](const Sweep& s, double) { return sqrt(s.total / s.new_squares); }},
     {"new_values_are_squared", "the new values are squared and added, not the changes",
      [](const Sweep& s, double n) { return sqrt(s.new_squares) / n; }},
 };
@@ -194,9 +200,10 @@ std::string rows_words(const SumLook& look, double times) {
   }
   for (const int own : {fewest, fewest + 1}) {
     if (std::fabs(sqrt(times) - n / own) > 1e-7 * n / own) continue;
-    return format("under the root the sum is divided by %d * %d, and not by n * n: %d is the "
-                  "number of one rank's rows",
-                  own, own, own);
+    return format(
+        "under the root the sum is divided by %d * %d, and not by n * n: %d is the "
+        "number of one rank's rows",
+        own, own, own);
   }
   return "";
 }
@@ -259,69 +266,116 @@ Family make_family() {
   for (const Formula& formula : kFormulas) {
     const auto model = formula.residual;
     family.push_back(
-        {formula.name, Strength::kModel, kAnyProgram,
+        {formula.name,
+         Strength::kModel,
+         kAnyProgram,
          [model](const Evidence& evidence) {
            const SumLook* look = evidence.sum();
-           return Answer(look && look->explained([&](const Sweep& s) { return model(s, look->n); }));
+           return Answer(look &&
+                         look->explained([&](const Sweep& s) { return model(s, look->n); }));
          },
          std::string("the field is right, the residual's formula is not: ") + formula.cause,
          {"{formula}, and what {sweep} adds up"}});
   }
   const Family others = {
-      {"changes_of_the_sweep_before", Strength::kModel, kAnyProgram, of_sum<other_field>,
+      {"changes_of_the_sweep_before",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_field>,
        "the field is right, but the residual is that of the two fields before the sweep: the "
        "changes are added up before they are made",
        {"the order in {host}: first the sweep, then what subtracts one field from the other"}},
-      {"change_against_the_new_field", Strength::kModel, kAnyProgram, of_sum<other_field>,
+      {"change_against_the_new_field",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_field>,
        "the field is right, but the change is taken against what the new field held before the "
        "sweep, not against the old field",
        {"{change_line}: value minus the old field's point"}},
-      {"change_against_the_exchanged_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
+      {"change_against_the_exchanged_point",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_point>,
        "the field is right, but the change is taken against the old value of point (j, i): its "
        "index has i and j exchanged",
        {"{change_line}"}},
-      {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
+      {"change_against_another_point",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_point>,
        "the field is right, but the change is taken against the old value of point {point}, not of "
        "the point itself",
        {"{change_line}"}},
-      {"ranks_sums_are_compared", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
+      {"ranks_sums_are_compared",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<over_ranks>,
        "the field is right; the residual is not: of the ranks' sums the {which} is taken, and they "
        "are not added up",
        {"{sum_over_ranks}"}},
-      {"ranks_sums_are_multiplied", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
+      {"ranks_sums_are_multiplied",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<over_ranks>,
        "the field is right; the residual is not: the ranks' sums are multiplied with each other, "
        "and not added up",
        {"{sum_over_ranks}"}},
-      {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
-       "the field is right; the residual is not: each rank takes the root of its own sum, and these "
+      {"each_rank_takes_the_root",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<over_ranks>,
+       "the field is right; the residual is not: each rank takes the root of its own sum, and "
+       "these "
        "roots are added up: first the sums are added, then comes one root",
        {"{sum_over_ranks}"}},
-      {"divided_by_the_iteration", Strength::kModel, kAnyProgram, of_sum<factor>,
+      {"divided_by_the_iteration",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
        "the residual of iteration k is the right one divided by k",
        {"{formula}"}},
-      {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
+      {"divided_by_the_first_residual",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
        "each residual is divided by the first one, so the first is 1",
        {"{formula}"}},
-      {"counted_once_per_rank", Strength::kModel, kAnyProgram, of_sum<factor>,
+      {"counted_once_per_rank",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
        "every squared change is counted {times} times, and there are as many ranks{?points|; or "
        "{points}}",
        {"{sum_over_ranks}: once, of what each rank has of its own rows", "{formula}"}},
-      {"multiplied_by_the_ranks", Strength::kModel, kAnyProgram, of_sum<factor>,
+      {"multiplied_by_the_ranks",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
        "the residual is multiplied by {times}, and there are as many ranks",
        {"{formula}: the sum over all ranks is that of the whole field"}},
-      {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
+      {"changes_are_counted_again",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
        "every squared change is counted {times} times{?root|, or the residual is multiplied by "
        "{root} behind the root}",
        {"which threads add to the sum: each change once, and a block's (or a warp's) sum by one "
         "thread alone; whether {sweep} is launched once a sweep{?all_points|, and each thread goes "
-        "over its own points alone}{?strips|, and no two warps have the same strip}{?shuffles|; the "
+        "over its own points alone}{?strips|, and no two warps have the same strip}{?shuffles|; "
+        "the "
         "shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each lane its own value once more}",
         "{formula}"}},
-      {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
+      {"residual_times_a_factor",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
        "the residual is always {factor} times the right one: {?divisor|{divisor}|its divisor, or a "
        "factor, is another}",
        {"{formula}, and what {sweep} adds up"}},
-      {"formula_and_floats", Strength::kHarmless, kAnyProgram, of_sum<formula_of_floats>,
+      {"formula_and_floats",
+       Strength::kHarmless,
+       kAnyProgram,
+       of_sum<formula_of_floats>,
        "the field is right, the residual's formula is not: {cause}. Besides, parts of the sum are "
        "added up in float: right is double",
        {"{formula}, and what {sweep} adds up"}},

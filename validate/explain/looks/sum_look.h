@@ -55,13 +55,25 @@ struct SumLook {
   /// The same for the sum of the squares, from which the residual comes.
   template <typename Predict>
   bool sum_explained(Predict predict) const {
-    return std::all_of(sweeps.begin(), sweeps.end(), [&](const Sweep& s) {
-      const double predicted = predict(s);
-      return predicted > 0 && std::fabs(s.found_sum(n) - predicted) <= 2 * tolerance() * predicted;
-    });
+    bool any = false;  // a sum of nothing explains nothing
+    return std::all_of(sweeps.begin(), sweeps.end(),
+                       [&](const Sweep& s) {
+                         const double predicted = predict(s);
+                         any |= predicted > 0;
+                         return std::fabs(s.found_sum(n) - predicted) <=
+                                2 * tolerance() * predicted;
+                       }) &&
+           any;
+  }
+  /// Whether the sum of one sweep is the predicted one.
+  bool is_sum(const Sweep& sweep, double predicted) const {
+    const double bound = 2 * tolerance() * predicted + 1e-13 * sweep.total;
+    return predicted > 0 && std::fabs(sweep.found_sum(n) - predicted) <= bound;
   }
   /// The first row of a rank; of the number of ranks, n.
-  int first_row(int rank) const { return static_cast<int>(static_cast<long long>(n) * rank / ranks); }
+  int first_row(int rank) const {
+    return static_cast<int>(static_cast<long long>(n) * rank / ranks);
+  }
   /// Whether another run, its threads in another order, says other residuals: by more than the
   /// order of a sum in double changes.
   bool another_run_differs() const;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "explain/field_look.h"
+#include "explain/looks/field_look.h"
+#include "explain/looks/stencil_fit.h"
 #include "explain/mistakes/families.h"
-#include "explain/stencil_fit.h"
 #include "run/text.h"
 
 namespace validate {
@@ -113,12 +113,11 @@ std::vector<Edge> edges_of(const Lines& lines, bool strips) {
     const bool low = remainder == 0;
     if (!low && remainder != lines.period - 1) return {};
     const char* const of = !strips ? "block" : columns ? "strip" : "warp's march";
-    edges.push_back({format(" of each %s (%c %% %d == %d)", of, lines.letter, lines.period,
-                            remainder),
-                     format("the %s %s", low ? "first" : "last", columns ? "column" : "row"),
-                     columns ? (low ? "west" : "east") : (low ? "south" : "north"),
-                     columns ? (low ? "left column" : "right column")
-                             : (low ? "bottom row" : "top row")});
+    edges.push_back(
+        {format(" of each %s (%c %% %d == %d)", of, lines.letter, lines.period, remainder),
+         format("the %s %s", low ? "first" : "last", columns ? "column" : "row"),
+         columns ? (low ? "west" : "east") : (low ? "south" : "north"),
+         columns ? (low ? "left column" : "right column") : (low ? "bottom row" : "top row")});
   }
   return edges;
 }
@@ -175,14 +174,20 @@ Answer edges(const FieldLook& look) {
 }  // namespace
 
 const Family kEdgeMistakes = {
-    {"columns_at_ends_of_lanes", Strength::kShape, with(kStrips), of_field<lanes>,
+    {"columns_at_ends_of_lanes",
+     Strength::kShape,
+     with(kStrips),
+     of_field<lanes>,
      "wrong are {columns}. All other columns are right",
      {"{?together|{put_together}}",
       "{?shuffles_first|the shuffles: up by 1 brings what the lane before has (its last point is "
       "west of this lane's first), down by 1 what the next lane has (its first point is east of "
       "this lane's last)}",
       "{?ends|{ends_of_strips}}"}},
-    {"edges_are_wrong", Strength::kShape, kAnyProgram, of_field<edges>,
+    {"edges_are_wrong",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<edges>,
      "only {which} {are} wrong: points whose {neighbours} neighbour belongs to {?strips|another "
      "warp|the block next door}{?none|. The points are not a number there: read, and never "
      "written?}{?formula|. A point becomes {formula} there}",

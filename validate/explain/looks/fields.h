@@ -6,7 +6,7 @@
 
 #include <lab/problem.h>
 
-#include "explain/cells.h"
+#include "explain/looks/cells.h"
 #include "judge/reference.h"
 
 namespace validate {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "explain/field_look.h"
+#include "explain/looks/field_look.h"
+#include "explain/looks/stencil_fit.h"
 #include "explain/mistakes/families.h"
-#include "explain/stencil_fit.h"
 #include "run/text.h"
 
 namespace validate {
@@ -44,15 +44,13 @@ bool lacks_a_row(const StencilFit& fit) {
 /// What a point becomes, as an answer of the entry `rule`, or of a more special one.
 Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* rule,
                     const std::string& where) {
-  const auto all = [&](auto test) {
-    return std::all_of(fit.terms.begin(), fit.terms.end(), test);
-  };
+  const auto all = [&](auto test) { return std::all_of(fit.terms.begin(), fit.terms.end(), test); };
   const bool all_new = all([](const Term& term) { return term.new_field; });
   const bool reads_new = !all([](const Term& term) { return !term.new_field; });
   const bool four = fit.terms.size() == 4 && all([&](const Term& term) {
-    return std::abs(term.di) + std::abs(term.dj) == 1 &&
-           std::fabs(term.factor - fit.terms[0].factor) < 1e-5;
-  });
+                      return std::abs(term.di) + std::abs(term.dj) == 1 &&
+                             std::fabs(term.factor - fit.terms[0].factor) < 1e-5;
+                    });
   int di = 0, dj = 0;
   Answer answer(rule);
   answer.with("where", where).with("formula", fit.words());
@@ -243,8 +241,8 @@ Answer other_rows(const FieldLook& look) {
       const std::size_t at_ends =
           static_cast<std::size_t>(n) * (1 + static_cast<std::size_t>(std::abs(other - n)));
       for (const bool reads : {true, false}) {
-        if (may_copy && offer(rows.wrong_after_copy(other, reads), at_ends, "copy_of_other_rows",
-                              other)) {
+        if (may_copy &&
+            offer(rows.wrong_after_copy(other, reads), at_ends, "copy_of_other_rows", other)) {
           best.with("reads", reads ? "reads" : "writes");
         }
       }
@@ -289,8 +287,8 @@ Answer lines_taken(const FieldLook& look) {
         const int centre = side.centre ? other : line;
         const Field& f = look.before;
         const bool fits = std::all_of(points.begin(), points.end(), [&](int k) {
-          const double sum = value(f, k + 1, centre) + value(f, k, high) +
-                             value(f, k - 1, centre) + value(f, k, low);
+          const double sum = value(f, k + 1, centre) + value(f, k, high) + value(f, k - 1, centre) +
+                             value(f, k, low);
           return look.near(0.25 * sum, value(look.found, k, line));
         });
         if (fits) taken = other;
@@ -348,7 +346,7 @@ Answer not_a_number(const FieldLook& look) {
   }
   const Pattern pattern = find_pattern(none);
   const bool all = pattern.kind == Pattern::kAll;
-  return Answer(infinite && none.count() == look.cells.count()  ? "divided_by_zero"
+  return Answer(infinite && none.count() == look.cells.count()     ? "divided_by_zero"
                 : all && look.inside.count() == look.cells.count() ? "no_point_is_a_number"
                                                                    : "points_are_no_numbers")
       .with("points", all && infinite ? "every point that a sweep computes" : pattern.words())
@@ -382,39 +380,63 @@ const std::vector<std::string> kFitLooks = {
     "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and "
     "}the arguments of {sweep}: it reads one field and writes the other; what is new becomes old "
     "only when the whole sweep has ended|{?constant|{update_line} (1 / 4 between integers is 0), "
-    "and what it reads{?tile|: a tile of floats, filled before that}|{?factor|{update_line}|{?shift|"
+    "and what it reads{?tile|: a tile of floats, filled before "
+    "that}|{?factor|{update_line}|{?shift|"
     "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is "
     "loaded}|{?strips|{put_together}|where {sweep} reads each of the four neighbours, and "
     "{update_line}}}}}}"};
 
 const Family kUpdateMistakes = {
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>, kFit, kFitLooks},
-    {"new_values_are_added", Strength::kModel, kAnyProgram, of_field<added_values>,
+    {"new_values_are_added",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<added_values>,
      "each new value is added to what the new field held before the sweep",
      {"the line in {sweep} that stores the new value: =, not +="}},
-    {"some_neighbours_of_the_new_field", Strength::kModel, kAnyProgram, of_field<mixed_fields>,
-     "each wrong point is the mean of four neighbours, but some of them {?from_before|come from the "
+    {"some_neighbours_of_the_new_field",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<mixed_fields>,
+     "each wrong point is the mean of four neighbours, but some of them {?from_before|come from "
+     "the "
      "field that the sweep writes (new values, or old ones that it held before)|have their new "
      "values already: it reads the field that it writes}",
      {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and "
       "writes the other{?tile|; and whether the tile is overwritten while others still read it}"}},
-    {"sweep_of_another_n", Strength::kModel, without(kStrips), of_field<other_rows>,
+    {"sweep_of_another_n",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
      "the sweep takes the grid for one of {other} x {other} points in memory, and it has {n} x {n}",
      {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds make the "
       "interior of it",
       "idx in {sweep}: the same n as in main"}},
-    {"sweep_reads_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
+    {"sweep_reads_other_rows",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
      "the sweep reads the old field as if a row had {other} points in memory, and it has {n}",
      {"the index with which f_old is read in {sweep}: the distance from one row to the next is n, "
       "as in f_new"}},
-    {"copy_of_other_rows", Strength::kModel, without(kStrips | kSwaps), of_field<other_rows>,
-     "the sweep is right; the copy {reads} as if a row had {other} points in memory, and it has {n}",
+    {"copy_of_other_rows",
+     Strength::kModel,
+     without(kStrips | kSwaps),
+     of_field<other_rows>,
+     "the sweep is right; the copy {reads} as if a row had {other} points in memory, and it has "
+     "{n}",
      {"the two indices in {copy}: the distance from one row to the next is n in both"}},
-    {"sweep_writes_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
+    {"sweep_writes_other_rows",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
      "the sweep writes the new field as if a row had {other} points in memory, and it has {n}",
      {"the index with which the new value is stored in {sweep}: the distance from one row to the "
       "next is n, as in f_old"}},
-    {"neighbour_of_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
+    {"neighbour_of_other_rows",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
      "{neighbour} is read as if a row had {other} points in memory, and it has {n}",
      {"the index of {neighbour} in {sweep}: the distance from row to row is n, as where the others "
       "are"}},
@@ -422,42 +444,64 @@ const Family kUpdateMistakes = {
      kFitLooks},
     {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>, kFit,
      kFitLooks},
-    {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,
+    {"another_line_is_read",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<lines_taken>,
      "all is right but for one line that is read: for {neighbour} {lines}",
      {"{?registers|the rows that a warp has in its registers: after each row that was swept centre "
       "becomes south, north becomes centre, and the next row that was loaded becomes north|where "
       "{neighbour} is read in {sweep}{?tile|, and where the tile's entry for it is loaded: by one "
       "thread, and once}}"}},
-    {"beside_the_boundary", Strength::kShape, kAnyProgram, of_field<beside_the_boundary>,
+    {"beside_the_boundary",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<beside_the_boundary>,
      "only the points beside {where} are wrong: what they read in its place is not what stands "
      "there",
      {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 "
       "to n - 2{?tile|; so the tile is loaded from 0 to n - 1, too}"}},
-    {"divided_by_zero", Strength::kShape, kAnyProgram, of_field<not_a_number>,
-     "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in it "
+    {"divided_by_zero",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<not_a_number>,
+     "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in "
+     "it "
      "has no value yet",
      {"{update_line}, and each number that it divides or multiplies by"}},
-    {"boundary_is_no_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
+    {"boundary_is_no_number",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<not_a_number>,
      "{where} holds values that are not a number: {?all|all of it, and no other point, so one of "
      "the two fields never got its starting values there|either the sweep writes there what it "
      "reads beyond the field, or one of the two fields has no starting values there}",
      {"{?!all|{bounds}}",
       "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
-    {"no_point_is_a_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
+    {"no_point_is_a_number",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<not_a_number>,
      "every point that a sweep computes is not a number from iteration {iteration} on. Either the "
      "formula divides 0 by 0, or {?tile|the tile, or the field,|the field} that it reads was never "
      "written",
      {"{?tile|{tile_loads}|{update_line}}", "initialize_field, and which field the sweep reads"}},
-    {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
+    {"points_are_no_numbers",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been "
      "written",
      {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived "
       "when it is read (how many __pipeline_wait_prior leaves under way), and is not overwritten "
       "before|what {sweep} reads for these points}}"}},
-    {"same_places_in_every_block", Strength::kSymptom, kAnyProgram,
+    {"same_places_in_every_block",
+     Strength::kSymptom,
+     kAnyProgram,
      of_field<same_places_in_blocks>,
      "{where} lie at the same places in every block of {block} x {block}",
-     {"{?tile|which entries of the tile the threads load, all of them together, and which ones they "
+     {"{?tile|which entries of the tile the threads load, all of them together, and which ones "
+      "they "
       "read|{?strips|which columns a lane has, which rows a warp marches through, and what lanes "
       "give each other in {sweep}|which points the threads of a block have in {sweep}}}"}},
 };

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "explain/field_look.h"
+#include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
 
@@ -103,13 +103,15 @@ Answer boundary(const FieldLook& look) {
     return Answer(rule)
         .with("where", where)
         .with("hold", sides <= 1 || sides == 4 ? "holds" : "hold")
-        .with("value", zero ? "0" : none ? "no numbers" : "other values than at the start");
+        .with("value", zero   ? "0"
+                       : none ? "no numbers"
+                              : "other values than at the start");
   };
   const bool interior_too = look.inside.count() > 0;
   if (interior_too && was_wrong_before(look)) return answer("boundary_begins_wrong");
   const Answer besides = interior_too ? interior_alone(look) : Answer();
   if (interior_too && !besides.known()) return {};
-  Answer found = answer(is_swept(look) ? "boundary_is_swept"
+  Answer found = answer(is_swept(look)  ? "boundary_is_swept"
                         : changes(look) ? "boundary_is_written"
                                         : "boundary_is_written_or_never_given");
   // A sweep that reads beyond the field finds something else at each side of it. Nor does it read
@@ -129,18 +131,31 @@ Answer boundary(const FieldLook& look) {
 }  // namespace
 
 const Family kBoundaryMistakes = {
-    {"boundary_begins_wrong", Strength::kModel, kAnyProgram, of_field<boundary>,
+    {"boundary_begins_wrong",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<boundary>,
      "{where} {hold} {value}, and did so already when the first sweep read it",
-     {"the loops (or the threads) of initialize_field: they go over all points, i and j from 0 to n "
+     {"the loops (or the threads) of initialize_field: they go over all points, i and j from 0 to "
+      "n "
       "- 1"}},
-    {"boundary_is_swept", Strength::kModel, kAnyProgram, of_field<boundary>,
+    {"boundary_is_swept",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<boundary>,
      "the sweep goes over {where} as if it were interior: it must keep its values",
      {"{bounds}"}},
-    {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,
+    {"boundary_is_written",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<boundary>,
      "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the "
      "copy) writes there, where it must leave the values as they are",
      {"{bounds}"}},
-    {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
+    {"boundary_is_written_or_never_given",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<boundary>,
      "{where} {hold} {value} after a sweep, {?besides|which read right ones there|and all else is "
      "right}. Either {?never_given_first|f_new did not begin with its values, or the sweep (or the "
      "copy) writes there|the sweep (or the copy) writes there, or f_new did not begin with its "

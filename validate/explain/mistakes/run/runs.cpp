@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "explain/field_look.h"
+#include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
 
@@ -48,8 +48,8 @@ Answer early_stop(const Evidence& evidence) {
   Case probe = wrong.run;
   probe.problem = lab::ProblemKind::kProbe;
   Observation seen;
-  const bool goes_on = probe.problem != wrong.run.problem &&
-                       evidence.patient.run(probe, &seen) && seen.iterations == probe.iterations;
+  const bool goes_on = probe.problem != wrong.run.problem && evidence.patient.run(probe, &seen) &&
+                       seen.iterations == probe.iterations;
   return Answer(goes_on ? "tolerance_of_its_own" : "count_of_its_own")
       .with("residual", format("%.3g", last))
       .with("made", format("%d iteration%s", wrong.made, wrong.made == 1 ? "" : "s"));
@@ -85,37 +85,63 @@ Answer of_several_runs(const Evidence&) { return {}; }
 }  // namespace
 
 const Family kRunMistakes = {
-    {"wrong_only_at_a_large_n", Strength::kShape, kAnyProgram, of_several_runs,
+    {"wrong_only_at_a_large_n",
+     Strength::kShape,
+     kAnyProgram,
+     of_several_runs,
      "up to n = {right} it is right, and wrong at n = {n}",
      {"what has a fixed size, or one that does not grow with n as it should: a buffer of partial "
       "sums, the number of blocks, a number of points kept in an int"}},
-    {"ranks_hand_over_other_rows", Strength::kShape, kAnyProgram, of_several_runs,
-     "with one rank it is right; with more the residual is right, too. So each rank sweeps its rows "
+    {"ranks_hand_over_other_rows",
+     Strength::kShape,
+     kAnyProgram,
+     of_several_runs,
+     "with one rank it is right; with more the residual is right, too. So each rank sweeps its "
+     "rows "
      "as it should, and hands over others as the result",
-     {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of what the "
+     {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of what "
+      "the "
       "rank holds, which begins with the halo; and whether its rows are those that it computes, "
       "slab.begin to slab.end, without the halo"}},
-    {"residuals_are_not_recorded", Strength::kForbidden, without(kChecks), numbers,
+    {"residuals_are_not_recorded",
+     Strength::kForbidden,
+     without(kChecks),
+     numbers,
      "the residual of iteration {before} is recorded, and the next one is that of iteration {now}: "
      "run.record is not called in each iteration",
      {"run.record(++iteration, residual) in the loop of main: in every turn, whatever the "
       "iteration's number"}},
-    {"iterations_are_counted_twice", Strength::kForbidden, without(kChecks), numbers,
+    {"iterations_are_counted_twice",
+     Strength::kForbidden,
+     without(kChecks),
+     numbers,
      "the iterations are numbered {step}, {twice} and so on: of {step} numbers, one sweep is made",
      {"where iteration goes up in the loop of main: by 1 for each sweep"}},
-    {"one_iteration_too_few", Strength::kModel, kAnyProgram, early_stop,
+    {"one_iteration_too_few",
+     Strength::kModel,
+     kAnyProgram,
+     early_stop,
      "each run makes one iteration too few",
      {"the condition of the loop in main: it goes on while iteration < options.max_iterations, and "
       "iteration begins at 0"}},
-    {"tolerance_of_its_own", Strength::kModel, kAnyProgram, early_stop,
+    {"tolerance_of_its_own",
+     Strength::kModel,
+     kAnyProgram,
+     early_stop,
      "it stops at a tolerance of its own: the residual is {residual} then, and with larger ones it "
      "goes on",
      {"{own_condition}"}},
-    {"count_of_its_own", Strength::kModel, kAnyProgram, early_stop,
+    {"count_of_its_own",
+     Strength::kModel,
+     kAnyProgram,
+     early_stop,
      "it stops after {made}, however many --iterations asks for: either at a tolerance of its own "
      "(the residual is {residual} then), or at a count of its own",
      {"{own_condition}"}},
-    {"n_is_not_looked_at", Strength::kHarmless, kAnyProgram, of_field<own_size>,
+    {"n_is_not_looked_at",
+     Strength::kHarmless,
+     kAnyProgram,
+     of_field<own_size>,
      "--n changes nothing: the residual is the same at n = {n} and n = {other}{?own|, that of n = "
      "{own}}",
      {"n in main: it is options.n, and every size in the program follows from it"}},

@@ -6,9 +6,9 @@
 
 #include <lab/problem.h>
 
-#include "explain/cells.h"
 #include "explain/evidence.h"
-#include "explain/fields.h"
+#include "explain/looks/cells.h"
+#include "explain/looks/fields.h"
 
 namespace validate {
 

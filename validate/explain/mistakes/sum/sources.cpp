@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "explain/looks/sum_look.h"
 #include "explain/mistakes/families.h"
-#include "explain/sum_look.h"
 #include "source/source_code.h"
 
 namespace validate {

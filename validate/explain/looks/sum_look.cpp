@@ -1,4 +1,4 @@
-#include "explain/sum_look.h"
+#include "explain/looks/sum_look.h"
 
 namespace validate {
 namespace {
@@ -91,7 +91,8 @@ bool SumLook::another_run_differs() const {
   if (evidence.patient.run_again(run, &other)) {
     for (std::size_t k = 0; k < sweeps.size() && k < other.residuals.size(); ++k) {
       const double one = sweeps[k].found;
-      differ |= std::fabs(other.residuals[k].value - one) > (is_float ? 1e-4 : 1e-9) * std::fabs(one);
+      differ |=
+          std::fabs(other.residuals[k].value - one) > (is_float ? 1e-4 : 1e-9) * std::fabs(one);
     }
   }
   differs_ = differ;

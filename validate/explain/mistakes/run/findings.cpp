@@ -8,28 +8,12 @@
 #include <vector>
 
 #include "explain/mistakes/families.h"
+#include "explain/mistakes/run/found.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
 namespace validate {
 namespace {
-
-using cuda_on_cpu::Report;
-
-/// A finding, and the points a side of the grid it was found on.
-struct Found {
-  const Evidence& evidence;
-  const Finding& finding;
-  int n;
-  const Words& words = evidence.words;
-  const std::string& source = evidence.source;
-  const Report& report = finding.report;
-  Scene scene = scene_of(finding, source);
-  std::string array(const char* unknown) const {
-    return scene.array.empty() ? unknown : scene.array;
-  }
-  Answer answer(const char* rule) const { return Answer(rule).with("line", finding.line); }
-};
 
 /// "lines 39 and 40"
 std::string both_lines(const Finding& finding) {
@@ -40,11 +24,6 @@ std::string both_lines(const Finding& finding) {
 }
 
 // ---- Memory
-
-/// Whether the allocation has far too few bytes to be meant for a field.
-bool is_no_field(const Report& report, int n) {
-  return 8 * report.bytes < static_cast<long>(sizeof(float)) * n * n;
-}
 
 /// An access of a kernel beside what was allocated.
 Answer outside(const Found& found) {
@@ -90,48 +69,6 @@ Answer outside(const Found& found) {
   return answer.with("block", tile && sweeps).with("bounds_too", sweeps && !strips && !tile);
 }
 
-/// An allocation of too few bytes, by their number: that of a field's points, or of a float.
-Answer few_bytes(const Report& given, int n) {
-  if (given.allocated_line <= 0 || given.bytes <= 0) return {};
-  const long field = static_cast<long>(sizeof(float)) * n * n;
-  Answer answer("too_few_bytes_are_allocated");
-  answer.with("line", given.allocated_line).with("bytes", given.bytes).with("field", field);
-  if (given.bytes == static_cast<long>(n) * n) return answer.with("points", true);
-  if (given.bytes < field && !is_no_field(given, n)) return answer;
-  if (given.bytes == static_cast<long>(sizeof(float))) {
-    answer.rule = "sum_is_allocated_as_a_float";
-    return answer;
-  }
-  return {};
-}
-
-/// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
-Answer host_access(const Found& found) {
-  const Report& report = found.report;
-  if (report.place == "nowhere") {
-    const std::string code = code_at(found.source, found.finding.line);
-    return found.answer("host_access_where_nothing_is")
-        .with("does", report.access)
-        .with("copy", code.find("cudaMemcpy") != std::string::npos);
-  }
-  if (report.bytes == 0) return {};
-  Finding access = found.finding;
-  access.what = report.access;
-  const Scene scene = scene_of(access, found.source);
-  Answer answer = found.answer("host_access_to_gpu_memory");
-  answer.with("does", report.access)
-      .with("array", scene.array.empty() ? "memory" : scene.array)
-      .with("allocated", report.allocated_line);
-  if (report.has("device")) {
-    return answer.with("managed", found.source.find("cudaMallocManaged") != std::string::npos);
-  }
-  if (const Answer few = few_bytes(report, found.n); few.known()) return few;
-  if (found.finding.where.empty()) return {};
-  answer.rule = "host_access_outside_of_an_array";
-  return answer.with("where", found.finding.where)
-      .with("idx", found.evidence.patient.names.count("idx") > 0);
-}
-
 /// Whether a line that copies counts floats, or takes the size of a pointer: without spaces.
 bool counts_no_bytes(const std::string& code) {
   const std::size_t at = code.find("sizeof(");
@@ -169,9 +106,9 @@ Answer unwritten(const Found& found) {
     return found.answer("shared_sum_is_not_set").with("sum", what.empty() ? "shared memory" : what);
   }
   if (atomic) {
-    if (Answer half = half_a_sum(found.evidence); half.known()) return half.as(Strength::kForbidden);
-    for (const Answer& shown :
-         {sum_in_two_streams(found.evidence), order_of_sum(found.evidence)}) {
+    if (Answer half = half_a_sum(found.evidence); half.known())
+      return half.as(Strength::kForbidden);
+    for (const Answer& shown : {sum_in_two_streams(found.evidence), order_of_sum(found.evidence)}) {
       if (shown.known()) return shown;
     }
     return found.answer("sum_is_not_set");
@@ -212,7 +149,8 @@ Answer two_writers(const Found& found) {
   const std::string whole = code_only(found.source);
   const bool of_sum = !target.empty() && (whole.find("double*" + target) != std::string::npos ||
                                           whole.find("double" + target + "[") != std::string::npos);
-  return found.answer(of_sum ? "threads_write_one_place_in_the_sum" : "threads_write_the_same_point")
+  return found
+      .answer(of_sum ? "threads_write_one_place_in_the_sum" : "threads_write_the_same_point")
       .with("target", target.empty() ? "memory" : target)
       .with("who", who);
 }
@@ -289,97 +227,13 @@ Answer race(const Found& found) {
   }
   if (found.evidence.sum()) return shared_sum(found).as(Strength::kShape);
   if (!finding.both_write) {
-    return found.answer("race_in_shared_memory").with("place", what).with("lines", both_lines(finding));
+    return found.answer("race_in_shared_memory")
+        .with("place", what)
+        .with("lines", both_lines(finding));
   }
   const bool of_tile = found.words.has(kTile) && finding.what.find('[') != std::string::npos;
   return found.answer(of_tile ? "tile_entry_is_loaded_twice" : "shared_place_is_written_twice")
       .with("place", what);
-}
-
-// ---- Calls and launches
-
-/// The last fill or copy before a line whose result is dropped: "cudaMemset at line 85".
-std::string dropped_call_before(int line, const std::string& source) {
-  const std::vector<std::string> lines = code_lines(source);
-  for (int k = std::min(line - 1, static_cast<int>(lines.size())); k > 0; --k) {
-    const std::string code = code_only(lines[k - 1]);
-    if (code.rfind("cudaMem", 0) != 0) continue;
-    return code.substr(0, code.find('(')) + format(" at line %d", k);
-  }
-  return "each copy and fill before that line";
-}
-
-/// The function that a call's text names first: "cudaMemset" of "cudaMemset(&sum, 0, 8)".
-std::string called_in(const Report& report) { return report.array.substr(0, report.array.find('(')); }
-
-/// A fill of what is no memory of the GPU's: "cudaMemset(&sum, 0, ...)".
-Answer fill_of_nothing(const Found& found) {
-  const std::string filled = between(found.report.array, "(", ",");
-  if (filled.empty()) return {};
-  return found.answer("fill_of_no_gpu_memory")
-      .with("call", called_in(found.report))
-      .with("filled", filled)
-      .with("variable", filled[0] == '&' ? filled.substr(1) : "");
-}
-
-/// Of a job: a rank that is asked for rows of the result, and copies what it does not hold.
-bool is_copy_of_rows_of_others(const Found& found) {
-  const Report& report = found.report;
-  return report.place == "source" && (report.kind == "host_memory" || report.kind == "room") &&
-         found.source.find("ranks.finish") != std::string::npos &&
-         report.array.find("cudaMemcpyDeviceToHost") != std::string::npos &&
-         code_at(found.source, found.finding.line).find("&host") == std::string::npos;
-}
-
-/// What a call, or a launch, is refused for.
-Answer refused_call(const Found& found) {
-  const Report& report = found.report;
-  const std::string call = called_in(report);
-  if (report.has("cudaErrorInvalidPitchValue") && !report.detail.empty()) {
-    return found.answer("rows_longer_than_a_pitch").with("rows", report.detail);
-  }
-  if (report.kind == "capture") {
-    return found.answer(call.find("Synchronize") != std::string::npos ? "waits_in_a_capture"
-                                                                      : "default_stream_in_a_capture")
-        .with("call", call);
-  }
-  if (report.has("cudaErrorInvalidConfiguration")) {
-    return found.answer("impossible_launch").with("sizes", report.detail);
-  }
-  // A GPU says no more than that.
-  const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
-  const bool invalid = report.has("cudaErrorInvalidValue");
-  if (last && invalid && report.detail.empty()) return found.answer("something_was_refused");
-  if (fills && invalid && report.array.find("(&") != std::string::npos) {
-    return fill_of_nothing(found);
-  }
-  if (is_copy_of_rows_of_others(found)) return found.answer("rank_copies_rows_of_others");
-  if (report.kind != "direction" && report.kind != "host_memory") return {};
-  if (last) {
-    return found.answer("failed_call_is_not_checked")
-        .with("call", dropped_call_before(found.finding.line, found.source));
-  }
-  return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
-}
-
-/// What the CPU in the GPU's place reports by a kind of its own.
-Answer other(const Found& found) {
-  const Report& report = found.report;
-  if (report.kind == "host_access") return host_access(found);
-  if (report.kind == "dynamic_shared") {
-    return found.answer("too_little_dynamic_shared_memory")
-        .with("given", report.bytes > 0 ? format("only %ld bytes of it", report.bytes) : "none of it");
-  }
-  if (report.kind == "lane") return found.answer("shuffle_from_no_lane").with("lane", report.detail);
-  if (report.kind == "async_copy") return found.answer("misaligned_asynchronous_copy");
-  if (report.kind == "room") {
-    return found.answer("more_bytes_than_there_is_room").with("bytes", report.detail);
-  }
-  if (report.kind == "own_variable") return found.answer("sum_by_value");
-  if (report.kind == "host_argument") {
-    return found.answer("host_memory_for_a_kernel").with("argument", report.array);
-  }
-  return refused_call(found);
 }
 
 Answer answer_for(const Found& found) {
@@ -417,7 +271,7 @@ Answer answer_for(const Found& found) {
     case Finding::kRefused:
       return found.answer("refused_launch_is_not_checked").with("why", finding.what);
     case Finding::kOther:
-      return other(found);
+      return answer_of_call(found);
     case Finding::kNone:
       break;
   }
@@ -440,7 +294,8 @@ bool is_forbidden(const Finding& finding, const Evidence& evidence) {
   }
 }
 
-/// What a look at every access found; of a run that failed, also what it reported itself.
+}  // namespace
+
 Answer finding(const Evidence& evidence) {
   Answer looked = answer_of_finding(evidence);
   const bool looked_wins = looked.known() && looked.strength == Strength::kForbidden;
@@ -455,13 +310,12 @@ Answer finding(const Evidence& evidence) {
   return answer.known() ? answer.as(Strength::kForbidden) : looked;
 }
 
-}  // namespace
-
 Answer answer_of_finding(const Evidence& evidence) {
   Answer answer = answer_for({evidence, evidence.finding, evidence.finding_n});
   if (!answer.known()) return answer;
   if (!answer.strength) {
-    answer.as(is_forbidden(evidence.finding, evidence) ? Strength::kForbidden : Strength::kHarmless);
+    answer.as(is_forbidden(evidence.finding, evidence) ? Strength::kForbidden
+                                                       : Strength::kHarmless);
   }
   return answer.with("finding", true);
 }
@@ -487,254 +341,258 @@ constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmles
 }
 
 const Family kFindingMistakes = {
-    {"too_few_bytes_are_allocated", kForbidden, kAnyProgram, finding,
-     "line {line} allocates {?points|n * n bytes; n * n floats have four times as many|{bytes} "
-     "bytes; n * n floats have {field}}",
-     {"how many bytes line {line} asks for: {bytes_of_field}"}},
-    {"sum_is_allocated_as_a_float", kForbidden, kAnyProgram, finding,
-     "line {line} allocates 4 bytes, as many as a float has; a double has 8",
-     {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
-    {"host_access_where_nothing_is", kForbidden, kAnyProgram, finding,
-     "line {line} {does} memory of the host where nothing was allocated",
-     {"{?copy|the copy's pointers and its number of bytes. What run.finish hands over, `to`, is "
-      "where row j goes already: only the field's pointer is moved by idx(0, j, n)|the pointer at "
-      "line {line}: what it was set to, and its index}"}},
-    {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
-     "at line {line} the host {does} {array}, which is in the GPU's own memory (cudaMalloc): only "
-     "kernels and copies reach it",
-     {"{?managed|line {allocated}: cudaMallocManaged gives memory that both can use|what does it in "
-      "the host's place: a kernel that writes the values; or, for what the host needs, cudaMemcpy "
-      "to memory of its own (cudaMemcpyDeviceToHost)}"}},
-    {"host_access_outside_of_an_array", kForbidden, kAnyProgram, finding,
-     "at line {line} the host {does} {where} {array}",
-     {"the index at line {line}, and where the loops around it begin and end: points go from 0 to n "
-      "- 1{?idx|; and idx itself, which goes from 0 up, each point to a place of its own}",
-      "{?allocated|how many bytes line {allocated} asks for: those of n * n floats}"}},
-    {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
-     "not all threads of {?barrier|the block|the warp} come to the {what} at line {line}: some have "
+    {"barrier_is_not_reached_by_all",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "not all threads of {?barrier|the block|the warp} come to the {what} at line {line}: some "
+     "have "
      "returned before, or an `if` or a loop leads them around it",
      {"each `return`, `if` and loop before line {line}: threads without a point leave out their "
       "work, not the {?barrier|barrier (a cub reduction has barriers inside)|shuffle}"}},
-    {"block_of_another_shape", kForbidden, kAnyProgram, finding, "at line {line} {what}",
+    {"block_of_another_shape",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "at line {line} {what}",
      {"the block's shape in the launch in {host}, and the numbers of threads along x and y that "
       "cub::BlockReduce is made for: BlockReduce<double, threads along x, the algorithm, threads "
       "along y>"}},
-    {"host_does_not_wait", kForbidden, kAnyProgram, finding,
+    {"host_does_not_wait",
+     kForbidden,
+     kAnyProgram,
+     finding,
      "at line {line} the host {does} {array} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: "
       "cudaDeviceSynchronize(), or cudaEventSynchronize for an event recorded behind it"}},
-    {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
+    {"past_the_end_of_shared_memory",
+     kForbidden,
+     kAnyProgram,
+     finding,
      "line {line} {does} past the end of {array}",
-     {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, "
+     {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both "
+      "sides, "
       "two more along x and along y; and the indices at line {line}: columns and rows of the tile, "
       "not of the block|an entry for each index that is used; and the index at that line}"}},
-    {"misaligned_floats", kForbidden, kAnyProgram, finding,
+    {"misaligned_floats",
+     kForbidden,
+     kAnyProgram,
+     finding,
      "at line {line} several floats are accessed at once, at an address that is no multiple of "
      "their bytes",
      {"the index of the first of them: a row of n floats begins at a multiple of 4 only where n is "
       "one, so with any n one float at a time, or padded rows"}},
-    {"misaligned_float4", kForbidden, with(kStrips), finding,
+    {"misaligned_float4",
+     kForbidden,
+     with(kStrips),
+     finding,
      "at line {line} four floats are accessed at once, at an address that is no multiple of 16 "
      "bytes",
      {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has "
       "four)",
       "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}},
-    {"misaligned_asynchronous_copy", kForbidden, kAnyProgram, finding,
-     "at line {line} an asynchronous copy begins at an address that is no multiple of its bytes, or "
-     "has another number of them than 4, 8 or 16",
-     {"the first of a lane's columns: a multiple of 4, so the columns of a halo and those that a "
-      "warp keeps are multiples of 4, too",
-      "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}},
-    {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
+    {"endless_loop_of_a_kernel",
+     kForbidden,
+     kAnyProgram,
+     finding,
      "a loop of the kernel around line {line} never ends for one of the threads",
      {"its condition, and what changes in each turn: by how much does its variable go on, and does "
       "it come to the end for every thread?",
       "where it waits for another block: that one may begin when this one has ended, and only "
       "then"}},
-    {"endless_loop", kForbidden, kAnyProgram, finding,
-     "{?host|a loop of the host never ends: one around line {line}|the loop that launches the kernel "
+    {"endless_loop",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "{?host|a loop of the host never ends: one around line {line}|the loop that launches the "
+     "kernel "
      "of line {line} never ends}{?main|, or the one in main around line {main}}",
      {"its condition, and what changes in each turn", "{loop_condition}"}},
-    {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
+    {"memory_is_freed_twice",
+     kForbidden,
+     kAnyProgram,
+     finding,
      "{what} is memory that was freed before: two pointers hold the same address, or one is freed "
      "twice",
      {"free_fields: each pointer once", "{freed}"}},
-    {"refused_launch_is_not_checked", kForbidden, kAnyProgram, finding,
+    {"refused_launch_is_not_checked",
+     kForbidden,
+     kAnyProgram,
+     finding,
      "the launch at line {line} was refused ({why}), and nobody asked cudaGetLastError",
      {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right behind it, "
       "which says so at once"}},
-    {"too_little_dynamic_shared_memory", kForbidden, kAnyProgram, finding,
-     "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: "
-     "{given}",
-     {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and "
-      "entries for a block's points with their halo"}},
-    {"shuffle_from_no_lane", kForbidden, kAnyProgram, finding,
-     "the shuffle at line {line} asks lane {lane}, which takes no part in it",
-     {"the mask at line {line}: 0xffffffff for all 32 lanes of a warp, and all of them reach it; or "
-      "offsets that stay among the lanes of the mask"}},
-    {"sum_by_value", kForbidden, kAnyProgram, finding,
-     "line {line} adds to a variable that each thread has for itself: what the threads add comes "
-     "nowhere else",
-     {"how the sum gets there: by its address (double* sum), through every function on the way. A "
-      "parameter by value (double sum) is a copy, and so is double own = *sum"}},
-    {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
-     "line {line} copies or fills more than there is room for: {bytes}",
-     {"the number of bytes at line {line}: a float has sizeof(float), and a field n * n of them; "
-      "the sum is one double"}},
-    {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
-     "at line {line} the rows that are copied are longer than a pitch: {rows}",
-     {"idx, where the pitch is made of n: rounded up, never down, so that a row fits",
-      "the order at that line: the destination and its pitch, the source and its pitch, then the "
-      "width of a row, all three in bytes, and the number of rows"}},
-    {"waits_in_a_capture", kForbidden, kAnyProgram, finding,
-     "line {line} waits while a stream is captured: work that is captured is noted and does not "
-     "run, so there is nothing to wait for",
-     {"{call} at line {line}: it belongs behind the launch of the graph"}},
-    {"default_stream_in_a_capture", kForbidden, kAnyProgram, finding,
-     "what line {line} asks for goes to the default stream while another is captured",
-     {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, "
-      "cudaMemsetAsync and cudaMemcpyAsync with the stream as the last argument"}},
-    {"impossible_launch", kForbidden, kAnyProgram, finding,
-     "the launch before line {line} was refused: {?sizes|{sizes}|no GPU has such a block or launch "
-     "grid}",
-     {"{order_of_launch}", "{sizes_of_launch}",
-      "CUDA_CHECK(cudaGetLastError()) right behind each launch, which names it at once"}},
-    {"something_was_refused", kForbidden, kAnyProgram, finding,
-     "the launch before line {line} was refused, or a call before it failed that nobody checked",
-     {"{order_of_launch}", "{sizes_of_launch}",
-      "each call before that line: the CUDA_CHECK around it, which tells of its error"}},
-    {"failed_call_is_not_checked", kForbidden, kAnyProgram, finding,
-     "a call before line {line} failed, and nobody checked it: cudaGetLastError tells of the last "
-     "error, whichever call it was",
-     {"{call}, and its CUDA_CHECK",
-      "its arguments: a pointer that cudaMalloc or cudaMallocManaged gave, not the address of that "
-      "pointer"}},
-    {"fill_of_no_gpu_memory", kForbidden, kAnyProgram, finding,
-     "at line {line} {call} gets {filled}, {?variable|the address of a variable of the host's, and "
-     "not of memory on the GPU|which holds no address of the GPU's memory then}",
-     {"{?variable|{variable} holds the address that cudaMalloc gave: it is the argument, without "
-      "the &|whether cudaMalloc has given {filled} its memory before line {line} is reached (work "
-      "that is captured as a graph is noted with the addresses of that time), and that it still has "
-      "it}"}},
-    {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
-     "the launch at line {line} gives the kernel an address of host memory: {argument}",
-     {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can "
-      "use; malloc, new, a vector and a variable of the host do not"}},
-    {"rank_copies_rows_of_others", kForbidden, kAnyProgram, finding,
-     "at line {line} a rank copies rows of the result that it does not hold",
-     {"ranks.finish in main: it is given the rows that this rank computes, and is asked for these; "
-      "row j of the field {?slabs|is row j - held_begin of what the rank holds|stands behind the "
-      "halo of what the rank holds}"}},
-    {"copy_against_its_direction", kForbidden, kAnyProgram, finding,
-     "at line {line} the two pointers and the direction do not fit",
-     {"the order: first where it goes to, then where it comes from; and the direction, "
-      "cudaMemcpyDeviceToHost where the first of them is the host's"}},
     // What may do no harm: if the numbers say more, they are believed.
-    {"thread_without_a_point", kHarmless, kAnyProgram, finding,
+    {"thread_without_a_point",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "{kernel} {what} {named}; a thread with {thread} {?sweeps|is no interior point|is no point of "
      "the grid}",
      {"the `if` in {kernel}: {?sweeps|its bounds are 1 to n - 2, for i and for j|i < n && j < n}"}},
-    {"index_outside_of_partial_sums", kHarmless, kAnyProgram, finding,
+    {"index_outside_of_partial_sums",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"the index at line {line}, and how many bytes line {allocated} asks for: a place for each "
       "block (or thread) that has one"}},
-    {"row_outside_of_the_slab", kHarmless, with(kSlabs), finding,
+    {"row_outside_of_the_slab",
+     kHarmless,
+     with(kSlabs),
+     finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"line {line}, and how its row is counted: row j of the field is row j - held_begin of what "
       "the rank holds, and no row but those from held_begin to held_end - 1 is there",
       "the columns that a lane {?stores|stores|loads}, none of them behind the row's end, padding "
-      "included; and the rows that a warp marches through ({shares}: the first rank's rows begin at "
+      "included; and the rows that a warp marches through ({shares}: the first rank's rows begin "
+      "at "
       "0, the last one's end at n)"}},
-    {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
+    {"access_outside_of_an_array",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them behind the row's end, "
       "padding included; and the rows that a warp marches through, 0 to n - 1}",
       "{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the "
       "bytes that line {allocated} allocates: {held_points}, and a row's padding if it has one}}",
-      "{?slabs|where a row stands: row j of the field is row j - held_begin of what the rank holds}",
-      "{?type|the type of the index at line {line}: std::size_t, or int where it is large enough (a "
+      "{?slabs|where a row stands: row j of the field is row j - held_begin of what the rank "
+      "holds}",
+      "{?type|the type of the index at line {line}: std::size_t, or int where it is large enough "
+      "(a "
       "short ends at 32767)}",
       "{?block|what a block loads at the edge of the grid: only points that there are, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
-    {"tile_entry_is_not_loaded", kHarmless, with(kTile), finding,
+    {"tile_entry_is_not_loaded",
+     kHarmless,
+     with(kTile),
+     finding,
      "{entry} is read at line {line}, and no thread had loaded it",
      {"{tile_loads}",
       "the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
       "around it: interior points alone, 1 to n - 2"}},
-    {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
+    {"shared_sum_is_not_set",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "line {line} adds to {sum}, and no thread has set it to 0",
      {"shared memory begins with anything: one thread of the block sets the sum to 0, and then "
       "comes a barrier, before the first thread adds to it"}},
-    {"sum_is_not_set", kHarmless, kAnyProgram, finding,
+    {"sum_is_not_set",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "line {line} adds to memory that nothing has written",
-     {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that adds "
+     {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that "
+      "adds "
       "to it, also where nobody reads that sum"}},
-    {"copy_to_the_gpu_is_too_short", kHarmless, kAnyProgram, finding,
+    {"copy_to_the_gpu_is_too_short",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "line {line} reads what nothing has written: the copy to the GPU does not bring the whole "
      "field there",
      {"the number of bytes in {copies}: cudaMemcpy counts bytes, and a field has n * n * "
       "sizeof(float). (size() of a vector counts its floats; sizeof of a pointer is 8)"}},
-    {"threads_write_one_place_in_the_sum", kHarmless, kAnyProgram, finding,
+    {"threads_write_one_place_in_the_sum",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "{?field_is_right|the field is right; the residual is not: }at line {line} several threads "
      "write the same place in {target}, and what the last of them "
      "writes stays{who}",
      {"the index at line {line}: a place for each block (blockIdx.y * gridDim.x + blockIdx.x), or "
       "for each thread; or atomicAdd to one; or one block alone that gets there"}},
-    {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
+    {"threads_write_the_same_point",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "two threads write the same place in {target} at line {line}{who}. Each point has to be one "
      "thread's alone",
      {"which points a thread has: where its loops begin, by how much they go on, and where they "
       "end, so that no two threads (or blocks) have the same ones",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of "
       "4, or its last store reaches into the next row}"}},
-    {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
+    {"sum_without_an_atomic",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "{?residuals_differ|the field is right, but two runs of it give different residuals: "
-     "}{?field_is_right|the field is right; the residual is not: }at line {line} several threads add "
+     "}{?field_is_right|the field is right; the residual is not: }at line {line} several threads "
+     "add "
      "to the same sum, each reads it, adds, and writes it back, and what another one has added "
      "meanwhile is lost",
      {"line {line}: atomicAdd"}},
-    {"race_in_global_memory", kHarmless, kAnyProgram, finding,
+    {"race_in_global_memory",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "{?residuals_differ|the field is right, but two runs of it give different residuals: "
      "}{?field_is_right|the field is right; the residual is not: }a race: one thread writes what "
      "another one reads, in {array}, at {lines}, and nothing says which of them comes first",
-     {"what the two lines are meant to access: a sweep reads one field and writes the other, and no "
+     {"what the two lines are meant to access: a sweep reads one field and writes the other, and "
+      "no "
       "barrier inside a kernel orders threads of different blocks"}},
-    {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
+    {"sum_is_overwritten",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "the field is right; the residual is not: line {line} {?zero|sets to 0|overwrites} what other "
      "threads have added to (line {adds}). Which of them comes first nobody knows",
      {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier "
       "makes the other blocks wait for it|line {line}: atomicAdd there, too}"}},
-    {"counter_is_set_back_too_early", kHarmless, kAnyProgram, finding,
+    {"counter_is_set_back_too_early",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "the field is right; the residual is not: line {line} sets {counter} back while other blocks "
      "still count with it (line {adds})",
      {"the number that {counter} is compared with: of all blocks, gridDim.x * gridDim.y; only the "
       "last of them sets it back"}},
-    {"parts_in_one_shared_place", kHarmless, kAnyProgram, finding,
+    {"parts_in_one_shared_place",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "the field is right; the residual is not: several threads of a block write {place} at line "
      "{line}, and what the last of them writes stays",
      {"the index at line {line}: a place for each thread that writes there. A block with several "
       "rows of threads needs threadIdx.y in it, too"}},
-    {"shared_sum_without_a_barrier", kHarmless, kAnyProgram, finding,
+    {"shared_sum_without_a_barrier",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "the field is right; the residual is not: threads of a block use {sum} at {lines} with no "
      "barrier in between, so a part of the sum is lost or read too early",
      {"{?of_cub|__syncthreads() between two uses of cub's temporary storage: one reduction ends "
       "before the next one begins|__syncthreads() between setting a shared sum to 0, adding to it, "
       "and reading it; in a tree after each round}"}},
-    {"race_in_shared_memory", kHarmless, kAnyProgram, finding,
+    {"race_in_shared_memory",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no "
      "barrier says which of them comes first",
-     {"__syncthreads() between writing shared memory and reading it; and where it is written again, "
+     {"__syncthreads() between writing shared memory and reading it; and where it is written "
+      "again, "
       "in a loop, between reading it and that, too"}},
-    {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
+    {"shared_place_is_written_twice",
+     kHarmless,
+     kAnyProgram,
+     finding,
      "two threads write the same place in shared memory, {place}, at line {line}: a race",
      {"the index at line {line}: a place for each thread; where a block has several warps "
       "(threadIdx.y), for each of them, too"}},
-    {"tile_entry_is_loaded_twice", kHarmless, with(kTile), finding,
+    {"tile_entry_is_loaded_twice",
+     kHarmless,
+     with(kTile),
+     finding,
      "two threads load the same entry of the tile, {place}, at line {line}; then others may be "
      "loaded by none",
      {"{tile_loads}",
-      "the size that the tile is declared with: a block's points and a halo on both sides, two more "
+      "the size that the tile is declared with: a block's points and a halo on both sides, two "
+      "more "
       "along x and along y"}},
 };
 

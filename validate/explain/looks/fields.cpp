@@ -1,4 +1,4 @@
-#include "explain/fields.h"
+#include "explain/looks/fields.h"
 
 #include <algorithm>
 #include <cstring>
