@@ -7,20 +7,18 @@
 #   errors     programs that are wrong: what they say on stderr is what their first lines expect
 #   counts     programs whose loads, stores and conflicts are known
 #
-# The programs stay in LAB_TEST_BUILD_DIR/cpu_tests: what is up to date is not built again.
+# The programs stay in CUDA_ON_CPU_TEST_DIR: what is up to date is not built again. The exit code is 0 (all is right), 1
+# (it is not, and what is wrong stands on stdout) or 77 (it cannot run here, and says why).
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/tests/lib.sh"
+# shellcheck source=lab/cpu/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 compiler=${1:?COMPILER features|errors|counts}
 group=${2:?COMPILER features|errors|counts}
-tests_dir=$source_dir/lab/cpu/tests
-unset "${!LAB_CPU_@}" CXX CXXFLAGS LDFLAGS ASAN_OPTIONS
+unset "${!LAB_CPU_@}" LAB_NVTX LAB_TRACE_TSV LAB_REPORT CXX CXXFLAGS LDFLAGS ASAN_OPTIONS
 need "$compiler" cmake addr2line
-need_build
-make_temp
 jobs=$(nproc)
-programs=$build_dir/cpu_tests/$(basename "$compiler")
+programs=${CUDA_ON_CPU_TEST_DIR:?a folder to build in}/$(basename "$compiler")
 
 # Two tests of one compiler share the folder.
 build() {
@@ -174,8 +172,8 @@ check_error_in() {
 
 # compile_one FILE: compiles a program that is not to compile.
 compile_one() {
-  "$programs/lab/cpu/filter/cuda_to_cpp" "$1" "$temp/wrong.cpp" &&
-    "$compiler" -std=c++20 -O1 -I "$source_dir/lab/include" -isystem "$source_dir/lab/cpu/include" \
+  "$programs/cuda_on_cpu/filter/cuda_to_cpp" "$1" "$temp/wrong.cpp" &&
+    "$compiler" -std=c++20 -O1 -I "$tests_dir" -isystem "$tests_dir/../include" -isystem "$tests_dir/../formats" \
       -c "$temp/wrong.cpp" -o "$temp/wrong.o"
 }
 

@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "explain/cells.h"
-#include "explain/stencil_fit.h"
+#include "explain/looks/cells.h"
+#include "explain/looks/stencil_fit.h"
 #include "judge/compare.h"
 #include "judge/reference.h"
 #include "test_helpers.h"

@@ -1,0 +1,226 @@
+#include "memory/faults.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+
+#include <execinfo.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "memory/memory.h"
+#include "memory/shared_memory.h"
+#include "report.h"
+#include "run/block.h"
+#include "run/queue.h"
+
+// The linker's: where the program's code begins and ends.
+extern "C" char __executable_start, etext;
+
+namespace cuda_on_cpu {
+namespace {
+
+const void* instruction(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+#else
+  return reinterpret_cast<const void*>(context.uc_mcontext.pc);
+#endif
+}
+
+const char* verb(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return context.uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
+#else
+  (void)context;
+  return "accesses";
+#endif
+}
+
+/// The program's line: where a library's function faulted, that of its caller.
+Where find_line(const ucontext_t& context) {
+  const Where where = line_of(static_cast<const char*>(instruction(context)) + 1);
+  if (where.line > 0) return where;
+  void* frames[32];
+  const int count = backtrace(frames, 32);
+  for (int k = 0; k < count; ++k) {
+    const Where caller = line_of(frames[k]);
+    if (caller.line > 0) return caller;
+  }
+  return {};
+}
+
+/// The line in main, of host code that runs now.
+Where outermost_line() {
+  void* frames[32];
+  for (int k = backtrace(frames, 32) - 1; k >= 0; --k) {
+    const Where caller = line_of(frames[k]);
+    if (caller.line > 0) return caller;
+  }
+  return {};
+}
+
+/// Whether host code may touch the byte after all: a page is closed as a whole, and what is queued
+/// may use other bytes of it. Opens it then.
+bool host_may_touch(const void* address, bool reads) {
+  const Allocation* a = find_allocation(address);
+  if (!a || address >= a->end() || a->freed || a->space == Space::device) return false;
+  const QueuedUse use = queued_use(a, address);
+  if (use.where && (use.writable || !reads)) return false;
+  open_memory(a);
+  return true;
+}
+
+/// Host code: what it may not touch, and what to do.
+[[noreturn]] void fail_on_host(Where where, const char* verb, const void* address) {
+  constexpr std::uintptr_t kNearNull = 64 << 10;
+  if (reinterpret_cast<std::uintptr_t>(address) < kNearNull) {
+    fail(report_access("host_access", where, verb, address),
+         "host code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
+         "put it where their first argument points)",
+         verb, describe_address(address).c_str());
+  }
+  const Allocation* a = nearest_allocation(address);
+  const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
+  const QueuedUse use = a ? queued_use(a, address) : QueuedUse{};
+  if (inside && a->space == Space::device) {
+    Report report = report_access("host_access", where, verb, address);
+    report.flags = "device";
+    fail(report, "host code %s %s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged",
+         verb, describe_address(address).c_str());
+  }
+  if (inside && use.where) {
+    Report report = report_access("host_early", where, verb, address);
+    report.other_line = use.where->line;
+    fail(report, "host code %s %s, and the %s %s at %s may not have ended: wait for it (%s)", verb,
+         describe_address(address).c_str(), use.what ? use.what : "kernel",
+         use.what ? "queued" : "launched", text(*use.where).c_str(),
+         use.what ? "cudaEventSynchronize, or cudaDeviceSynchronize" : "cudaDeviceSynchronize");
+  }
+  fail(report_access("host_access", where, verb, address), "host code %s %s", verb,
+       describe_address(address).c_str());
+}
+
+void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
+  const auto& context = *static_cast<const ucontext_t*>(context_pointer);
+  const void* address = info->si_addr;
+  const bool reads = std::strcmp(verb(context), "reads") == 0;
+  if (!Block::current() && signal_number != SIGFPE && host_may_touch(address, reads)) return;
+  const Where where = find_line(context);
+  const Block* block = Block::current();
+  const std::string who = block ? block->describe_running_thread() : "host code";
+  if (signal_number == SIGFPE) {
+    fail(report("division", where), "divides an integer by zero (%s)", who.c_str());
+  }
+  if (!block) fail_on_host(where, verb(context), address);
+
+  if (block->fibre().overflowed_at(address)) {
+    fail(block->report("stack", where),
+         "the thread has more than %zu KiB of local variables and calls (%s)", kStackBytes / 1024,
+         who.c_str());
+  }
+  // The CPU does not say which address was not aligned to what.
+  if (info->si_code == SI_KERNEL || (signal_number == SIGBUS && info->si_code == BUS_ADRALN)) {
+    fail(block->report("misaligned", where),
+         "the address of a float4, or another wide type, is not a multiple of its size, or is no "
+         "address (%s)",
+         who.c_str());
+  }
+  std::size_t offset;
+  if (in_shared_memory(block->shared_memory_begin(), address, &offset)) {
+    const std::string words = past_dynamic_shared(offset, 1);
+    if (!words.empty()) {
+      fail(block->report_dynamic_shared(where), "%s %s (%s)", verb(context), words.c_str(),
+           who.c_str());
+    }
+  }
+  const Allocation* a = nearest_allocation(address);
+  fail(report_access("out_of_bounds", where, verb(context), address), "%s %s (%s)", verb(context),
+       describe_address(address).c_str(),
+       a && !a->freed ? block->describe_place_of_running_thread().c_str() : who.c_str());
+}
+
+/// Asks again in a moment; false: that was often enough.
+bool look_again() {
+  static std::atomic<int> looks{0};
+  if (looks++ == 50) return false;
+  const itimerval soon{{0, 0}, {0, 1000}};
+  return setitimer(ITIMER_REAL, &soon, nullptr) == 0;
+}
+
+/// Whether the program's own code runs, and none of a library's: within malloc, say, nothing can be
+/// said that needs memory.
+bool in_program(const void* instruction) {
+  return instruction >= &__executable_start && instruction < &etext;
+}
+
+/// Ends the program with the place where this thread is: in one block for long, in a kernel among
+/// many, or in host code. Returns where it will be asked again.
+void say_where(const ucontext_t& context) {
+  constexpr double kLongSeconds = 1;  // a block takes milliseconds
+  if (!in_program(instruction(context)) && look_again()) return;
+  const Where where = find_line(context);
+  if (const Block* block = Block::current()) {
+    const Where launch = block->kernel().config.where;
+    if (block->seconds() < kLongSeconds) {
+      fail(report("endless_launches", launch), "kernels are still launched here");
+    }
+    // Between two fibres nobody sees more than the launch.
+    const bool known = where.line > 0 && where.line != launch.line;
+    if (!known && look_again()) return;
+    fail(block->report("endless_kernel", known ? where : launch),
+         "still runs here, for %.0f s (%s)", block->seconds(),
+         block->describe_running_thread().c_str());
+  }
+  if (where.line == 0) fail("host code still runs");
+  const Where in_main = outermost_line();
+  Report report = cuda_on_cpu::report("endless_host", where);
+  if (in_main.line != where.line) report.other_line = in_main.line;
+  fail(report, "host code still runs here%s",
+       report.other_line > 0 ? (" (called at " + text(in_main) + ")").c_str() : "");
+}
+
+/// The signal comes to any one thread; one that runs a block has most to say. As long as a thread
+/// is in here it gets no other of these signals: the next thread does.
+void on_question(int signal_number, siginfo_t*, void* context_pointer) {
+  if (!Block::current()) {
+    constexpr timespec kOthersAnswer{0, 200'000'000};
+    kill(getpid(), signal_number);
+    nanosleep(&kOthersAnswer, nullptr);
+    if (gettid() != getpid()) return;
+  }
+  say_where(*static_cast<const ucontext_t*>(context_pointer));
+}
+
+}  // namespace
+
+void handle_faults() {
+  [[maybe_unused]] static const bool handled = [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
+    action.sa_sigaction = on_question;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    for (const int number : {SIGUSR1, SIGALRM}) sigaction(number, &action, nullptr);
+    handle_faults_on_this_thread();
+    return true;
+  }();
+}
+
+// Where a thread's own stack has overflowed, the handler needs another one.
+void handle_faults_on_this_thread() {
+  constexpr std::size_t kBytes = 256 * 1024;
+  stack_t stack{};
+  stack.ss_sp = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_size = kBytes;
+  if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+}
+
+}  // namespace cuda_on_cpu

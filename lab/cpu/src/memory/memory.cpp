@@ -1,0 +1,534 @@
+#include "memory/memory.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cuda_on_cpu/launch.h>
+#include <cuda_on_cpu/program.h>
+
+#include "activity.h"
+#include "error.h"
+#include "memory/faults.h"
+#include "memory/poison.h"
+#include "report.h"
+#include "run/block.h"
+#include "run/queue.h"
+#include "watcher.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+// What is left of the last page is filled with this, and looked at after each kernel.
+[[maybe_unused]] constexpr unsigned char kPadding = 0xff;
+#ifdef CUDA_ON_CPU_WATCHED
+// Every access is looked at: memory can begin where a GPU's would, at a multiple of 256 bytes, and
+// sectors of 32 bytes are counted right.
+constexpr std::size_t kAlignment = 256;
+#else
+// As near to the page that cannot be touched as the widest load (float4) allows.
+constexpr std::size_t kAlignment = 16;
+#endif
+
+// By the first byte of the guard. It outlives every other object of the program: it is looked at
+// when that ends.
+std::map<const char*, Allocation>& allocations = *new std::map<const char*, Allocation>;
+std::map<const char*, std::size_t> symbols;  // __device__ variables whose address was asked for
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/// Address space costs nothing, unless it is limited: as much of it as the memory itself, so that
+/// an index some rows too high does not land in the memory next door.
+std::size_t choose_guard(std::size_t data_bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) return kPage;
+  return std::clamp(data_bytes, std::size_t{64} << 10, std::size_t{1} << 30);
+}
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::device:
+      return "cudaMalloc";
+    case Space::managed:
+      return "cudaMallocManaged";
+    case Space::pinned:
+      break;
+  }
+  return "cudaMallocHost";
+}
+
+/// How many rounds of the program's main loop are over.
+int rounds() { return program.rounds ? program.rounds() : 0; }
+
+/// Bytes that may still be taken.
+std::size_t free_memory() {
+  if (program.free_memory) return program.free_memory();
+  return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+/// Whether `p` points into a __device__ variable whose address was asked for, or right behind it.
+bool in_symbol(const void* p) {
+  auto symbol = symbols.upper_bound(static_cast<const char*>(p));
+  if (symbol == symbols.begin()) return false;
+  --symbol;
+  return p <= symbol->first + symbol->second;
+}
+
+bool inside(const Allocation* a, const void* p, std::size_t bytes) {
+  const char* begin = static_cast<const char*>(p);
+  return a && !a->freed && begin >= a->begin && begin <= a->end() &&
+         bytes <= std::size_t(a->end() - begin);
+}
+
+}  // namespace
+
+const Allocation* find_allocation(const void* p) {
+  auto next = allocations.upper_bound(static_cast<const char*>(p));
+  if (next == allocations.begin()) return nullptr;
+  const Allocation& a = std::prev(next)->second;
+  return p >= a.begin && p <= a.end() ? &a : nullptr;
+}
+
+const Allocation* nearest_allocation(const void* p) {
+  const Allocation* nearest = nullptr;
+  std::size_t distance = 0;
+  for (const auto& [guard, a] : allocations) {
+    if (p < guard || p >= a.data + a.data_bytes + a.guard_bytes) continue;
+    const char* address = static_cast<const char*>(p);
+    const std::size_t d = address < a.begin    ? a.begin - address
+                          : address >= a.end() ? address - a.end()
+                                               : 0;
+    if (!nearest || d < distance) {
+      nearest = &a;
+      distance = d;
+    }
+  }
+  return nearest;
+}
+
+std::string describe_address(const void* p) {
+  const Allocation* a = nearest_allocation(p);
+  const auto address_value = reinterpret_cast<std::uintptr_t>(p);
+  if (!p) return "a null pointer";
+  if (address_value < (64 << 10))
+    return std::to_string(address_value) + " bytes past a null pointer";
+  if (!a) {
+    char words[64];
+    std::snprintf(words, sizeof words, "%p, where nothing was allocated", p);
+    return words;
+  }
+  const char* address = static_cast<const char*>(p);
+  std::string words;
+  if (address < a->begin) {
+    words = std::to_string(a->begin - address) + " bytes before the ";
+  } else if (address >= a->end()) {
+    const auto past = address - a->end();
+    words = past == 0 ? "just behind the end of the "
+                      : std::to_string(past) + " bytes past the end of the ";
+  } else {
+    words = "byte " + std::to_string(address - a->begin) + " of the ";
+  }
+  words += std::to_string(a->bytes) + " bytes that " + name_of(a->space) + " gave at " +
+           text(a->allocated_at);
+  if (a->freed) words += " and that were freed at " + text(a->freed_at);
+  return words;
+}
+
+Report report_access(const char* kind, Where where, const char* access, const void* p) {
+  const Block* block = Block::current();
+  Report report = block ? block->report(kind, where) : cuda_on_cpu::report(kind, where);
+  report.access = access;
+  const Allocation* a = nearest_allocation(p);
+  const char* address = static_cast<const char*>(p);
+  if (reinterpret_cast<std::uintptr_t>(p) < (64 << 10)) {
+    report.place = "null";
+  } else if (!a) {
+    report.place = "nowhere";
+  } else {
+    report.place = address < a->begin ? "before" : address >= a->end() ? "past" : "inside";
+    report.distance = address < a->begin ? a->begin - address : address - a->end();
+    if (report.place == "inside") report.distance = 0;
+    if (a->freed) report.flags = "freed";
+    report.allocated_line = a->allocated_at.line;
+    report.bytes = static_cast<long>(a->bytes);
+  }
+  return report;
+}
+
+cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where) {
+  if (!pointer) return error(cudaErrorInvalidValue, "no pointer to write to");
+  handle_faults();
+  if (bytes == 0) {
+    *pointer = nullptr;
+    return cudaSuccess;
+  }
+  const std::size_t available = free_memory();
+  if (bytes > available) {
+    return error(cudaErrorMemoryAllocation, "%.1f GB asked for, %.1f GB free", 1e-9 * bytes,
+                 1e-9 * available);
+  }
+  Allocation a{};
+  a.data_bytes = round_up(bytes, kPage);
+  a.guard_bytes = choose_guard(a.data_bytes);
+  void* map = mmap(nullptr, a.data_bytes + 2 * a.guard_bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return error(cudaErrorMemoryAllocation, "%s", std::strerror(errno));
+  a.data = static_cast<char*>(map) + a.guard_bytes;
+  if (mprotect(a.data, a.data_bytes, PROT_READ | PROT_WRITE) != 0) {
+    const int reason = errno;
+    munmap(map, a.data_bytes + 2 * a.guard_bytes);
+    return error(cudaErrorMemoryAllocation, "%s", std::strerror(reason));
+  }
+  a.begin = a.data + a.data_bytes - round_up(bytes, kAlignment);
+  a.bytes = bytes;
+  a.space = space;
+  a.allocated_at = where;
+  a.round = rounds();
+  a.protection = PROT_READ | PROT_WRITE;
+  std::memset(a.data, 0xff, a.data_bytes);
+  poison(a.data, a.begin - a.data);
+  poison(a.end(), a.data + a.data_bytes - a.end());
+  allocations[static_cast<char*>(map)] = a;
+  note_allocation(space, bytes);
+  if (watcher()) watcher()->memory_allocated(a.begin, bytes);
+  if (space == Space::device) close_memory_to_host();
+  *pointer = a.begin;
+  return cudaSuccess;
+}
+
+namespace {
+void give_back(Allocation& a, Where where) {
+  a.freed = true;
+  note_release(a.space);
+  a.freed_at = where;
+  unpoison(a.data, a.data_bytes);
+  // The addresses stay taken and closed; the memory goes back.
+  void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (closed == MAP_FAILED) {
+    fail(report("other", where), "memory cannot be freed: %s", std::strerror(errno));
+  }
+  if (watcher()) watcher()->memory_released(a.begin);
+}
+}  // namespace
+
+cudaError_t release(void* pointer, bool pinned, Where where) {
+  if (!pointer) return cudaSuccess;
+  if (auto e = cudaDeviceSynchronize()) return e;
+  const Allocation* found = find_allocation(pointer);
+  if (!found || pointer != found->begin) {
+    return error(cudaErrorInvalidValue, "the pointer is %s", describe_address(pointer).c_str());
+  }
+  if (found->freed) {
+    error(cudaErrorInvalidValue, "freed already at %s", text(found->freed_at).c_str());
+    return because("freed", cudaErrorInvalidValue);
+  }
+  if (pinned != (found->space == Space::pinned)) {
+    return error(cudaErrorInvalidValue, "memory of %s needs %s", name_of(found->space),
+                 pinned ? "cudaFree" : "cudaFreeHost");
+  }
+  give_back(allocations[found->data - found->guard_bytes], where);
+  return cudaSuccess;
+}
+
+void release_all(Where where) {
+  for (auto& [guard, a] : allocations) {
+    if (!a.freed) give_back(a, where);
+  }
+}
+
+namespace {
+
+void protect(Allocation& a, int protection) {
+  if (a.freed || a.protection == protection) return;
+  if (mprotect(a.data, a.data_bytes, protection) != 0) {
+    fail("the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
+         name_of(a.space), text(a.allocated_at).c_str(), std::strerror(errno));
+  }
+  a.protection = protection;
+}
+
+/// What a copy or a fill uses of the memory that `p` points into; nothing of ordinary host memory.
+void add_use(const void* p, std::size_t bytes, bool writable, std::vector<Use>* uses) {
+  if (const Allocation* a = find_allocation(p)) {
+    uses->push_back({a, writable, static_cast<const char*>(p), bytes});
+  }
+}
+
+}  // namespace
+
+void open_memory(const Allocation* a) {
+  protect(allocations[a->data - a->guard_bytes], PROT_READ | PROT_WRITE);
+}
+
+void open_all_memory() {
+  for (auto& [guard, a] : allocations) protect(a, PROT_READ | PROT_WRITE);
+}
+
+void close_memory_to_host() {
+  for (auto& [guard, a] : allocations) {
+    int protection = PROT_READ | PROT_WRITE;
+    const QueuedUse use = queued_use(&a, nullptr);
+    if (use.where) protection = use.writable ? PROT_NONE : PROT_READ;
+    if (a.space == Space::device) protection = PROT_NONE;
+    protect(a, protection);
+  }
+}
+
+#ifdef CUDA_ON_CPU_ASAN
+void check_padding(Where) {}  // AddressSanitizer looks at each access
+#else
+namespace {
+bool holds_padding(const char* begin, const char* end) {
+  return std::all_of(begin, end, [](char c) { return static_cast<unsigned char>(c) == kPadding; });
+}
+}  // namespace
+
+void check_padding(Where launched_at) {
+  for (const auto& [guard, a] : allocations) {
+    if (a.freed) continue;
+    const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
+    if (past || !holds_padding(a.data, a.begin)) {
+      Report report{"padding"};
+      report.other_line = launched_at.line;
+      report.allocated_line = a.allocated_at.line;
+      report.bytes = static_cast<long>(a.bytes);
+      report.place = past ? "past" : "before";
+      fail(report, "the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
+           text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes,
+           name_of(a.space), text(a.allocated_at).c_str());
+    }
+  }
+}
+#endif
+
+Origin Origin::now(const char* call, Where where) { return {call, where, rounds()}; }
+
+int report_growth() {
+  constexpr std::size_t kRounds = 3;  // in fewer a program may get all that it needs
+  std::vector<Origin> live;
+  for (const auto& [guard, a] : allocations) {
+    if (!a.freed) live.push_back({name_of(a.space), a.allocated_at, a.round});
+  }
+  list_handles(&live);
+  struct Growth {
+    Where where;
+    std::set<int> rounds;
+    int times = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Growth> growth;  // by line and call
+  for (const Origin& origin : live) {
+    Growth& here = growth[{text(origin.where), origin.call}];
+    here.where = origin.where;
+    here.rounds.insert(origin.round);
+    ++here.times;
+  }
+  int count = 0;
+  for (const auto& [place, here] : growth) {
+    if (here.rounds.size() < kRounds) continue;
+    warn(report("growth", here.where), "allocated here in every %s, %d times, and never freed (%s)",
+         program.round, here.times, place.second.c_str());
+    ++count;
+  }
+  return count;
+}
+
+int report_leaks() {
+  int count = 0;
+  for (const auto& [guard, a] : allocations) {
+    if (a.freed) continue;
+    warn({"leak"}, "leak: %zu bytes that %s gave at %s were never freed", a.bytes, name_of(a.space),
+         text(a.allocated_at).c_str());
+    ++count;
+  }
+  return count;
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+namespace {
+
+/// A pointer that one of cudaMemcpy's sides uses as `what`; where it cannot be that, says why.
+cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool as_host,
+                       bool as_device) {
+  const Allocation* a = find_allocation(p);
+  if (a && a->freed) {
+    return error(cudaErrorInvalidValue, "the %s was freed at %s", what, text(a->freed_at).c_str());
+  }
+  if (a && !inside(a, p, bytes)) {
+    const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
+    error(cudaErrorInvalidValue, "%zu bytes, and the %s has room for %zd", bytes, what, room);
+    return because("room", cudaErrorInvalidValue, what, room);
+  }
+  if (as_host && a && a->space == Space::device) {
+    error(cudaErrorInvalidValue, "the %s is device memory, and the direction says host", what);
+    return because("direction", cudaErrorInvalidValue, what);
+  }
+  if (as_device && !a && !in_symbol(p)) {
+    error(cudaErrorInvalidValue, "the %s is host memory, and the direction says device", what);
+    return because("host_memory", cudaErrorInvalidValue, what);
+  }
+  return cudaSuccess;
+}
+
+/// Whether `p` points into memory of the host: pinned, or the program's own.
+bool is_host(const void* p) {
+  const Allocation* a = find_allocation(p);
+  return a ? a->space == Space::pinned : !in_symbol(p);
+}
+
+}  // namespace
+
+cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what) {
+  return check_side(p, bytes, what, false, true);
+}
+
+void written(void* p, std::size_t bytes) {
+  if (watcher()) watcher()->memory_written(static_cast<char*>(p), bytes);
+}
+
+namespace {
+/// Queues a copy. The host `waits` for it, or may change what it is copied from at once.
+cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       cudaStream_t stream, bool waits, Where where) {
+  if (bytes == 0) return cudaSuccess;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return error(cudaErrorInvalidMemcpyDirection, "direction %d", kind);
+  }
+  const bool any = kind == cudaMemcpyDefault;
+  const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
+  const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+  if (auto e = check_side(to, bytes, "destination", !any && to_host, !any && !to_host)) return e;
+  if (auto e = check_side(from, bytes, "source", !any && from_host, !any && !from_host)) return e;
+  // What is read from ordinary host memory is read before an asynchronous call returns.
+  std::vector<char> read_now;
+  if (!waits && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
+    read_now.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
+  }
+  std::vector<Use> uses;
+  add_use(to, bytes, true, &uses);
+  add_use(from, bytes, false, &uses);
+  auto run = [=, read_now = std::move(read_now)] {
+    std::memmove(to, read_now.empty() ? from : read_now.data(), bytes);
+    note_copy(to, from, bytes);
+    if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
+  };
+  return enqueue(stream, where, std::move(run), std::move(uses), "copy");
+}
+}  // namespace
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                 cudaStream_t stream, bool wait, Where where) {
+  // As CUDA documents it: a copy to ordinary host memory, and one within the host's memory, is done
+  // when the call returns. What a captured one copies to is written when the graph runs.
+  if (!is_capturing(stream) && is_host(to) && (is_host(from) || !find_allocation(to))) wait = true;
+  if (auto e = queue_copy(to, from, bytes, kind, stream, wait, where)) return e;
+  if (wait && bytes > 0) wait_for_stream(stream);
+  return cudaSuccess;
+}
+
+cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where) {
+  if (width > to_pitch || width > from_pitch) {
+    return error(cudaErrorInvalidPitchValue,
+                 "rows of %zu bytes do not fit in pitches of %zu (to) and %zu bytes (from)", width,
+                 to_pitch, from_pitch);
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    if (auto e = queue_copy(static_cast<char*>(to) + row * to_pitch,
+                            static_cast<const char*>(from) + row * from_pitch, width, kind, nullptr,
+                            false, where)) {
+      return e;
+    }
+  }
+  if (width > 0 && height > 0) wait_for_stream(nullptr);
+  return cudaSuccess;
+}
+
+cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bool wait,
+                 Where where) {
+  if (bytes == 0) return cudaSuccess;
+  if (auto e = check_side(to, bytes, "destination", false, true)) return e;
+  const Allocation* a = find_allocation(to);
+  std::vector<Use> uses;
+  add_use(to, bytes, true, &uses);
+  auto run = [=] {
+    std::memset(to, value, bytes);
+    note_fill(bytes);
+    if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
+  };
+  const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "fill");
+  const bool only_of_device = !a || a->space == Space::device;
+  return result != cudaSuccess || !wait || only_of_device ? result : cudaStreamSynchronize(stream);
+}
+
+cudaError_t check_managed(const void* pointer, std::size_t bytes) {
+  const Allocation* a = find_allocation(pointer);
+  if (!inside(a, pointer, bytes) || a->space != Space::managed) {
+    return error(cudaErrorInvalidValue, "%zu bytes from %s are not managed memory", bytes,
+                 describe_address(pointer).c_str());
+  }
+  return cudaSuccess;
+}
+
+cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
+                        std::size_t size_of_symbol) {
+  if (offset > size_of_symbol || bytes > size_of_symbol - offset) {
+    return error(cudaErrorInvalidValue, "%zu bytes at byte %zu, and the symbol has %zu", bytes,
+                 offset, size_of_symbol);
+  }
+  if (auto e = cudaDeviceSynchronize()) return e;
+  open_all_memory();
+  std::memcpy(to, from, bytes);
+  close_memory_to_host();
+  if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
+  return cudaSuccess;
+}
+
+void register_symbol(void* address, std::size_t bytes) {
+  symbols[static_cast<char*>(address)] = bytes;
+}
+
+const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config) {
+  const void* pointer = argument.pointer;
+  if (!pointer) return nullptr;
+  const Allocation* a = find_allocation(pointer);
+  // A pointer to a row before the first, say, is not wrong yet: what is accessed counts.
+  if (!a) a = nearest_allocation(pointer);
+  if (a && a->freed) {
+    fail(report("freed_argument", config.where),
+         "argument %d of the launch points to memory that was freed at %s", argument.number,
+         text(a->freed_at).c_str());
+  }
+  if (a) return a;
+  if (in_symbol(pointer)) return nullptr;
+  Report report = cuda_on_cpu::report("host_argument", config.where);
+  report.array = "argument " + std::to_string(argument.number);
+  fail(report,
+       "argument %d of the launch points to host memory, which no kernel can use: take memory "
+       "from cudaMalloc or cudaMallocManaged",
+       argument.number);
+}
+
+}  // namespace cuda_on_cpu
+
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+  using namespace cuda_on_cpu;
+  const std::size_t total = std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  *free_bytes = std::min(free_memory(), total);
+  *total_bytes = total;
+  return cudaSuccess;
+}

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cuda_on_cpu/launch.h>
+#include <cuda_on_cpu/memory.h>
+#include <cuda_on_cpu/report.h>
+
+#include <cstddef>
+#include <string>
+
+namespace cuda_on_cpu {
+
+/// Which call allocated or created something, where, and after how many rounds of the program.
+struct Origin {
+  const char* call = "";
+  Where where;
+  int round = 0;
+
+  static Origin now(const char* call, Where where);
+};
+
+/// Memory that was allocated, freed again or not: addresses are never given out twice.
+struct Allocation {
+  char* begin;
+  std::size_t bytes;
+  Space space;
+  Where allocated_at, freed_at;
+  int round;  // as in Origin
+  bool freed;
+  char* data;               // the pages that hold it
+  std::size_t data_bytes;   // whole pages
+  std::size_t guard_bytes;  // that cannot be touched, on either side
+  int protection;           // PROT_READ and so on: what host code may do with it now
+
+  char* end() const { return begin + bytes; }
+};
+
+/// The allocation that `p` points into, or right behind; null if there is none. Freed ones count.
+const Allocation* find_allocation(const void* p);
+
+/// The allocation nearest to `p`, if `p` lies in or between the pages of what was allocated.
+const Allocation* nearest_allocation(const void* p);
+
+/// "4 bytes past the end of the 40000 bytes allocated at jacobi.cu:50"
+std::string describe_address(const void* p);
+
+/// A report of an access to `p`, by a kernel's thread that runs, or by host code: "reads".
+Report report_access(const char* kind, Where where, const char* access, const void* p);
+
+/// While kernels and copies run, all memory is open. To host code, device memory is closed, and
+/// managed or pinned memory that work in the queue may write; what such work only reads, host code
+/// may read.
+void open_all_memory();
+void close_memory_to_host();
+
+/// Opens this memory to host code, until other memory is closed.
+void open_memory(const Allocation* a);
+
+/// The memory that a kernel's argument points to, null for none (a null pointer, a symbol). Ends
+/// the program where no kernel can use it.
+const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
+
+/// After a kernel: ends the program where something has been written before an allocation or behind
+/// it, in what is left of its pages.
+void check_padding(Where launched_at);
+
+/// For cudaDeviceReset: frees all memory that is not freed.
+void release_all(Where where);
+
+/// A line for each line of the program that allocates memory, or creates a stream, an event or a
+/// graph, round after round, and never frees it. Returns how many there are.
+int report_growth();
+
+/// For LAB_CPU_LEAKS=1: a line for each allocation that was not freed. Returns how many there are.
+int report_leaks();
+
+}  // namespace cuda_on_cpu

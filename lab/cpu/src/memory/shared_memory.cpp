@@ -1,0 +1,154 @@
+#include "memory/shared_memory.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include <sys/mman.h>
+
+#include <cuda_on_cpu/shared.h>
+
+#include "memory/poison.h"
+#include "report.h"
+#include "run/block.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+// The room: all static variables of all kernels of the program, then the launch's own part, then
+// pages that cannot be touched.
+constexpr std::size_t kStaticBytes = std::size_t{1} << 20;
+constexpr std::size_t kDynamicBytes = 256 * 1024;
+constexpr std::size_t kGuardBytes = 256 * 1024;  // address space alone
+constexpr std::size_t kRoom = kStaticBytes + kDynamicBytes + kGuardBytes;
+// Each variable begins at a whole row of the 32 banks of 4 bytes, and has as much space behind it.
+constexpr std::size_t kAlignment = 128;
+static_assert(kSharedBytesOptIn <= kDynamicBytes);
+
+struct Variable {
+  std::size_t place, bytes;
+  const SharedShape* shape;
+};
+constexpr int kMaxVariables = 4096;
+Variable variables[kMaxVariables];
+std::atomic<int> variable_count{0};  // grows once the variable stands in the array
+std::mutex placing;
+
+/// For a block that begins, or for one that runs while the variable is placed.
+void fill(char* shared, const Variable& variable) {
+  char* begin = shared + variable.place;
+  std::memset(begin, 0xff, variable.bytes);
+  poison(begin + variable.bytes, kAlignment - variable.bytes % kAlignment);
+}
+
+}  // namespace
+
+const std::size_t kSharedRoom = kStaticBytes + kDynamicBytes;
+
+std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
+                                  std::atomic<std::size_t>* place_found) {
+  const OutsideKernelCode outside;
+  const std::lock_guard lock(placing);
+  if (*place_found != kNoPlace) return *place_found;
+  const int count = variable_count;
+  std::size_t place = 0;
+  if (count > 0) {
+    const Variable& last = variables[count - 1];
+    place = (last.place + last.bytes) / kAlignment * kAlignment + kAlignment;
+  }
+  if (count == kMaxVariables || place + bytes + kAlignment > kStaticBytes) {
+    fail("the program's kernels have too many shared variables: over 1 MiB");
+  }
+  variables[count] = {place, bytes, &shape};
+  variable_count = count + 1;
+  if (shared_memory) fill(shared_memory, variables[count]);
+  return *place_found = place;
+}
+
+std::size_t shared_variable_bytes() {
+  std::size_t bytes = 0;
+  for (int k = 0; k < variable_count; ++k) bytes += variables[k].bytes;
+  return bytes;
+}
+
+char* reserve_shared_memory() {
+  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* shared = static_cast<char*>(room);
+  if (room == MAP_FAILED ||
+      mprotect(shared + kStaticBytes + kDynamicBytes, kGuardBytes, PROT_NONE) != 0) {
+    fail("no memory for a block's shared memory: %s", std::strerror(errno));
+  }
+  return shared;
+}
+
+void release_shared_memory(char* shared) {
+  unpoison(shared, kRoom);  // the addresses may serve something else
+  munmap(shared, kRoom);
+}
+
+char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
+  for (int k = 0; k < variable_count.load(std::memory_order_acquire); ++k) {
+    fill(shared, variables[k]);
+  }
+  char* end = shared + kStaticBytes + kDynamicBytes;
+  char* dynamic = end - (dynamic_bytes + 15) / 16 * 16;
+  unpoison(shared + kStaticBytes, kDynamicBytes);
+  if (dynamic_bytes > 0) std::memset(dynamic, 0xff, end - dynamic);
+  poison(shared + kStaticBytes, dynamic - (shared + kStaticBytes));
+  poison(dynamic + dynamic_bytes, end - (dynamic + dynamic_bytes));
+  return dynamic;
+}
+
+bool in_shared_memory(const char* shared, const void* address, std::size_t* offset) {
+  const char* p = static_cast<const char*>(address);
+  if (p < shared || p >= shared + kRoom) return false;
+  *offset = p - shared;
+  return true;
+}
+
+std::size_t shared_variable_end(std::size_t offset) {
+  if (offset >= kStaticBytes) {
+    return dynamic_shared_memory - shared_memory + Block::current()->kernel().config.shared_bytes;
+  }
+  std::size_t end = 0;
+  for (int k = 0; k < variable_count && variables[k].place <= offset; ++k) {
+    end = variables[k].place + variables[k].bytes;
+  }
+  return end;
+}
+
+std::string describe_shared(std::size_t offset) {
+  const std::size_t dynamic = dynamic_shared_memory - shared_memory;
+  if (offset >= dynamic) {
+    return "byte " + std::to_string(offset - dynamic) + " of the launch's dynamic part";
+  }
+  int k = variable_count - 1;
+  while (k > 0 && variables[k].place > offset) --k;
+  const SharedShape& shape = *variables[k].shape;
+  std::string index;
+  std::size_t element = (offset - variables[k].place) / shape.element_bytes;
+  for (int b = shape.bounds - 1; b >= 0; --b) {
+    index = "[" + std::to_string(element % shape.bound[b]) + "]" + index;
+    element /= shape.bound[b];
+  }
+  return shape.name + index;
+}
+
+std::string past_dynamic_shared(std::size_t offset, std::size_t bytes) {
+  const std::size_t begin = dynamic_shared_memory - shared_memory;
+  const std::size_t given = Block::current()->kernel().config.shared_bytes;
+  if (offset < begin || offset + bytes <= begin + given) return "";
+  return "byte " + std::to_string(std::max(offset - begin, given)) +
+         " of the dynamic shared memory, and the launch gives " + std::to_string(given) +
+         " bytes of it, the value behind its grid and its block";
+}
+
+std::size_t before_dynamic_shared(std::size_t offset) {
+  const std::size_t begin = dynamic_shared_memory - shared_memory;
+  return offset >= kStaticBytes && offset < begin ? begin - offset : 0;
+}
+
+}  // namespace cuda_on_cpu

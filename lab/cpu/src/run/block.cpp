@@ -1,0 +1,504 @@
+#include "run/block.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <sys/mman.h>
+
+#include <cuda_on_cpu/atomic.h>
+#include <cuda_on_cpu/shared.h>
+
+#include "memory/shared_memory.h"
+#include "report.h"
+#include "settings.h"
+#include "watcher.h"
+
+constinit thread_local uint3 threadIdx{}, blockIdx{};
+constinit thread_local dim3 blockDim, gridDim;
+
+namespace cuda_on_cpu {
+
+constinit thread_local char* shared_memory = nullptr;
+constinit thread_local char* dynamic_shared_memory = nullptr;
+constinit thread_local bool in_kernel_code = false;
+thread_local Block* Block::current_block = nullptr;
+
+namespace {
+unsigned bit_of(int thread) { return 1u << (thread & 31); }
+int lowest(unsigned lanes) { return std::countr_zero(lanes); }
+}  // namespace
+
+Block::Block() : random_state_(0x9e3779b97f4a7c15ull * (2 * settings().seed + 1)) {
+  shared_ = reserve_shared_memory();
+}
+
+Block::~Block() { release_shared_memory(shared_); }
+
+void Block::begin(const Kernel& kernel, std::uint64_t number) {
+  kernel_ = &kernel;
+  number_ = number;
+  static std::atomic<std::uint64_t> lives{0};
+  life_ = lives.fetch_add(1, std::memory_order_relaxed) + 1;
+  began_ = std::chrono::steady_clock::now();
+  const dim3 grid = kernel.config.grid, shape = kernel.config.block;
+  block_index_ = {static_cast<unsigned>(number % grid.x),
+                  static_cast<unsigned>(number / grid.x % grid.y),
+                  static_cast<unsigned>(number / grid.x / grid.y)};
+  if (shape.x != shape_.x || shape.y != shape_.y || shape.z != shape_.z) {
+    shape_ = shape;
+    threads_ = static_cast<int>(shape.x * shape.y * shape.z);
+    warp_count_ = (threads_ + 31) / 32;
+    for (unsigned t = 0; t < unsigned(threads_); ++t) {
+      index_[t] = {t % shape.x, t / shape.x % shape.y, t / shape.x / shape.y};
+    }
+    for (int w = 0; w < warp_count_; ++w) {
+      warp_order_[w] = settings().order == Order::reverse ? warp_count_ - 1 - w : w;
+    }
+  }
+  for (int w = 0; w < warp_count_; ++w) {
+    const int lanes = std::min(32, threads_ - 32 * w);
+    const unsigned all = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    warps_[w] = {all, all, 0, 0, 0, 0};
+  }
+  std::fill_n(suspended_on_, threads_, nullptr);
+  arrived_ = votes_so_far_ = 0;
+  dynamic_shared_ = fill_shared_memory(shared_, kernel.config.shared_bytes);
+  begin_round();
+}
+
+bool Block::run() {
+  current_block = this;
+  blockIdx = block_index_;
+  blockDim = kernel_->config.block;
+  gridDim = kernel_->config.grid;
+  shared_memory = shared_;
+  dynamic_shared_memory = dynamic_shared_;
+  if (watcher()) watcher()->block_resumes(*this);
+  // Threads at the grid barrier: all blocks have come, go on.
+  for (int w = 0; w < warp_count_; ++w) {
+    warps_[w].ready |= std::exchange(warps_[w].at_grid, 0);
+  }
+  begin_round();
+  fibre_ = &home_;
+  hand_over(next_thread());
+
+  current_block = nullptr;
+  bool finished = true;
+  for (int w = 0; w < warp_count_; ++w) finished &= warps_[w].at_grid == 0;
+  if (finished && watcher()) watcher()->block_ends(*this);
+  return finished;
+}
+
+// ---- whose turn it is ---------------------------------------------------------------------------
+
+std::uint32_t Block::random() {  // xorshift64 (Marsaglia 2003)
+  random_state_ ^= random_state_ << 13;
+  random_state_ ^= random_state_ >> 7;
+  random_state_ ^= random_state_ << 17;
+  return random_state_ >> 32;
+}
+
+double Block::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+void Block::begin_round() {
+  turn_ = 0;
+  if (settings().order == Order::shuffled) {
+    for (int k = warp_count_ - 1; k > 0; --k) {
+      std::swap(warp_order_[k], warp_order_[random() % (k + 1)]);
+    }
+  }
+}
+
+int Block::pick_lane(int warp) {
+  const unsigned ready = warps_[warp].ready;
+  if (watcher()) return watcher()->choose_lane(*this, warp, ready);
+  switch (settings().order) {
+    case Order::forward:
+      break;
+    case Order::reverse:
+      return 31 - std::countl_zero(ready);
+    case Order::shuffled:
+      const int first = random() % 32;
+      return (lowest(std::rotr(ready, first)) + first) % 32;
+  }
+  return lowest(ready);
+}
+
+/// Each warp in its turn runs until all its threads wait or have returned. When all of them do, the
+/// barrier opens and the next round begins; where it does not open again, nobody is left.
+int Block::next_thread() {
+  for (;;) {
+    for (; turn_ < warp_count_; ++turn_) {
+      const int warp = warp_order_[turn_];
+      if (warps_[warp].ready) return 32 * warp + pick_lane(warp);
+    }
+    if (!open_barrier()) return kNobody;
+    begin_round();
+  }
+}
+
+void Block::become(int thread) {
+  running_ = thread;
+  threadIdx = index_[thread];
+}
+
+void Block::hand_over(int thread) {
+  Fibre* from = fibre_;
+  if (thread == kNobody) {
+    fibre_ = &home_;
+    running_ = kNobody;
+  } else {
+    if (suspended_on_[thread]) {
+      fibre_ = suspended_on_[thread];
+    } else if (!idle_.empty()) {
+      fibre_ = idle_.back();
+      idle_.pop_back();
+    } else {
+      fibres_.push_back(std::make_unique<Fibre>(fibre_main));
+      idle_.reserve(fibres_.size());
+      fibre_ = fibres_.back().get();
+    }
+    become(thread);
+  }
+  from->switch_to(*fibre_);
+}
+
+void Block::fibre_main() {
+  Block* block = current_block;  // a fibre stays with its block
+  Fibre::arrived(block->home_);
+  for (;;) block->run_threads();
+}
+
+void Block::run_threads() {
+  for (;;) {
+    in_kernel_code = true;
+    kernel_->run_thread();
+    in_kernel_code = false;
+    if (watcher()) watcher()->thread_ends(*this);
+    warp_of(running_).ready &= ~bit_of(running_);
+    const int next = next_thread();
+    if (next != kNobody && !suspended_on_[next]) {
+      become(next);
+      continue;
+    }
+    idle_.push_back(fibre_);
+    hand_over(next);
+    return;  // somebody took this fibre for a new thread
+  }
+}
+
+/// The running thread has been put among those that wait, or gives way.
+void Block::wait() {
+  const int thread = running_, next = next_thread();
+  if (next == thread) return;
+  suspended_on_[thread] = fibre_;
+  hand_over(next);
+}
+
+void Block::give_way() { wait(); }
+
+// ---- barriers -----------------------------------------------------------------------------------
+
+Votes Block::block_barrier(bool vote, Where where) {
+  const int thread = running_;
+  Warp& warp = warp_of(thread);
+  if (arrived_++ == 0) {
+    barrier_ = where;
+    same_barrier_ = true;
+  } else if (where.line != barrier_.line || where.file != barrier_.file) {
+    same_barrier_ = false;
+  }
+  waits_at_[thread] = where;
+  votes_so_far_ += vote;
+  warp.ready &= ~bit_of(thread);
+  warp.at_block |= bit_of(thread);
+  wait();
+  return votes_;
+}
+
+void Block::grid_barrier(Where where) {
+  if (!kernel_->config.cooperative) {
+    fail_in_block("plain_launch", where,
+                  "the grid cannot be synchronised: launch the kernel with "
+                  "cudaLaunchCooperativeKernel");
+  }
+  Warp& warp = warp_of(running_);
+  waits_at_[running_] = where;
+  warp.ready &= ~bit_of(running_);
+  warp.at_grid |= bit_of(running_);
+  wait();
+}
+
+/// No thread of the block can go on. Tells those that ask which of them are active, or opens the
+/// barrier that they wait at; false where they have all returned or wait for the grid. Where
+/// neither is so, they would wait for ever: that is an error.
+bool Block::open_barrier() {
+  bool asked = false;
+  for (int w = 0; w < warp_count_; ++w) {
+    if (!warps_[w].at_mask) continue;
+    tell_active_lanes(w);
+    asked = true;
+  }
+  if (asked) return true;
+
+  int returned = 0, at_grid = 0;
+  for (int w = 0; w < warp_count_; ++w) {
+    if (warps_[w].at_warp) fail_at_warp(w);
+    returned += std::popcount(warps_[w].returned());
+    at_grid += std::popcount(warps_[w].at_grid);
+  }
+  if (returned == threads_ || at_grid == threads_) return false;
+  if (at_grid > 0) fail_at_grid();
+  if (returned > 0 || !same_barrier_) fail_at_block();
+
+  for (int w = 0; w < warp_count_; ++w) warps_[w].ready = std::exchange(warps_[w].at_block, 0);
+  votes_ = {votes_so_far_, votes_so_far_ > 0, votes_so_far_ == threads_};
+  arrived_ = votes_so_far_ = 0;
+  if (watcher()) watcher()->block_synchronises(*this);
+  return true;
+}
+
+// ---- warps --------------------------------------------------------------------------------------
+
+void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
+                           Where where) {
+  const int thread = running_, first = thread & ~31;
+  Warp& warp = warp_of(thread);
+  if (!(mask & bit_of(thread))) {
+    fail_in_block("mask", where,
+                  "thread " + text(index_[thread]) + " is not in the mask that it gives");
+  }
+  waits_at_[thread] = where;
+  mask_[thread] = mask & warp.all;
+  exchange_[thread] = exchange;
+  value_[thread] = value;
+  source_lane_[thread] = source_lane;
+  warp.ready &= ~bit_of(thread);
+  warp.at_warp |= bit_of(thread);
+
+  // Complete when all lanes of the mask are here, with the same mask.
+  const unsigned lanes = mask & warp.all;
+  bool complete = (warp.at_warp & lanes) == lanes;
+  for (unsigned rest = lanes; complete && rest; rest &= rest - 1) {
+    const int other = first + lowest(rest);
+    complete = mask_[other] == lanes && exchange_[other] == exchange;
+  }
+  if (complete) complete_exchange(thread / 32, lanes);
+  wait();
+}
+
+void Block::complete_exchange(int warp, unsigned lanes) {
+  const int first = 32 * warp;
+  unsigned ballot = 0;
+  std::uint64_t brought[32];
+  for (unsigned rest = lanes; rest; rest &= rest - 1) {
+    const int lane = lowest(rest);
+    brought[lane] = value_[first + lane];
+    if (brought[lane]) ballot |= 1u << lane;
+  }
+  for (unsigned rest = lanes; rest; rest &= rest - 1) {
+    const int thread = first + lowest(rest), source = source_lane_[thread];
+    if (exchange_[thread] == Exchange::ballot) {
+      value_[thread] = ballot;
+    } else if (lanes >> source & 1) {
+      value_[thread] = brought[source];
+    } else {
+      const std::string lane = std::to_string(source);
+      fail_in_block(
+          "lane", waits_at_[thread],
+          "thread " + text(index_[thread]) + " reads from lane " + lane + ", which takes no part",
+          lane);
+    }
+  }
+  if (watcher()) watcher()->warp_synchronises(*this, warp, lanes);
+  warps_[warp].at_warp &= ~lanes;
+  warps_[warp].ready |= lanes;
+}
+
+std::uint64_t Block::warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
+                                   Where where) {
+  const int thread = running_;
+  arrive_at_warp(mask, Exchange::shuffle, value, source_lane, where);
+  return value_[thread];
+}
+
+unsigned Block::warp_ballot(unsigned mask, bool vote, Where where) {
+  const int thread = running_;
+  arrive_at_warp(mask, Exchange::ballot, vote, 0, where);
+  return static_cast<unsigned>(value_[thread]);
+}
+
+unsigned Block::active_lanes(Where where) {
+  const int thread = running_;
+  Warp& warp = warp_of(thread);
+  waits_at_[thread] = where;
+  warp.ready &= ~bit_of(thread);
+  warp.at_mask |= bit_of(thread);
+  wait();
+  return mask_[thread];
+}
+
+/// No lane can go on: those of the warp that ask at one place are the ones that run together.
+void Block::tell_active_lanes(int number) {
+  Warp& warp = warps_[number];
+  const int first = 32 * number;
+  const Where where = waits_at_[first + lowest(warp.at_mask)];
+  unsigned together = 0;
+  for (unsigned rest = warp.at_mask; rest; rest &= rest - 1) {
+    const int lane = lowest(rest);
+    if (waits_at_[first + lane] == where) together |= 1u << lane;
+  }
+  for (unsigned rest = together; rest; rest &= rest - 1) mask_[first + lowest(rest)] = together;
+  warp.at_mask &= ~together;
+  warp.ready |= together;
+}
+
+// ---- what goes wrong ----------------------------------------------------------------------------
+
+std::string Block::describe_running_thread() const {
+  return "kernel launched at " + text(kernel_->config.where) + ", block " + text(block_index_) +
+         ", thread " + text(index_[running_]);
+}
+
+std::string Block::describe_place_of_running_thread() const {
+  return describe_running_thread() + ": blockIdx * blockDim + threadIdx is (" +
+         report("", {}).index + ")";
+}
+
+Report Block::report(const char* kind, Where where) const {
+  Report report = cuda_on_cpu::report(kind, where);
+  const dim3 block = kernel_->config.block;
+  const uint3 thread = index_[running_];
+  report.block = numbers(block_index_);
+  report.thread = numbers(thread);
+  report.index = numbers({block_index_.x * block.x + thread.x, block_index_.y * block.y + thread.y,
+                          block_index_.z * block.z + thread.z});
+  return report;
+}
+
+Report Block::report_dynamic_shared(Where where) const {
+  Report report = this->report("dynamic_shared", where);
+  report.bytes = static_cast<long>(kernel_->config.shared_bytes);
+  return report;
+}
+
+void Block::fail_in_block(const char* kind, Where where, const std::string& what,
+                          const std::string& detail) {
+  Report report = cuda_on_cpu::report(kind, where);
+  report.block = numbers(block_index_);
+  report.detail = detail;
+  fail(report, "%s (kernel launched at %s, block %s)", what.c_str(),
+       text(kernel_->config.where).c_str(), text(block_index_).c_str());
+}
+
+void Block::fail_at_warp(int warp) {
+  const Warp& w = warps_[warp];
+  const int thread = 32 * warp + lowest(w.at_warp);
+  // Somebody whom it waits for: not here, or here with other words.
+  for (unsigned rest = mask_[thread]; rest; rest &= rest - 1) {
+    const int other = 32 * warp + lowest(rest);
+    const bool here = w.at_warp & bit_of(other);
+    if (here && mask_[other] == mask_[thread] && exchange_[other] == exchange_[thread]) continue;
+    const std::string what = "thread " + text(index_[thread]) +
+                             " waits here for the others of its mask, thread " +
+                             text(index_[other]);
+    if (w.returned() & bit_of(other))
+      fail_in_block("shuffle", waits_at_[thread], what + " has returned");
+    fail_in_block("shuffle", waits_at_[thread],
+                  what + " waits at " + text(waits_at_[other]) +
+                      (here && mask_[other] != mask_[thread] ? " with another mask" : ""));
+  }
+  fail_in_block("other", waits_at_[thread], "a warp waits for itself");
+}
+
+void Block::fail_at_block() {
+  // A thread that waits, and one that does not wait there.
+  int waiting = 0, other = kNobody;
+  while (!(warp_of(waiting).at_block & bit_of(waiting))) ++waiting;
+  bool other_returned = false;
+  for (int t = 0; t < threads_ && other == kNobody; ++t) {
+    other_returned = warp_of(t).returned() & bit_of(t);
+    if (other_returned || waits_at_[t] != waits_at_[waiting]) other = t;
+  }
+  const std::string what = "barrier not reached by all threads of the block: thread " +
+                           text(index_[waiting]) + " waits here, thread " + text(index_[other]);
+  if (other_returned) {
+    fail_in_block("barrier", waits_at_[waiting],
+                  what +
+                      " has returned; GPUs since Volta let that pass, CUDA "
+                      "does not promise it");
+  }
+  fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
+}
+
+void Block::fail_at_grid() {
+  int waiting = 0, other = 0;
+  while (!(warp_of(waiting).at_grid & bit_of(waiting))) ++waiting;
+  while (warp_of(other).at_grid & bit_of(other)) ++other;
+  const std::string what = "grid barrier not reached by all threads of the block: thread " +
+                           text(index_[waiting]) + " waits here, thread " + text(index_[other]);
+  if (warp_of(other).returned() & bit_of(other)) {
+    fail_in_block("barrier", waits_at_[waiting], what + " has returned");
+  }
+  fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
+}
+
+void Block::fail_some_returned() {
+  fail(cuda_on_cpu::report("grid_barrier", kernel_->config.where),
+       "some blocks wait for the grid, others have returned: all must come");
+}
+
+// ---- what the headers call ----------------------------------------------------------------------
+
+Votes block_barrier(bool vote, Where where) {
+  const OutsideKernelCode outside;
+  return Block::current()->block_barrier(vote, where);
+}
+void grid_barrier(Where where) {
+  const OutsideKernelCode outside;
+  Block::current()->grid_barrier(where);
+}
+void check_launch_bounds(long long most, Where where) {
+  const OutsideKernelCode outside;
+  const dim3 block = blockDim;
+  if (1LL * block.x * block.y * block.z <= most) return;
+  fail(report("launch_bounds", Block::current()->kernel().config.where),
+       "a GPU refuses this launch: a block of %u x %u x %u threads, and __launch_bounds__ of the "
+       "kernel at %s allows %lld",
+       block.x, block.y, block.z, text(where).c_str(), most);
+}
+void refuse_own_variable(const void* p, Where where) {
+  const OutsideKernelCode outside;
+  const Block* block = Block::current();
+  if (!block || !block->fibre().holds(p)) return;
+  fail(block->report("own_variable", where),
+       "changes atomically a variable of the thread's own, which no other thread sees (%s)",
+       block->describe_place_of_running_thread().c_str());
+}
+void block_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void thread_fence() {
+  block_fence();
+  const OutsideKernelCode outside;
+  if (Block* block = Block::current(); block && watcher()) watcher()->thread_fences(*block);
+}
+int lane() { return Block::current()->running_thread() & 31; }
+std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where) {
+  const OutsideKernelCode outside;
+  return Block::current()->warp_exchange(mask, value, source_lane, where);
+}
+unsigned warp_ballot(unsigned mask, bool vote, Where where) {
+  const OutsideKernelCode outside;
+  return Block::current()->warp_ballot(mask, vote, where);
+}
+unsigned active_lanes(Where where) {
+  const OutsideKernelCode outside;
+  return Block::current()->active_lanes(where);
+}
+
+}  // namespace cuda_on_cpu

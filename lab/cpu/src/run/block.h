@@ -1,0 +1,182 @@
+#pragma once
+
+#include <cuda_on_cpu/launch.h>
+#include <cuda_on_cpu/thread.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/fibre.h"
+
+namespace cuda_on_cpu {
+
+constexpr int kMaxThreads = 1024;  // of a block
+constexpr int kMaxWarps = 32;      // of a block
+constexpr int kNobody = -1;        // in place of a thread's number
+
+/// A kernel that was launched, with its arguments.
+struct Kernel {
+  LaunchConfig config;
+  std::function<void()> run_thread;  // the kernel's code for the thread that threadIdx names
+
+  std::uint64_t blocks() const {
+    return std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
+  }
+};
+
+/// Whether the code that runs now is a kernel's own. In a watched program functions of the standard
+/// library are watched too, of which this engine shares some with the kernels.
+extern constinit thread_local bool in_kernel_code;
+
+/// As long as it lives, the code that runs is not the kernel's: in functions that a kernel calls.
+class OutsideKernelCode {
+ public:
+  OutsideKernelCode() : before_(in_kernel_code) { in_kernel_code = false; }
+  ~OutsideKernelCode() { in_kernel_code = before_; }
+  OutsideKernelCode(const OutsideKernelCode&) = delete;
+  OutsideKernelCode& operator=(const OutsideKernelCode&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// Runs the threads of one block. They are numbered as CUDA numbers them: thread t is lane t % 32
+/// of warp t / 32. One runs at a time, until it waits or ends. Threads that never wait run one
+/// after the other on one fibre; a thread that waits keeps the fibre it is on.
+class Block {
+ public:
+  Block();
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  /// Gets ready for block `number` of the kernel's grid.
+  void begin(const Kernel& kernel, std::uint64_t number);
+
+  /// Runs the block's threads to their end (true), or until all wait for the grid (false; call it
+  /// again when all blocks do).
+  bool run();
+
+  /// Ends the program: this block waits for the grid, and another has returned, or the other way
+  /// round.
+  [[noreturn]] void fail_some_returned();
+
+  /// The block whose thread runs on this worker now; null outside of kernels.
+  static Block* current() { return current_block; }
+
+  // What the running thread asks for; the functions of the same names in the headers call these.
+  Votes block_barrier(bool vote, Where where);
+  void grid_barrier(Where where);
+  std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where);
+  unsigned warp_ballot(unsigned mask, bool vote, Where where);
+  unsigned active_lanes(Where where);
+
+  /// Lets another thread of the warp run first, if the watcher chooses one.
+  void give_way();
+
+  int running_thread() const { return running_; }
+  uint3 thread_index(int thread) const { return index_[thread]; }
+  uint3 block_index() const { return block_index_; }
+  std::uint64_t number() const { return number_; }
+  /// For how long it has been running.
+  double seconds() const;
+  /// Another number each time a block of a kernel begins.
+  std::uint64_t life() const { return life_; }
+  const Kernel& kernel() const { return *kernel_; }
+  const Fibre& fibre() const { return *fibre_; }
+  const char* shared_memory_begin() const { return shared_; }
+
+  /// "kernel launched at jacobi.cu:109, block (3,0,0), thread (31,2,0)"
+  std::string describe_running_thread() const;
+  /// The same, and where in the launch grid that is: ": blockIdx * blockDim + threadIdx is
+  /// (127,2,0)".
+  std::string describe_place_of_running_thread() const;
+
+  /// A report of what the running thread does there.
+  Report report(const char* kind, Where where) const;
+  /// The same of an access past the end of what the launch gives as dynamic shared memory.
+  Report report_dynamic_shared(Where where) const;
+
+ private:
+  /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.
+  struct Warp {
+    unsigned all, ready, at_warp, at_block, at_grid, at_mask;
+    unsigned returned() const { return all & ~(ready | at_warp | at_block | at_grid | at_mask); }
+  };
+  enum class Exchange : unsigned char { shuffle, ballot };
+
+  static void fibre_main();
+  void run_threads();
+  void become(int thread);
+  void wait();
+  void hand_over(int thread);
+  int next_thread();
+  int pick_lane(int warp);
+  void begin_round();
+  bool open_barrier();
+  void tell_active_lanes(int warp);
+  void complete_exchange(int warp, unsigned lanes);
+  void arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
+                      Where where);
+  std::uint32_t random();
+  Warp& warp_of(int thread) { return warps_[thread / 32]; }
+
+  [[noreturn]] void fail_at_warp(int warp);
+  [[noreturn]] void fail_at_block();
+  [[noreturn]] void fail_at_grid();
+  [[noreturn]] void fail_in_block(const char* kind, Where where, const std::string& what,
+                                  const std::string& detail = "");
+
+  static thread_local Block* current_block;
+
+  const Kernel* kernel_ = nullptr;
+  std::uint64_t number_ = 0, life_ = 0;
+  std::chrono::steady_clock::time_point began_;
+  uint3 block_index_{};
+  dim3 shape_{0, 0, 0};
+  int threads_ = 0, warp_count_ = 0;
+  Warp warps_[kMaxWarps];
+  int warp_order_[kMaxWarps];
+  int turn_ = 0;  // warp_order_[turn_] has its turn
+  std::uint64_t random_state_;
+
+  int running_ = kNobody;
+  uint3 index_[kMaxThreads];
+  Fibre* suspended_on_[kMaxThreads];  // null: the thread has not begun
+
+  // Of a thread that waits: where, and what it brought to the others of its warp.
+  Where waits_at_[kMaxThreads];
+  unsigned mask_[kMaxThreads];
+  Exchange exchange_[kMaxThreads];
+  int source_lane_[kMaxThreads];
+  std::uint64_t value_[kMaxThreads];
+
+  // Of the block's barrier: the threads that have come, whether all to the same one, and the votes.
+  int arrived_ = 0;
+  bool same_barrier_ = true;
+  Where barrier_;
+  int votes_so_far_ = 0;
+  Votes votes_{};
+
+  Fibre home_;
+  Fibre* fibre_ = &home_;  // the one that runs
+  std::vector<std::unique_ptr<Fibre>> fibres_;
+  std::vector<Fibre*> idle_;
+
+  char* shared_;          // this block's shared memory: the static variables ...
+  char* dynamic_shared_;  // ... and the part whose size the launch gives
+};
+
+/// The most shared memory that a launch may ask for without and with cudaFuncSetAttribute.
+constexpr std::size_t kSharedBytes = 48 * 1024, kSharedBytesOptIn = 227 * 1024;
+
+/// Runs all blocks of a kernel, on the workers that the settings ask for.
+void run_kernel(const Kernel& kernel);
+
+constexpr int kThreadsPerMultiprocessor = 2048;
+
+}  // namespace cuda_on_cpu

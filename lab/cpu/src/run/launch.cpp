@@ -1,0 +1,87 @@
+#include <cuda_on_cpu/launch.h>
+
+#include <memory>
+
+#include "activity.h"
+#include "device.h"
+#include "error.h"
+#include "memory/memory.h"
+#include "memory/shared_memory.h"
+#include "report.h"
+#include "run/block.h"
+#include "run/queue.h"
+#include "settings.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// The limits of a launch, the same on every NVIDIA GPU since compute capability 3.0.
+cudaError_t check(const LaunchConfig& config) {
+  const dim3 grid = config.grid, block = config.block;
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  if (threads == 0 || std::uint64_t{grid.x} * grid.y * grid.z == 0) {
+    return error(cudaErrorInvalidConfiguration, "the grid is %u x %u x %u blocks of %u x %u x %u",
+                 grid.x, grid.y, grid.z, block.x, block.y, block.z);
+  }
+  if (threads > kMaxThreads || block.x > 1024 || block.y > 1024) {
+    return error(cudaErrorInvalidConfiguration,
+                 "a block of %u x %u x %u = %llu threads, and 1024 are the most", block.x, block.y,
+                 block.z, static_cast<unsigned long long>(threads));
+  }
+  if (block.z > 64) {
+    return error(cudaErrorInvalidConfiguration, "a block %u threads deep, and 64 are the most",
+                 block.z);
+  }
+  if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) {
+    return error(cudaErrorInvalidConfiguration,
+                 "a grid of %u x %u x %u blocks, and 2147483647 x 65535 x 65535 are the most",
+                 grid.x, grid.y, grid.z);
+  }
+  if (config.shared_bytes > allowed_shared_bytes()) {
+    return error(cudaErrorInvalidValue, "%zu bytes of shared memory, and %zu are the most%s",
+                 config.shared_bytes, allowed_shared_bytes(),
+                 config.shared_bytes <= kSharedBytesOptIn ? " without cudaFuncSetAttribute" : "");
+  }
+  int resident = 0;
+  resident_blocks(&resident, static_cast<int>(threads));
+  const std::uint64_t most = std::uint64_t(resident) * settings().multiprocessors;
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  if (config.cooperative && blocks > most) {
+    return error(cudaErrorCooperativeLaunchTooLarge, "%llu blocks, and %llu fit at once",
+                 static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most));
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run_thread,
+                           const std::vector<PointerArgument>& pointers) {
+  if (Block::current()) {
+    fail(report("other", config.where),
+         "a kernel cannot launch a kernel here (CUDA on the CPU does not cover it)");
+  }
+  if (const cudaError_t e = check(config)) {
+    // A call that launches returns the error, <<< >>> cannot.
+    return config.by_call ? e : refuse_launch(e, config.where);
+  }
+  note_launch(config, pointers);
+  if (!is_capturing(config.stream)) note_handed_over("kernel");
+  std::vector<Use> uses;
+  for (const PointerArgument& argument : pointers) {
+    if (const Allocation* a = check_argument(argument, config))
+      uses.push_back({a, argument.writable});
+  }
+  const auto kernel = std::make_shared<Kernel>(Kernel{config, std::move(run_thread)});
+  return enqueue(
+      config.stream, config.where,
+      [kernel] {
+        const std::size_t before = shared_variable_bytes();
+        run_kernel(*kernel);
+        note_kernel(kernel->config, shared_variable_bytes() - before);
+        check_padding(kernel->config.where);
+      },
+      std::move(uses));
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,583 @@
+#include "run/queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "activity.h"
+#include "error.h"
+#include "memory/memory.h"
+#include "report.h"
+#include "settings.h"
+
+namespace cuda_on_cpu {
+
+/// A piece of work: a kernel, a copy, an event.
+struct Work {
+  Where where;
+  std::function<void()> run;
+  std::vector<Use> uses;
+  const char* what = nullptr;  // "copy"; null: a kernel, where it uses any memory, or an event
+  std::vector<std::shared_ptr<Work>> after;  // what must be done before
+  bool done = false, wanted = false, seen = false;
+  int questions = 0;             // how often the host has asked whether it is done
+  const char* beside = nullptr;  // what may run beside a kernel: "ncclSend"
+  bool has_kernel_beside = false;
+
+  bool is_kernel() const { return !uses.empty() && !what; }
+};
+
+/// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
+struct Graph {
+  std::vector<std::shared_ptr<Work>> work;
+  Origin origin;
+  Where destroyed_at;
+};
+struct GraphExec : Graph {};
+
+/// A capture goes on: what was captured, by the stream that began it and those that joined it.
+struct Capture {
+  cudaStream_t origin;
+  Graph graph;
+  std::set<cudaStream_t> unjoined;  // with work that the origin has not waited for
+  bool broken = false;
+};
+
+struct Stream {
+  std::shared_ptr<Work> last;
+  Origin origin;
+  bool blocking = true;  // the default stream waits for it, and it for the default stream
+  std::shared_ptr<Capture> capture;
+};
+
+struct Event {
+  Origin origin;
+  std::shared_ptr<Work> work;
+  std::chrono::steady_clock::time_point time;
+  // Recorded in a capture: by which stream.
+  std::shared_ptr<Capture> capture;
+  cudaStream_t captured_in = nullptr;
+};
+
+namespace {
+
+// These outlive every other object of the program: they are looked at when it ends.
+Stream& default_stream = *new Stream;
+std::vector<Stream*>& streams = *new std::vector<Stream*>;
+std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was issued
+    *new std::vector<std::shared_ptr<Work>>;
+std::set<cudaEvent_t>& events = *new std::set<cudaEvent_t>;
+// Destroyed ones too: their addresses are not given out twice.
+std::set<Graph*>& graphs = *new std::set<Graph*>;
+std::set<GraphExec*>& graph_execs = *new std::set<GraphExec*>;
+const Where* running = nullptr;
+
+// Streams and events that cudaDeviceReset has destroyed. No new one is to stand in their place.
+std::set<const void*>& dropped = *new std::set<const void*>;
+cudaStream_t per_thread = nullptr;  // what cudaStreamPerThread stands for
+
+// How often the answer is "not ready" if work comes as late as it may. A program that asks again
+// and again must see the work done one day. One that asks once must not count on it.
+constexpr int kNotReadyAnswers = 20;
+
+// A GPU's queue is finite too: a launch into a full one waits.
+constexpr std::size_t kQueueLength = 1024;
+
+void finish(Work& work) {
+  running = &work.where;
+  work.run();
+  running = nullptr;
+  work.done = true;
+  work.run = nullptr;
+  work.after.clear();
+  if (work.beside) note_beside(work.beside, work.has_kernel_beside);
+}
+
+/// A piece of work that may go on: all that it has to come after is done. Null: there is none.
+std::shared_ptr<Work> any_ready() {
+  static std::mt19937_64& shuffle = *new std::mt19937_64(settings().seed);
+  std::vector<std::shared_ptr<Work>> ready;
+  for (const auto& work : queue) {
+    const auto done = [](const auto& before) { return before->done; };
+    if (!work->done && std::all_of(work->after.begin(), work->after.end(), done)) {
+      ready.push_back(work);
+    }
+  }
+  if (ready.empty()) return nullptr;
+  return ready[settings().order == Order::reverse ? ready.size() - 1 : shuffle() % ready.size()];
+}
+
+/// Runs what is queued, up to `target` and all that it has to come after; null: all of it. Streams
+/// go on independently of each other, and nobody knows which of them is ahead. So LAB_CPU_ORDER is
+/// theirs, too: forward, each piece of work comes as late as it may, when somebody waits for it;
+/// in reverse, what was queued last comes as soon as it may. By chance, at most `most` pieces run.
+void run_until(const Work* target, std::size_t most = SIZE_MAX) {
+  if (queue.empty() || (target && target->done)) return;
+  open_all_memory();
+  if (settings().order == Order::forward) {
+    for (auto w = queue.rbegin(); w != queue.rend(); ++w) {
+      Work& work = **w;
+      work.wanted |= !target || &work == target;
+      if (!work.wanted) continue;
+      for (const auto& before : work.after) before->wanted = true;
+    }
+    for (const auto& work : queue) {
+      if (work->wanted) finish(*work);
+    }
+  } else {
+    for (; most > 0 && (!target || !target->done); --most) {
+      const auto work = any_ready();
+      if (!work) break;
+      finish(*work);
+    }
+  }
+  std::erase_if(queue, [](const auto& work) { return work->done; });
+  close_memory_to_host();
+}
+
+/// Marks what `work` has to come after, of what is not done.
+void mark_before(const Work& work) {
+  for (const auto& before : work.after) {
+    if (before->done || before->seen) continue;
+    before->seen = true;
+    mark_before(*before);
+  }
+}
+
+/// Of a kernel, or of what may run beside one: whether they may, as neither waits for the other.
+void look_for_company(const std::shared_ptr<Work>& work) {
+  const bool is_kernel = work->is_kernel();
+  if (!is_kernel && !work->beside) return;
+  for (const auto& other : queue) other->seen = false;
+  mark_before(*work);
+  for (const auto& other : queue) {
+    if (other->done || other->seen) continue;
+    if (is_kernel && other->beside) other->has_kernel_beside = true;
+    if (work->beside && other->is_kernel()) work->has_kernel_beside = true;
+  }
+}
+
+/// The host waits; null: for all that is queued. `most`: as in run_until.
+void wait_until(const Work* target, std::size_t most = SIZE_MAX) {
+  const auto is_kernel = [](const auto& work) { return work->is_kernel(); };
+  if (queue.empty() || (target && target->done)) return;
+  run_until(target, most);
+  if (target && !target->done) return;
+  note_wait(std::any_of(queue.begin(), queue.end(), is_kernel));
+}
+
+/// Whether the work is done, as cudaEventQuery answers it. Forward, it runs after enough questions;
+/// in reverse, at the first one; by chance, each question runs one piece of what is queued.
+cudaError_t query(const std::shared_ptr<Work>& work) {
+  if (!work || work->done) return cudaSuccess;
+  if (settings().order != Order::forward || ++work->questions > kNotReadyAnswers) {
+    wait_until(work.get(), settings().order == Order::shuffled ? 1 : SIZE_MAX);
+  }
+  if (work->done) return cudaSuccess;
+  return error(cudaErrorNotReady,
+               "what it asks for may not have ended: cudaEventSynchronize and "
+               "cudaStreamSynchronize wait for it");
+}
+
+std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> run,
+                             std::vector<Use> uses, const char* what = nullptr,
+                             const char* beside = nullptr) {
+  auto work = std::make_shared<Work>();
+  work->where = where;
+  work->run = std::move(run);
+  work->uses = std::move(uses);
+  work->what = what;
+  work->beside = beside;
+  const bool closes = !work->uses.empty();
+  Stream* own = stream ? stream : &default_stream;
+  auto come_after = [&](const Stream& other) {
+    if (other.last && !other.last->done) work->after.push_back(other.last);
+  };
+  come_after(*own);
+  if (!stream) {
+    for (Stream* other : streams) {
+      if (other->blocking) come_after(*other);
+    }
+  } else if (stream->blocking) {
+    come_after(default_stream);
+  }
+  own->last = work;
+  look_for_company(work);
+  queue.push_back(work);
+  if (queue.size() >= kQueueLength) {
+    run_until(nullptr);
+  } else if (closes) {
+    close_memory_to_host();
+  }
+  return work;
+}
+
+bool any_capture() {
+  return std::any_of(streams.begin(), streams.end(), [](Stream* s) { return s->capture; });
+}
+
+/// For a call that waits, which no capture allows.
+cudaError_t refuse_while_capturing(const char* call) {
+  if (!any_capture()) return cudaSuccess;
+  for (Stream* s : streams) {
+    if (s->capture) s->capture->broken = true;
+  }
+  error(cudaErrorStreamCaptureUnsupported,
+        "%s between cudaStreamBeginCapture and cudaStreamEndCapture", call);
+  return because("capture", cudaErrorStreamCaptureUnsupported);
+}
+
+const char* after_reset(const void* handle) {
+  return dropped.count(handle) ? ": cudaDeviceReset has destroyed it" : "";
+}
+
+bool is_stream(cudaStream_t stream) {
+  return !stream || std::find(streams.begin(), streams.end(), stream) != streams.end();
+}
+
+cudaError_t not_a_stream(cudaStream_t stream) {
+  return error(cudaErrorInvalidResourceHandle, "there is no such stream%s", after_reset(stream));
+}
+
+const std::shared_ptr<Work>& last_work(cudaStream_t stream) {
+  return (stream ? stream : &default_stream)->last;
+}
+
+bool is_event(cudaEvent_t event) { return events.count(event) > 0; }
+
+cudaError_t not_an_event(cudaEvent_t event) {
+  if (!event) return error(cudaErrorInvalidResourceHandle, "a null event: was it created?");
+  return error(cudaErrorInvalidResourceHandle, "there is no such event%s", after_reset(event));
+}
+
+/// What is wrong with a graph that is to be used, `made_by` that call.
+template <class G>
+cudaError_t check_graph(G* graph, const std::set<G*>& all, const char* made_by) {
+  if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
+  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s has not made it", made_by);
+  if (graph->destroyed_at.line == 0) return cudaSuccess;
+  return error(cudaErrorInvalidValue, "this graph was destroyed already, at %s",
+               text(graph->destroyed_at).c_str());
+}
+cudaError_t check(cudaGraph_t graph) {
+  return check_graph<Graph>(graph, graphs, "cudaStreamEndCapture");
+}
+cudaError_t check(cudaGraphExec_t exec) {
+  return check_graph<GraphExec>(exec, graph_execs, "cudaGraphInstantiate");
+}
+
+template <class G>
+cudaError_t destroy_graph(G* graph, Where where) {
+  if (!graph) return cudaSuccess;
+  if (auto e = check(graph)) return e;
+  graph->work.clear();
+  graph->destroyed_at = where;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
+                    std::vector<Use> uses, const char* what) {
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (stream && stream->capture) {
+    auto work = std::make_shared<Work>();
+    work->where = where;
+    work->run = std::move(run);
+    work->uses = std::move(uses);
+    work->what = what;
+    stream->capture->graph.work.push_back(work);
+    if (stream != stream->capture->origin) stream->capture->unjoined.insert(stream);
+    return cudaSuccess;
+  }
+  if (!stream && any_capture()) return refuse_while_capturing("work in the default stream");
+  append(stream, where, std::move(run), std::move(uses), what);
+  return cudaSuccess;
+}
+
+cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (any_capture()) return refuse_while_capturing(what);
+  append(stream, {}, std::move(run), {}, nullptr, what);
+  return cudaSuccess;
+}
+
+cudaStream_t stream_per_thread() {
+  if (!per_thread) cudaStreamCreate(&per_thread);
+  return per_thread;
+}
+
+void wait_for_stream(cudaStream_t stream) {
+  if (const auto last = last_work(stream)) wait_until(last.get());
+}
+
+void list_handles(std::vector<Origin>* live) {
+  for (const Stream* stream : streams) live->push_back(stream->origin);
+  for (const Event* event : events) live->push_back(event->origin);
+  const auto add = [&](const auto& all) {
+    for (const Graph* graph : all) {
+      if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
+    }
+  };
+  add(graphs);
+  add(graph_execs);
+}
+
+void drop_handles(Where where) {
+  dropped.insert(streams.begin(), streams.end());
+  dropped.erase(per_thread);
+  dropped.insert(events.begin(), events.end());
+  streams.clear();
+  if (per_thread) streams.push_back(per_thread);
+  events.clear();
+  const auto drop = [&](const auto& all) {
+    for (auto* graph : all) {
+      if (graph->destroyed_at.line > 0) continue;
+      graph->work.clear();
+      graph->destroyed_at = where;
+    }
+  };
+  drop(graphs);
+  drop(graph_execs);
+}
+
+bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
+
+QueuedUse queued_use(const Allocation* memory, const void* address) {
+  QueuedUse found;
+  for (const auto& work : queue) {
+    for (const Use& use : work->uses) {
+      if (use.memory != memory || (found.where && found.writable)) continue;
+      if (address && !use.has(address)) continue;
+      if (!found.where || use.writable) found = {&work->where, use.writable, work->what};
+    }
+  }
+  return found;
+}
+
+Where running_work() { return running ? *running : Where{}; }
+
+std::pair<int, Where> never_waited_for() {
+  int count = 0;
+  Where first;
+  for (const auto& work : queue) {
+    if (work->uses.empty() && !work->where.line) continue;  // an event
+    if (count++ == 0) first = work->where;
+  }
+  return {count, first};
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+// ---- streams ------------------------------------------------------------------------------------
+
+cudaError_t cudaDeviceSynchronize() {
+  if (auto e = refuse_while_capturing("cudaDeviceSynchronize")) return e;
+  wait_until(nullptr);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Where where) {
+  *stream = new Stream;
+  (*stream)->origin = Origin::now("cudaStreamCreate", where);
+  (*stream)->blocking = flags != cudaStreamNonBlocking;
+  streams.push_back(*stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreate(cudaStream_t* stream, Where where) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault, where);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int, Where where) {
+  return cudaStreamCreateWithFlags(stream, flags, where);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (auto e = refuse_while_capturing("cudaStreamSynchronize")) return e;
+  wait_for_stream(stream);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (auto e = refuse_while_capturing("cudaStreamQuery")) return e;
+  return query(last_work(stream));
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (!stream || !is_stream(stream)) return not_a_stream(stream);
+  if (stream == per_thread) {
+    return error(cudaErrorInvalidResourceHandle, "cudaStreamPerThread was not created");
+  }
+  if (auto e = cudaStreamSynchronize(stream)) return e;
+  std::erase(streams, stream);
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_event(event)) return not_an_event(event);
+  if (event->capture) {  // the stream joins the capture, or the origin waits for one that did
+    if (!stream) return refuse_while_capturing("the default stream waits");
+    if (stream == event->capture->origin) {
+      event->capture->unjoined.erase(event->captured_in);
+    } else {
+      stream->capture = event->capture;
+      stream->capture->unjoined.insert(stream);
+    }
+    return cudaSuccess;
+  }
+  if (event->work && !event->work->done) {
+    append(stream, {}, [] {}, {})->after.push_back(event->work);
+  }
+  return cudaSuccess;
+}
+
+// ---- events -------------------------------------------------------------------------------------
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Where where) {
+  *event = new Event;
+  (*event)->origin = Origin::now("cudaEventCreate", where);
+  events.insert(*event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event, Where where) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault, where);
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_event(event)) return not_an_event(event);
+  if (stream && stream->capture) {
+    event->capture = stream->capture;
+    event->captured_in = stream;
+    return cudaSuccess;
+  }
+  event->capture = nullptr;
+  event->work = append(stream, {}, [event] { event->time = std::chrono::steady_clock::now(); }, {});
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (!is_event(event)) return not_an_event(event);
+  if (auto e = refuse_while_capturing("cudaEventSynchronize")) return e;
+  if (event->work) wait_until(event->work.get());
+  return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (!is_event(event)) return not_an_event(event);
+  if (auto e = refuse_while_capturing("cudaEventQuery")) return e;
+  return query(event->work);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (!is_event(event)) return not_an_event(event);
+  if (event->work) run_until(event->work.get());
+  events.erase(event);
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
+  for (const cudaEvent_t event : {start, end}) {
+    if (!is_event(event)) return not_an_event(event);
+  }
+  if (!start->work || !end->work) {
+    return error(cudaErrorInvalidResourceHandle, "an event that was not recorded");
+  }
+  if (!start->work->done || !end->work->done) {
+    return error(cudaErrorNotReady, "wait for the event first: cudaEventSynchronize");
+  }
+  *ms = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+  return cudaSuccess;
+}
+
+// ---- graphs -------------------------------------------------------------------------------------
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  if (!stream) {
+    return error(cudaErrorStreamCaptureUnsupported, "the default stream cannot be captured");
+  }
+  if (!is_stream(stream)) return not_a_stream(stream);
+  if (stream->capture) return error(cudaErrorIllegalState, "the stream is being captured already");
+  stream->capture = std::make_shared<Capture>();
+  stream->capture->origin = stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Where where) {
+  *graph = nullptr;
+  if (!stream || !is_stream(stream)) return not_a_stream(stream);
+  const auto capture = stream->capture;
+  if (!capture) return error(cudaErrorIllegalState, "the stream is not being captured");
+  if (capture->origin != stream) {
+    return error(cudaErrorStreamCaptureUnmatched, "another stream began the capture");
+  }
+  for (Stream* s : streams) {
+    if (s->capture == capture) s->capture = nullptr;
+  }
+  if (capture->broken) return error(cudaErrorStreamCaptureInvalidated, "a call in it had to wait");
+  if (!capture->unjoined.empty()) {
+    return error(cudaErrorStreamCaptureUnjoined,
+                 "a second stream has work that the first does not wait for");
+  }
+  *graph = new Graph(capture->graph);
+  (*graph)->origin = Origin::now("cudaStreamEndCapture", where);
+  graphs.insert(*graph);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long,
+                                 Where where) {
+  if (auto e = check(graph)) return e;
+  *exec = new GraphExec{*graph};
+  (*exec)->origin = Origin::now("cudaGraphInstantiate", where);
+  graph_execs.insert(*exec);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags, Where where) {
+  return cudaGraphInstantiate(exec, graph, flags, where);
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*, char*,
+                                 std::size_t, Where where) {
+  return cudaGraphInstantiate(exec, graph, 0, where);
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  if (auto e = check(exec)) return e;
+  if (auto e = check(graph)) return e;
+  const bool same = std::equal(exec->work.begin(), exec->work.end(), graph->work.begin(),
+                               graph->work.end(), [](const auto& a, const auto& b) {
+                                 return a->is_kernel() == b->is_kernel() && a->what == b->what;
+                               });
+  if (info) *info = {};
+  if (same) {
+    exec->work = graph->work;
+    return cudaSuccess;
+  }
+  if (info) info->result = cudaGraphExecUpdateErrorTopologyChanged;
+  return error(cudaErrorGraphExecUpdateFailure, "the two graphs have other nodes");
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return check(exec); }
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (auto e = check(exec)) return e;
+  note_handed_over("graph");
+  for (const auto& work : exec->work) {
+    if (auto e = enqueue(stream, work->where, work->run, work->uses, work->what)) return e;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  if (auto e = check(graph)) return e;
+  if (nodes) return error(cudaErrorNotSupported, "only the count of nodes can be had");
+  *count = graph->work.size();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph, Where where) { return destroy_graph(graph, where); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec, Where where) {
+  return destroy_graph(exec, where);
+}

@@ -1,0 +1,147 @@
+// Spreads the blocks of a kernel over the cores of the CPU.
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "memory/faults.h"
+#include "report.h"
+#include "run/block.h"
+#include "settings.h"
+#include "watcher.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+/// In which order the blocks get their turn: the k-th is number(k).
+class BlockOrder {
+ public:
+  explicit BlockOrder(std::uint64_t count) : count_(count) {
+    if (settings().order != Order::shuffled) return;
+    // Steps of a length that has no divisor with the count in common come everywhere once.
+    first_ = settings().seed % count;
+    step_ = (count * 5 / 8 + settings().seed % 97) % count;
+    while (step_ == 0 || std::gcd(step_, count) != 1) ++step_;
+  }
+  std::uint64_t number(std::uint64_t k) const {
+    if (settings().order == Order::forward) return k;
+    if (settings().order == Order::reverse) return count_ - 1 - k;
+    return (first_ + k * (step_ % count_)) % count_;
+  }
+
+ private:
+  std::uint64_t count_, first_ = 0, step_ = 1;
+};
+
+/// What one worker does of a kernel: it takes block after block.
+void run_blocks(const Kernel& kernel, const BlockOrder& order, std::atomic<std::uint64_t>& next) {
+  thread_local std::unique_ptr<Block> block;
+  if (!block) block = std::make_unique<Block>();
+  const std::uint64_t count = kernel.blocks();
+  for (std::uint64_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+    block->begin(kernel, order.number(k));
+    block->run();
+  }
+}
+
+/// The workers beside the one that launches. They sleep between kernels.
+class Pool {
+ public:
+  explicit Pool(int size) {
+    try {
+      for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      fail("no %d workers can be had: %s: set LAB_CPU_WORKERS to fewer", size + 1, error.what());
+    }
+  }
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      quit_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  /// Runs `job` on every worker and here, and waits for all.
+  void run(const std::function<void()>& job) {
+    {
+      const std::lock_guard lock(mutex_);
+      job_ = &job;
+      busy_ = static_cast<int>(threads_.size());
+      ++round_;
+    }
+    wake_.notify_all();
+    job();
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return busy_ == 0; });
+  }
+
+ private:
+  void work() {
+    handle_faults_on_this_thread();
+    std::unique_lock lock(mutex_);
+    for (int seen = 0;;) {
+      wake_.wait(lock, [&] { return quit_ || round_ != seen; });
+      if (quit_) return;
+      seen = round_;
+      lock.unlock();
+      (*job_)();
+      lock.lock();
+      if (--busy_ == 0) idle_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  const std::function<void()>* job_ = nullptr;
+  int busy_ = 0, round_ = 0;
+  bool quit_ = false;
+  std::vector<std::thread> threads_;
+};
+
+/// All blocks side by side, on one worker: each runs until it waits for the others.
+void run_cooperatively(const Kernel& kernel, const BlockOrder& order) {
+  const std::uint64_t count = kernel.blocks();
+  std::vector<std::unique_ptr<Block>> blocks;
+  for (std::uint64_t k = 0; k < count; ++k) {
+    blocks.push_back(std::make_unique<Block>());
+    blocks.back()->begin(kernel, order.number(k));
+  }
+  for (;;) {
+    std::uint64_t finished = 0;
+    for (const auto& block : blocks) finished += block->run();
+    if (finished == count) return;
+    // A block that has returned does not come to the barrier again.
+    if (finished > 0) blocks.front()->fail_some_returned();
+    if (watcher()) watcher()->grid_synchronises();
+  }
+}
+
+}  // namespace
+
+void run_kernel(const Kernel& kernel) {
+  handle_faults();
+  const BlockOrder order(kernel.blocks());
+  if (watcher()) watcher()->kernel_begins(kernel);
+  if (kernel.config.cooperative) {
+    run_cooperatively(kernel, order);
+  } else {
+    std::atomic<std::uint64_t> next{0};
+    if (settings().workers == 1 || kernel.blocks() == 1) {
+      run_blocks(kernel, order, next);
+    } else {
+      static Pool pool(settings().workers - 1);
+      pool.run([&] { run_blocks(kernel, order, next); });
+    }
+  }
+  if (watcher()) watcher()->kernel_ends();
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,331 @@
+#include "explain/looks/cells.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kPictureWidth = 40, kPictureHeight = 20;
+constexpr int kMaxPeriod = 512;
+constexpr int kSmallestOddPeriod = 9;
+constexpr std::size_t kLinesShown = 4;
+
+bool consecutive(const std::vector<int>& numbers) {
+  return numbers.back() - numbers.front() + 1 == static_cast<int>(numbers.size());
+}
+
+std::string list_some(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t k = 0; k < numbers.size() && k < kLinesShown; ++k) {
+    text += (k ? ", " : "") + std::to_string(numbers[k]);
+  }
+  return text + (numbers.size() > kLinesShown ? " ..." : "");
+}
+
+/// The remainders by `period` of the lines, if these are all interior lines with such remainders.
+std::vector<int> remainders(const std::vector<int>& lines, int period, int n) {
+  std::vector<char> wanted(period, 0);
+  for (int line : lines) wanted[line % period] = 1;
+  std::size_t expected = 0;
+  for (int line = 1; line < n - 1; ++line) expected += wanted[line % period];
+  std::vector<int> result;
+  if (expected != lines.size()) return result;
+  for (int r = 0; r < period; ++r) {
+    if (wanted[r]) result.push_back(r);
+  }
+  return result;
+}
+
+/// Looks for the smallest period that at least two blocks show.
+void find_period(Lines* lines) {
+  auto has = [&](int period) {
+    const std::vector<int> classes = remainders(lines->at, period, lines->n);
+    const int count = static_cast<int>(classes.size());
+    if (count == 0 || count == period) return false;
+    // Many remainders with gaps between them are no pattern that says anything.
+    if (count != period - 1 && !consecutive(classes) && 4 * count > period) return false;
+    lines->kind = Lines::kPeriodic;
+    lines->period = period;
+    lines->classes = classes;
+    return true;
+  };
+  for (int period = 2; period <= kMaxPeriod && 2 * period <= lines->n; period *= 2) {
+    if (has(period)) return;
+  }
+  // Another number of lines a block: then the first of them, the last, or both.
+  const int second = lines->at.size() > 1 ? lines->at[1] : 0, first = lines->at[0];
+  for (int period : {first, first + 1, second - first}) {
+    if (period < kSmallestOddPeriod || 2 * period > lines->n || !has(period)) continue;
+    const std::vector<int>& classes = lines->classes;
+    const bool ends = std::all_of(classes.begin(), classes.end(),
+                                  [&](int r) { return r == 0 || r == period - 1; });
+    if (ends) return;
+    lines->kind = Lines::kOther;
+  }
+}
+
+std::string periodic_words(const Lines& lines, const char* noun) {
+  const std::vector<int>& classes = lines.classes;
+  std::string which;
+  if (classes.size() == 1) {
+    which = format("with %c %% %d == %d", lines.letter, lines.period, classes[0]);
+  } else if (static_cast<int>(classes.size()) == lines.period - 1) {
+    const int all = lines.period * (lines.period - 1) / 2;
+    const int missing = all - std::accumulate(classes.begin(), classes.end(), 0);
+    which = format("with %c %% %d != %d", lines.letter, lines.period, missing);
+  } else if (consecutive(classes)) {
+    which = format("with %c %% %d from %d to %d", lines.letter, lines.period, classes.front(),
+                   classes.back());
+  } else {
+    which = format("with %c %% %d in {", lines.letter, lines.period) + list_some(classes) + "}";
+  }
+  return format("the %s ", noun) + which +
+         format(" (%c = %s)", lines.letter, list_some(lines.at).c_str());
+}
+
+/// Whether the columns (or rows) that miss one point all miss it in the same row (or column): that
+/// is no chance.
+bool miss_one_line(const Cells& cells, const std::vector<int>& counts, bool columns) {
+  constexpr int kNoChance = 3;
+  const int n = cells.n();
+  std::vector<int> missing(n, 0);
+  for (int line = 1; line < n - 1; ++line) {
+    if (counts[line] != n - 3) continue;
+    for (int k = 1; k < n - 1; ++k)
+      missing[k] += !(columns ? cells.has(line, k) : cells.has(k, line));
+  }
+  return *std::max_element(missing.begin(), missing.end()) >= kNoChance;
+}
+
+}  // namespace
+
+std::size_t Cells::count() const { return std::count(in_.begin(), in_.end(), 1); }
+
+Cells Cells::interior() const {
+  Cells result(n_);
+  for (int j = 1; j < n_ - 1; ++j) {
+    for (int i = 1; i < n_ - 1; ++i) {
+      if (has(i, j)) result.add(i, j);
+    }
+  }
+  return result;
+}
+
+Cells Cells::boundary() const {
+  Cells result(n_);
+  for (int k = 0; k < n_; ++k) {
+    for (int end : {0, n_ - 1}) {
+      if (has(k, end)) result.add(k, end);
+      if (has(end, k)) result.add(end, k);
+    }
+  }
+  return result;
+}
+
+Lines describe_lines(const std::vector<int>& lines, char letter, int n) {
+  Lines result;
+  result.letter = letter;
+  result.n = n;
+  result.at = lines;
+  if (lines.empty()) return result;
+  const bool first = lines.front() == 1, last = lines.back() == n - 2;
+  if (consecutive(lines)) {
+    result.kind = first && last       ? Lines::kAll
+                  : lines.size() == 1 ? Lines::kOne
+                  : first             ? Lines::kFirst
+                  : last              ? Lines::kLast
+                                      : Lines::kRange;
+    return result;
+  }
+  result.kind = Lines::kOther;
+  find_period(&result);
+  return result;
+}
+
+std::string Lines::words() const {
+  const char* one = letter == 'i' ? "column" : "row";
+  const char* many = letter == 'i' ? "columns" : "rows";
+  const int count = static_cast<int>(at.size());
+  switch (kind) {
+    case kNone:
+      return format("no %s", one);
+    case kAll:
+      return format("all interior %s", many);
+    case kOne:
+      if (at[0] == 1) return format("the first interior %s, %c = 1", one, letter);
+      if (at[0] == n - 2) return format("the last interior %s, %c = %d", one, letter, at[0]);
+      return format("the %s %c = %d", one, letter, at[0]);
+    case kFirst:
+      return format("the first %d interior %s, %c = 1..%d", count, many, letter, at.back());
+    case kLast:
+      return format("the last %d interior %s, %c = %d..%d", count, many, letter, at[0], at.back());
+    case kRange:
+      return format("the %s %c = %d..%d", many, letter, at[0], at.back());
+    case kPeriodic:
+      return periodic_words(*this, many);
+    case kOther:
+      break;
+  }
+  return format("%d %s, %c = %s", count, many, letter, list_some(at).c_str());
+}
+
+bool Lines::behind_whole_blocks(int* block) const {
+  if (at.empty() || at.back() != n - 2 || !consecutive(at)) return false;
+  for (int size : {32, 16, 64, 128, 256, 512, 1024, 8}) {
+    if (at.front() == n - n % size && n >= size) {
+      *block = size;
+      return true;
+    }
+  }
+  return false;
+}
+
+Pattern find_pattern(const Cells& cells) {
+  const int n = cells.n(), inside = n - 2;
+  std::vector<int> in_column(n, 0), in_row(n, 0);
+  std::size_t total = 0;
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if (!cells.has(i, j)) continue;
+      ++in_column[i];
+      ++in_row[j];
+      ++total;
+    }
+  }
+  // A value may be right by chance, once.
+  auto lines = [&](const std::vector<int>& counts, char letter, int least) {
+    std::vector<int> at;
+    for (int k = 1; k < n - 1; ++k) {
+      if (counts[k] >= least) at.push_back(k);
+    }
+    return describe_lines(at, letter, n);
+  };
+  const int nearly_all = inside > 8 ? inside - 1 : inside;
+  Pattern result;
+  if (total == 0) return result;
+  result.columns =
+      lines(in_column, 'i', miss_one_line(cells, in_column, true) ? inside : nearly_all);
+  result.rows = lines(in_row, 'j', miss_one_line(cells, in_row, false) ? inside : nearly_all);
+  if (result.columns.kind == Lines::kAll || result.rows.kind == Lines::kAll) {
+    result.kind = Pattern::kAll;
+    return result;
+  }
+  const std::size_t columns = result.columns.at.size(), rows = result.rows.at.size();
+  const std::size_t of_union = (columns + rows) * inside - columns * rows;
+  if (of_union >= total && of_union - total <= columns + rows) {
+    result.kind = rows == 0 ? Pattern::kColumns : columns == 0 ? Pattern::kRows : Pattern::kUnion;
+    return result;
+  }
+  // Like the squares of one colour of a chessboard?
+  std::size_t even = 0, of_even = 0;
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if ((i + j) % 2 != 0) continue;
+      ++of_even;
+      even += cells.has(i, j);
+    }
+  }
+  const std::size_t of_odd = static_cast<std::size_t>(inside) * inside - of_even;
+  if (inside > 8 && even == total && of_even - total <= static_cast<std::size_t>(inside) / 8) {
+    result.kind = Pattern::kEvenSum;
+    return result;
+  }
+  if (inside > 8 && even == 0 && of_odd - total <= static_cast<std::size_t>(inside) / 8) {
+    result.kind = Pattern::kOddSum;
+    return result;
+  }
+  // Not whole lines: which lines have a point at all?
+  const Lines any_column = lines(in_column, 'i', 1), any_row = lines(in_row, 'j', 1);
+  const bool some_columns = any_column.kind != Lines::kAll, some_rows = any_row.kind != Lines::kAll;
+  result.columns = any_column;
+  result.rows = any_row;
+  if (some_columns && some_rows && any_column.at.size() * any_row.at.size() == total) {
+    result.kind = Pattern::kRectangle;
+  } else if (some_columns && any_column.kind != Lines::kOther && !some_rows) {
+    result.kind = Pattern::kInColumns;
+  } else if (some_rows && any_row.kind != Lines::kOther && !some_columns) {
+    result.kind = Pattern::kInRows;
+  } else {
+    result.kind = Pattern::kOther;
+  }
+  return result;
+}
+
+std::string Pattern::words() const {
+  switch (kind) {
+    case kNone:
+      return "no point";
+    case kAll:
+      return "the whole interior";
+    case kColumns:
+      return columns.words();
+    case kRows:
+      return rows.words();
+    case kUnion:
+      return columns.words() + ", and " + rows.words();
+    case kRectangle:
+      return "the points where " + columns.words() + ", and " + rows.words() + ", cross";
+    case kInColumns:
+      return "points in " + columns.words();
+    case kInRows:
+      return "points in " + rows.words();
+    case kEvenSum:
+    case kOddSum:
+      return std::string("every second point, those with an ") +
+             (kind == kEvenSum ? "even" : "odd") + " i + j";
+    case kOther:
+      break;
+  }
+  return "some points";
+}
+
+int same_in_every_block(const Cells& cells) {
+  const int n = cells.n();
+  for (int period = 4; period <= 128 && 2 * period <= n; period *= 2) {
+    std::vector<int> points(period * period, 0), wrong(period * period, 0);
+    // Of whole blocks alone, and not of the ring beside the boundary.
+    const int end = n - n % period;
+    for (int j = 1; j < std::min(end, n - 1); ++j) {
+      for (int i = 1; i < std::min(end, n - 1); ++i) {
+        const int k = j % period * period + i % period;
+        ++points[k];
+        wrong[k] += cells.has(i, j);
+      }
+    }
+    bool same = true;
+    int classes = 0;
+    for (int k = 0; k < period * period && same; ++k) {
+      same = wrong[k] == 0 || wrong[k] == points[k];
+      classes += wrong[k] > 0;
+    }
+    if (same && classes > 0 && classes < period * period) return period;
+  }
+  return 0;
+}
+
+std::vector<std::string> picture(const Cells& cells) {
+  const int n = cells.n();
+  const int points_x = (n + kPictureWidth - 1) / kPictureWidth;
+  const int points_y = (n + kPictureHeight - 1) / kPictureHeight;
+  std::vector<std::string> lines;
+  for (int top = (n - 1) / points_y; top >= 0; --top) {
+    std::string line;
+    for (int left = 0; left < n; left += points_x) {
+      bool any = false, all = true;
+      for (int j = top * points_y; j < std::min(n, (top + 1) * points_y); ++j) {
+        for (int i = left; i < std::min(n, left + points_x); ++i) {
+          any |= cells.has(i, j);
+          all &= cells.has(i, j) || cells.is_boundary(i, j);
+        }
+      }
+      line += !any ? '.' : all ? '#' : '+';
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace validate

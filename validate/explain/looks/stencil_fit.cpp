@@ -1,0 +1,201 @@
+#include "explain/looks/stencil_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr std::size_t kMaxEquations = 3000;
+constexpr double kZero = 1e-5;  // a factor below it is noise
+
+const char* name_of(int di, int dj) {
+  static constexpr const char* kNames[3][3] = {{"south-west", "south", "south-east"},
+                                               {"west", "the point itself", "east"},
+                                               {"north-west", "north", "north-east"}};
+  return std::abs(di) <= 1 && std::abs(dj) <= 1 ? kNames[dj + 1][di + 1] : nullptr;
+}
+
+/// A simple number that is `value` but for rounding; `value` where there is none.
+double simple(double value) {
+  for (int denominator : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 100}) {
+    const double rounded = std::round(value * denominator) / denominator;
+    if (std::fabs(value - rounded) < 2e-6) return rounded;
+  }
+  return value;
+}
+
+/// Solves a x = b, a symmetric with `size` columns; returns false where it has no clear solution.
+bool solve(std::vector<double> a, std::vector<double> b, int size, std::vector<double>* x) {
+  double largest = 0;
+  for (int k = 0; k < size; ++k) largest = std::max(largest, a[k * size + k]);
+  for (int k = 0; k < size; ++k) {
+    int pivot = k;
+    for (int row = k + 1; row < size; ++row) {
+      if (std::fabs(a[row * size + k]) > std::fabs(a[pivot * size + k])) pivot = row;
+    }
+    if (!(std::fabs(a[pivot * size + k]) > 1e-6 * largest)) return false;
+    for (int column = 0; column < size; ++column) {
+      std::swap(a[k * size + column], a[pivot * size + column]);
+    }
+    std::swap(b[k], b[pivot]);
+    for (int row = k + 1; row < size; ++row) {
+      const double factor = a[row * size + k] / a[k * size + k];
+      for (int column = k; column < size; ++column) {
+        a[row * size + column] -= factor * a[k * size + column];
+      }
+      b[row] -= factor * b[k];
+    }
+  }
+  x->assign(size, 0.0);
+  for (int k = size - 1; k >= 0; --k) {
+    double sum = b[k];
+    for (int column = k + 1; column < size; ++column) sum -= a[k * size + column] * (*x)[column];
+    (*x)[k] = sum / a[k * size + k];
+  }
+  return true;
+}
+
+class Fitter {
+ public:
+  Fitter(const std::vector<float>& before, const std::vector<float>& after, const Cells& cells)
+      : before_(before), after_(after), cells_(cells), n_(cells.n()) {}
+
+  StencilFit fit(std::vector<Term> terms) const {
+    StencilFit result;
+    const int size = static_cast<int>(terms.size());
+    const std::vector<std::pair<int, int>> points = points_for(terms);
+    if (points.size() < 2 * terms.size()) return result;
+    std::vector<double> a(size * size, 0.0), b(size, 0.0), values(size);
+    const std::size_t stride = points.size() / kMaxEquations + 1;
+    for (std::size_t p = 0; p < points.size(); p += stride) {
+      const auto [i, j] = points[p];
+      for (int k = 0; k < size; ++k) values[k] = value(terms[k], i, j);
+      for (int k = 0; k < size; ++k) {
+        b[k] += values[k] * at(after_, i, j);
+        for (int m = 0; m < size; ++m) a[k * size + m] += values[k] * values[m];
+      }
+    }
+    std::vector<double> x;
+    if (!solve(a, b, size, &x)) return result;
+    for (int k = 0; k < size; ++k) {
+      terms[k].factor = simple(x[k]);
+      if (std::fabs(x[k]) > kZero) result.terms.push_back(terms[k]);
+    }
+    result.found = explains_all(result.terms, points.size());
+    return result;
+  }
+
+ private:
+  double at(const std::vector<float>& field, int i, int j) const {
+    return field[static_cast<std::size_t>(j) * n_ + i];
+  }
+  bool inside(int i, int j) const { return i >= 0 && j >= 0 && i < n_ && j < n_; }
+  double value(const Term& term, int i, int j) const {
+    return at(term.new_field ? after_ : before_, i + term.di, j + term.dj);
+  }
+  bool in_reach(const std::vector<Term>& terms, int i, int j) const {
+    return std::all_of(terms.begin(), terms.end(),
+                       [&](const Term& t) { return inside(i + t.di, j + t.dj); });
+  }
+
+  std::vector<std::pair<int, int>> points_for(const std::vector<Term>& terms) const {
+    std::vector<std::pair<int, int>> points;
+    for (int j = 1; j < n_ - 1; ++j) {
+      for (int i = 1; i < n_ - 1; ++i) {
+        if (!cells_.has(i, j) || !in_reach(terms, i, j)) continue;
+        // Values that are none would spoil all sums.
+        if (!std::isfinite(at(after_, i, j))) return {};
+        points.push_back({i, j});
+      }
+    }
+    return points;
+  }
+
+  /// Of all points whose terms lie inside of the field; at least as many as were fitted.
+  bool explains_all(const std::vector<Term>& terms, std::size_t at_least) const {
+    double largest = 0;
+    for (float v : before_) largest = std::max(largest, std::fabs(static_cast<double>(v)));
+    std::size_t explained = 0;
+    for (int j = 1; j < n_ - 1; ++j) {
+      for (int i = 1; i < n_ - 1; ++i) {
+        if (!cells_.has(i, j) || !in_reach(terms, i, j)) continue;
+        double sum = 0, size = 0;
+        for (const Term& term : terms) {
+          sum += term.factor * value(term, i, j);
+          size += std::fabs(term.factor);
+        }
+        // Four roundings or so; and false for NaN.
+        const double bound = 1e-6 * largest * std::max(1.0, size);
+        if (!(std::fabs(sum - at(after_, i, j)) <= bound)) return false;
+        ++explained;
+      }
+    }
+    return explained >= at_least;
+  }
+
+  const std::vector<float>& before_;
+  const std::vector<float>& after_;
+  const Cells& cells_;
+  const int n_;
+};
+
+}  // namespace
+
+std::string Term::words() const {
+  const char* name = name_of(di, dj);
+  return (name ? name : format("point (i%+d, j%+d)", di, dj)) + (new_field ? " (new)" : "");
+}
+
+std::string StencilFit::words() const {
+  if (terms.empty()) return "0";
+  std::string text;
+  std::vector<char> said(terms.size(), 0);
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    if (said[k]) continue;
+    // All with the same factor together.
+    std::string names;
+    int count = 0;
+    for (std::size_t m = k; m < terms.size(); ++m) {
+      if (said[m] || std::fabs(terms[m].factor - terms[k].factor) > kZero) continue;
+      said[m] = 1;
+      names += (count++ ? " + " : "") + terms[m].words();
+    }
+    if (count > 1) names = "(" + names + ")";
+    const double factor = terms[k].factor;
+    text += text.empty() ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
+    text += format("%.4g ", std::fabs(factor)) + names;
+  }
+  return text;
+}
+
+StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,
+                       const Cells& cells) {
+  const Fitter fitter(before, after, cells);
+  // In the order in which the steps have them: east, north, west, south.
+  std::vector<Term> both;
+  for (bool new_field : {false, true}) {
+    for (const auto& [di, dj] : {std::pair{1, 0}, {0, 1}, {-1, 0}, {0, -1}}) {
+      both.push_back({di, dj, 0, new_field});
+    }
+  }
+  both.insert(both.begin() + 4, {0, 0, 0, false});
+  std::vector<Term> old_only(both.begin(), both.begin() + 5);
+  for (int dj = -2; dj <= 2; ++dj) {
+    for (int di = -2; di <= 2; ++di) {
+      if (std::abs(di) + std::abs(dj) > 1) old_only.push_back({di, dj, 0, false});
+    }
+  }
+  const StencilFit simple_fit = fitter.fit(old_only);
+  if (simple_fit.found) return simple_fit;
+  // Where the wrong points are all beside the field's edge, the wide neighbourhood is not there.
+  std::vector<Term> narrow(both.begin(), both.begin() + 5);
+  const StencilFit narrow_fit = fitter.fit(narrow);
+  return narrow_fit.found ? narrow_fit : fitter.fit(both);
+}
+
+}  // namespace validate

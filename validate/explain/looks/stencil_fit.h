@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "explain/looks/cells.h"
+
+namespace validate {
+
+/// A point near the one that is computed, and what it is multiplied by.
+struct Term {
+  int di, dj;                 ///< its distance
+  double factor;              ///< rounded to a simple number where it is one but for rounding
+  bool new_field;             ///< of the field that the sweep writes, not the one that it reads
+  std::string words() const;  ///< "north"
+};
+
+/// A sum of terms that gives every one of some points.
+struct StencilFit {
+  bool found = false;
+  std::vector<Term> terms;
+  /// "0.5 west + 0.25 (north + south)".
+  std::string words() const;
+};
+
+/// Fits, by least squares, the 25 points around each point of `cells` in the field `before`, or
+/// else the five nearest ones there and four in `after`, to its value in `after`. Both fields are
+/// n x n, row j outer. Only a fit that gives every point (those aside whose terms lie outside of
+/// the field) but for rounding counts.
+StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,
+                       const Cells& cells);
+
+}  // namespace validate
