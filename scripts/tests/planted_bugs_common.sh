@@ -6,10 +6,10 @@
 # program is called by.
 
 # first_of_entries: of the bank of wrong programs the first patch of each entry of the catalogue of mistakes, which its
-# line `# rule: NAME` names, a path a line.
+# line `# rule: NAME` names, a path a line. One with a line `# slow: WHY` above that is none of them.
 first_of_entries() {
   # shellcheck disable=SC2154  # lib.sh sets it
-  awk '/^# rule: / && $3 != "none" && !seen[$3]++ { print FILENAME }' "$source_dir"/validate/tests/bank/wrong/*/*.patch
+  awk '/^# slow: ./ { slow[FILENAME] } /^# rule: / && !(FILENAME in slow) && $3 != "none" && !seen[$3]++ { print FILENAME }' "$source_dir"/validate/tests/bank/wrong/*/*.patch
 }
 
 # all_variants SOURCE-FILE NAME...: the program's source, from $temp/NAME/SOURCE-FILE.
