@@ -9,8 +9,9 @@ foreach(library lab lab_warnings cuda_on_cpu cuda_on_cpu_asan cuda_on_cpu_watche
   endif()
 endforeach()
 add_executable(cuda_to_cpp ALIAS prebuilt_cuda_to_cpp)
+include(lab/cpu/cmake/add_executable.cmake)
 add_library(lab_nvtx INTERFACE)
-target_include_directories(lab_nvtx SYSTEM INTERFACE lab/cpu/include)
+target_include_directories(lab_nvtx SYSTEM INTERFACE lab/cpu/include lab/cpu/formats)
 
 # These are called by where they stand.
 foreach(program validate goals ladder)

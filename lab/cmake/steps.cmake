@@ -40,7 +40,7 @@ function(lab_add_step kind step)
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${source} -DSTAMP=${stamp} -P ${LAB_CONTENT_STAMP}
     BYPRODUCTS ${stamp} VERBATIM)
   if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
-    lab_add_step_on_cpu(${kind} ${step} ${source} ${folder} ${stamp})
+    lab_add_step_on_cpu(${kind} ${step} ${source} ${stamp})
     if(NOT LAB_HAVE_CUDA)
       return()
     endif()
@@ -75,29 +75,16 @@ endfunction()
 
 # The same step by a plain C++ compiler (lab/cpu): TARGET_cpu, and on demand TARGET_cpu_asan with
 # AddressSanitizer and TARGET_cpu_watched, which finds races and counts.
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cpu)
-function(lab_add_step_on_cpu kind step source folder stamp)
+function(lab_add_step_on_cpu kind step source stamp)
   set(target ${kind}_${step}_cpu)
-  set(cpp ${CMAKE_BINARY_DIR}/cpu/${kind}_${step}.cpp)
-  add_custom_command(OUTPUT ${cpp}
-    COMMAND cuda_to_cpp ${source} ${cpp}
-    DEPENDS ${source} ${stamp} cuda_to_cpp
-    COMMENT "C++ of ${kind}s/${step}/${LAB_STEP_${step}_SOURCE}"
-    VERBATIM)
-  # The variants share the file: one target makes it.
-  add_custom_target(${target}_source DEPENDS ${cpp})
-  add_dependencies(${target}_source ${kind}_${step}_content)
+  cuda_on_cpu_add_executable(${target} ${source} ON_DEMAND
+    CPP ${CMAKE_BINARY_DIR}/cpu/${kind}_${step}.cpp DEPENDS ${stamp} ${kind}_${step}_content)
   foreach(variant "" _asan _watched)
-    add_executable(${target}${variant} EXCLUDE_FROM_ALL ${cpp})
-    add_dependencies(${target}${variant} ${target}_source)
     target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
     if(LAB_STEP_${step}_RANKS)
       target_link_libraries(${target}${variant} PRIVATE lab_ranks_on_cpu${variant})
     endif()
-    target_link_libraries(${target}${variant} PRIVATE lab lab_warnings cuda_on_cpu${variant})
-    # -g1: a fault names its line. The exercise's own folder: for headers of the learner's. Hints for
-    # another compiler (#pragma unroll) are no mistake.
-    target_compile_options(${target}${variant} PRIVATE -g1 "SHELL:-iquote \"${folder}\"" -Wno-unknown-pragmas)
+    target_link_libraries(${target}${variant} PRIVATE lab lab_warnings)
     set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target}${variant})
   endforeach()
   add_dependencies(${kind}s_on_cpu ${target})

@@ -6,13 +6,23 @@
 
 #include <unistd.h>
 
+#include <cuda_on_cpu/program.h>
 #include <cuda_on_cpu/report_file.h>
 #include <lab/exit_codes.h>
+#include <lab/short_path.h>
 
 namespace lab {
 namespace {
 std::string program_name = "jacobi";
 Job job;
+
+// CUDA on the CPU names files as the lab does, and ends the program as `fail` ends it.
+[[maybe_unused]] const bool handed_in = [] {
+  cuda_on_cpu::program.file_name = short_path;
+  cuda_on_cpu::program.not_its_own = "/lab/include/lab/cuda_check.h";
+  cuda_on_cpu::program.words_before_the_end = [] { return words_before_the_end(kExitCudaError); };
+  return true;
+}();
 
 [[noreturn]] void end_program(ExitCode code, Report report, const char* format, va_list arguments) {
   std::fflush(stdout);

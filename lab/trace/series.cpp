@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include <cuda_on_cpu/rows.h>
+#include <cuda_on_cpu/trace_row.h>
+
 namespace trace {
 
 Series::Summary Series::summarize() const {
@@ -72,6 +75,31 @@ void print_kernel_facts(const std::vector<Row>& rows) {
   }
 }
 
+cuda_on_cpu::TraceRow in_columns(const Table& table, const Row& row) {
+  const Series::Summary s = row.series.summarize();
+  cuda_on_cpu::TraceRow all;
+  all.table = table.name;
+  all.name = row.name;
+  all.count = static_cast<double>(row.series.count());
+  all.total_ns = std::round(row.series.total());
+  all.mean_ns = s.mean;
+  all.median_ns = s.median;
+  all.min_ns = std::round(s.min);
+  all.max_ns = std::round(s.max);
+  all.deviation_ns = s.deviation;
+  all.bytes = row.series.bytes();
+  if (row.is_kernel) {
+    const KernelFacts& k = row.kernel;
+    all.grid = shape(k.grid);
+    all.block = shape(k.block);
+    all.registers = std::to_string(k.registers);
+    all.static_shared = std::to_string(k.static_shared);
+    all.dynamic_shared = std::to_string(k.dynamic_shared);
+    all.local = std::to_string(k.local);
+  }
+  return all;
+}
+
 }  // namespace
 
 void print_tables(std::vector<Table> tables) {
@@ -84,40 +112,20 @@ void print_tables(std::vector<Table> tables) {
 }
 
 bool write_tables(const std::vector<Table>& tables, const std::string& path) {
-  const std::string aside = path + ".partial";
-  std::FILE* file = std::fopen(aside.c_str(), "w");
-  if (!file) return false;
-  std::fprintf(file,
-               "table\tname\tcount\ttotal_ns\tmean_ns\tmedian_ns\tmin_ns\tmax_ns\tdeviation_ns\t"
-               "bytes\tgrid\tblock\tregisters\tstatic_shared\tdynamic_shared\tlocal\n");
+  std::string lines;
   for (const Table& table : tables) {
     std::vector<Row> rows = table.rows;
     sort_by_cost(&rows);
-    for (const Row& row : rows) {
-      const Series::Summary s = row.series.summarize();
-      std::string name = row.name;
-      for (char& c : name) {
-        if (c == '\t' || c == '\n') c = ' ';
-      }
-      std::fprintf(file, "%s\t%s\t%zu\t%.0f\t%.1f\t%.1f\t%.0f\t%.0f\t%.1f\t%.0f",
-                   table.name.c_str(), name.c_str(), row.series.count(), row.series.total(), s.mean,
-                   s.median, s.min, s.max, s.deviation, row.series.bytes());
-      if (row.is_kernel) {
-        const KernelFacts& k = row.kernel;
-        std::fprintf(file, "\t%s\t%s\t%d\t%d\t%d\t%u\n", shape(k.grid).c_str(),
-                     shape(k.block).c_str(), k.registers, k.static_shared, k.dynamic_shared,
-                     k.local);
-      } else {
-        std::fprintf(file, "\t-\t-\t-\t-\t-\t-\n");
-      }
-    }
+    for (const Row& row : rows) lines += row_of(in_columns(table, row));
   }
-  const bool written = std::fflush(file) == 0 && !std::ferror(file);
-  if (std::fclose(file) != 0 || !written || std::rename(aside.c_str(), path.c_str()) != 0) {
-    std::remove(aside.c_str());
-    return false;
+  const std::string aside = path + ".partial";
+  std::remove(aside.c_str());
+  if (cuda_on_cpu::append(aside, lines, heading_of(cuda_on_cpu::TraceRow())) &&
+      std::rename(aside.c_str(), path.c_str()) == 0) {
+    return true;
   }
-  return true;
+  std::remove(aside.c_str());
+  return false;
 }
 
 }  // namespace trace

@@ -86,11 +86,7 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
 else
   # The lab's own NVTX, where there is no toolkit or no GPU. What the program asked of its GPU is appended.
   say "$target, n = $what, $iterations iterations:"
-  {
-    printf '%s\t' table name count total_ns mean_ns median_ns min_ns max_ns deviation_ns bytes grid block registers \
-      static_shared dynamic_shared
-    printf 'local\n'
-  } | tee "${tables[@]}" >/dev/null
+  : | tee "${tables[@]}"
   "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
   gather
   if ((status <= 1)) && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi

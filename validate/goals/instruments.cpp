@@ -7,6 +7,9 @@
 #include <optional>
 #include <sstream>
 
+#include <cuda_on_cpu/rows.h>
+#include <cuda_on_cpu/trace_row.h>
+
 #include "run/child.h"
 #include "run/program_run.h"
 #include "run/record.h"
@@ -76,15 +79,13 @@ std::vector<std::vector<std::string>> read_rows(const std::string& path, const c
 }
 
 void read_trace(const std::string& path, Trace* trace) {
-  for (const auto& fields : read_rows(path, "table", 16)) {
-    TraceRow row;
-    row.name = fields[1];
-    row.count = number(fields[2]);
-    row.total_ns = number(fields[3]);
-    row.median_ns = number(fields[5]);
-    row.bytes = number(fields[9]);
-    if (fields[10] != "-") row.blocks = product(fields[10]);
-    trace->rows[fields[0]].push_back(row);
+  std::ifstream file(path);
+  cuda_on_cpu::TraceRow read;
+  for (std::string line; std::getline(file, line);) {
+    if (!cuda_on_cpu::read_row(line, &read) || read.table == "table") continue;
+    TraceRow row{read.name, read.count, read.total_ns, read.median_ns, read.bytes};
+    if (read.grid != "-") row.blocks = product(read.grid);
+    trace->rows[read.table].push_back(row);
   }
 }
 

@@ -1,6 +1,5 @@
 #include "judge/check_program.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -18,12 +17,9 @@
 namespace validate {
 namespace {
 
-/// What the order of threads, in which alone this was found, says of it. `lines`: what was found.
-std::string in_other_order(const Case& run, const std::vector<std::string>& lines) {
-  // An access behind an allocation does harm or not, by what lies there.
-  const bool access = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.find(" bytes that cuda") != std::string::npos;
-  });
+/// What the order of threads, in which alone this was found, says of it. `access`: an allocation
+/// was accessed where it should not be, which does harm or not, by what lies there.
+std::string in_other_order(const Case& run, bool access) {
   return format("That is with the threads run in %s order; ", run.order) +
          (access ? "forward it does not show." : "forward it is right: a race?");
 }
@@ -58,7 +54,7 @@ class Judgement {
  private:
   // Each of these returns true if the verdict is known by now.
   bool ends(Verdict::Kind kind, const std::string& summary);
-  bool wrong(const Case& run, Explanation found);
+  bool wrong(const Case& run, Explanation found, bool access = false);
   bool decides(std::size_t k);
   bool cannot_run(const Case& run, bool first, const Run& trial);
   bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
@@ -92,9 +88,9 @@ bool Judgement::ends(Verdict::Kind kind, const std::string& summary) {
   return true;
 }
 
-bool Judgement::wrong(const Case& run, Explanation found) {
+bool Judgement::wrong(const Case& run, Explanation found, bool access) {
   std::vector<std::string>& lines = found.lines;
-  if (run.order) lines.push_back(in_other_order(run, lines));
+  if (run.order) lines.push_back(in_other_order(run, access));
   if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes_.size() > 1) {
     lines.push_back(
         "The other grids so far are right, and multiples of no block's shape. What is "
@@ -168,11 +164,15 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
   if (!is_right(run, *trial)) {
     trials_->stop();
     if (!extent_.explain) return wrong(run, {{}});
-    if (!trial->run.error.empty()) {
-      return wrong(run, explain_failure(check_, run, trial->run, look, patient));
+    if (trial->run.error.empty() && !trial->compared.error.empty()) {
+      return wrong(run, {{trial->compared.error}});
     }
-    if (!trial->compared.error.empty()) return wrong(run, {{trial->compared.error}});
-    return wrong(run, explain_wrong(check_, run, trial, patient));
+    const Explanation found = trial->run.error.empty()
+                                  ? explain_wrong(check_, run, trial, patient)
+                                  : explain_failure(check_, run, trial->run, look, patient);
+    return wrong(
+        run, found,
+        trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
   }
   const FieldComparison& field = trial->compared.field;
   if (field.kind == FieldComparison::kDifferentRounding) {

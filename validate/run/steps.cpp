@@ -1,10 +1,22 @@
 #include "run/steps.h"
 
+#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 namespace validate {
+namespace {
+
+/// False if `text` is not a whole number and nothing else.
+bool read_number(const std::string& text, int* number) {
+  const char* end = text.data() + text.size();
+  const std::from_chars_result read = std::from_chars(text.data(), end, *number);
+  return read.ec == std::errc() && read.ptr == end;
+}
+
+}  // namespace
 
 std::vector<std::string> split(const std::string& line, char separator) {
   std::vector<std::string> fields;
@@ -18,13 +30,19 @@ std::vector<Step> read_steps(const std::string& lab_root) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be read");
   std::vector<Step> steps;
+  int number = 0;
   for (std::string line; std::getline(file, line);) {
+    ++number;
     if (line.empty() || line[0] == '#') continue;
     const std::vector<std::string> fields = split(line, '\t');
-    if (fields.size() != 6) throw std::runtime_error(path + ": a bad line: " + line);
+    int n = 0, iterations = 0;
+    if (fields.size() != 6 || !read_number(fields[3], &n) || !read_number(fields[4], &iterations)) {
+      throw std::runtime_error(path + ":" + std::to_string(number) +
+                               ": not a step in six fields with tabs between them");
+    }
     const bool needs_ranks = fields[2] == "ranks";
-    steps.push_back({fields[0], fields[1], fields[2] == "cuda" || needs_ranks, needs_ranks,
-                     std::stoi(fields[3]), std::stoi(fields[4]), fields[5]});
+    steps.push_back({fields[0], fields[1], fields[2] == "cuda" || needs_ranks, needs_ranks, n,
+                     iterations, fields[5]});
   }
   return steps;
 }

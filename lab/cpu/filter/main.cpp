@@ -16,7 +16,8 @@ constexpr int kExitBadUsage = 2;  // or a file that cannot be read or written
 
 constexpr const char* kHelp =
     "cuda_to_cpp IN.cu OUT.cpp [--name NAME]: turns a CUDA source file into C++ that runs on\n"
-    "the CPU (lab/cpu/README.md)\n\n"
+    "the CPU (" CUDA_ON_CPU_FOLDER
+    "/README.md)\n\n"
     "  --name NAME   what compilers are to call the file (default: IN as given)\n"
     "  --help        print this\n\n"
     "exit codes: 0 done, 1 errors in the source, 2 bad usage or a file that cannot be read or\n"

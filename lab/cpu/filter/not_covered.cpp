@@ -348,7 +348,7 @@ void complain(int line, const std::string& words, Changes* changes) {
 }  // namespace
 
 std::string does_not_cover(const std::string& what) {
-  return "CUDA on the CPU does not cover " + what + " (lab/cpu/README.md)";
+  return "CUDA on the CPU does not cover " + what + " (" CUDA_ON_CPU_FOLDER "/README.md)";
 }
 
 void find_not_covered(const Tokens& tokens, Changes* changes) {

@@ -45,7 +45,7 @@ void check_include(const Tokens& directive, const std::string& folder, Changes* 
   if (found.empty()) return;
   changes->errors.push_back(
       {directive[2].line, does_not_cover("a header that " + found + ", " + header +
-                                         ": put that into the step's own file")});
+                                         ": put that into the .cu file itself")});
 }
 
 Changes apply_rules(const std::string& source, const std::string& folder) {
@@ -78,7 +78,7 @@ std::string apply(const std::string& source, std::vector<Edit> edits) {
   return text.append(source, at);
 }
 
-/// What makes a compiler's messages speak of the learner's file.
+/// What makes a compiler's messages speak of the .cu file.
 std::string line_marker(const std::string& name) {
   std::string marker = "# 1 \"";
   for (const char c : name) {

@@ -1,27 +1,21 @@
 #include "activity.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <string>
 
 #include <unistd.h>
 
-#include <lab/exit_codes.h>
+#include <cuda_on_cpu/program.h>
+#include <cuda_on_cpu/rows.h>
+#include <cuda_on_cpu/trace_row.h>
 
 #include "report.h"
 
 namespace cuda_on_cpu {
 namespace {
-
-struct Row {
-  std::uint64_t count = 0;
-  double bytes = 0;
-  std::string shape;  // a kernel's columns: grid, block, registers, shared and local memory
-  std::size_t static_shared = 0;
-};
 
 std::string shape(dim3 v) {
   return std::to_string(v.x) + "x" + std::to_string(v.y) + "x" + std::to_string(v.z);
@@ -38,44 +32,32 @@ class Activity {
     count_host_accesses = false;
     if (rows_.empty() || write()) return;
     warn({"other"}, "LAB_TRACE_TSV=%s: cannot be written", path_.c_str());
-    _exit(lab::kExitCannotWrite);
+    _exit(kExitCannotWrite);
   }
 
-  struct Key {
-    std::string table, name, shape;
-    std::size_t dynamic_shared = 0;
-    auto operator<=>(const Key&) const = default;
-  };
+  /// A table, a name in it, and what else makes it a row of its own.
+  using Key = std::array<std::string, 3>;
 
   bool wanted() const { return !path_.empty(); }
 
-  Row* row(const Key& key) {
+  TraceRow* row(const Key& key) {
     if (!wanted()) return nullptr;
-    Row& row = rows_[key];
+    TraceRow& row = rows_[key];
+    row.table = key[0];
+    row.name = key[1];
     ++row.count;
     return &row;
   }
 
  private:
   bool write() const {
-    std::FILE* file = std::fopen(path_.c_str(), "a");
-    if (!file) return false;
-    for (const auto& [key, row] : rows_) {
-      std::fprintf(file, "%s\t%s\t%llu\t0\t0\t0\t0\t0\t0\t%.0f\t", key.table.c_str(),
-                   key.name.c_str(), static_cast<unsigned long long>(row.count), row.bytes);
-      if (key.shape.empty()) {
-        std::fprintf(file, "-\t-\t-\t-\t-\t-\n");
-      } else {
-        std::fprintf(file, "%s\t0\t%zu\t%zu\t0\n", key.shape.c_str(), row.static_shared,
-                     key.dynamic_shared);
-      }
-    }
-    const bool written = !std::ferror(file);
-    return std::fclose(file) == 0 && written;
+    std::string lines;
+    for (const auto& [key, row] : rows_) lines += row_of(row);
+    return append(path_, lines, heading_of(TraceRow()));
   }
 
   const std::string path_ = std::getenv("LAB_TRACE_TSV") ? std::getenv("LAB_TRACE_TSV") : "";
-  std::map<Key, Row> rows_;
+  std::map<Key, TraceRow> rows_;
 };
 
 Activity& activity() {
@@ -101,7 +83,7 @@ const char* name_of_memory(const void* p) {
 }
 
 void add(const char* table, const std::string& name, std::size_t bytes) {
-  if (Row* row = activity().row({table, name, "", 0})) row->bytes += static_cast<double>(bytes);
+  if (TraceRow* row = activity().row({table, name, ""})) row->bytes += static_cast<double>(bytes);
 }
 
 }  // namespace
@@ -113,14 +95,22 @@ void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>&
   std::vector<const void*> now;
   for (const PointerArgument& argument : pointers) now.push_back(argument.pointer);
   const auto [known, is_new] = last.try_emplace(text(config.where), now);
-  if (!is_new && known->second != now) activity().row({"arguments", "other pointers", "", 0});
+  if (!is_new && known->second != now) activity().row({"arguments", "other pointers", ""});
   known->second = now;
 }
 
 void note_kernel(const LaunchConfig& config, std::size_t static_shared) {
-  const std::string shapes = shape(config.grid) + "\t" + shape(config.block);
-  Row* row = activity().row({"kernels", text(config.where), shapes, config.shared_bytes});
-  if (row) row->static_shared = std::max(row->static_shared, static_shared);
+  const std::string grid = shape(config.grid), block = shape(config.block);
+  const std::string dynamic = std::to_string(config.shared_bytes);
+  TraceRow* row =
+      activity().row({"kernels", text(config.where), grid + " " + block + " " + dynamic});
+  if (!row) return;
+  row->grid = grid;
+  row->block = block;
+  row->dynamic_shared = dynamic;
+  row->static_shared = std::to_string(
+      std::max<std::size_t>(static_shared, std::strtoull(row->static_shared.c_str(), nullptr, 10)));
+  row->registers = row->local = "0";
 }
 
 void note_allocation(Space space, std::size_t bytes) {
@@ -140,7 +130,7 @@ void note_host_access(const void* p) {
   if (!count_host_accesses) return;
   // The fields are filled point by point: most accesses go to the allocation of the one before.
   static const Allocation* last = nullptr;
-  static Row* row = nullptr;
+  static TraceRow* row = nullptr;
   if (last && !last->freed && p >= last->begin && p < last->end()) {
     if (row) ++row->count;
     return;
@@ -148,7 +138,7 @@ void note_host_access(const void* p) {
   const Allocation* a = find_allocation(p);
   if (!a || a->freed || p >= a->end() || a->space != Space::managed) return;
   last = a;
-  row = activity().row({"host accesses", text(a->allocated_at), "", 0});
+  row = activity().row({"host accesses", text(a->allocated_at), ""});
 }
 
 void note_library(const char* name, std::size_t bytes) { add("libraries", name, bytes); }

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "memory.h"
+#include "memory/memory.h"
 
 namespace cuda_on_cpu {
 
 // What the program asks of its GPU, for the file that LAB_TRACE_TSV names: kernels, allocations and
-// copies, in the columns of the lab's tracer (lab/trace), which serves programs on a real GPU. How
+// copies, in the columns of formats/cuda_on_cpu/trace_row.h. How
 // often and how many bytes; times are 0, for they would mean nothing. Rows are appended: NVTX's
 // ranges have theirs there, too. Without LAB_TRACE_TSV nothing is noted.
 

@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include <cuda_on_cpu/memory.h>
+#include <cuda_on_cpu/program.h>
 #include <cuda_on_cpu/stream.h>
-#include <lab/exit_codes.h>
 
-#include "block.h"
 #include "error.h"
-#include "memory.h"
-#include "queue.h"
+#include "memory/memory.h"
 #include "report.h"
+#include "run/block.h"
+#include "run/queue.h"
 #include "settings.h"
 
 namespace cuda_on_cpu {
@@ -37,8 +37,8 @@ struct AtExit {
            "the program ended, and nobody had waited for the work queued at %s%s: it was not done",
            text(first).c_str(), count > 1 ? " and after" : "");
     }
-    if (!any_error() && report_growth() > 0) _exit(lab::kExitCudaError);
-    if (settings().leaks && report_leaks() > 0) _exit(lab::kExitCudaError);
+    if (!any_error() && report_growth() > 0) _exit(kExitFailed);
+    if (settings().leaks && report_leaks() > 0) _exit(kExitFailed);
   }
 } at_exit;
 

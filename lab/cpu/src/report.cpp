@@ -19,9 +19,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cuda_on_cpu/program.h>
 #include <cuda_on_cpu/report_file.h>
-#include <lab/exit_codes.h>
-#include <lab/short_path.h>
 
 namespace cuda_on_cpu {
 namespace {
@@ -60,18 +59,17 @@ void tell(Report report, const char* words_before, const char* format, va_list a
   if (failed.exchange(true)) {
     for (;;) pause();  // another thread ends the program
   }
-  if (const char* words = lab::words_before_the_end(lab::kExitCudaError)) {
-    tell(std::move(report), words, format, arguments);
-  }
-  _exit(lab::kExitCudaError);
+  const char* words = program.words_before_the_end ? program.words_before_the_end() : "";
+  if (words) tell(std::move(report), words, format, arguments);
+  _exit(kExitFailed);
 }
 
 bool of_the_backend(const std::string& file) {
-  for (const char* folder :
-       {"/lab/cpu/include/", "/lab/cpu/src/", "/include/c++/", "/lab/include/lab/cuda_check.h"}) {
+  const std::string own = "/" CUDA_ON_CPU_FOLDER "/";
+  for (const std::string& folder : {own + "include/", own + "src/", std::string("/include/c++/")}) {
     if (file.find(folder) != std::string::npos) return true;
   }
-  return false;
+  return program.not_its_own && file.find(program.not_its_own) != std::string::npos;
 }
 
 const char* keep(const std::string& file) {
@@ -163,14 +161,20 @@ void warn(Report report, const char* format, ...) {
 Report report(const char* kind, Where where) {
   Report report{kind};
   if (where.line > 0) {
-    report.file = lab::short_path(where.file);
+    report.file = file_name(where.file);
     report.line = where.line;
   }
   return report;
 }
 
+const char* file_name(const char* path) {
+  if (program.file_name) return program.file_name(path);
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 std::string text(Where where) {
-  return std::string(lab::short_path(where.file)) + ":" + std::to_string(where.line);
+  return std::string(file_name(where.file)) + ":" + std::to_string(where.line);
 }
 
 std::string numbers(uint3 v) {

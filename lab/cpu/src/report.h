@@ -22,7 +22,9 @@ Report report(const char* kind, Where where);
 /// The same line, and the program goes on.
 void warn(Report report, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-/// "solutions/09_shared_tile/jacobi.cu:97"
+/// How messages name a source file.
+const char* file_name(const char* path);
+/// "jacobi.cu:97"
 std::string text(Where where);
 /// "(31,2,0)"
 std::string text(uint3 v);

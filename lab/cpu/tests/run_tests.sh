@@ -7,20 +7,18 @@
 #   errors     programs that are wrong: what they say on stderr is what their first lines expect
 #   counts     programs whose loads, stores and conflicts are known
 #
-# The programs stay in LAB_TEST_BUILD_DIR/cpu_tests: what is up to date is not built again.
+# The programs stay in CUDA_ON_CPU_TEST_DIR: what is up to date is not built again. The exit code is 0 (all is right), 1
+# (it is not, and what is wrong stands on stdout) or 77 (it cannot run here, and says why).
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/tests/lib.sh"
+# shellcheck source=lab/cpu/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 compiler=${1:?COMPILER features|errors|counts}
 group=${2:?COMPILER features|errors|counts}
-tests_dir=$source_dir/lab/cpu/tests
-unset "${!LAB_CPU_@}" CXX CXXFLAGS LDFLAGS ASAN_OPTIONS
+unset "${!LAB_CPU_@}" LAB_NVTX LAB_TRACE_TSV LAB_REPORT CXX CXXFLAGS LDFLAGS ASAN_OPTIONS
 need "$compiler" cmake addr2line
-need_build
-make_temp
 jobs=$(nproc)
-programs=$build_dir/cpu_tests/$(basename "$compiler")
+programs=${CUDA_ON_CPU_TEST_DIR:?a folder to build in}/$(basename "$compiler")
 
 # Two tests of one compiler share the folder.
 build() {
@@ -53,7 +51,7 @@ build() {
 run_feature() {
   local program=$1 status=0 said
   shift
-  said=$(env "$@" timeout 60 "$programs/$program" 2>&1 </dev/null) || status=$?
+  said=$(env "$@" timeout "$(patience 60)" "$programs/$program" 2>&1 </dev/null) || status=$?
   if ((status != 0)) || [[ -n $said ]]; then
     printf '%s %s: exit code %d\n%s\n' "$*" "$program" "$status" "${said:0:2000}"
   fi >"$temp/$program.$(tr -c 'a-zA-Z0-9\n' _ <<<"$*").wrong"
@@ -157,8 +155,8 @@ check_error_in() {
       run compile_one "$source"
       code=1
       ;;
-    plain) run env "${env[@]}" timeout 60 "$programs/errors_$name" ;;
-    asan | watched) run env "${env[@]}" timeout 60 "$programs/errors_${name}_$variant" ;;
+    plain) run env "${env[@]}" timeout "$(patience 60)" "$programs/errors_$name" ;;
+    asan | watched) run env "${env[@]}" timeout "$(patience 60)" "$programs/errors_${name}_$variant" ;;
     *) fail "$name: no such variant: $variant" ;;
   esac
   expect_status "${code:-3}" "$name"
@@ -174,8 +172,8 @@ check_error_in() {
 
 # compile_one FILE: compiles a program that is not to compile.
 compile_one() {
-  "$programs/lab/cpu/filter/cuda_to_cpp" "$1" "$temp/wrong.cpp" &&
-    "$compiler" -std=c++20 -O1 -I "$source_dir/lab/include" -isystem "$source_dir/lab/cpu/include" \
+  "$programs/cuda_on_cpu/filter/cuda_to_cpp" "$1" "$temp/wrong.cpp" &&
+    "$compiler" -std=c++20 -O1 -I "$tests_dir" -isystem "$tests_dir/../include" -isystem "$tests_dir/../formats" \
       -c "$temp/wrong.cpp" -o "$temp/wrong.o"
 }
 
@@ -194,7 +192,7 @@ counts() {
   local source name count=0
   for source in "$tests_dir"/counts/*.cu; do
     name=$(basename "$source" .cu)
-    run env LAB_CPU_COUNTS="$temp/$name.tsv" timeout 60 "$programs/counts_${name}_watched"
+    run env LAB_CPU_COUNTS="$temp/$name.tsv" timeout "$(patience 60)" "$programs/counts_${name}_watched"
     expect_status 0 "$name"
     [[ -z $said || $said == $'\n' ]] || show "$name: it says something"
     # Both as LINE SPACE ACCESS BYTES REQUESTS THREADS SECTORS WAVEFRONTS CONFLICTS ADDRESSES MOST.

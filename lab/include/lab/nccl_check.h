@@ -10,7 +10,7 @@
 #include <nccl.h>
 #else
 // Where the lab is built without NCCL its calls still compile. With the CPU in place of GPUs they
-// work, too, by MPI (LAB_HALOS=nccl asks for them, src/nccl_by_mpi.cpp has them); elsewhere they
+// work, too, by MPI (LAB_HALOS=nccl asks for them, src/ranks/nccl_by_mpi.cpp has them); elsewhere they
 // fail, and nobody makes them: has_nccl() of lab::Ranks is false.
 struct ncclComm;
 using ncclComm_t = ncclComm*;

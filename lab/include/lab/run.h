@@ -38,10 +38,6 @@ int largest_n(std::size_t bytes, std::size_t bytes_per_point);
 /// wherever the lab compares fields (they are the underflow of a front that has not arrived yet).
 std::uint64_t row_hash(const float* row, int n);
 
-/// How often Run::record has been called in this program. What happened between two calls belongs
-/// to one sweep, or to the sweeps of one check.
-int recorded_checks();
-
 /// The story of one run: it times the iterations, prints them for people, and writes the record.
 class Run {
  public:

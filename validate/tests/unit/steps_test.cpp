@@ -45,7 +45,15 @@ TEST(ReadStepsTest, refuses_a_missing_list_and_bad_lines) {
   EXPECT_THROW(read_steps("/nowhere"), std::runtime_error);
   EXPECT_THROW(steps_of("00_serial\tjacobi.cpp\tcpu\t64\t1000\n"), std::runtime_error);
   EXPECT_THROW(steps_of("00_serial jacobi.cpp cpu 64 1000 blanks\n"), std::runtime_error);
-  EXPECT_THROW(steps_of("00_serial\tjacobi.cpp\tcpu\tmany\t1000\tas found\n"), std::exception);
+  for (const char* n : {"many", "64x", ""}) {
+    try {
+      steps_of(std::string("# a comment\n00_serial\tjacobi.cpp\tcpu\t") + n + "\t1000\tas found\n");
+      ADD_FAILURE() << n;
+    } catch (const std::runtime_error& error) {
+      const std::string said = error.what();
+      EXPECT_NE(said.find("lab/steps.tsv:2: not a step in six fields"), std::string::npos) << said;
+    }
+  }
 }
 
 TEST(ReadStepsTest, the_labs_own_list_is_in_order_and_every_step_has_its_exercise) {

@@ -89,7 +89,7 @@ TEST_F(ProgramTest, reports_errors_as_a_compiler_does) {
   const std::string rest =
       "2: error: CUDA on the CPU does not cover shared memory outside of a kernel: declare it "
       "inside "
-      "the kernel (lab/cpu/README.md)\n@3: error: the launch needs a grid and a block: "
+      "the kernel (" CUDA_ON_CPU_FOLDER "/README.md)\n@3: error: the launch needs a grid and a block: "
       "kernel<<<grid, "
       "block>>>(...)\n";
   const auto named = [&rest](const std::string& name) {
@@ -97,8 +97,8 @@ TEST_F(ProgramTest, reports_errors_as_a_compiler_does) {
   };
   EXPECT_EQ(run("in.cu out.cpp"), 1);
   EXPECT_EQ(errors_, named("in.cu:"));
-  EXPECT_EQ(run("in.cu out.cpp --name 'my \"step\".cu'"), 1);
-  EXPECT_EQ(errors_, named("my \"step\".cu:"));
+  EXPECT_EQ(run("in.cu out.cpp --name 'my \"own\".cu'"), 1);
+  EXPECT_EQ(errors_, named("my \"own\".cu:"));
   EXPECT_EQ(count_files(), 1);
 }
 
@@ -117,7 +117,7 @@ TEST_F(ProgramTest, looks_for_headers_beside_the_source) {
   EXPECT_EQ(
       errors_,
       "sub/in.cu:1: error: CUDA on the CPU does not cover a header that declares shared memory, "
-      "h.h: put that into the step's own file (lab/cpu/README.md)\n");
+      "h.h: put that into the .cu file itself (" CUDA_ON_CPU_FOLDER "/README.md)\n");
 }
 
 TEST_F(ProgramTest, says_what_cannot_be_read_or_written) {

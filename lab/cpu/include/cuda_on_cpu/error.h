@@ -3,7 +3,7 @@
 /// The CUDA that the headers speak like.
 #define CUDART_VERSION 13000
 
-/// Numbers as in CUDA. Those that no call here returns stand for the steps that name them.
+/// Numbers as in CUDA. Those that no call here returns are there for programs that name them.
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,

@@ -1,5 +1,5 @@
 #pragma once
-// A launch. lab/cpu/filter turns `kernel<<<grid, block, shared, stream>>>(arguments)` into
+// A launch. filter/ turns `kernel<<<grid, block, shared, stream>>>(arguments)` into
 // `launch([=](auto&&... a) { kernel(a...); }, grid, block, shared, stream)(arguments)`.
 
 #include <cuda_on_cpu/error.h>

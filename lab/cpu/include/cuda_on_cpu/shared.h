@@ -1,5 +1,5 @@
 #pragma once
-// Shared memory. lab/cpu/filter turns `__shared__ float tile[34][34];` into a SharedVariable, and
+// Shared memory. filter/ turns `__shared__ float tile[34][34];` into a SharedVariable, and
 // `extern __shared__ float tile[];` into a call of dynamic_shared.
 
 #include <atomic>

@@ -107,7 +107,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec,
 
 namespace cuda_on_cpu {
 
-// For a library that moves data between GPUs, and that the lab has another one in place of.
+// For a library that moves data between GPUs, and has another one in its place here.
 
 /// Queues such work, `what` it is ("ncclSend", say, a constant). While it runs all memory is open.
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> work);

@@ -15,7 +15,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
-// Where a shared variable is declared in the step's own file, lab/cpu/filter has replaced the word.
+// Where a shared variable is declared in the .cu file itself, filter/ has replaced the word.
 #define __shared__ \
   static_assert(false, "CUDA on the CPU does not cover __shared__ in a header of your own");
 

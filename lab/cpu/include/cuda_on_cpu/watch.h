@@ -1,5 +1,5 @@
 #pragma once
-// In a watched build (see lab/cpu/src/watch) the compiler reports every load and store of a kernel.
+// In a watched build (see src/watch) the compiler reports every load and store of a kernel.
 // What it cannot see, atomics and the insides of CUB, is reported by these.
 
 #include <cuda_on_cpu/where.h>

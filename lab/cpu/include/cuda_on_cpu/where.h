@@ -2,7 +2,7 @@
 
 namespace cuda_on_cpu {
 
-/// A line of the learner's program. As a last parameter with the default `Where::here()` it is the
+/// A line of the program. As a last parameter with the default `Where::here()` it is the
 /// line of the call, so that every message can name one.
 struct Where {
   const char* file = "";

@@ -1,7 +1,7 @@
 #pragma once
 // NVTX ranges and marks where there is no CUDA Toolkit: the same names and headers as NVTX 3, and
 // in place of a profiler a table of the ranges at the program's end, if LAB_NVTX=1 is set; and rows
-// of the lab's tracer (lab/trace) in the file that LAB_TRACE_TSV names. One thread.
+// of a trace in the file that LAB_TRACE_TSV names. One thread.
 
 #include <chrono>
 #include <cstdint>
@@ -12,7 +12,10 @@
 #include <string>
 #include <vector>
 
-namespace lab::nvtx {
+#include <cuda_on_cpu/rows.h>
+#include <cuda_on_cpu/trace_row.h>
+
+namespace cuda_on_cpu::nvtx {
 
 using Clock = std::chrono::steady_clock;
 
@@ -86,21 +89,28 @@ class Ranges {
 
   /// Appends to what else is known of the program, in the tracer's columns.
   void write(const char* path) const {
-    std::FILE* file = std::fopen(path, "a");
-    if (!file) {
-      std::fprintf(stderr, "LAB_TRACE_TSV=%s: cannot be written\n", path);
-      return;
-    }
+    using cuda_on_cpu::TraceRow;
+    std::string lines;
     for (const auto& [name, total] : totals_) {
-      const double mean = 1e6 * total.ms / total.count;
-      std::fprintf(file, "nvtx\t%s\t%d\t%.0f\t%.1f\t%.1f\t0\t%.0f\t0\t0\t-\t-\t-\t-\t-\t-\n",
-                   name.c_str(), total.count, 1e6 * total.ms, mean, mean, 1e6 * total.max);
+      TraceRow row;
+      row.table = "nvtx";
+      row.name = name;
+      row.count = total.count;
+      row.total_ns = 1e6 * total.ms;
+      row.mean_ns = row.median_ns = row.total_ns / row.count;
+      row.max_ns = 1e6 * total.max;
+      lines += row_of(row);
     }
     for (const Open& range : open_) {
-      std::fprintf(file, "open\t%s\t1\t0\t0\t0\t0\t0\t0\t0\t-\t-\t-\t-\t-\t-\n",
-                   range.name.c_str());
+      TraceRow row;
+      row.table = "open";
+      row.name = range.name;
+      row.count = 1;
+      lines += row_of(row);
     }
-    std::fclose(file);
+    if (!cuda_on_cpu::append(path, lines, heading_of(TraceRow()))) {
+      std::fprintf(stderr, "LAB_TRACE_TSV=%s: cannot be written\n", path);
+    }
   }
 
   static bool set(const char* name) {
@@ -115,24 +125,26 @@ class Ranges {
   std::map<std::string, Total> totals_;
 };
 
-}  // namespace lab::nvtx
+}  // namespace cuda_on_cpu::nvtx
 
-// Not to be inlined: the compiler is to see in a step what it sees with the toolkit's NVTX, a call.
+// Not to be inlined: the compiler is to see what it sees with the toolkit's NVTX, a call.
 __attribute__((noinline)) inline int nvtxRangePushA(const char* name) {
-  return lab::nvtx::Ranges::instance().push(name);
+  return cuda_on_cpu::nvtx::Ranges::instance().push(name);
 }
-__attribute__((noinline)) inline int nvtxRangePop() { return lab::nvtx::Ranges::instance().pop(); }
+__attribute__((noinline)) inline int nvtxRangePop() {
+  return cuda_on_cpu::nvtx::Ranges::instance().pop();
+}
 #define nvtxRangePush nvtxRangePushA
 
 using nvtxRangeId_t = std::uint64_t;
 __attribute__((noinline)) inline nvtxRangeId_t nvtxRangeStartA(const char* name) {
-  return lab::nvtx::Ranges::instance().start(name);
+  return cuda_on_cpu::nvtx::Ranges::instance().start(name);
 }
 __attribute__((noinline)) inline void nvtxRangeEnd(nvtxRangeId_t range) {
-  lab::nvtx::Ranges::instance().end(range);
+  cuda_on_cpu::nvtx::Ranges::instance().end(range);
 }
 __attribute__((noinline)) inline void nvtxMarkA(const char* name) {
-  lab::nvtx::Ranges::instance().mark(name);
+  cuda_on_cpu::nvtx::Ranges::instance().mark(name);
 }
 #define nvtxRangeStart nvtxRangeStartA
 #define nvtxMark nvtxMarkA
@@ -174,33 +186,35 @@ struct nvtxEventAttributes_t {
 };
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE (static_cast<std::uint16_t>(sizeof(nvtxEventAttributes_t)))
 
-namespace lab::nvtx {
+namespace cuda_on_cpu::nvtx {
 inline const char* message(const nvtxEventAttributes_t* event) {
   return event->messageType == NVTX_MESSAGE_TYPE_ASCII && event->message.ascii
              ? event->message.ascii
              : "";
 }
-/// As the lab's tracer has it: "domain:name".
+/// As profilers have it: "domain:name".
 struct Domain {
   std::string name;
   std::string of(const nvtxEventAttributes_t* event) const { return name + ":" + message(event); }
 };
-}  // namespace lab::nvtx
+}  // namespace cuda_on_cpu::nvtx
 
 inline int nvtxRangePushEx(const nvtxEventAttributes_t* event) {
-  return nvtxRangePushA(lab::nvtx::message(event));
+  return nvtxRangePushA(cuda_on_cpu::nvtx::message(event));
 }
 inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* event) {
-  return nvtxRangeStartA(lab::nvtx::message(event));
+  return nvtxRangeStartA(cuda_on_cpu::nvtx::message(event));
 }
-inline void nvtxMarkEx(const nvtxEventAttributes_t* event) { nvtxMarkA(lab::nvtx::message(event)); }
+inline void nvtxMarkEx(const nvtxEventAttributes_t* event) {
+  nvtxMarkA(cuda_on_cpu::nvtx::message(event));
+}
 inline void nvtxNameCategoryA(std::uint32_t, const char*) {}
 #define nvtxNameCategory nvtxNameCategoryA
 
 // Domains. All share one stack of open ranges.
-using nvtxDomainHandle_t = lab::nvtx::Domain*;
+using nvtxDomainHandle_t = cuda_on_cpu::nvtx::Domain*;
 inline nvtxDomainHandle_t nvtxDomainCreateA(const char* name) {
-  return new lab::nvtx::Domain{name};
+  return new cuda_on_cpu::nvtx::Domain{name};
 }
 #define nvtxDomainCreate nvtxDomainCreateA
 inline void nvtxDomainDestroy(nvtxDomainHandle_t domain) { delete domain; }

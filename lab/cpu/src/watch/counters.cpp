@@ -1,9 +1,9 @@
-#include "counters.h"
+#include "watch/counters.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include <lab/short_path.h>
+#include "report.h"
 
 namespace cuda_on_cpu {
 namespace {
@@ -99,8 +99,8 @@ bool Counters::write(const std::string& path) const {
     std::map<Key, Count> lines;
     for (const auto& [place, count] : kernel.places) {
       const Where where = place.site.line();
-      Count& sum = lines[{lab::short_path(where.file), where.line, count.first.shared,
-                          count.first.kind, count.first.bytes}];
+      Count& sum = lines[{file_name(where.file), where.line, count.first.shared, count.first.kind,
+                          count.first.bytes}];
       sum.requests += count.requests;
       sum.threads += count.threads;
       sum.sectors += count.sectors;

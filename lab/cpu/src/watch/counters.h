@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "access.h"
+#include "watch/access.h"
 
 namespace cuda_on_cpu {
 

@@ -1,28 +1,28 @@
 // The watcher of a watched build, and the functions that the compiler's instrumentation calls.
 //
-// A step is compiled with -fsanitize=thread and -fsanitize-coverage=trace-pc, and linked with
+// A program is compiled with -fsanitize=thread and -fsanitize-coverage=trace-pc, and linked with
 // neither: the compiler then calls __tsan_read4(address) before each load of four bytes, and so on,
 // and __sanitizer_cov_trace_pc() at each branch. Those functions are here.
 
-#include "../watcher.h"
+#include "watcher.h"
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
-#include <lab/exit_codes.h>
+#include <cuda_on_cpu/program.h>
 
-#include "../activity.h"
-#include "../block.h"
-#include "../memory.h"
-#include "../queue.h"
-#include "../report.h"
-#include "../shared_memory.h"
-#include "access.h"
-#include "counters.h"
-#include "lockstep.h"
-#include "races.h"
+#include "activity.h"
+#include "memory/memory.h"
+#include "memory/shared_memory.h"
+#include "report.h"
+#include "run/block.h"
+#include "run/queue.h"
+#include "watch/access.h"
+#include "watch/counters.h"
+#include "watch/lockstep.h"
+#include "watch/races.h"
 
 // The program's own variables, __device__ ones among them (the linker's names).
 extern "C" char __data_start, _end;
@@ -60,7 +60,7 @@ class TheWatcher : public Watcher {
     const char* path = std::getenv("LAB_CPU_COUNTS");
     if (path && *path && !counters_.write(path)) {
       warn({"other"}, "LAB_CPU_COUNTS=%s: cannot be written", path);
-      _exit(lab::kExitCannotWrite);
+      _exit(kExitCannotWrite);
     }
   }
 
@@ -239,7 +239,7 @@ constexpr std::size_t alignment_of(std::size_t bytes) { return bytes < 8 ? bytes
   ACCESS(__tsan_read_write##bytes, bytes, write, alignment_of(bytes))     \
   ACCESS(__tsan_unaligned_read_write##bytes, bytes, write, 1)
 
-// The compiler's own atomics, which std::atomic in a step becomes. Those of CUDA report themselves.
+// The compiler's own atomics, which std::atomic in a program becomes. Those of CUDA report themselves.
 #define ATOMIC_READ_CHANGE_WRITE(type, bits, name, builtin)              \
   type __tsan_atomic##bits##_##name(volatile type* p, type value, int) { \
     return builtin(p, value, __ATOMIC_SEQ_CST);                          \

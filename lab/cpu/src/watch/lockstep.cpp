@@ -1,4 +1,4 @@
-#include "lockstep.h"
+#include "watch/lockstep.h"
 
 #include <bit>
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <functional>
 
-#include "../block.h"
-#include "access.h"
+#include "run/block.h"
+#include "watch/access.h"
 
 namespace cuda_on_cpu {
 

@@ -1,13 +1,13 @@
-#include "races.h"
+#include "watch/races.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
 
-#include "../report.h"
-#include "../settings.h"
-#include "../shared_memory.h"
+#include "memory/shared_memory.h"
+#include "report.h"
+#include "settings.h"
 
 namespace cuda_on_cpu {
 namespace {

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../block.h"
-#include "../report.h"
-#include "access.h"
+#include "report.h"
+#include "run/block.h"
+#include "watch/access.h"
 
 namespace cuda_on_cpu {
 

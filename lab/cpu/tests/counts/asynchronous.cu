@@ -11,7 +11,7 @@
 // shared memory passes by the registers: a GPU counts no store there, and here it is a copy.
 
 #include <cuda_pipeline.h>
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void copy_kernel(float* out, const float* in) {
   __shared__ float floats[64];

@@ -27,7 +27,7 @@
 // request is an instruction of a warp: lanes that go different ways take several, and meet again
 // behind.
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void if_kernel(float* out) {
   const int t = threadIdx.x;

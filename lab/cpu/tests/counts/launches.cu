@@ -7,7 +7,7 @@
 // All blocks and launches of one line count together; another line's have a row of their own. What
 // CUB does inside is not counted.
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cub/block/block_reduce.cuh>
 

@@ -35,7 +35,7 @@
 // SPACE ACCESS BYTES, then of both warps: requests, threads, sectors, wavefronts, bank conflicts,
 // addresses of atomics, and the most of them at one address.
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 struct Arrays {
   float *in, *out;

@@ -2,7 +2,7 @@
 //         and that were freed at line @free \(kernel launched at line @launch, block \(0,0,0\),
 //         thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 struct Fields {
   int* x;

@@ -2,7 +2,7 @@
 // variant: asan
 // exit: 1
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(char* x) { x[threadIdx.x] = 1; }
 

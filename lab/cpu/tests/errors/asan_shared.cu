@@ -2,7 +2,7 @@
 // variant: asan
 // exit: 1
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   __shared__ int a[31], b[31];

@@ -2,7 +2,7 @@
 //         thread sees \(kernel launched at line @launch, block \(0,0,0\), thread \(5,0,0\):
 //         blockIdx \* blockDim \+ threadIdx is \(5,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __device__ void add(double sum, double change) {
   atomicAdd(&sum, change);  // @add

@@ -3,7 +3,7 @@
 //         thread \(0,0,0\): blockIdx \* blockDim \+ threadIdx is \(0,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   atomicAdd(&x[1000], 1);  // @add

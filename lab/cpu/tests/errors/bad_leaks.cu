@@ -1,7 +1,7 @@
 // expect: LAB_CPU_LEAKS=yes: must be a whole number from 0 to 1
 // env: LAB_CPU_LEAKS=yes
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

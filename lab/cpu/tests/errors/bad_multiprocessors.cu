@@ -1,7 +1,7 @@
 // expect: LAB_CPU_MULTIPROCESSORS=0: must be a whole number from 1 to 1024
 // env: LAB_CPU_MULTIPROCESSORS=0
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

@@ -1,7 +1,7 @@
 // expect: LAB_CPU_ORDER=random: must be forward, reverse or shuffled
 // env: LAB_CPU_ORDER=random
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

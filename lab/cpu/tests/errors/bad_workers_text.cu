@@ -1,7 +1,7 @@
 // expect: LAB_CPU_WORKERS=four: must be a whole number
 // env: LAB_CPU_WORKERS=four
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

@@ -2,7 +2,7 @@
 //         thread \(1,0,0\) waits at line @barrier \(kernel launched at line @launch, block
 //         \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void both_kernel() {
   if (threadIdx.x == 0) {

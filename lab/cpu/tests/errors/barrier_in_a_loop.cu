@@ -1,7 +1,7 @@
 // expect: barrier_in_a_loop.cu:@barrier: barrier not reached by all threads of the block: thread
 //         \(1,0,0\) waits here, thread \(0,0,0\) has returned
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // The threads go round as often as their numbers say.
 __global__ void loop_kernel() {

@@ -2,7 +2,7 @@
 //         threads of the block: thread \(0,0,0\) waits here, thread \(20,0,0\) has returned; .*
 //         \(kernel launched at line @launch, block \(1,0,0\)\)$
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void half_kernel(int n) {
   if (blockIdx.x == 1 && threadIdx.x >= unsigned(n)) return;

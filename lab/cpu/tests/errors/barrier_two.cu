@@ -2,7 +2,7 @@
 //         waits here, thread \(1,0,0\) waits at line @odd \(kernel launched at line @launch,
 //         block \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void two_kernel() {
   if (threadIdx.x % 2 == 0) {

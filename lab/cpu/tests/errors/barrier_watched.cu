@@ -2,7 +2,7 @@
 //         \(0,0,0\) waits here, thread \(20,0,0\) has returned
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   if (threadIdx.x >= 20) return;

@@ -1,7 +1,7 @@
 // expect: the kernel launched at .*:@launch wrote before the 40 bytes that cudaMalloc gave at
 //         .*:@malloc
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) { x[-3] = 1; }
 

@@ -1,7 +1,7 @@
 // expect: between.cu:@store: writes [0-9]+ bytes (past the end of|before) the 40 bytes that
 //         cudaMalloc gave at line @malloc
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cstdlib>
 

@@ -2,7 +2,7 @@
 //         is capturing \(cudaDeviceSynchronize between cudaStreamBeginCapture and
 //         cudaStreamEndCapture\) \(cudaErrorStreamCaptureUnsupported\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   cudaStream_t stream;

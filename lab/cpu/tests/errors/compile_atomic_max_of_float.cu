@@ -1,7 +1,7 @@
 // expect: CUDA has atomicMax of integers of 4 and 8 bytes
 // variant: compile
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void max_kernel(float* x) { atomicMax(x, 1.0f); }
 

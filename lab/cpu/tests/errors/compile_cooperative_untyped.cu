@@ -2,7 +2,7 @@
 //         itself, without \(void\*\)
 // variant: compile
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

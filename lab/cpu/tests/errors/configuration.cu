@@ -2,7 +2,7 @@
 //         of 64 x 64 x 1 = 4096 threads, and 1024 are the most\)
 //         \(cudaErrorInvalidConfiguration\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

@@ -3,7 +3,7 @@
 
 // The refused launch is the last word, and not the work before it that nobody waited for.
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

@@ -1,7 +1,7 @@
 // expect: too many blocks in cooperative launch \(1000 blocks, and [0-9]+ fit at once\)
 //         \(cudaErrorCooperativeLaunchTooLarge\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

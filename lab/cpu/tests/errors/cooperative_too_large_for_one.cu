@@ -2,7 +2,7 @@
 //         \(cudaErrorCooperativeLaunchTooLarge\)
 // env: LAB_CPU_MULTIPROCESSORS=1
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

@@ -3,7 +3,7 @@
 // env: LAB_CPU_COUNTS=/nowhere/counts.tsv
 // exit: 4
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) { x[threadIdx.x] = 1; }
 

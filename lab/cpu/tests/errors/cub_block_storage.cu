@@ -1,7 +1,7 @@
 // expect: cub_block_storage.cu:@sum: the temporary storage of cub::BlockReduce must be in shared
 //         memory \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cub/cub.cuh>
 

@@ -2,7 +2,7 @@
 //         this one has 32 x 4 x 1 \(kernel launched at line @launch, block \(0,0,0\), thread
 //         \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cub/block/block_reduce.cuh>
 

@@ -2,7 +2,7 @@
 //         thread \(0,0,0\) read at line @first, and no barrier in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cub/block/block_reduce.cuh>
 

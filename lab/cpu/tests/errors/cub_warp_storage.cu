@@ -1,7 +1,7 @@
 // expect: cub_warp_storage.cu:@sum: the temporary storage of cub::WarpReduce must be in shared
 //         memory \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cub/cub.cuh>
 

@@ -1,7 +1,7 @@
 // expect: divides_by_zero.cu:@divide: divides an integer by zero \(kernel launched at line
 //         @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void divide_kernel(int* x, int n) {
   x[0] = 100 / n;  // @divide

@@ -1,7 +1,7 @@
 // expect: double_free.cu:@second: cudaFree\(x\): invalid argument \(freed already at
 //         double_free.cu:@first\) \(cudaErrorInvalidValue\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) { x[0] = 0; }
 

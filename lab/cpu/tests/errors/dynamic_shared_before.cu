@@ -2,7 +2,7 @@
 //         dynamic part \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   extern __shared__ int a[];

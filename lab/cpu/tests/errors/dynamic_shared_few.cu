@@ -1,7 +1,7 @@
 // expect: dynamic_shared_few.cu:@store: writes byte 480 of the dynamic shared memory, and the
 //         launch gives 400 bytes of it
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   extern __shared__ int a[];

@@ -2,7 +2,7 @@
 //         gives 0 bytes of it, the value behind its grid and its block \(kernel launched at line
 //         @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   extern __shared__ int a[];

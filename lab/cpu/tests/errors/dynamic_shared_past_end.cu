@@ -2,7 +2,7 @@
 //         and the launch gives 128 bytes of it
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   extern __shared__ int a[];

@@ -1,7 +1,7 @@
 // variant: watched
 // expect: endless_host.cu:1[0-9]: host code still runs here \(called at .*\)$
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include "ask_after.h"
 

@@ -3,7 +3,7 @@
 // expect: endless_kernel.cu:(@head|@body): still runs here, for [1-9] s \(kernel launched at line
 //         @launch, block \(1,0,0\), thread \(2,0,0\)\)$
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include "ask_after.h"
 

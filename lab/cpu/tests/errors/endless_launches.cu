@@ -1,7 +1,7 @@
 // expect: endless_launches.cu:(@launch|@wait): (kernels are still launched here$|host code still
 //         runs here)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include "ask_after.h"
 

@@ -1,7 +1,7 @@
 // expect: event_destroyed.cu:@record: cudaEventRecord\(event, nullptr\): .*\(there is no such
 //         event\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   cudaEvent_t event;

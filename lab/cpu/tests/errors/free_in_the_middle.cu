@@ -1,7 +1,7 @@
 // expect: cudaFree\(x \+ 1\): invalid argument \(the pointer is byte 4 of the 40 bytes that
 //         cudaMalloc gave at free_in_the_middle.cu:@malloc\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   int* x;

@@ -1,6 +1,6 @@
 // expect: cudaFree\(x\): invalid argument \(memory of cudaMallocHost needs cudaFreeHost\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   int* x;

@@ -1,7 +1,7 @@
 // expect: freed_argument.cu:@launch: argument 2 of the launch points to memory that was freed at
 //         line @free
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x, int* y) { x[0] = y[0]; }
 

@@ -3,7 +3,7 @@
 //         \(31,0,0\): blockIdx \* blockDim \+ threadIdx is \(31,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   x[threadIdx.x] += x[969 + threadIdx.x];  // @load

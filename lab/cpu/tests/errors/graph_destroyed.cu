@@ -1,7 +1,7 @@
 // expect: graph_destroyed.cu:@launch: cudaGraphLaunch\(exec, stream\): .*\(this graph was
 //         destroyed already, at .*graph_destroyed.cu:@destroy\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) { x[0] = 1; }
 

@@ -1,7 +1,7 @@
 // expect: graph_destroyed_twice.cu:@again: cudaGraphDestroy\(graph\): .*\(this graph was destroyed
 //         already, at .*graph_destroyed_twice.cu:@destroy\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   cudaStream_t stream;

@@ -1,7 +1,7 @@
 // expect: graph_unmade.cu:@launch: cudaGraphLaunch\(exec, nullptr\): .*\(cudaGraphInstantiate has
 //         not made it\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   int no_graph = 0;

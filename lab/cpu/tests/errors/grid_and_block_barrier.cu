@@ -1,7 +1,7 @@
 // expect: grid_and_block_barrier.cu:@grid: grid barrier not reached by all threads of the block:
 //         thread \(0,0,0\) waits here, thread \(16,0,0\) waits at line @block
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cooperative_groups.h>
 

@@ -1,7 +1,7 @@
 // expect: grid_sync_block_missing.cu:@launch: some blocks wait for the grid, others have
 //         returned: all must come
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cooperative_groups.h>
 

@@ -1,7 +1,7 @@
 // expect: grid_sync_plain_launch.cu:@sync: the grid cannot be synchronised: launch the kernel
 //         with cudaLaunchCooperativeKernel \(kernel launched at line @launch, block \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cooperative_groups.h>
 

@@ -2,7 +2,7 @@
 //         block: thread \(0,0,0\) waits here, thread \(5,0,0\) has returned \(kernel launched at
 //         line @launch, block \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cooperative_groups.h>
 

@@ -1,7 +1,7 @@
 // expect: host_argument.cu:@launch: argument 3 of the launch points to host memory, which no
 //         kernel can use: take memory from cudaMalloc or cudaMallocManaged
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x, int n, const int* y) { x[0] = n + y[0]; }
 

@@ -1,7 +1,7 @@
 // expect: host_copies_device.cu:@copy: host code reads byte 0 of the 4000 bytes that cudaMalloc
 //         gave at line @malloc: copy it with cudaMemcpy, or allocate it with cudaMallocManaged
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // expect: host_past_end.cu:@store: host code writes 9960 bytes past the end of the 40 bytes that
 //         cudaMallocManaged gave at line @malloc
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   int* x;

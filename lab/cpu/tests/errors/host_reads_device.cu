@@ -1,7 +1,7 @@
 // expect: host_reads_device.cu:@load: host code reads byte 4 of the 40 bytes that cudaMalloc gave
 //         at line @malloc: copy it with cudaMemcpy, or allocate it with cudaMallocManaged
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   int* x;

@@ -2,7 +2,7 @@
 //         cudaMallocHost gave at line @malloc, and the copy queued at line @copy may not have
 //         ended: wait for it \(cudaEventSynchronize, or cudaDeviceSynchronize\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void set_kernel(double* x, double value) { *x = value; }
 

@@ -2,7 +2,7 @@
 //         cudaMallocManaged gave at line @malloc, and the kernel launched at line @launch may not
 //         have ended: wait for it \(cudaDeviceSynchronize\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void set_kernel(int* x) { x[threadIdx.x] = 1; }
 

@@ -2,7 +2,7 @@
 //         cudaMallocManaged gave at line @malloc, and the kernel launched at line @launch may not
 //         have ended
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // A kernel that reads what the host then changes.
 __global__ void read_kernel(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x]; }

@@ -1,7 +1,7 @@
 // expect: launch_bounds.cu:@launch: a GPU refuses this launch: a block of 32 x 3 x 1 threads, and
 //         __launch_bounds__ of the kernel at line @kernel allows 64
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 template <int kRows>
 __global__ void __launch_bounds__(32 * kRows, 2) k_kernel(int* x) {  // @kernel

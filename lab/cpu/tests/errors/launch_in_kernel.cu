@@ -1,6 +1,6 @@
 // expect: launch_in_kernel.cu:@inner: a kernel cannot launch a kernel here
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void inner_kernel() {}
 

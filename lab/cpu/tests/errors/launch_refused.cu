@@ -2,7 +2,7 @@
 //         threads, and 1024 are the most\), and nobody asked cudaGetLastError
 // exit: 0
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

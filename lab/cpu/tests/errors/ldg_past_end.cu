@@ -3,7 +3,7 @@
 //         \(0,0,0\): blockIdx
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   x[0] = __ldg(&x[1000]);  // @load

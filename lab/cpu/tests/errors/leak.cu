@@ -2,7 +2,7 @@
 // expect: leak: 40 bytes that cudaMalloc gave at .*:@device were never freed
 // env: LAB_CPU_LEAKS=1
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   float *x, *y, *z;

@@ -3,7 +3,7 @@
 // variant: watched
 // compiler: g\+\+
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void wide_kernel(float* x) {
   float4* out = reinterpret_cast<float4*>(x);

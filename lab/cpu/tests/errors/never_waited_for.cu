@@ -2,7 +2,7 @@
 //         it was not done
 // exit: 0
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void set_kernel(int* x) { *x = 1; }
 

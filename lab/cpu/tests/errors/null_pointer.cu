@@ -1,7 +1,7 @@
 // expect: null_pointer.cu:@store: writes a null pointer \(kernel launched at line @launch, block
 //         \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x, int* y) {
   y[0] = x[0];  // @store

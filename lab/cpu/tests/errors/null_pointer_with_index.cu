@@ -1,7 +1,7 @@
 // expect: null_pointer_with_index.cu:@load: reads 400 bytes past a null pointer \(kernel launched
 //         at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x, const int* y) {
   x[0] = y[100];  // @load

@@ -2,7 +2,7 @@
 //         at line @malloc \(kernel launched at line @launch, block \(1,0,0\), thread \(2,0,0\):
 //         blockIdx \* blockDim \+ threadIdx is \(6,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   if (blockIdx.x == 1 && threadIdx.x == 2) x[1010] = 1;  // @store

@@ -1,7 +1,7 @@
 // expect: pipeline_no_barrier.cu:(@load|@copy): race in shared memory:
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cuda_pipeline.h>
 

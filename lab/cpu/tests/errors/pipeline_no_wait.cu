@@ -1,7 +1,7 @@
 // expect: pipeline_no_wait.cu:@load: reads shared memory that nothing has written
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cuda_pipeline.h>
 

@@ -1,7 +1,7 @@
 // expect: pipeline_size.cu:@copy: an asynchronous copy moves 4, 8 or 16 bytes, aligned to their
 //         number \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cuda_pipeline.h>
 

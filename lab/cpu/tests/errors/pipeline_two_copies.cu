@@ -4,7 +4,7 @@
 // variant: watched
 // also: LAB_CPU_ORDER=reverse
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cuda_pipeline.h>
 

@@ -1,7 +1,7 @@
 // expect: query_checked.cu:@query: cudaStreamQuery\(nullptr\): device not ready \(what it asks for
 //         may not have ended: cudaEventSynchronize and cudaStreamSynchronize wait for it\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void set_kernel(double* x, double value) { *x = value; }
 

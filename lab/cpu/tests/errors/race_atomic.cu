@@ -2,7 +2,7 @@
 //         what thread \([0-9]+,0,0\) wrote at line @plain, and no barrier in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   if (threadIdx.x == 0) x[0] = 5;  // @plain

@@ -3,7 +3,7 @@
 //         atomically) at line (@atomic|@plain), and no order in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // The sum is read while other blocks may still add to it.
 __global__ void k_kernel(int* x) {

@@ -3,7 +3,7 @@
 //         between \(kernel launched at line @launch, block \(1,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   if (threadIdx.x == 0) x[0] += blockIdx.x;  // @add

@@ -3,7 +3,7 @@
 //         atomically) at line (@atomic|@plain), and no order in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // What is read here is compared with something else: nothing finds out that it was out of date.
 __global__ void k_kernel(int* x) {

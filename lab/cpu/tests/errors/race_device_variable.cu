@@ -1,7 +1,7 @@
 // expect: race_device_variable.cu:@add: race in global memory:
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __device__ int sum = 0;
 

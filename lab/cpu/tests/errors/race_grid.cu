@@ -3,7 +3,7 @@
 //         no order in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 #include <cooperative_groups.h>
 

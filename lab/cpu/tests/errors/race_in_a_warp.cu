@@ -2,7 +2,7 @@
 //         \([0-9]+,0,0\) wrote at line @store, and no barrier
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // Before Volta the lanes of a warp went in step. __syncwarp is missing.
 __global__ void k_kernel(int* x) {

@@ -3,7 +3,7 @@
 //         launched at line @launch, block \(0,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   x[0] += threadIdx.x;  // @add

@@ -2,7 +2,7 @@
 //         \(0,0,0\) of block \([0-9],0,0\) wrote at line @store
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // The counter is counted before the block's part is there.
 __global__ void k_kernel(int* x) {

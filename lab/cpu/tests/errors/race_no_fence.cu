@@ -3,7 +3,7 @@
 //         atomic in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // The block that counts last may not see yet what the others wrote: __threadfence() is missing.
 __global__ void k_kernel(int* x) {

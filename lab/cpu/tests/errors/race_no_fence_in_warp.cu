@@ -2,7 +2,7 @@
 //         \([0-9]+,0,0\) of block \([0-9],0,0\) wrote at line @store, and no order in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // Lane 0 fences and counts for its warp, and does not wait for the other lanes: __syncwarp is
 // missing.

@@ -3,7 +3,7 @@
 //         barrier in between \(kernel launched at line @launch, block \(0,0,0\): tile\[[0-9]+\]\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   __shared__ int tile[64];

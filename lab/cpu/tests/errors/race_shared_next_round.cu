@@ -3,7 +3,7 @@
 //         barrier in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // The barrier at the end of the loop is missing.
 __global__ void k_kernel(int* x) {

@@ -2,7 +2,7 @@
 //         what thread \([0-9]+,0,0\) (wrote|read) at line (@store|@load), and no barrier in between
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // What is moved whole, by a call of the C library perhaps.
 __global__ void copy_kernel(float4* x) {

@@ -1,7 +1,7 @@
 // expect: reset_before_graph.cu:@launch: cudaGraphLaunch\(exec, nullptr\): invalid argument \(this
 //         graph was destroyed already, at .*:@reset\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void set_kernel(double* x, double value) { *x = value; }
 

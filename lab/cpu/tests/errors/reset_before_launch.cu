@@ -1,7 +1,7 @@
 // expect: reset_before_launch.cu:@launch: argument 1 of the launch points to memory that was freed
 //         at line @reset
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void set_kernel(double* x, double value) { *x = value; }
 

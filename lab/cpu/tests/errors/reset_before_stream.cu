@@ -1,7 +1,7 @@
 // expect: reset_before_stream.cu:@wait: cudaStreamSynchronize\(stream\): invalid resource handle
 //         \(there is no such stream: cudaDeviceReset has destroyed it\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   cudaStream_t stream;

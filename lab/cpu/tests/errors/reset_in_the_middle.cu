@@ -1,7 +1,7 @@
 // expect: reset_in_the_middle.cu:@load: host code reads byte 0 of the 40 bytes that
 //         cudaMallocManaged gave at line @malloc and that were freed at line @reset
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 int main() {
   float* x;

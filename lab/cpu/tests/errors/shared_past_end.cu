@@ -2,7 +2,7 @@
 //         \(kernel launched at line @launch, block \(0,0,0\), thread \(32,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   __shared__ int a[32];

@@ -1,7 +1,7 @@
 // expect: invalid argument \(65536 bytes of shared memory, and 49152 are the most without
 //         cudaFuncSetAttribute\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void nothing_kernel() {}
 

@@ -1,7 +1,7 @@
 // expect: stack_large_array.cu:[0-9]+: the thread has more than [0-9]+ KiB of local variables and
 //         calls \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // Far more than a page at once.
 __global__ void large_kernel(int* x, int n) {

@@ -1,7 +1,7 @@
 // expect: stack_recursion.cu:[0-9]+: the thread has more than [0-9]+ KiB of local variables and
 //         calls \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __device__ int deep(volatile int* x, int n) {
   volatile int local[100];

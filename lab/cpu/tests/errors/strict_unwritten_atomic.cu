@@ -3,7 +3,7 @@
 // env: LAB_CPU_STRICT=1
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(double* sum, int* set) {
   atomicExch(set, 1);  // needs nothing

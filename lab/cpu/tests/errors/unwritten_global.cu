@@ -2,7 +2,7 @@
 //         launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x, const float* y) {
   x[0] = y[3] > 0;  // @load

@@ -2,7 +2,7 @@
 //         \(kernel launched at line @launch, block \(0,0,0\), thread \(63,0,0\)\)
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   __shared__ double before[3];

@@ -2,7 +2,7 @@
 //         written: sum
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void k_kernel(int* x) {
   __shared__ int sum;

@@ -1,7 +1,7 @@
 // expect: warp_masks.cu:@vote: thread \(0,0,0\) waits here for the others of its mask, thread
 //         \(16,0,0\) waits at line @vote with another mask
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void vote_kernel() {
   const unsigned mask = threadIdx.x < 16 ? 0xffffffff : 0xffff0000;

@@ -1,6 +1,6 @@
 // expect: warp_own_lane.cu:@wait: thread \(16,0,0\) is not in the mask that it gives
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void mask_kernel() {
   __syncwarp(0x0000ffff);  // @wait

@@ -1,7 +1,7 @@
 // expect: warp_returned.cu:@shuffle: thread \(0,0,0\) waits here for the others of its mask,
 //         thread \(20,0,0\) has returned \(kernel launched at line @launch, block \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void sum_kernel(int n) {
   int x = threadIdx.x;

@@ -1,6 +1,6 @@
 // expect: warp_short.cu:@shuffle: thread \(32,0,0\) reads from lane 16, which takes no part
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 // The last warp of 40 threads has 8.
 __global__ void shuffle_kernel() {

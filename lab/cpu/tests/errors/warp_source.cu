@@ -1,7 +1,7 @@
 // expect: warp_source.cu:@shuffle: thread \(0,0,0\) reads from lane 20, which takes no part
 //         \(kernel launched at line @launch, block \(0,0,0\)\)
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void shuffle_kernel() {
   if (threadIdx.x >= 16) return;

@@ -1,7 +1,7 @@
 // expect: warp_two_operations.cu:@shuffle: thread \(0,0,0\) waits here for the others of its
 //         mask, thread \(1,0,0\) waits at line @vote
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 __global__ void two_kernel() {
   if (threadIdx.x % 2 == 0) {

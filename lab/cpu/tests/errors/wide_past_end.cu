@@ -3,7 +3,7 @@
 //         \(3,0,0\): blockIdx
 // variant: watched
 
-#include <lab/cuda_check.h>
+#include <check.h>
 
 struct Cell {
   float value[6];

@@ -1,4 +1,4 @@
-#include "block.h"
+#include "run/block.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,9 +12,9 @@
 #include <cuda_on_cpu/atomic.h>
 #include <cuda_on_cpu/shared.h>
 
+#include "memory/shared_memory.h"
 #include "report.h"
 #include "settings.h"
-#include "shared_memory.h"
 #include "watcher.h"
 
 constinit thread_local uint3 threadIdx{}, blockIdx{};

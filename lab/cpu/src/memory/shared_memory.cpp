@@ -1,4 +1,4 @@
-#include "shared_memory.h"
+#include "memory/shared_memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,9 +10,9 @@
 
 #include <cuda_on_cpu/shared.h>
 
-#include "block.h"
-#include "poison.h"
+#include "memory/poison.h"
 #include "report.h"
+#include "run/block.h"
 
 namespace cuda_on_cpu {
 namespace {

@@ -9,11 +9,11 @@
 
 namespace cuda_on_cpu {
 
-/// Which call allocated or created something, where, and after how many calls of lab::Run::record.
+/// Which call allocated or created something, where, and after how many rounds of the program.
 struct Origin {
   const char* call = "";
   Where where;
-  int checks = 0;
+  int round = 0;
 
   static Origin now(const char* call, Where where);
 };
@@ -24,7 +24,7 @@ struct Allocation {
   std::size_t bytes;
   Space space;
   Where allocated_at, freed_at;
-  int checks;  // as in Origin
+  int round;  // as in Origin
   bool freed;
   char* data;               // the pages that hold it
   std::size_t data_bytes;   // whole pages
@@ -67,7 +67,7 @@ void check_padding(Where launched_at);
 void release_all(Where where);
 
 /// A line for each line of the program that allocates memory, or creates a stream, an event or a
-/// graph, sweep after sweep, and never frees it. Returns how many there are.
+/// graph, round after round, and never frees it. Returns how many there are.
 int report_growth();
 
 /// For LAB_CPU_LEAKS=1: a line for each allocation that was not freed. Returns how many there are.

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "block.h"
-#include "faults.h"
+#include "memory/faults.h"
 #include "report.h"
+#include "run/block.h"
 #include "settings.h"
 #include "watcher.h"
 

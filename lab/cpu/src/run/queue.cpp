@@ -1,4 +1,4 @@
-#include "queue.h"
+#include "run/queue.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@
 
 #include "activity.h"
 #include "error.h"
-#include "memory.h"
+#include "memory/memory.h"
 #include "report.h"
 #include "settings.h"
 

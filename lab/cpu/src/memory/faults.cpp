@@ -1,4 +1,4 @@
-#include "faults.h"
+#include "memory/faults.h"
 
 #include <atomic>
 #include <csignal>
@@ -14,11 +14,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "block.h"
-#include "memory.h"
-#include "queue.h"
+#include "memory/memory.h"
+#include "memory/shared_memory.h"
 #include "report.h"
-#include "shared_memory.h"
+#include "run/block.h"
+#include "run/queue.h"
 
 // The linker's: where the program's code begins and ends.
 extern "C" char __executable_start, etext;

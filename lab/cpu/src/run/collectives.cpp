@@ -8,10 +8,10 @@
 #include <map>
 #include <vector>
 
-#include "block.h"
+#include "memory/shared_memory.h"
 #include "report.h"
+#include "run/block.h"
 #include "settings.h"
-#include "shared_memory.h"
 #include "watcher.h"
 
 namespace cuda_on_cpu {

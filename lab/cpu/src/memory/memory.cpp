@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "memory/memory.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 #include <cuda_on_cpu/launch.h>
-#include <lab/run.h>
+#include <cuda_on_cpu/program.h>
 
 #include "activity.h"
-#include "block.h"
 #include "error.h"
-#include "faults.h"
-#include "poison.h"
-#include "queue.h"
+#include "memory/faults.h"
+#include "memory/poison.h"
 #include "report.h"
+#include "run/block.h"
+#include "run/queue.h"
 #include "watcher.h"
 
 namespace cuda_on_cpu {
@@ -68,6 +68,15 @@ const char* name_of(Space space) {
       break;
   }
   return "cudaMallocHost";
+}
+
+/// How many rounds of the program's main loop are over.
+int rounds() { return program.rounds ? program.rounds() : 0; }
+
+/// Bytes that may still be taken.
+std::size_t free_memory() {
+  if (program.free_memory) return program.free_memory();
+  return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
 /// Whether `p` points into a __device__ variable whose address was asked for, or right behind it.
@@ -166,7 +175,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
     *pointer = nullptr;
     return cudaSuccess;
   }
-  const std::size_t available = lab::available_host_memory();
+  const std::size_t available = free_memory();
   if (bytes > available) {
     return error(cudaErrorMemoryAllocation, "%.1f GB asked for, %.1f GB free", 1e-9 * bytes,
                  1e-9 * available);
@@ -187,7 +196,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.bytes = bytes;
   a.space = space;
   a.allocated_at = where;
-  a.checks = lab::recorded_checks();
+  a.round = rounds();
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, 0xff, a.data_bytes);
   poison(a.data, a.begin - a.data);
@@ -306,33 +315,32 @@ void check_padding(Where launched_at) {
 }
 #endif
 
-Origin Origin::now(const char* call, Where where) { return {call, where, lab::recorded_checks()}; }
+Origin Origin::now(const char* call, Where where) { return {call, where, rounds()}; }
 
 int report_growth() {
-  constexpr std::size_t kSweeps = 3;  // in fewer a program may get all that it needs
+  constexpr std::size_t kRounds = 3;  // in fewer a program may get all that it needs
   std::vector<Origin> live;
   for (const auto& [guard, a] : allocations) {
-    if (!a.freed) live.push_back({name_of(a.space), a.allocated_at, a.checks});
+    if (!a.freed) live.push_back({name_of(a.space), a.allocated_at, a.round});
   }
   list_handles(&live);
   struct Growth {
     Where where;
-    std::set<int> sweeps;
+    std::set<int> rounds;
     int times = 0;
   };
   std::map<std::pair<std::string, std::string>, Growth> growth;  // by line and call
   for (const Origin& origin : live) {
     Growth& here = growth[{text(origin.where), origin.call}];
     here.where = origin.where;
-    here.sweeps.insert(origin.checks);
+    here.rounds.insert(origin.round);
     ++here.times;
   }
   int count = 0;
   for (const auto& [place, here] : growth) {
-    if (here.sweeps.size() < kSweeps) continue;
-    warn(report("growth", here.where),
-         "allocated here in every sweep, %d times, and never freed (%s)", here.times,
-         place.second.c_str());
+    if (here.rounds.size() < kRounds) continue;
+    warn(report("growth", here.where), "allocated here in every %s, %d times, and never freed (%s)",
+         program.round, here.times, place.second.c_str());
     ++count;
   }
   return count;
@@ -520,7 +528,7 @@ const Allocation* check_argument(const PointerArgument& argument, const LaunchCo
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   using namespace cuda_on_cpu;
   const std::size_t total = std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  *free_bytes = std::min(lab::available_host_memory(), total);
+  *free_bytes = std::min(free_memory(), total);
   *total_bytes = total;
   return cudaSuccess;
 }

@@ -3,14 +3,14 @@
 #include <memory>
 
 #include "activity.h"
-#include "block.h"
 #include "device.h"
 #include "error.h"
-#include "memory.h"
-#include "queue.h"
+#include "memory/memory.h"
+#include "memory/shared_memory.h"
 #include "report.h"
+#include "run/block.h"
+#include "run/queue.h"
 #include "settings.h"
-#include "shared_memory.h"
 
 namespace cuda_on_cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "fibre.h"
+#include "run/fibre.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "poison.h"
+#include "memory/poison.h"
 #include "report.h"
 
 #ifdef CUDA_ON_CPU_ASAN

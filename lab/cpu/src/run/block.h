@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fibre.h"
+#include "run/fibre.h"
 
 namespace cuda_on_cpu {
 

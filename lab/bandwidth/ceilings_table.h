@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+/// One measurement.
+struct Row {
+  std::string what, way;
+  int n, block_x, block_y;  // 0: does not apply
+  std::size_t bytes;        // one array, or what a cache should hold
+  std::size_t samples;
+  double min_us, median_us;
+  double best, median;  // rates, by the least time and by the median
+  const char* unit;
+};
+
+/// All of them, in order.
+inline std::vector<Row> rows;
+
+/// The GPU here.
+struct Machine {
+  cudaDeviceProp properties;
+  std::string driver = "unknown", date;
+  double dram_peak = 0;  // what clock and bus width allow, GB/s; 0 where they are not told
+};
+
+Machine look_at_machine();
+
+/// Prints all rows for people.
+void print_tables(const Machine& machine);
+
+/// Writes them as DIR/bandwidth.tsv, with the ceilings at its top. Ends the program if it cannot.
+void write_table(const std::string& results, const Machine& machine);

@@ -1,0 +1,84 @@
+#pragma once
+
+// What the parts of lab::Ranks share.
+
+#include <lab/ranks.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include "mpi_check.h"
+
+namespace lab {
+
+#ifdef __CUDA_ON_CPU__
+constexpr bool kOnCpu = true;
+#else
+constexpr bool kOnCpu = false;
+#endif
+enum Tag { kHaloTag = 1, kAskTag, kRowsTag };
+
+/// This process in its job. The thread that watches over the job and the handler of SIGTERM look at
+/// it, too, so there is one of it, and it stays until the process has ended.
+struct Self {
+  std::string program = "jacobi";
+  int rank = 0, size = 1;
+  int rank_of_node = 0, ranks_of_node = 1;
+  bool together = false;  ///< all ranks see the same mistake: rank 0 speaks for them
+  ncclComm_t comm = nullptr;
+};
+extern Self& self;
+
+/// The text that printf would print.
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+
+/// From now on this rank's end ends the job, and the job's end this rank. `node`: its ranks.
+void start_to_watch(MPI_Comm node);
+/// For how long one rank waits for another.
+void set_time_limit(int seconds);
+/// Ends MPI, where all ranks come here, at the program's end.
+void finalize();
+
+/// Between the two calls the thread that watches holds the time limit, `times` it, against what
+/// this rank waits for. `kind`: of the report.
+void begin_waiting(std::string what, int times = 1, const char* kind = "waits");
+void end_waiting();
+struct Waiting {
+  explicit Waiting(std::string what, const char* kind = "waits") {
+    begin_waiting(std::move(what), 1, kind);
+  }
+  ~Waiting() { end_waiting(); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+};
+
+/// Polled in a loop that waits: at first it burns time, which is soonest, and then it sleeps.
+class Patience {
+ public:
+  void wait();
+
+ private:
+  int polls_ = 0;
+};
+
+/// Waits for all of them; `what` is said where they take too long.
+void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind = "waits");
+
+/// A setting from the environment of rank 0.
+std::string setting(const char* name);
+
+struct Ranks::State {
+  int node = 0;              // the world's rank of the node's first
+  std::vector<int> sharers;  // how many ranks have the same GPU, by rank
+  bool connected = false;
+  std::string gpu_name = "CPU";
+  // Pinned, and kept for the run: what goes to other ranks, and what comes from them.
+  float *to_others = nullptr, *from_others = nullptr;
+  std::size_t values = 0;  // that each has room for
+  double* sums = nullptr;
+};
+
+}  // namespace lab

@@ -1,0 +1,266 @@
+#include "job.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cuda_on_cpu/report_file.h>
+
+namespace lab {
+
+Self& self = *new Self;
+
+std::string format(const char* pattern, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+namespace {
+
+// The CPU is slow, and some ranks may be slower than others.
+constexpr int kWaitSeconds = kOnCpu ? 600 : 20;
+constexpr int kMaxRanksOfNode = 1024;
+constexpr auto kLookEvery = std::chrono::milliseconds(50);
+using Clock = std::chrono::steady_clock;
+
+/// Memory that the ranks of one node share.
+struct Board {
+  std::atomic<int> said;                      // one of them has said why the job ends
+  std::atomic<int> leaving[kMaxRanksOfNode];  // it is about to end, and has not died
+};
+
+/// Another rank of this node.
+struct Peer {
+  pid_t pid;
+  int rank_of_node;
+  std::string line;  // to be printed where it has died
+};
+
+struct Watch {
+  int seconds = kWaitSeconds;
+  bool over = false;  // MPI has ended
+  Board* board = nullptr;
+  std::vector<Peer> peers;
+
+  std::thread thread;
+  std::mutex mutex;  // of all that follows
+  std::condition_variable changed;
+  bool stop = false;
+  bool waits = false;
+  Clock::time_point since;
+  int limit = 0;     // in seconds
+  std::string what;  // it waits for
+  std::string kind;  // of that, for the report
+};
+Watch& watch = *new Watch;
+
+/// Whether this rank may say why the job ends: the first of its node that asks.
+bool first_to_speak() { return watch.board->said.exchange(1) == 0; }
+
+void set_leaving() { watch.board->leaving[self.rank_of_node] = 1; }
+
+/// A rank of this node that has ended, and had not said that it would; null where there is none.
+const Peer* dead_peer() {
+  for (const Peer& peer : watch.peers) {
+    if (watch.board->leaving[peer.rank_of_node] == 0 && kill(peer.pid, 0) != 0 && errno == ESRCH) {
+      return &peer;
+    }
+  }
+  return nullptr;
+}
+
+void write_line(const std::string& line) {
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody is there to read it
+}
+
+/// The launcher ends the others where one rank has ended. Who has died cannot speak for itself.
+void on_termination(int signal_number) {
+  set_leaving();
+  const Peer* dead = dead_peer();
+  if (dead && first_to_speak()) write_line(dead->line);
+  _exit(128 + signal_number);
+}
+
+/// The thread that watches, while the program may hang in a call of whomsoever.
+void watch_over() {
+  std::unique_lock<std::mutex> lock(watch.mutex);
+  while (!watch.changed.wait_for(lock, kLookEvery, [] { return watch.stop; })) {
+    if (const Peer* dead = dead_peer()) {
+      if (first_to_speak()) write_line(dead->line);
+      _exit(kExitCudaError);
+    }
+    if (watch.waits && Clock::now() - watch.since > std::chrono::seconds(watch.limit)) {
+      if (first_to_speak()) {
+        Report report{watch.kind};
+        report.words = format("waited %d s in vain for %s (LAB_EXCHANGE_SECONDS sets the limit)",
+                              watch.limit, watch.what.c_str());
+        cuda_on_cpu::write_report(report);
+        write_line(self.program + format(": rank %d: ", self.rank) + report.words + "\n");
+      }
+      _exit(kExitCudaError);  // the launcher ends the others
+    }
+  }
+}
+
+const char* words(ExitCode code) {
+  // Ranks have the same options: what is wrong with them is none's own.
+  if (self.together || code == kExitBadUsage) return self.rank == 0 ? "" : nullptr;
+  static const std::string words = format("rank %d: ", self.rank);
+  return first_to_speak() ? words.c_str() : nullptr;
+}
+
+void end_job(ExitCode code) {
+  if (self.together || code == kExitBadUsage) {
+    // All ranks come here. Rank 0 has spoken before the first of them ends: then the launcher ends
+    // the rest.
+    std::vector<MPI_Request> barrier(1);
+    MPI_Ibarrier(MPI_COMM_WORLD, &barrier[0]);
+    await(&barrier, "the other ranks, which go on where this one ends");
+    finalize();
+    std::exit(code);
+  }
+  set_leaving();
+  MPI_Abort(MPI_COMM_WORLD, code);
+  _exit(code);
+}
+
+/// Memory for all ranks of the node, or where there is none, for this one alone.
+Board* share_board(MPI_Comm node) {
+  char name[64];
+  std::snprintf(name, sizeof name, "/jacobi-ranks-%d-%lld", static_cast<int>(getpid()),
+                static_cast<long long>(Clock::now().time_since_epoch().count()));
+  const bool first = self.rank_of_node == 0;
+  int file = -1;
+  if (first) {
+    file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    // Memory that is promised and not there would end who touches it.
+    if (file >= 0 && posix_fallocate(file, 0, sizeof(Board)) != 0) {
+      shm_unlink(name);
+      close(file);
+      file = -1;
+    }
+  }
+  MPI_CHECK(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, node));
+  if (!first) file = shm_open(name, O_RDWR, 0600);
+  void* memory = MAP_FAILED;
+  if (file >= 0) {
+    memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+  }
+  MPI_CHECK(MPI_Barrier(node));
+  if (first) shm_unlink(name);
+  // New pages are zero, which is what the board begins with.
+  return memory == MAP_FAILED ? new Board() : static_cast<Board*>(memory);
+}
+
+/// Who else is on this node, where its processes can be seen.
+std::vector<Peer> find_peers(MPI_Comm node) {
+  struct Process {
+    int rank, pid;
+    char space[64];  // in which the pid is one
+  } own{self.rank, static_cast<int>(getpid()), ""};
+  if (readlink("/proc/self/ns/pid", own.space, sizeof own.space - 1) < 0) own.space[0] = '\0';
+  std::vector<Process> all(self.ranks_of_node);
+  MPI_CHECK(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, node));
+  std::vector<Peer> peers;
+  for (int k = 0; k < self.ranks_of_node; ++k) {
+    if (k == self.rank_of_node || std::strcmp(all[k].space, own.space) != 0) continue;
+    peers.push_back({all[k].pid, k,
+                     format("%s: rank %d has died: its process ended without a word (killed? out "
+                            "of memory?); that ends the job\n",
+                            self.program.c_str(), all[k].rank)});
+  }
+  return peers;
+}
+
+}  // namespace
+
+void set_time_limit(int seconds) { watch.seconds = seconds; }
+
+void begin_waiting(std::string what, int times, const char* kind) {
+  const std::lock_guard<std::mutex> lock(watch.mutex);
+  watch.kind = kind;
+  watch.limit = times * watch.seconds;
+  watch.what = std::move(what);
+  watch.since = Clock::now();
+  watch.waits = true;
+}
+
+void end_waiting() {
+  const std::lock_guard<std::mutex> lock(watch.mutex);
+  watch.waits = false;
+}
+
+void Patience::wait() {
+  if (++polls_ > 20000) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  } else if (kOnCpu || polls_ > 2000) {
+    std::this_thread::yield();
+  }
+}
+
+/// Waits for all of them; `what` is said where they take too long.
+void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind) {
+  const Waiting waiting(what, kind);
+  int done = 0;
+  for (Patience patience; !done; patience.wait()) {
+    MPI_CHECK(MPI_Testall(static_cast<int>(requests->size()), requests->data(), &done,
+                          MPI_STATUSES_IGNORE));
+  }
+}
+
+/// Ends MPI, where all ranks come here, at the program's end.
+void finalize() {
+  if (watch.over) return;
+  watch.over = true;
+  set_leaving();
+  begin_waiting("the other ranks, which have not come to the end of the program");
+  MPI_Finalize();
+  {
+    const std::lock_guard<std::mutex> lock(watch.mutex);
+    watch.stop = true;
+  }
+  watch.changed.notify_all();
+  watch.thread.join();
+  // A batch system may end what is left; this process has nothing more to say.
+  std::signal(SIGTERM, SIG_DFL);
+  set_job({});
+}
+
+void start_to_watch(MPI_Comm node) {
+  watch.board = share_board(node);
+  if (self.ranks_of_node <= kMaxRanksOfNode) watch.peers = find_peers(node);
+  set_job({self.rank, self.size, words, end_job});
+  std::signal(SIGTERM, on_termination);
+  std::atexit(finalize);
+  // The thread that watches takes no signal: the main one does.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    watch.thread = std::thread(watch_over);
+  } catch (const std::system_error& error) {
+    fail(kExitCudaError, "no thread to watch over the job: %s", error.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace lab
