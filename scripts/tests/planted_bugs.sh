@@ -198,6 +198,7 @@ judge() {
     while IFS= read -r regex; do
       expect_no "$regex" "$name"
     done < <(sed -n 's/^# expect-no: //p' "$2")
+    expect_no '\{[a-z_]+\}' "$name" # a gap in the words
     # On a GPU the same mistake may look otherwise.
     if [[ $place != gpu && $verdict == wrong ]]; then
       expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"

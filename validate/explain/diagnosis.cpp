@@ -1,21 +1,32 @@
 #include "explain/diagnosis.h"
 
+#include <cstdlib>
+#include <fstream>
+
 #include "explain/evidence.h"
 #include "run/text.h"
 
 namespace validate {
 namespace {
 
+/// A test of the catalogue asks, by LAB_RULES=FILE, which entries are told.
+void note(const Mistake& entry) {
+  if (const char* file = std::getenv("LAB_RULES"))
+    std::ofstream(file, std::ios::app) << entry.name << '\n';
+}
+
 /// The words of an answer, and of what is told with it.
 Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   Diagnosis diagnosis;
   if (!answer.known()) return diagnosis;
   const Mistake& entry = *find_mistake(answer.rule);
+  note(entry);
   diagnosis.answer = answer;
   diagnosis.strength = answer.strength ? *answer.strength : entry.strength;
   std::vector<std::string> causes;
   const auto add = [&](const Answer& one) {
     const Mistake& told = *find_mistake(one.rule);
+    if (&told != &entry) note(told);
     causes.push_back(fill(told.words, one, evidence));
     for (const std::string& where : told.look_at) {
       std::string line = fill(where, one, evidence);

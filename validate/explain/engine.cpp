@@ -169,7 +169,7 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
         end = end_of_part(words, begin);
         if (part == is) result += fill(words.substr(begin, end - begin), answer, evidence);
       }
-    } else if (answer.has(name)) {
+    } else if (answer.data.count(name) > 0) {
       result += answer.data.at(name);
     } else if (name == "wrong_pass") {
       if (evidence.subject == Evidence::kPass)

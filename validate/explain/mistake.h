@@ -30,7 +30,7 @@ const char* name_of(Strength strength);
 /// What was found by an entry's function: which mistake it is, and what fills the gaps in its words.
 struct Answer {
   const char* rule = nullptr;               ///< the entry's name; nullptr: nothing is known
-  std::map<std::string, std::string> data;  ///< a flag is "yes"
+  std::map<std::string, std::string> data;  ///< a flag is "yes", or empty
   std::optional<Strength> strength = {};    ///< if it is not the entry's own
   std::vector<Answer> others = {};          ///< "either this, or ..."; or "besides, ..."
 
@@ -40,9 +40,12 @@ struct Answer {
   explicit Answer(bool is) : rule(is ? kThisEntry : nullptr) {}
   static constexpr const char* kThisEntry = "";
   bool known() const { return rule != nullptr; }
-  bool has(const std::string& name) const { return data.count(name) > 0; }
+  bool has(const std::string& name) const {
+    const auto at = data.find(name);
+    return at != data.end() && !at->second.empty();
+  }
   Answer& with(const std::string& name, const std::string& value) {
-    if (!value.empty()) data[name] = value;
+    data[name] = value;
     return *this;
   }
   Answer& with(const std::string& name, const char* value) {
