@@ -13,6 +13,9 @@ use_built
 export TMPDIR=$temp/tmp LAB_BUILD_DIR="$temp/the build"
 lab="$temp/the lab"
 make_clone "$lab"
+# Of fewer steps, for make progress looks at each.
+sed -i '/^0[5-9]_/d; /^[1-9]/d' "$lab/lab/steps.tsv"
+commit_all "$lab" "fewer steps"
 exercise=exercises/01_nvtx/jacobi.cpp
 solution=solutions/01_nvtx/jacobi.cpp
 cp "$lab/$exercise" "$temp/handed_out"
