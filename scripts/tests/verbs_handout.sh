@@ -7,6 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git
 [[ -d $source_dir/solutions ]] || skip "a handout is made in the whole lab"
 make_temp
+use_built
 unset UPTO OUT YES HINT FROM TO SIDE TIME BACKEND RACES ASAN SOURCE_DATE_EPOCH
 lab="$temp/the lab"
 place="$temp/for learners"
@@ -175,7 +176,7 @@ test_others() {
   done < <(grep -ohE '[$]lab_root/scripts/[a-z_/]+\.[a-z]+' "$temp/the build/$all"/scripts/*/*.sh | sed 's#^[^/]*/##' | sort -u)
   if command -v mpirun >/dev/null && command -v python3 >/dev/null; then
     cp "$lab"/solutions/14_*/jacobi.cu "$temp/the build/$all"/exercises/14_*/
-    run env LAB_BUILD_DIR="$temp/ranks" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_CXX_FLAGS=-O1" \
+    run env LAB_BUILD_DIR="$temp/ranks" \
       make --no-print-directory -C "$temp/the build/$all" trace STEP=14 RANKS=2 BACKEND=cpu N=64 ITERATIONS=24
     expect_status 0 "make trace of several ranks in a handout"
     expect '^ +rank 0 +rank 1 +times  range$' "make trace of several ranks in a handout"
@@ -222,7 +223,6 @@ test_bad_input() {
 test_in_the_handout() {
   local learner="$temp/unpacked here/$name" files source
   verb() { run make_in "$learner" "$@"; }
-  use_built
   export LAB_BUILD_DIR="$temp/learner's build"
   files=$(files_in "$learner")
 
