@@ -4,6 +4,8 @@
   profile_tables.py ncu REPORT.csv --step 06 [--baseline REPORT.csv]
   profile_tables.py trim REPORT.csv     ncu's CSV with those columns alone that the lab looks at, on stdout
   profile_tables.py metrics             the metrics that ncu has to be asked for, on one line
+  profile_tables.py options --tool nsys --step 11      what the tool has to be told for the step
+  profile_tables.py questions --tool ncu --step 06     "kernel<tab>what" of each of the step's questions
 
 REPORT.csv is what `nsys stats --format csv` printed (several reports, one after the other), or `ncu --csv` with
 --page raw or details. Lines at its head like "# n<tab>2048" say what was run. Which table and which sentence belong
@@ -35,10 +37,10 @@ def questions(step, tool):
     return [(row[2], row[3], row[4]) for row in of_step]
 
 
-def options_of(step):
-    """What nsys has to be told for a step."""
+def options_of(step, tool="nsys"):
+    """What a tool has to be told for a step."""
     lines = (line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines())
-    return next((row[4].split() for row in lines if row[:2] == [step[:2], "nsys"] and row[3] == "options"), [])
+    return next((row[4].split() for row in lines if row[:2] == [step[:2], tool] and row[3] == "options"), [])
 
 
 def read(path):
@@ -466,13 +468,21 @@ def trim(path):
 def main():
     sys.stdout.reconfigure(encoding="utf-8")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("nsys", "ncu", "trim", "metrics"))
+    parser.add_argument("what", choices=("nsys", "ncu", "trim", "metrics", "options", "questions"))
     parser.add_argument("report", nargs="?", type=pathlib.Path)
     parser.add_argument("--step", default="..")
+    parser.add_argument("--tool", default="nsys")
     parser.add_argument("--baseline", metavar="REPORT.csv", type=pathlib.Path)
     arguments = parser.parse_args()
     if arguments.what == "metrics":
         print(",".join(METRICS))
+        return
+    if arguments.what == "options":
+        print(" ".join(options_of(arguments.step, arguments.tool)))
+        return
+    if arguments.what == "questions":
+        for kernel, what, _ in questions(arguments.step, arguments.tool):
+            print(f"{kernel}\t{what}")
         return
     if arguments.report is None:
         fail(f"{arguments.what}: which report?", 2)

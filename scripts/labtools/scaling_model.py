@@ -8,7 +8,7 @@ import math
 import re
 
 from labtools import charts
-from labtools.files import ROOT, STEPS, write_aside
+from labtools.files import ROOT, write_aside
 from labtools.process import fail
 from labtools.table import read_table
 

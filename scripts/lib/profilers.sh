@@ -88,21 +88,7 @@ profiler_version() {
 
 # wrap INDENT TEXT: the text in lines of 80 columns, each that far indented. What stands between two | keeps to a
 # line of its own.
-wrap() {
-  tr '|' '\n' <<<"$2" | awk -v indent="$1" '
-    BEGIN { while (length(head) < indent) head = head " " }
-    {
-      text = head
-      for (k = 1; k <= NF; ++k) {
-        if (length(text) + length($k) + 1 > 80 && text != head) {
-          print text
-          text = head
-        }
-        text = text (text == head ? "" : " ") $k
-      }
-      if (NF) print text
-    }'
-}
+wrap() { tr '|' '\n' <<<"$2" | laid_out "$(printf '%*s' "$1" '')" "$1"; }
 
 # cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what works without it. On stderr; ends
 # the script, with exit code 77.
@@ -151,42 +137,10 @@ no_gpu_for() {
 # explain_failure TOOL LOG: looks for the causes that have a name in what the tool said. Where there is one,
 # ends the script with exit code 77; else returns.
 explain_failure() {
-  local tool=$1 log=$2
-  if grep -q 'ERR_NVGPUCTRPERM\|CUPTI_ERROR_INSUFFICIENT_PRIVILEGES' "$log"; then
-    cannot "$tool" "$tool may not read the GPU's hardware counters here (ERR_NVGPUCTRPERM)" \
-      "The driver gives them to administrators alone: RmProfilingAdminOnly in /proc/driver/nvidia/params." \
-      "An administrator lifts it with this line in a file of /etc/modprobe.d, and a reboot:|" \
-      "options nvidia NVreg_RestrictProfilingToAdminUsers=0|" \
-      "In a container that the host allows to: docker run --cap-add=SYS_ADMIN. Some clusters have a" \
-      "queue or an option of sbatch for it: ask."
-  elif grep -qi 'driver resource was unavailable\|like DCGM\|CUPTI_ERROR_HARDWARE_BUSY\|PROFILER_.*IN_USE' "$log"; then
-    cannot "$tool" "another program holds the GPU's counters, most likely DCGM, which watches the node" \
-      "Where you may: dcgmi profile --pause, profile, then dcgmi profile --resume (always: the site's" \
-      "monitoring is blind until then). scripts/slurm/site.sh does both around a job." \
-      "It may also be somebody else's ncu on this node: try again later."
-  elif grep -qi 'MULTIPLE_SUBSCRIBERS\|another profiler\|already attached\|already being profiled' "$log"; then
-    cannot "$tool" "another profiler is attached to this program already" \
-      "One at a time: not under nsys, ncu, compute-sanitizer, cuda-gdb or the lab's tracer. Look at" \
-      "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH in your environment: they must be empty."
-  elif grep -qi 'Multi-Instance GPU\|\bMIG\b' "$log"; then
-    cannot "$tool" "this GPU is cut into slices (MIG), and $tool cannot profile here" \
-      "Counters that slices share belong to nobody. Ask for a whole GPU; results are right on a slice, too."
-  elif grep -qi 'Windows Subsystem for Linux' "$log"; then
-    cannot "$tool" "this is WSL, and its driver lets $tool read no counters" \
-      "Windows 11 and a newer driver do; in NVIDIA's Control Panel, Developer, let all users read counters."
-  elif grep -qi 'list-chips\|unsupported gpu\|not supported on device' "$log"; then
-    cannot "$tool" "this $tool does not know the GPU: it is older than the GPU, or the GPU older than 7.0 (Volta)" \
-      "Load a newer toolkit or a newer Nsight Compute."
-  elif grep -qi 'nsight-compute-lock' "$log"; then
-    cannot "$tool" "ncu's lock file belongs to somebody else on this machine" \
-      "Set TMPDIR to a folder of your own. Then see that nobody profiles on the same GPU."
-  elif grep -qi 'LibraryNotLoaded\|Failed to initialize the profiler' "$log"; then
-    cannot "$tool" "$tool could not load the driver's profiling library" \
-      "In a container or a sandbox: the driver's libraries must be those of the host (NVIDIA Container" \
-      "Toolkit, with NVIDIA_DRIVER_CAPABILITIES=compute,utility). Else the driver may be too old for it."
-  elif grep -qi 'No space left on device' "$log"; then
-    cannot "$tool" "no space left for the report" "Another folder for the build: LAB_BUILD_DIR=/scratch/..."
-  fi
+  local regex what help
+  while IFS=$'\t' read -r regex what help; do
+    if grep -qiE -- "$regex" "$2"; then cannot "$1" "${what//TOOL/$1}" "${help//TOOL/$1}"; fi
+  done < <(grep -v '^#' "$lab_root/scripts/lib/profile_troubles.tsv")
 }
 
 # run_limited LOG COMMAND...: runs it, in a process group of its own that ends after the time limit, or when
@@ -260,11 +214,8 @@ read_baseline() {
 
 # tool_options TOOL: sets options to those that this step needs, from profile_questions.tsv.
 tool_options() {
-  local words
-  words=$(awk -F '\t' -v step="$step_number" -v tool="$1" \
-    '$1 == step && $2 == tool && $4 == "options" { print $5 }' "$lab_root/scripts/lib/profile_questions.tsv")
   # shellcheck disable=SC2034
-  read -r -a options <<<"$words"
+  read -r -a options <<<"$(labtool profile_tables options --tool "$1" --step "$step_number")"
 }
 
 # gpu_words: name and driver of the first GPU, for the heads of reports; or nothing.
@@ -283,13 +234,7 @@ head_of_report() {
 }
 
 # questions_of TOOL: "kernel<tab>what" of each line of this step in profile_questions.tsv, or of any step.
-questions_of() {
-  awk -F '\t' -v OFS='\t' -v step="$step_number" -v tool="$1" '
-    $2 != tool || $4 == "options" { next }
-    $1 == step { print $3, $4; found = 1 }
-    $1 == ".." { any = any $3 OFS $4 "\n" }
-    END { if (!found) printf "%s", any }' "$lab_root/scripts/lib/profile_questions.tsv"
-}
+questions_of() { labtool profile_tables questions --tool "$1" --step "$step_number"; }
 
 # start_profile TOOL: reads the variables of make that both have.
 start_profile() {

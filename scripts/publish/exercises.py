@@ -21,18 +21,12 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import labtools_here  # noqa: F401
+from labtools import files
+from labtools.files import ROOT
+from labtools.process import fail
+
 SKIPPED = 77
-
-
-def read_steps():
-    """[(name, source file)] in order, from lab/steps.tsv."""
-    steps = []
-    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
-        if line and not line.startswith("#"):
-            name, source = line.split("\t")[:2]
-            steps.append((name, source))
-    return steps
 
 
 def split_banner(text):
@@ -97,6 +91,7 @@ def exercise_problems(exercise, steps, index):
 
 def check(steps):
     wrong, edited = [], []
+    sizes = {name: n for name, _, _, n, *_ in files.steps()}
     for index, (name, source) in enumerate(steps):
         exercise = ROOT / "exercises" / name / source
         solution = ROOT / "solutions" / name / source
@@ -114,9 +109,8 @@ def check(steps):
         if "TODO" in solution.read_text():
             wrong.append(f"{solution.relative_to(ROOT)}: a solution with a TODO")
         constant = re.search(r"kDefaultN = (\d+);", solution.read_text())
-        listed = default_n(name)
-        if not constant or constant.group(1) != listed:
-            wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {listed}, as lab/steps.tsv has it")
+        if not constant or constant.group(1) != str(sizes[name]):
+            wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {sizes[name]}, as lab/steps.tsv has it")
 
         problems = exercise_problems(exercise, steps, index)
         if problems and edited_since_commit(exercise):
@@ -138,13 +132,6 @@ def check(steps):
         return SKIPPED
     print(f"{len(steps)} steps: every exercise is the solution before it, banner and TODO blocks apart")
     return 0
-
-
-def default_n(name):
-    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
-        if line.startswith(name + "\t"):
-            return line.split("\t")[3]
-    return None
 
 
 def write(steps):
@@ -174,7 +161,7 @@ def write(steps):
             lines.append(line)
         if placed != len(anchors):
             lost = [text for text, ordinal, _ in anchors if seen.get(text, 0) <= ordinal]
-            sys.exit(f"exercises.py: {exercise.relative_to(ROOT)}: the line that a TODO block stands before "
+            fail(f"{exercise.relative_to(ROOT)}: the line that a TODO block stands before "
                      f"is gone: {lost}")
         exercise.write_text("\n".join(banner + lines) + "\n")
 
@@ -184,14 +171,14 @@ def carry(steps, number):
     paths = [ROOT / "solutions" / name / source for name, source in steps]
     first = next((k for k, (name, _) in enumerate(steps) if name[:2] == number), None)
     if first is None:
-        sys.exit(f"exercises.py: --carry {number}: there is no such step")
+        fail(f"--carry {number}: there is no such step")
     origin = paths[first].relative_to(ROOT)
     shown = subprocess.run(["git", "-C", str(ROOT), "show", f"HEAD:{origin}"],
                            capture_output=True, text=True, check=False)
     if shown.returncode != 0:
-        sys.exit(f"exercises.py: {origin}: not in the last commit, so nothing says what has changed")
+        fail(f"{origin}: not in the last commit, so nothing says what has changed")
     if shown.stdout == paths[first].read_text():
-        sys.exit(f"exercises.py: {origin}: has not changed since the last commit")
+        fail(f"{origin}: has not changed since the last commit")
     conflicts = []
     with tempfile.NamedTemporaryFile("w", suffix=".base") as base:
         # The banner is each step's own.
@@ -207,12 +194,12 @@ def carry(steps, number):
                 merge = subprocess.run(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
                                         str(ours), base.name, str(theirs)], check=False)
                 if merge.returncode < 0 or merge.returncode > 127:
-                    sys.exit(f"exercises.py: git merge-file failed on {path.relative_to(ROOT)}")
+                    fail(f"git merge-file failed on {path.relative_to(ROOT)}")
                 if merge.returncode > 0:
                     conflicts.append(str(path.relative_to(ROOT)))
                 path.write_text("\n".join(banner) + "\n" + ours.read_text())
     if conflicts:
-        sys.exit("exercises.py: conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
+        fail("conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
                  ". Mend them, then run exercises.py --write")
     write(steps)
 
@@ -224,7 +211,7 @@ def main():
     what.add_argument("--write", action="store_true")
     what.add_argument("--carry", metavar="NN")
     arguments = parser.parse_args()
-    steps = read_steps()
+    steps = [(name, source) for name, source, *_ in files.steps()]
     if not (ROOT / "solutions").is_dir():
         print("no solutions here: nothing to compare the exercises with")
         return SKIPPED

@@ -8,14 +8,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-case ${1:-} in
-  "") ;;
-  --help)
-    sed -n '2,6s/^# \{0,1\}//p' "$0"
-    exit 0
-    ;;
-  *) die $exit_bad_usage "$1: no such option (see --help)" ;;
-esac
+only_help "$@"
 [[ -d $lab_root/solutions ]] ||
   die $exit_bad_usage "a handout has no solutions to count; make ncu STEP=NN counts your exercise"
 command -v python3 >/dev/null || die $exit_no_gpu "python3 is missing"

@@ -26,7 +26,7 @@ import labtools_here  # noqa: F401
 from blocks import ladder, measured, scaling, tools
 from blocks.published import COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, number
 from labtools import scaling_model
-from labtools.files import ROOT
+from labtools.files import ROOT, STEPS
 
 
 def replace_block(text, name, lines):
@@ -60,7 +60,7 @@ def main():
     for row in rows:
         blocks.append((ROOT / "exercises" / row["step"] / "README.md", "measured", LADDER, measured.measured_block(facts, row)))
 
-    for step in scaling_model.STEPS.values():
+    for step in STEPS.values():
         guide = ROOT / "exercises" / step / "README.md"
         if guide.is_file() and step not in {row["step"] for row in rows}:
             several = ", as one rank on one GPU. On several:" if "<!-- scaling:begin -->" in guide.read_text() else "."

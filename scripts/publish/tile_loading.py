@@ -8,14 +8,13 @@
 A variant that the validator does not call right gets no time. Options: --build DIR (default: build).
 """
 
-import argparse
 import pathlib
 import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import variant
-from labtools.files import ROOT, STEPS
-from labtools.machine import compiler_and_facts, need_folder, need_programs
+from labtools.files import STEPS
+from labtools.machine import options_of, ready
 from labtools.process import fail
 from labtools.table import write_table
 from labtools.tracer import NotPossible, trace
@@ -39,14 +38,9 @@ def sweep_times(build, program, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
-    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
-    arguments = parser.parse_args()
-    build = arguments.build.resolve()
-    need_programs(build, ("validate", f"solution_{BEFORE}", f"solution_{STEP}"))
-    nvcc, facts = compiler_and_facts()
-    need_folder(arguments.write)
+    arguments = options_of(__doc__).parse_args()
+    build = arguments.build
+    nvcc, facts = ready(arguments, "validate", f"solution_{BEFORE}", f"solution_{STEP}")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

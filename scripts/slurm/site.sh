@@ -11,7 +11,7 @@
 #
 # They take the variables of the verbs of make (make alone lists them), and put what is said into
 # build/jobs/VERB-JOBID.txt. `submit.sh --dry-run ncu STEP=06` shows the command only; `--wait` waits for the job's
-# end, prints what it said and has its exit code. `STEP=04 sbatch --gpus=1 scripts/slurm/check.sbatch`, from the
+# end, prints what it said and has its exit code. `STEP=04 sbatch --gpus=1 scripts/slurm/verb.sbatch check`, from the
 # lab's folder, works too; then the queue is sbatch's own affair (SBATCH_PARTITION, SBATCH_ACCOUNT).
 #
 # A value in the environment wins over the one in this file: LAB_SLURM_PARTITION=debug scripts/slurm/submit.sh run

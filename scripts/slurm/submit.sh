@@ -63,7 +63,11 @@ if [[ -n $LAB_SLURM_RESERVATION ]]; then command+=(--reservation="$LAB_SLURM_RES
 command+=("${further[@]}")
 if [[ $verb == ncu ]]; then command+=("${of_profiler[@]}"); fi
 if ((wait)); then command+=(--wait); fi
-command+=("$lab_root/scripts/slurm/$verb.sbatch")
+if [[ $verb == ranks ]]; then
+  command+=("$lab_root/scripts/slurm/ranks.sbatch")
+else
+  command+=(--job-name="jacobi-$verb" "$lab_root/scripts/slurm/verb.sbatch" "$verb")
+fi
 if ((dry)); then
   printf '%q ' "${command[@]}"
   printf '\n'

@@ -28,6 +28,11 @@ stub "$temp/stubs/cmake" 'case " $* " in *" ${CANNOT_BUILD:-none} "*) echo "no" 
 if [[ ${1:-} == --version ]]; then echo "cmake version 3.99.0"; fi'
 stub "$temp/right" "exec '$build_dir/bin/solution_${step}_cpu' \"\$@\""
 
+# reports KIND LINE ACCESS WORDS: what a program does that reports this (the columns of cuda_on_cpu/report.h).
+reports() {
+  printf "printf '%%s\\n' '%s' >>\"\$LAB_REPORT\"" "$1"$'\t'"$source_file"$'\t'"$2"$'\t'"$3"$'\t\tinside\t0\t35\t40000\t\t\t\t0\t\t\t\t\t'"$4"
+}
+
 # given ON_GPU LOOKS: what the two programs are.
 given() {
   cp "$1" "$on_gpu"
@@ -56,7 +61,8 @@ expect "^  The GPU was right by luck: the CPU, which looks at every access, find
 expect_no "$clean" "a race that does no harm"
 
 host="$source_file:51: host code writes byte 0 of the 40000 bytes that cudaMalloc gave at line 35"
-stub "$temp/host" "echo 'x: $host' >&2; exit 3"
+stub "$temp/host" "$(reports host_early 51 writes "$host")
+echo 'x: $host' >&2; exit 3"
 # shellcheck disable=SC2016  # it is the stub's
 stub "$temp/crash" 'kill -SEGV $$'
 given "$temp/crash" "$temp/host"

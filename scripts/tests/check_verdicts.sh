@@ -150,7 +150,7 @@ test_verdicts() {
   check 1 "an endless loop" STEP=01 TIME_LIMIT=2
   expect "^$step: wrong: " "an endless loop"
   expect 'it did not end within 2 s' "an endless loop"
-  ((SECONDS < 30)) || fail "an endless loop: it took $SECONDS s to end after a time limit of 2 s"
+  ((SECONDS < $(patience 30))) || fail "an endless loop: it took $SECONDS s to end after a time limit of 2 s"
 
   given_bug 's/^  lab::Run run(options, problem);/  f_new = nullptr;\n&/'
   check 1 "a crash" STEP=01
@@ -212,7 +212,8 @@ test_verdicts() {
   [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make run, a step with kernels: lines of more than 80 columns"
 }
 
-files_of_lab() { (cd "$lab" && find . -type f | sort); }
+# Without the exercises as they are handed out, which the first verb keeps where there is no git.
+files_of_lab() { (cd "$lab" && find . -path ./.start -prune -o -type f -print | sort); }
 
 test_run() {
   local results="$temp/my results" files cpu_steps steps

@@ -40,7 +40,7 @@ fault() {
   local name=$1 code=$2 regex=$3
   if (($# > 3)); then program "$name" "$4"; fi
   tried=$((tried + 1))
-  run timeout 60 "$validate" --n 20 --problem probe --iterations 4 --time-limit 3 "$temp/$name"
+  run timeout "$(patience 60)" "$validate" --n 20 --problem probe --iterations 4 --time-limit 3 "$temp/$name"
   expect_status "$code" "$name"
   expect "$regex" "$name"
   if (($(grep -c '' <<<"$said") > 16)); then show "$name: that is too many lines"; fi

@@ -47,6 +47,9 @@ fail() {
   failures=$((failures + 1))
 }
 
+# patience SECONDS: how long to wait for what takes SECONDS at most on a machine that does nothing else.
+patience() { printf '%d\n' $(($1 * ${LAB_TEST_PATIENCE:-4})); }
+
 # finish WHAT: the end of a test.
 finish() {
   if ((failures > 0)); then

@@ -6,7 +6,8 @@
 #   planted_bugs.sh wrong STEP first    of the first, one patch of each entry of the catalogue of mistakes
 #   planted_bugs.sh wrong STEP others   all others
 #
-# A patch's lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
+# A patch's line `# rule: NAME` names the entry of the catalogue of mistakes (validate/explain/mistakes) that must be
+# told of it where the CPU runs it. Its lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
 # `# expect-on-cpu:` hold in one place alone; `# expect-no: REGEX` says what none of them may match. Where a step needs a GPU and there is none, the CPU runs its
 # kernels (lab/cpu). On a GPU the CPU looks at every access beside it, as `make check` does. A patch with the line `# on-cpu: watched` is a race that does no harm there: it is
 # tried with every access looked at; one with `# on-cpu: reverse`, with the threads run in reverse; one with
@@ -175,11 +176,11 @@ judge() {
   fi
   ln -s "$program" "$temp/$name/$name"
   status=0
-  said=$("$build_dir/bin/validate" "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
+  said=$("$build_dir/bin/validate" --explain "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
   if [[ $place == gpu && -f $temp/program_watched ]] && ((status == 0)); then
     # A race may do no harm today.
     local found=0 words
-    words=$("$build_dir/bin/validate" --quiet --n "$look_points" --iterations "$look_sweeps" --source "$temp/$name/$source_file" \
+    words=$("$build_dir/bin/validate" --explain --quiet --n "$look_points" --iterations "$look_sweeps" --source "$temp/$name/$source_file" \
       "$temp/$name/watched/$name" 2>&1) || found=$?
     if ((found != 0)); then status=$found said=$words; fi
   fi
@@ -197,6 +198,11 @@ judge() {
     while IFS= read -r regex; do
       expect_no "$regex" "$name"
     done < <(sed -n 's/^# expect-no: //p' "$2")
+    expect_no '\{[a-z_]+\}' "$name" # a gap in the words
+    # On a GPU the same mistake may look otherwise.
+    if [[ $place != gpu && $verdict == wrong ]]; then
+      expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"
+    fi
   fi
 }
 

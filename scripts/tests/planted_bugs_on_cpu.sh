@@ -83,7 +83,7 @@ judge() { # judge NAME: writes its line of the table
     found=$((found | status))
   done
   status=0
-  said=$("$build_dir/bin/validate" --time-limit 120 --n 100,33 --iterations 3 "$temp/$name/watched/$name" 2>&1) ||
+  said=$("$build_dir/bin/validate" --time-limit "$(patience 60)" --n 100,33 --iterations 3 "$temp/$name/watched/$name" 2>&1) ||
     status=$?
   line+=$'\t'$(how)
   words+=$said

@@ -124,7 +124,7 @@ strike() { # strike SIGNAL RANK
   kill -KILL "$pid" 2>/dev/null || true
   out=$(<"$temp/out") err=$(<"$temp/err")
   said=$out$'\n'$err
-  ((seconds <= 15)) || fail "$1 to rank $2: the job went on for $seconds s"
+  ((seconds <= $(patience 15))) || fail "$1 to rank $2: the job went on for $seconds s"
   if pgrep -f "^$program --n 200" >/dev/null; then fail "$1 to rank $2: some ranks are still there"; fi
 }
 # Where a rank may not read another one's memory, as in many containers, MPI needs no such reading.

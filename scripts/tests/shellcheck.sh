@@ -11,6 +11,7 @@ mapfile -t scripts < <(tracked_files | grep -E '^scripts/.*\.(sh|sbatch)$')
 if [[ -f .ci/run ]]; then scripts+=(.ci/run); fi
 if ! complaints=$(shellcheck -x "${scripts[@]}"); then fail "shellcheck complains:" "$complaints"; fi
 for script in "${scripts[@]}"; do
-  [[ $script == */lib.sh || -x $script ]] || fail "$script: cannot be executed (chmod +x)"
+  # What is sourced says so in its first line.
+  [[ -x $script || $(head -n 1 "$script") == "# shellcheck shell=bash" ]] || fail "$script: cannot be executed (chmod +x)"
 done
 finish "${#scripts[@]} scripts"

@@ -19,16 +19,18 @@ stub sbatch <<END
 printf '%s\n' "\$@" >"$temp/asked"
 [[ ! -f "$temp/refuse" ]] || { echo "sbatch: error: invalid partition specified" >&2; exit 1; }
 from=\$PWD
-for word; do
-  case \$word in
-    --output=*) output=\${word#*=} ;;
-    --chdir=*) cd "\${word#*=}" ;;
+while [[ \$1 != *.sbatch ]]; do
+  case \$1 in
+    --output=*) output=\${1#*=} ;;
+    --chdir=*) cd "\${1#*=}" ;;
     --wait) wait=1 ;;
   esac
+  shift
 done
-cp "\${!#}" "$temp/slurm_script"
+cp "\$1" "$temp/slurm_script"
+shift
 status=0
-SLURM_JOB_ID=4711 SLURM_SUBMIT_DIR=\$from bash "$temp/slurm_script" >"\${output//%j/4711}" 2>&1 || status=\$?
+SLURM_JOB_ID=4711 SLURM_SUBMIT_DIR=\$from bash "$temp/slurm_script" "\$@" >"\${output//%j/4711}" 2>&1 || status=\$?
 echo 4711
 [[ -z \${wait:-} ]] || exit \$status
 END
@@ -128,7 +130,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$slurm/job.sh" ncu >"$temp/out" 2>&1 &
   kill -"$signal" "$job"
   status=0 began=$SECONDS
   wait "$job" || status=$?
-  ((SECONDS - began < 30)) || fail "$signal: the job waits for what it started, and does not end it"
+  ((SECONDS - began < $(patience 30))) || fail "$signal: the job waits for what it started, and does not end it"
   ((status == 128 + $(kill -l "$signal"))) || fail "$signal: the job's exit code is $status"
   dcgm "after $signal" "${both[@]}"
   if kill -0 "$(<"$temp/make_pid")" 2>/dev/null; then fail "$signal: what the job started still runs"; fi
@@ -160,7 +162,7 @@ expect 'sbatch did not take the job \(exit code 1\)' "sbatch refuses"
 rm "$temp/asked"
 run "$slurm/submit.sh" --dry-run ncu STEP=06
 expect_status 0 "--dry-run"
-expect '^sbatch .*/scripts/slurm/ncu\.sbatch $' "--dry-run"
+expect '^sbatch .*/scripts/slurm/verb\.sbatch ncu $' "--dry-run"
 [[ ! -f $temp/asked ]] || fail "--dry-run submits"
 rm "$temp/stubs/sbatch"
 run "$slurm/submit.sh" check STEP=04

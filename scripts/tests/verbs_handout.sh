@@ -174,6 +174,7 @@ test_others() {
     [[ -e "$temp/the build/$all/$script" ]] || fail "UPTO=$last: $script is missing, and a script calls it"
   done < <(grep -ohE '[$]lab_root/scripts/[a-z_/]+\.[a-z]+' "$temp/the build/$all"/scripts/*/*.sh | sed 's#^[^/]*/##' | sort -u)
   if command -v mpirun >/dev/null && command -v python3 >/dev/null; then
+    cp "$lab"/solutions/14_*/jacobi.cu "$temp/the build/$all"/exercises/14_*/
     run env LAB_BUILD_DIR="$temp/ranks" LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_CXX_FLAGS=-O1" \
       make --no-print-directory -C "$temp/the build/$all" trace STEP=14 RANKS=2 BACKEND=cpu N=64 ITERATIONS=24
     expect_status 0 "make trace of several ranks in a handout"

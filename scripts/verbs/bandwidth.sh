@@ -7,14 +7,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-case ${1:-} in
-  "") ;;
-  --help)
-    sed -n '2,5s/^# \{0,1\}//p' "$0"
-    exit 0
-    ;;
-  *) die $exit_bad_usage "$1: no such option (see --help)" ;;
-esac
+only_help "$@"
 
 gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
 read_results

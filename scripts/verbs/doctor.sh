@@ -14,21 +14,7 @@ if (($# > 0)); then die $exit_bad_usage "$1: there are no options but --help"; f
 step_number=NN # in words that the verbs share
 
 # line STATUS WHAT TEXT [FIX]: one thing, and what to do about it; at most 80 columns.
-line() {
-  printf '%s\n' "$3" "${4:+fix: $4}" | awk -v status="$1" -v what="$2" '
-    {
-      head = NR == 1 ? sprintf("%-8s %-14s ", status, what) : sprintf("%24s", "")
-      text = head
-      for (k = 1; k <= NF; ++k) {
-        if (length(text) + length($k) + 1 > 80 && text != head) {
-          print text
-          text = head = sprintf("%24s", "")
-        }
-        text = text (text == head ? "" : " ") $k
-      }
-      if (NF) print text
-    }'
-}
+line() { printf '%s\n' "$3" "${4:+fix: $4}" | laid_out "$(printf '%-8s %-14s ' "$1" "$2")" 24; }
 
 # quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.
 quietly() {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "explain/cells.h"
 #include "explain/finding.h"
+#include "explain/looks/cells.h"
+#include "explain/mistake.h"
 #include "run/program_run.h"
 #include "run/record.h"
 
@@ -19,29 +20,38 @@ struct Observation {
   std::vector<float> field;  ///< after the last iteration: n x n, row j outer
 };
 
-/// A program to be asked questions: each is a run of it. Both functions return false where the run
+/// A program to be asked questions: each is a run of it. Both functions return false if the run
 /// leaves nothing to look at.
 struct Patient {
   int step = -1;                ///< 9 for 09_shared_tile; -1: not known
   std::set<std::string> names;  ///< that its source holds; none: the source is not at hand
   std::function<bool(const Case&, Observation*)> run;
-  /// The same once more, with the threads in another order where that can be chosen.
+  /// The same once more, with the threads in another order if that can be chosen.
   std::function<bool(const Case&, Observation*)> run_again;
   std::string source;    ///< its text; "": not at hand
   bool watched = false;  ///< every access was looked at
   Finding finding = {};  ///< what was found then
+  int looked_at_n = 0;   ///< the grid on which that was done; 0: that of the run
 };
 
 /// What is wrong, in a learner's words.
 struct Diagnosis {
-  std::string cause;                 ///< empty: no cause is known that fits
+  Answer answer = {};                ///< which entry of the catalogue it is, and its data
+  std::string cause = {};            ///< empty: no cause is known that fits
   std::vector<std::string> look_at;  ///< what to look at in the learner's file
-  bool draw = false;                 ///< a picture says where better than the words do
-  bool symptom = false;              ///< it says how the field looks, and guesses why
-  bool general = false;              ///< it names no mistake, but where there must be one
-  std::string lead = {};             ///< what is right, told before the cause; may be empty
+  Strength strength = Strength::kSymptom;
+  std::string lead = {};     ///< what is right, told before the cause; may be empty
+  std::string seen_in = {};  ///< the run in which the cause shows, if another than the one told of
 
   bool known() const { return !cause.empty(); }
+  std::string rule() const { return answer.known() ? answer.rule : ""; }
+  bool is_symptom() const { return strength == Strength::kSymptom; }
+  /// A picture says better than the words where the field is wrong.
+  bool draw() const { return answer.has("draw"); }
+  /// What is wrong lies where one warp's points end and another's begin.
+  bool is_between_warps() const { return answer.has("between_warps"); }
+  /// What a look at every access found: a matter of no run in particular.
+  bool is_finding() const { return answer.has("finding"); }
   /// The lines to print.
   std::vector<std::string> lines() const;
 };
@@ -55,21 +65,21 @@ struct Wrong {
   bool residual = false;    ///< the residual is wrong
 };
 
-/// Names the cause of a wrong field or residual, where one is known that gives exactly what was
-/// found. A cause is held against the numbers themselves, not against their looks: it predicts the
-/// field or the sum, and the prediction must be what the program found, but for rounding. Where two
-/// causes predict the same, both are named.
+/// Names the cause of a wrong field or residual, if one is known that gives exactly what was found.
+/// A cause is held against the numbers themselves, not against their looks: it predicts the field or
+/// the sum, and the prediction must be what the program found, but for rounding. If two causes
+/// predict the same, both are named.
 Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
 
-/// The same of several sweeps that make one pass, where each by itself is right. Always known.
+/// The same of several sweeps that make one pass, each of which is right by itself. Always known.
 Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient);
 
 /// The same of several sweeps of which it is not known whether each by itself is right: what the
 /// residuals alone say.
 Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient);
 
-/// The same of a job of several ranks where a single one is right: whether only rows near the
-/// borders between ranks are wrong.
+/// The same of a job of several ranks if a single one is right: whether only rows near the borders
+/// between ranks are wrong.
 Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);
 
 /// Names the cause of a run without a record: `run` is what was asked for, `made` how many
@@ -79,6 +89,9 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
 
 /// Names the cause of what a look at every access found in a run of n points a side.
 Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient);
+
+/// Words of an entry of the catalogue that no evidence is asked for.
+Diagnosis say(const Answer& answer, const Wrong& wrong, const Patient& patient);
 
 /// Where a field is wrong: for a picture.
 Cells wrong_cells(const Case& run, const std::vector<float>& field);

@@ -94,14 +94,11 @@ Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
   return diagnose_sweeps_of_a_pass(wrong, patient);
 }
 
-/// Behind a cause that shows in another run than the one that is told of.
-const std::string kSeenIn = " (as seen in: ";
-
-/// The cause where nothing is wrong up to n = `right_up_to`.
-Diagnosis only_beyond(int right_up_to, int n) {
-  return {format("up to n = %d it is right, and wrong at n = %d", right_up_to, n),
-          {"what has a fixed size, or one that does not grow with n as it should: a buffer of "
-           "partial sums, the number of blocks, a number of points kept in an int"}};
+/// The cause if nothing is wrong up to n = `right_up_to`.
+Diagnosis only_beyond(int right_up_to, const Case& run, const Patient& patient) {
+  Wrong wrong;
+  wrong.run = run;
+  return say(Answer("wrong_only_at_a_large_n").with("right", right_up_to), wrong, patient);
 }
 
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
@@ -119,7 +116,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
       if (wrong.field && !other.field) {
         Diagnosis pass = explain_pass(wrong, patient);
         pass.lead = "with --check-every 1 the field is right";
-        if (!pass.general) return pass;
+        if (!pass.is_symptom()) return pass;
       }
       // Nor does a field that is wrong then of a residual that is wrong while the field is right.
       if (!wrong.field && other.field) {
@@ -130,9 +127,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
       if (!diagnosis.known()) return diagnose_pass_residual(wrong, patient);
       // What is told of the run at hand may look otherwise.
       const bool both = wrong.field && other.field;
-      if (!both && diagnosis.cause.find(kSeenIn) == std::string::npos) {
-        diagnosis.cause += kSeenIn + describe(each) + ")";
-      }
+      if (!both && diagnosis.seen_in.empty()) diagnosis.seen_in = describe(each);
       return diagnosis;
     }
     if (patient.run(each, &seen)) {  // an exercise that is not done yet has no such option
@@ -157,10 +152,11 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     better.n = n;
     if (!find_wrong(better, patient, &other)) continue;
     Diagnosis diagnosis = diagnose(other, patient);
-    if (diagnosis.known()) diagnosis.cause += kSeenIn + describe(better) + ")";
+    diagnosis.seen_in = describe(better);
     return diagnosis;
   }
-  return run.n <= kMaxDiagnosedN ? diagnose(wrong, patient) : only_beyond(smaller.back(), run.n);
+  return run.n <= kMaxDiagnosedN ? diagnose(wrong, patient)
+                                 : only_beyond(smaller.back(), run, patient);
 }
 
 /// The grid on which every access is looked at: that takes its time.
@@ -222,65 +218,50 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   return lines;
 }
 
-/// Whether what a single access does wrong says more than how field and residuals look.
-bool comes_first(const Finding& finding, const Wrong& what, const Diagnosis& by_looks) {
-  if (!by_looks.known() || by_looks.symptom) return true;
-  switch (finding.kind) {
-    case Finding::kNone:
-      return false;
-    case Finding::kRace:  // it may do no harm, or harm that looks like something else
-      return by_looks.draw;
-    case Finding::kUnwritten:  // of a tile, what is missing has a look of its own
-      return by_looks.draw || (finding.shared && !what.field);
-    case Finding::kOutOfBounds:  // bounds that are off by one have a look of their own
-      return by_looks.draw || !what.field;
-    default:  // what no program may do, and what follows from it is a matter of luck
-      return true;
+/// What ranks share, if one alone is right: whether it is rather that than what was found in the
+/// fields of all of them. (What lies between two ranks lies between two warps, too.)
+Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis diagnosis) {
+  const bool left_out = diagnosis.answer.has("by_sweep") && !diagnosis.answer.has("both");
+  const bool between_warps = !diagnosis.known() || diagnosis.is_between_warps();
+  // The last sweep's changes are right only if all that the ranks hold is.
+  if (!what.residual && (between_warps || left_out)) {
+    return say(Answer("ranks_hand_over_other_rows"), what, patient);
   }
+  if (left_out) return diagnosis;
+  const bool of_a_warp = between_warps || diagnosis.rule() == "part_of_result_from_elsewhere";
+  Diagnosis borders = diagnose_borders(what, patient);
+  if (!borders.known() || borders.is_finding()) return diagnosis;
+  if (!of_a_warp) {
+    if (!diagnosis.is_symptom()) {
+      diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
+    }
+    return diagnosis;
+  }
+  if (!diagnosis.lead.empty()) {
+    borders.lead = "with --check-every 1 all is right";
+    borders.cause = "In longer passes " + borders.cause;
+  }
+  return borders;
 }
 
 /// The cause, by all that is at hand. Of a job of several ranks of which one `alone` is right, says
-/// that first, in `lines`. `look_n`: the grid on which every access was looked at.
-Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& alone, int look_n,
+/// that first, in `lines`.
+Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& alone,
                       std::vector<std::string>* lines) {
   const bool right_alone = what.run.ranks > 1 && right_with_one_rank(what.run, alone);
   Diagnosis diagnosis = explain(what, patient);
-  // The last sweep's changes are right only where all that the ranks hold is.
-  const auto says = [&](const char* words) {
-    return diagnosis.cause.find(words) != std::string::npos;
-  };
-  if (right_alone && what.field && !what.residual &&
-      (!diagnosis.known() || says("warp") || says("the sweep leaves out"))) {
-    return {
-        "with one rank it is right; with more the residual is right, too. So each rank sweeps "
-        "its rows as it should, and hands over others as the result",
-        {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of "
-         "what the rank holds, which begins with the halo; and whether its rows are those that it "
-         "computes, slab.begin to slab.end, without the halo"}};
+  if (!diagnosis.known()) {
+    diagnosis = diagnose_finding(patient.finding, patient.looked_at_n, patient);
   }
-  if (right_alone) {
-    lines->push_back(
-        std::string("with one rank it is right. Look at ") +
-        (what.field ? "what the ranks exchange before a pass (which rows, and how many), and at "
-                      "the rows that a rank computes and those that it holds"
-                    : "the sum over all ranks, and at which rows of a rank are in it"));
-  }
-  // What lies between two ranks lies between two warps, too.
-  if (right_alone && what.field && !says("the sweep leaves out")) {
-    const bool of_a_warp =
-        !diagnosis.known() || says("warp") || says(" hold what belongs to point");
-    Diagnosis borders = diagnose_borders(what, patient);
-    if (borders.known() && !of_a_warp && !diagnosis.symptom) {
-      diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
-    }
-    if (borders.known() && !diagnosis.lead.empty()) {
-      borders.lead = "with --check-every 1 all is right";
-      borders.cause = "In longer passes " + borders.cause;
-    }
-    if (borders.known() && of_a_warp) diagnosis = borders;
-  }
-  const Diagnosis found = diagnose_finding(patient.finding, look_n, patient);
-  return found.known() && comes_first(patient.finding, what, diagnosis) ? found : diagnosis;
+  if (!right_alone) return diagnosis;
+  if (what.field && !diagnosis.is_finding()) diagnosis = explain_ranks(what, patient, diagnosis);
+  if (diagnosis.rule() == "ranks_hand_over_other_rows") return diagnosis;
+  lines->push_back(
+      std::string("with one rank it is right. Look at ") +
+      (what.field ? "what the ranks exchange before a pass (which rows, and how many), and at "
+                    "the rows that a rank computes and those that it holds"
+                  : "the sum over all ranks, and at which rows of a rank are in it"));
+  return diagnosis;
 }
 
 /// Whether it crashed, hung, or a CUDA call failed: then it names no line that is to blame, or that
@@ -380,35 +361,31 @@ Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* 
   return try_case(check.program, run, check.dir, check.time_limit);
 }
 
-std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
-                                         std::optional<WatchedRun> look, Patient* patient) {
-  Diagnosis diagnosis =
-      diagnose_failure(run, trial.record.iterations, trial.error, *patient, trial.report);
+Explanation explain_failure(const Check& check, const Case& run, const Run& trial,
+                            std::optional<WatchedRun> look, Patient* patient) {
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
     if (!look) look = look_for_cause(check, run);
-    const Run& looked_at = look->trial;
-    patient->finding = read_finding(looked_at.report);
+    patient->finding = read_finding(look->trial.report);
+    patient->looked_at_n = look->run.n;
     patient->watched = true;
-    Diagnosis found = diagnose_finding(patient->finding, look->run.n, *patient);
-    if (!found.known() && !patient->finding.known() && looked_at.child.signal != 0) {
-      found = diagnose_failure(look->run, looked_at.record.iterations, looked_at.error, *patient,
-                               looked_at.report);
-    }
-    // A GPU ends no program for a race, or for memory that nothing has written.
-    const Finding::Kind kind = patient->finding.kind;
-    const bool harmless = kind == Finding::kRace || kind == Finding::kUnwritten;
-    if (found.known() && (!diagnosis.known() || diagnosis.symptom || !harmless)) diagnosis = found;
+  }
+  Diagnosis diagnosis =
+      diagnose_failure(run, trial.record.iterations, trial.error, *patient, trial.report);
+  const bool nothing_found = look && !patient->finding.known();
+  if (nothing_found && !diagnosis.is_finding() && look->trial.child.signal != 0) {
+    const Diagnosis shorter = diagnose_failure(look->run, look->trial.record.iterations,
+                                               look->trial.error, *patient, look->trial.report);
+    if (shorter.known()) diagnosis = shorter;
   }
   // All smaller grids are tried before.
-  if (run.n == kBeyondN) diagnosis = only_beyond(kLargestUsualN, run.n);
+  if (run.n == kBeyondN) diagnosis = only_beyond(kLargestUsualN, run, *patient);
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(trial.error);
   describe_finding(patient->finding, &lines);
-  return lines;
+  return {lines, diagnosis.rule()};
 }
 
-std::vector<std::string> explain_wrong(const Check& check, const Case& run, Trial* trial,
-                                       Patient* patient) {
+Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Patient* patient) {
   std::vector<std::string> lines;
   Comparison* compared = &trial->compared;
   const Record& record = trial->run.record;
@@ -424,14 +401,13 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, Tria
     check.progress("looking for the first wrong iteration");
     what.first_iteration = first_wrong_iteration(made, *patient, &compared->field);
   }
-  int look_n = 0;
   if (check.at_hand.watched.empty()) {
     check.progress("looking for the cause");
   } else {
     const WatchedRun look = look_for_cause(check, run);
     // One that takes too long says where it is: no endless loop, as the program has ended.
     if (!look.trial.child.timed_out) {
-      look_n = look.run.n;
+      patient->looked_at_n = look.run.n;
       patient->finding = read_finding(look.trial.report);
       patient->watched = true;
     }
@@ -440,7 +416,7 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, Tria
   Case job;
   job.ranks = 1;
   const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
-  const Diagnosis diagnosis = explain_all(what, *patient, alone, look_n, &lines);
+  const Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
   auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
   };
@@ -451,7 +427,7 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, Tria
   }
   if (what.field) {
     describe_field(compared->field, made, what.first_iteration, &lines);
-    if (!diagnosis.known() || diagnosis.draw) add(draw(what, *patient));
+    if (!diagnosis.known() || diagnosis.draw()) add(draw(what, *patient));
   } else if (!stopped_early || run.n < kHashedRecordN) {
     lines.push_back("the field is right");
   }
@@ -461,7 +437,7 @@ std::vector<std::string> explain_wrong(const Check& check, const Case& run, Tria
     lines.push_back("the residual is right");
   }
   describe_finding(patient->finding, &lines);
-  return lines;
+  return {lines, diagnosis.rule()};
 }
 
 }  // namespace validate

@@ -74,14 +74,19 @@ bool two_runs_differ(const Case& run, const Patient& patient);
 std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
                                    const Patient& patient);
 
+/// Why a run is wrong: what to print, and which entry of the catalogue of mistakes that is.
+struct Explanation {
+  std::vector<std::string> lines;
+  std::string rule = {};  ///< "": none fits
+};
+
 /// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
 /// CPU, with every access looked at, does. `look`: if somebody has looked already.
-std::vector<std::string> explain_failure(const Check& check, const Case& run, const Run& trial,
-                                         std::optional<WatchedRun> look, Patient* patient);
+Explanation explain_failure(const Check& check, const Case& run, const Run& trial,
+                            std::optional<WatchedRun> look, Patient* patient);
 
 /// Of a run whose field or residuals are wrong, or that stopped early: the cause, as far as it can
 /// be found, and what is wrong.
-std::vector<std::string> explain_wrong(const Check& check, const Case& run, Trial* trial,
-                                       Patient* patient);
+Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Patient* patient);
 
 }  // namespace validate

@@ -1,6 +1,5 @@
 #include "judge/check_program.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -18,12 +17,9 @@
 namespace validate {
 namespace {
 
-/// What the order of threads, in which alone this was found, says of it. `lines`: what was found.
-std::string in_other_order(const Case& run, const std::vector<std::string>& lines) {
-  // An access behind an allocation does harm or not, by what lies there.
-  const bool access = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.find(" bytes that cuda") != std::string::npos;
-  });
+/// What the order of threads, in which alone this was found, says of it. `access`: an allocation
+/// was accessed where it should not be, which does harm or not, by what lies there.
+std::string in_other_order(const Case& run, bool access) {
   return format("That is with the threads run in %s order; ", run.order) +
          (access ? "forward it does not show." : "forward it is right: a race?");
 }
@@ -58,7 +54,7 @@ class Judgement {
  private:
   // Each of these returns true if the verdict is known by now.
   bool ends(Verdict::Kind kind, const std::string& summary);
-  bool wrong(const Case& run, std::vector<std::string> lines);
+  bool wrong(const Case& run, Explanation found, bool access = false);
   bool decides(std::size_t k);
   bool cannot_run(const Case& run, bool first, const Run& trial);
   bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
@@ -92,8 +88,9 @@ bool Judgement::ends(Verdict::Kind kind, const std::string& summary) {
   return true;
 }
 
-bool Judgement::wrong(const Case& run, std::vector<std::string> lines) {
-  if (run.order) lines.push_back(in_other_order(run, lines));
+bool Judgement::wrong(const Case& run, Explanation found, bool access) {
+  std::vector<std::string>& lines = found.lines;
+  if (run.order) lines.push_back(in_other_order(run, access));
   if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes_.size() > 1) {
     lines.push_back(
         "The other grids so far are right, and multiples of no block's shape. What is "
@@ -101,6 +98,7 @@ bool Judgement::wrong(const Case& run, std::vector<std::string> lines) {
   }
   verdict_.details.insert(verdict_.details.end(), lines.begin(), lines.end());
   verdict_.run = run;
+  verdict_.rule = found.rule;
   return ends(Verdict::kWrong, "wrong: " + describe(run));
 }
 
@@ -165,19 +163,24 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
                         Patient* patient) {
   if (!is_right(run, *trial)) {
     trials_->stop();
-    if (!extent_.explain) return wrong(run, {});
-    if (!trial->run.error.empty()) {
-      return wrong(run, explain_failure(check_, run, trial->run, look, patient));
+    if (!extent_.explain) return wrong(run, {{}});
+    if (trial->run.error.empty() && !trial->compared.error.empty()) {
+      return wrong(run, {{trial->compared.error}});
     }
-    if (!trial->compared.error.empty()) return wrong(run, {trial->compared.error});
-    return wrong(run, explain_wrong(check_, run, trial, patient));
+    const Explanation found = trial->run.error.empty()
+                                  ? explain_wrong(check_, run, trial, patient)
+                                  : explain_failure(check_, run, trial->run, look, patient);
+    return wrong(
+        run, found,
+        trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
   }
   const FieldComparison& field = trial->compared.field;
   if (field.kind == FieldComparison::kDifferentRounding) {
     // Another order of additions gives the same bits every time. A race that lost little does not.
     if (two_runs_differ(run, *patient)) {
-      return wrong(run, {"two runs of it give different fields: a race (is a barrier missing, or "
-                         "misplaced?)"});
+      return wrong(run, {{"two runs of it give different fields: a race (is a barrier missing, or "
+                          "misplaced?)"},
+                         "race"});
     }
     if (sparse_ && run.check_every != 1 && few_.empty()) {
       few_ = too_few_to_be_rounding(run, field, *patient);
@@ -198,9 +201,9 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
 bool Judgement::too_few_differ() {
   return !few_.empty() &&
          wrong(few_in_,
-               {"diagnosis: " + few_,
-                "look at: which boundary may be near: where a strip, or a warp's rows, has "
-                "it in its halo alone, its points keep their values there, too"});
+               {{"diagnosis: " + few_,
+                 "look at: which boundary may be near: where a strip, or a warp's rows, has "
+                 "it in its halo alone, its points keep their values there, too"}});
 }
 
 /// Every run so far was one of so many iterations: does it also stop by itself?
@@ -216,7 +219,7 @@ bool Judgement::stops_elsewhere() {
   const Run trial = run_program(check_.program, run, false, check_.dir, check_.time_limit);
   if (!trial.machine.empty()) return ends(Verdict::kCannotRunHere, trial.machine);
   const std::vector<std::string> lines = check_stopping(trial, run, expected, sparse_);
-  if (!lines.empty()) return wrong(run, lines);
+  if (!lines.empty()) return wrong(run, {lines});
   stopped_ = true;
   return false;
 }

@@ -20,6 +20,7 @@ struct Verdict {
   Kind kind = kRight;
   std::string summary;               ///< one line
   Case run = {};                     ///< if wrong: the first run that is
+  std::string rule = {};             ///< the entry of the catalogue of mistakes; "": none fits
   std::vector<std::string> details;  ///< what is wrong and where, for people; empty if right
   std::vector<std::string> remarks;  ///< right, and still worth saying
 };

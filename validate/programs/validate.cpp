@@ -42,6 +42,7 @@ constexpr const char* kHelp =
     "  --every-order        also with threads in reverse and in shuffled order, as CUDA on the\n"
     "                       CPU runs them\n"
     "  --verdict FILE       write the verdict to FILE, too: unchanged, wrong or right\n"
+    "  --explain            also print the name of the mistake, as the catalogue has it\n"
     "  --quiet              print the verdict alone\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
@@ -58,6 +59,7 @@ struct Arguments {
   std::vector<lab::ProblemKind> problems;
   int iterations = 0;
   bool quiet = false;
+  bool explain = false;
 };
 
 /// The runs that the options ask for; none: it is for the validator to say what is tried.
@@ -122,6 +124,7 @@ Arguments read_arguments(int argc, char** argv) {
   line.text("--on-cpu", &check.on_cpu);
   line.flag("--every-order", &check.every_order);
   line.text("--verdict", &arguments.verdict);
+  line.flag("--explain", &arguments.explain);
   line.flag("--quiet", &arguments.quiet);
   line.read(argc, argv, &check.program);
   const std::string& watched = check.at_hand.watched;
@@ -190,6 +193,9 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
     case validate::Verdict::kWrong:
       std::printf("%s: %s\n", name, verdict.summary.c_str());
       for (const std::string& line : verdict.details) std::printf("  %s\n", line.c_str());
+      if (arguments.explain) {
+        std::printf("  rule: %s\n", verdict.rule.empty() ? "none" : verdict.rule.c_str());
+      }
       validate::write_verdict(arguments.verdict, "wrong");
       return kExitWrong;
     case validate::Verdict::kNoGpu:

@@ -51,7 +51,7 @@ build() {
 run_feature() {
   local program=$1 status=0 said
   shift
-  said=$(env "$@" timeout 60 "$programs/$program" 2>&1 </dev/null) || status=$?
+  said=$(env "$@" timeout "$(patience 60)" "$programs/$program" 2>&1 </dev/null) || status=$?
   if ((status != 0)) || [[ -n $said ]]; then
     printf '%s %s: exit code %d\n%s\n' "$*" "$program" "$status" "${said:0:2000}"
   fi >"$temp/$program.$(tr -c 'a-zA-Z0-9\n' _ <<<"$*").wrong"
@@ -155,8 +155,8 @@ check_error_in() {
       run compile_one "$source"
       code=1
       ;;
-    plain) run env "${env[@]}" timeout 60 "$programs/errors_$name" ;;
-    asan | watched) run env "${env[@]}" timeout 60 "$programs/errors_${name}_$variant" ;;
+    plain) run env "${env[@]}" timeout "$(patience 60)" "$programs/errors_$name" ;;
+    asan | watched) run env "${env[@]}" timeout "$(patience 60)" "$programs/errors_${name}_$variant" ;;
     *) fail "$name: no such variant: $variant" ;;
   esac
   expect_status "${code:-3}" "$name"
@@ -192,7 +192,7 @@ counts() {
   local source name count=0
   for source in "$tests_dir"/counts/*.cu; do
     name=$(basename "$source" .cu)
-    run env LAB_CPU_COUNTS="$temp/$name.tsv" timeout 60 "$programs/counts_${name}_watched"
+    run env LAB_CPU_COUNTS="$temp/$name.tsv" timeout "$(patience 60)" "$programs/counts_${name}_watched"
     expect_status 0 "$name"
     [[ -z $said || $said == $'\n' ]] || show "$name: it says something"
     # Both as LINE SPACE ACCESS BYTES REQUESTS THREADS SECTORS WAVEFRONTS CONFLICTS ADDRESSES MOST.

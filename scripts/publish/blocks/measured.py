@@ -12,11 +12,18 @@ TILE, GRAPH, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (RESULTS / f"{name}
 SWEEPS_TO_TOLERANCE = {64: 730, 2048: 181}
 
 
+def rows_of(path, step):
+    """(facts, the step's rows) of a table; no rows where it is not there."""
+    if not path.is_file():
+        return {}, []
+    facts, rows = read_table(path)
+    return facts, [row for row in rows if row["step"] == step]
+
+
 def traced_ranges(step):
     """{range: (median in ns, how many)} of the tracer's run of a step."""
-    _, rows = read_table(TRACER)
-    return {row["name"]: (float(row["tracer"]), int(row["count"])) for row in rows
-            if row["step"] == step and row["table"] == "nvtx"}
+    return {row["name"]: (float(row["tracer"]), int(row["count"])) for row in rows_of(TRACER, step)[1]
+            if row["table"] == "nvtx"}
 
 
 def share_line(n, iterations, ranges):
@@ -32,8 +39,7 @@ def share_line(n, iterations, ranges):
 
 def traced_lines(step):
     """What the tracer saw of a step: its kernels, and the pages that migrated."""
-    facts, rows = read_table(TRACER)
-    rows = [row for row in rows if row["step"] == step]
+    rows = rows_of(TRACER, step)[1]
     lines = []
     kernels = [f"`{row['name']}` {duration(float(row['tracer']))}" for row in rows if row["table"] == "kernels"]
     if kernels:
@@ -58,8 +64,7 @@ def traced_lines(step):
 
 def counter_lines(step):
     """Sectors per request of each kernel of a step, as ncu counted them."""
-    facts, rows = read_table(COUNTERS)
-    rows = [row for row in rows if row["step"] == step]
+    rows = rows_of(COUNTERS, step)[1]
     if not rows:
         return []
     n = max(int(row["n"]) for row in rows)
@@ -111,10 +116,7 @@ def graph_lines():
 
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/tune.py measured it."""
-    if not TUNING.is_file():
-        return []
-    facts, rows = read_table(TUNING)
-    rows = [row for row in rows if row["step"] == step]
+    facts, rows = rows_of(TUNING, step)
     if not rows:
         return []
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
@@ -164,17 +166,12 @@ def large_lines():
 
 def kernel_lines(step):
     """What ncu counted in each kernel of a step."""
-    if not KERNELS.is_file():
-        return []
-    facts, rows = read_table(KERNELS)
-    rows = [row for row in rows if row["step"] == step]
-    counted = {}
-    if ROOFLINE.is_file():
-        counted = {(row["step"], row["kernel"]): row["dram_bytes"] for row in read_table(ROOFLINE)[1]
-                   if row["counted_by"] == "ncu" and row["dram_bytes"] != "-"}
+    facts, rows = rows_of(KERNELS, step)
+    of_roofline = rows_of(ROOFLINE, step)[1]
+    counted = {row["kernel"]: row["dram_bytes"] for row in of_roofline if row["counted_by"] == "ncu"}
     lines = []
     for row in rows:
-        dram, points = counted.get((step, row["kernel"]), "-"), int(row["n"]) ** 2
+        dram, points = counted.get(row["kernel"], "-"), int(row["n"]) ** 2
         row["dram_bytes_per_point"] = "-" if dram == "-" else str(float(dram) / points)
         row["stalls"] = re.sub(r"([a-z_]+) ([0-9.]+)",
                                lambda match: f"{match[1].replace('_', ' ')} {significant(match[2])}", row["stalls"])
@@ -194,8 +191,7 @@ def kernel_lines(step):
             value = row.get(name, "-")
             cells.append("–" if value == "-" else value if unit is None else f"{significant(value)}{unit}")
         lines.append(f"| `{row['kernel']}` | {' | '.join(cells)} |")
-    if ROOFLINE.is_file():
-        lines += sweeps_lines([row for row in read_table(ROOFLINE)[1] if row["step"] == step])
+    lines += sweeps_lines(of_roofline)
     others = facts.get(f"row {number(step)}")
     return lines + (["", f"That is {others}."] if others else [])
 
@@ -222,10 +218,7 @@ def sweeps_lines(rows):
 
 def experiment_lines(step):
     """What the guide proposes to try, as scripts/publish/experiments.py measured it."""
-    if not EXPERIMENTS.is_file():
-        return []
-    facts, rows = read_table(EXPERIMENTS)
-    rows = [row for row in rows if row["step"] == step]
+    facts, rows = rows_of(EXPERIMENTS, step)
     if not rows:
         return []
     found = {(row["variant"], int(row["n"]), row["quantity"]): row for row in rows}

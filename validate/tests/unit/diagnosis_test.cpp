@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "explain/cells.h"
-#include "explain/stencil_fit.h"
+#include "explain/looks/cells.h"
+#include "explain/looks/stencil_fit.h"
 #include "judge/compare.h"
 #include "judge/reference.h"
 #include "test_helpers.h"
@@ -143,9 +143,12 @@ class DiagnosisTest : public ::testing::Test {
     EXPECT_TRUE(wrong.field || wrong.residual || wrong.made < kIterations) << "nothing is wrong";
     solver.runs = 0;
     std::string text;
-    for (const std::string& line : validate::diagnose(wrong, patient).lines()) text += line + "\n";
+    const Diagnosis diagnosis = validate::diagnose(wrong, patient);
+    for (const std::string& line : diagnosis.lines()) text += line + "\n";
     EXPECT_LE(solver.runs, 8) << "every run costs half a second on a GPU";
-    return text;
+    EXPECT_EQ(text.find("{"), std::string::npos) << "a gap that nothing fills: " << text;
+    text += "rule: " + diagnosis.rule() + "\n";
+    return diagnosis.known() ? text : "";
   }
 
   Solver solver;
@@ -745,6 +748,46 @@ TEST_F(DiagnosisTest, formulas_of_the_residual) {
   EXPECT_SAYS("the residual is not a number, though the field is right", said());
   solver.residual = [](double) { return 0.0; };
   EXPECT_SAYS("every residual is 0, though the field changes", said());
+}
+
+TEST_F(DiagnosisTest, each_formula_has_an_entry) {
+  const double n = kN;
+  const std::vector<std::pair<const char*, std::function<double(double)>>> formulas = {
+      {"sum_of_squares", [](double sum) { return sum; }},
+      {"divided_by_n", [n](double sum) { return std::sqrt(sum / n); }},
+      {"divided_by_n_minus_1", [n](double sum) { return std::sqrt(sum) / (n - 1); }},
+      {"divided_by_n_and_interior", [n](double sum) { return std::sqrt(sum / (n * (n - 2))); }},
+      {"divided_by_n_and_n_minus_1", [n](double sum) { return std::sqrt(sum / (n * (n - 1))); }},
+      {"root_is_taken_twice", [n](double sum) { return std::sqrt(std::sqrt(sum) / n); }},
+      {"logarithm", [n](double sum) { return std::log(std::sqrt(sum) / n); }},
+      {"decimal_logarithm", [n](double sum) { return std::log10(std::sqrt(sum) / n); }}};
+  for (const auto& [rule, residual] : formulas) {
+    solver.residual = residual;
+    EXPECT_SAYS(std::string("rule: ") + rule + "\n", said());
+  }
+  double largest = 0;
+  solver.before_sweep = [&](Field&, Field&) { largest = 0; };
+  solver.counted = [&](double change) { return largest = std::max(largest, std::fabs(change)); };
+  solver.residual = [&](double) { return largest; };
+  EXPECT_SAYS("rule: largest_change\n", said());
+  solver.residual = [&](double) { return largest / n; };
+  EXPECT_SAYS("rule: largest_change_by_n\n", said());
+}
+
+TEST_F(DiagnosisTest, starts_and_counts_that_are_off) {
+  solver.start = [](Field& f_old, Field& f_new) {
+    f_old.assign(f_old.size(), 0.0f);
+    f_new.assign(f_new.size(), 0.0f);
+  };
+  EXPECT_SAYS("rule: field_begins_with_zero\n", said());
+  solver.start = [this](Field& f_old, Field&) {
+    Field next = f_old;
+    for (int j = 1; j < kN - 1; ++j) {
+      for (int i = 1; i < kN - 1; ++i) solver.at(next, i, j) = solver.mean(f_old, i, j);
+    }
+    f_old = next;
+  };
+  EXPECT_SAYS("rule: one_sweep_ahead\n", said());
 }
 
 TEST_F(DiagnosisTest, what_is_added_up) {

@@ -1,4 +1,4 @@
-#include "explain/cells.h"
+#include "explain/looks/cells.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "explain/stencil_fit.h"
+#include "explain/looks/stencil_fit.h"
 
 #include <algorithm>
 #include <cmath>

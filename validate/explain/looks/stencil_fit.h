@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/cells.h"
+#include "explain/looks/cells.h"
 
 namespace validate {
 

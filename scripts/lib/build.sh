@@ -1,0 +1,205 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # its variables are those of lib.sh and of the scripts
+# The build folder: configured, built, one verb at a time; and where kernels run. lib.sh brings it.
+
+# locked COMMAND...: runs it while no other verb configures or builds in this build folder.
+locked() {
+  # Where there is no flock, or the file system has no locks, it has to go without.
+  if ! command -v flock >/dev/null; then
+    "$@"
+    return
+  fi
+  (
+    exec 9>"$build_dir/.lock"
+    status=0
+    flock --nonblock 9 2>/dev/null || status=$?
+    if ((status == 1)); then
+      doing
+      printf '%s\n' "${0##*/}: another make builds in ${build_dir#"$lab_root"/}: waiting for it" >&2
+      flock 9 2>/dev/null || true
+    fi
+    # The lock is this shell's alone: what a compiler leaves running holds none.
+    "$@" 9>&-
+  )
+}
+
+# watched LOG COMMAND...: all that it says goes to LOG. On a terminal one line shows how far a build is meanwhile.
+watched() {
+  local log=$1 status=0 watcher=""
+  shift
+  if [[ -t 2 ]]; then
+    show_progress "$log" >/dev/null &
+    watcher=$!
+  fi
+  "$@" >"$log" 2>&1 || status=$?
+  if [[ -n $watcher ]]; then
+    { kill "$watcher" && wait "$watcher"; } 2>/dev/null || true
+    doing
+  fi
+  return "$status"
+}
+
+# show_progress LOG: shows the newest "[12/84]" or "[ 14%]" that the build tool writes there, until it is ended.
+show_progress() {
+  local newest
+  # Or until the script is gone.
+  while sleep 0.3 && kill -0 $$ 2>/dev/null; do
+    newest=$(tail -c 4096 "$1" 2>/dev/null | grep -aoE '^\[ *[0-9]+(/[0-9]+|%)\]' | tail -n 1) || true
+    if [[ -n $newest ]]; then doing "building $newest"; fi
+  done
+}
+
+# show_log LOG: what a build or CMake said there, without the progress; and whether it had space to say it.
+show_log() {
+  { grep -avE '^\[ *[0-9]+(/[0-9]+|%)\]' "$1" || true; } >&2
+  has_space "${1%/*}" || printf '%s\n' "${0##*/}: no space left in ${1%/*}" >&2
+}
+
+# compiler_words LOG: what the compiler said there, without what the build tool says around it.
+compiler_words() {
+  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^(cd .*|:) && |^/.*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$1" |
+    sed "s#$lab_root/##g" || true
+}
+
+# forget_cmake WHY: says so, and removes what CMake knows of this build folder; what was built stays until then.
+forget_cmake() {
+  say "$1: all of it is built anew" >&2
+  find "$build_dir" -name CMakeFiles -type d -prune -exec rm -rf {} +
+  rm -f "$build_dir/CMakeCache.txt"
+}
+
+# of_the_lab: whether the build folder has been configured, and for the lab.
+of_the_lab() { grep -qsx 'CMAKE_PROJECT_NAME:STATIC=jacobi_porting_lab' "$build_dir/CMakeCache.txt"; }
+
+# forget_moved: CMake keeps absolute paths. If the build folder or the lab was moved, all is built anew.
+forget_moved() {
+  local cache=$build_dir/CMakeCache.txt of here
+  of_the_lab || return 0
+  of=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")
+  here=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache")
+  if [[ -z $of || -z $here ]] || [[ $of -ef $lab_root && $here -ef $build_dir ]]; then return 0; fi
+  doing
+  forget_cmake "The lab or its build folder was moved since it was built (in $here)"
+}
+
+# gone_since_configured: the first tool, library or folder of the system that CMake found and that is no longer there.
+gone_since_configured() {
+  local path
+  of_the_lab || return 0
+  while IFS= read -r path; do
+    if [[ ! -e $path ]]; then
+      printf '%s\n' "$path"
+      return
+    fi
+  done < <(sed -n '/^CMAKE_INSTALL_/d; s/^[A-Za-z_0-9-]*:\(FILEPATH\|PATH\|STRING\)=\(\/[^;]*\)$/\2/p' "$build_dir/CMakeCache.txt")
+}
+
+# run_cmake ARGUMENT...: for configure, locked. Its log is there whole or not at all: other verbs read it.
+run_cmake() {
+  local log=$build_dir/configure.log status=0 gone
+  local -a generator=() command
+  forget_moved
+  if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  command=(cmake -S "$lab_root" -B "$build_dir" "$@")
+  if [[ ! -f $build_dir/CMakeCache.txt ]]; then command+=("${generator[@]}"); fi
+  watched "$log.new" "${command[@]}" || status=$?
+  # An MPI, a toolkit or a compiler that was found before may be another one today, or none.
+  if ((status)) && gone=$(gone_since_configured) && [[ -n $gone ]]; then
+    forget_cmake "$gone, which this was built with, is no longer there"
+    status=0
+    watched "$log.new" cmake -S "$lab_root" -B "$build_dir" "${generator[@]}" "$@" || status=$?
+  fi
+  if ((status)); then show_log "$log.new"; fi
+  mv -f "$log.new" "$log"
+  return "$status"
+}
+
+# configure: makes the build folder ready. What CMake says is shown only if it fails. all_steps=1: it is for all of them.
+configure() {
+  local needed=--needed
+  if ((${step_ranks:-0} || ${all_steps:-0})); then needed=--ranks; fi
+  "$lab_root/scripts/verbs/setup.sh" "$needed"
+  # Only now is it known how the exercises were handed out.
+  if [[ ! -e $lab_root/.start ]]; then "$lab_root/scripts/lib/start.sh" --keep; fi
+  local -a extra=()
+  # For sites and CI: further arguments to CMake, separated by blanks.
+  if [[ -n ${LAB_CMAKE_ARGS:-} ]]; then read -r -a extra <<<"$LAB_CMAKE_ARGS"; fi
+  { mkdir -p "$build_dir" && [[ -w $build_dir ]]; } 2>/dev/null ||
+    die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
+  local log=$build_dir/configure.log
+  doing configuring
+  locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its words stand above"
+  doing
+  grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
+  if ((${step_ranks:-0})) && ! grep -qE '^-- MPI [0-9]' "$log"; then
+    die "$exit_no_gpu" "$step: skipped: it needs MPI, and none was found: make setup, or your site's module (such as: module load openmpi)"
+  fi
+}
+
+# gpu_here: whether this machine has an NVIDIA GPU, as far as can be told before a program runs on it.
+gpu_here() {
+  if command -v nvidia-smi >/dev/null; then
+    timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -q '^GPU '
+  else
+    [[ -e /dev/nvidia0 ]]
+  fi
+}
+
+# read_backend: sets backend to gpu, cpu or auto, from $BACKEND.
+read_backend() {
+  backend=${BACKEND:-auto}
+  case $backend in
+    gpu | cpu | auto) ;;
+    *) die "$exit_bad_usage" "BACKEND=$backend: must be gpu or cpu" ;;
+  esac
+}
+
+# choose_backend: sets backend to "gpu", or to "cpu" where the step's kernels run on the CPU in place of
+# a GPU (lab/cpu): where there is no GPU, or no nvcc, and says so; or where BACKEND asks for it. After configure.
+choose_backend() {
+  read_backend
+  if [[ $backend != auto ]]; then return; fi
+  if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then
+    backend=cpu
+    say "No nvcc here: the CPU runs the kernels in place of a GPU (results, no times)"
+  elif ! gpu_here; then
+    backend=cpu
+    say "No GPU here: the CPU runs the kernels in its place (results, no times)"
+  else
+    backend=gpu
+  fi
+}
+
+# build_watched LOG TARGET...: builds them on all cores, with all that the build says in LOG; returns its status. On a
+# terminal one line shows how far it is. Elsewhere a first build, which takes long, is announced in one.
+build_watched() {
+  local log=$1
+  shift
+  if [[ ! -t 2 && ! -e $build_dir/lab/liblab.a ]]; then
+    printf '%s\n' "building ... (the first build takes about a minute)" >&2
+  fi
+  doing building
+  locked watched "$log" cmake --build "$build_dir" --parallel "$(nproc)" --target "$@"
+}
+
+# build_targets TARGET...: builds them. If that fails, what the build says is shown.
+build_targets() {
+  local log=$build_dir/build.log
+  if build_watched "$log" "$@"; then return; fi
+  show_log "$log"
+  return 1
+}
+
+# build_program TARGET...: builds a learner's program, or what looks at it. If it does not compile, the compiler's
+# words are shown, without the build tool's.
+build_program() {
+  local log=$build_dir/build_$1.log
+  if build_watched "$log" "$@"; then return; fi
+  compiler_words "$log" >&2
+  return 1
+}
+
+# have_target NAME: whether this build has the step's program (without CUDA it lacks some).
+have_target() {
+  grep -qx "$1" "$build_dir/step_targets.txt"
+}

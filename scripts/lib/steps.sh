@@ -1,0 +1,117 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # its variables are those of lib.sh and of the scripts
+# The list of steps, and the variables of make that name one: STEP, STEPS, WHICH, RANKS. lib.sh brings it.
+
+# check_steps_file: ends the script if lab/steps.tsv, which every verb reads, is not as it should be.
+check_steps_file() {
+  local problem
+  problem=$(awk -F '\t' '
+    function bad() { return NF < 6 || $1 !~ /^[0-9][0-9]_[a-z0-9_]+$/ || $2 !~ /^jacobi\.(cpp|cu)$/ ||
+      $3 !~ /^(cpu|cuda|ranks)$/ || $4 !~ /^[1-9][0-9]*$/ || $5 !~ /^[1-9][0-9]*$/ }
+    /^#/ || /^[ \t\r]*$/ { next }
+    bad() { print ":" NR ": not a step in six fields with tabs between them"; exit }
+    { ++steps }
+    END { if (!steps) print ": lists no step" }' "$steps_file" 2>/dev/null) || problem=": cannot be read"
+  if [[ -n $problem ]]; then
+    problem=${problem%%$'\n'*}
+    die 1 "lab/steps.tsv$problem (git checkout lab/steps.tsv brings it back; without git, unpack the lab anew)"
+  fi
+}
+
+# step_line STEP [VARIABLE]: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names. VARIABLE is what
+# the user gave it in, if that is not STEP.
+step_line() {
+  local wanted=$1 variable=${2:-STEP} first last
+  [[ $wanted =~ ^[0-9]$ ]] && wanted=0$wanted
+  first=$(awk '/^[0-9]/ { print substr($1, 1, 2); exit }' "$steps_file")
+  last=$(awk '/^[0-9]/ { n = substr($1, 1, 2) } END { print n }' "$steps_file")
+  if [[ -z $wanted ]]; then
+    die "$exit_bad_usage" "which step? Say $variable=NN, from $first to $last"
+  fi
+  awk -F '\t' -v wanted="$wanted" \
+    '/^[0-9]/ && ($1 == wanted || substr($1, 1, 2) == wanted) { print; found = 1 } END { exit !found }' \
+    "$steps_file" || die "$exit_bad_usage" "$variable=$1: there is no such step; they go from $first to $last"
+}
+
+# read_step_list: sets step_list to the steps that $STEPS names (04,05_copy_kernel,...), as numbers of two digits.
+read_step_list() {
+  local wanted line
+  local -a names
+  step_list=()
+  IFS=', ' read -r -a names <<<"${STEPS:-}"
+  for wanted in ${names[@]+"${names[@]}"}; do
+    if [[ -z $wanted ]]; then continue; fi
+    line=$(step_line "$wanted" STEPS) || exit $?
+    step_list+=("${line:0:2}")
+  done
+  if [[ -n ${STEPS:-} ]] && ((${#step_list[@]} == 0)); then die "$exit_bad_usage" "STEPS=$STEPS: names no step"; fi
+}
+
+# read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
+# need CUDA each), and step_before with step_before_source (empty for the first step).
+read_step() {
+  local line
+  line=$(step_line "${1-}") || exit $?
+  IFS=$'\t' read -r step step_source step_needs _ <<<"$line"
+  step_number=${step%%_*} step_ranks=0
+  if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
+  line=$(awk -F '\t' -v step="$step" '/^[0-9]/ { if ($1 == step) { print before; exit } before = $0 }' \
+    "$steps_file")
+  IFS=$'\t' read -r step_before step_before_source _ <<<"$line" || true
+  export step step_number step_source step_needs step_ranks step_before step_before_source
+}
+
+# read_ranks: checks $RANKS, which is for steps that are jobs of several ranks.
+read_ranks() {
+  if [[ -z ${RANKS:-} ]]; then return; fi
+  ((step_ranks)) || die "$exit_bad_usage" "RANKS=$RANKS: $step is a program of one process"
+  [[ $RANKS =~ ^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$ ]] ||
+    die "$exit_bad_usage" "RANKS=$RANKS: must be a number of ranks, such as 4 (for a check, also 1,2,4)"
+  local one
+  local -a each
+  IFS=, read -r -a each <<<"$RANKS"
+  # All of them start on this machine, each with threads of its own.
+  for one in "${each[@]}"; do
+    if ((one > 64)) && [[ -z ${LAB_MPIRUN:-} ]]; then
+      die "$exit_bad_usage" "RANKS=$RANKS: at most 64 on one machine; LAB_MPIRUN says what starts a job of several nodes"
+    fi
+  done
+}
+
+# has_ranks FILE...: whether one of the files makes a lab::Ranks; its name in a comment (a TODO) is none.
+has_ranks() { grep -qs '^[^/]*lab::Ranks ' "$@"; }
+
+# ranks_of_run FILE: sets ranks to how many ranks a run of the step's FILE has: $RANKS, or one for each GPU, or with
+# the CPU in their place two. Empty where the program is of one process. After choose_backend.
+ranks_of_run() {
+  ranks=""
+  if ! ((step_ranks)); then return; fi
+  [[ ${RANKS:-} != *,* ]] || die "$exit_bad_usage" "RANKS=$RANKS: one number of ranks"
+  if ! has_ranks "$lab_root/$1"; then
+    [[ ${RANKS:-1} == 1 ]] ||
+      die "$exit_bad_usage" "RANKS=$RANKS: $1 is a program of one process so far (it has no lab::Ranks)"
+    return
+  fi
+  ranks=${RANKS:-}
+  if [[ -z $ranks ]]; then
+    ranks=2
+    if [[ $backend == gpu ]]; then ranks=$(timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || true); fi
+    if ((ranks < 1)); then ranks=1; fi
+  fi
+}
+
+# read_which: sets which to "exercise" or "solution", from $WHICH.
+read_which() {
+  which=${WHICH:-exercise}
+  case $which in
+    exercise | solution) ;;
+    *) die "$exit_bad_usage" "WHICH=$which: must be exercise or solution" ;;
+  esac
+}
+
+# die_not_there FILE: the step's file is gone, or never was: a handout has no solutions.
+die_not_there() {
+  local way_back=""
+  if [[ $which == exercise ]]; then way_back=" (make reset STEP=$step_number puts it back)"; fi
+  die "$exit_bad_usage" "$1 is not there$way_back"
+}

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # its variables are those of lib.sh and of the scripts
+# Words for people. lib.sh brings it.
+
+# doing WHAT: on a terminal a line that says what goes on, until the next one; without WHAT it is gone.
+# shellcheck disable=SC2120  # with words it is called from elsewhere
+doing() { if [[ -t 2 ]]; then printf '\r\033[K%s' "${1:+  $1 ...}" >&2; fi; }
+
+say() { printf '%s\n' "$*"; }
+
+# die CODE MESSAGE: one clear line, and out.
+die() {
+  doing ""
+  printf '%s\n' "${0##*/}: $2" >&2
+  exit "$1"
+}
+
+# say_wrapped LINES: the same, with lines of more than 80 characters broken at blanks. Nothing, where there are none.
+say_wrapped() {
+  if [[ -z $* ]]; then return; fi
+  printf '%s\n' "$*" | awk '
+    {
+      match($0, /^ */)
+      indent = substr($0, 1, RLENGTH) "  " # of the lines that follow
+      while (length($0) > 80) {
+        at = 81
+        while (at > length(indent) && substr($0, at, 1) != " ") --at
+        if (at <= length(indent)) break # one long word
+        print substr($0, 1, at - 1)
+        $0 = indent substr($0, at + 1)
+      }
+      print
+    }'
+}
+
+# only_help [ARGUMENT]: prints the comment at the head of the script for --help; every other argument is refused.
+only_help() {
+  case ${1:-} in
+    "") ;;
+    --help)
+      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *) die "$exit_bad_usage" "$1: no such option (see --help)" ;;
+  esac
+}
+
+# many COUNT WHAT: "1 rank", "2 ranks".
+many() { printf '%s\n' "$1 $2$( (($1 == 1)) || printf s)"; }
+
+# laid_out HEAD INDENT: the lines on stdin in at most 80 columns; before the first stands HEAD, before all others that
+# many blanks.
+laid_out() {
+  awk -v head="$1" -v indent="$2" '
+    {
+      text = NR == 1 ? head : sprintf("%" indent "s", "")
+      begin = text
+      for (k = 1; k <= NF; ++k) {
+        if (length(text) + length($k) + 1 > 80 && text != begin) {
+          print text
+          text = begin = sprintf("%" indent "s", "")
+        }
+        text = text (text == begin ? "" : " ") $k
+      }
+      if (NF) print text
+    }'
+}

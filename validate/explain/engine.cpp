@@ -1,0 +1,189 @@
+// Asks the entries of the catalogue, and makes words of the answer.
+
+#include <algorithm>
+#include <set>
+
+#include "explain/evidence.h"
+#include "explain/mistake.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+
+const std::vector<NamedFamily>& catalogue() {
+  static const std::vector<NamedFamily> families = {
+      {"loops and runs", kRunMistakes},
+      {"exchange", kExchangeMistakes},
+      {"findings of a watched run", kFindingMistakes},
+      {"calls and launches", kCallMistakes},
+      {"failures of a run", kFailureMistakes},
+      {"histories", kHistoryMistakes},
+      {"start and end", kStartMistakes},
+      {"races in a ring", kRingMistakes},
+      {"place in memory", kPlaceMistakes},
+      {"boundary", kBoundaryMistakes},
+      {"points left out", kLeftOutMistakes},
+      {"sum of the residual", kSumMistakes},
+      {"formula of the residual", kFormulaMistakes},
+      {"lines in the sum", kPartMistakes},
+      {"blocks and threads in the sum", kBlockMistakes},
+      {"edges of blocks and strips", kEdgeMistakes},
+      {"races", kRaceMistakes},
+      {"update", kUpdateMistakes},
+      {"pass", kPassMistakes},
+  };
+  return families;
+}
+
+const char* name_of(Strength strength) {
+  constexpr const char* kNames[] = {"forbidden", "history",  "model",
+                                    "shape",     "harmless", "symptom"};
+  return kNames[static_cast<int>(strength)];
+}
+
+const Mistake* find_mistake(const std::string& name) {
+  static const std::map<std::string, const Mistake*> by_name = [] {
+    std::map<std::string, const Mistake*> all;
+    for (const NamedFamily& family : catalogue()) {
+      for (const Mistake& entry : family.entries) all[entry.name] = &entry;
+    }
+    return all;
+  }();
+  const auto at = by_name.find(name);
+  return at == by_name.end() ? nullptr : at->second;
+}
+
+namespace {
+
+Strength strength_of(const Answer& answer) {
+  return answer.strength ? *answer.strength : find_mistake(answer.rule)->strength;
+}
+
+/// All entries in the order in which they are asked.
+const std::vector<const Mistake*>& in_order() {
+  static const std::vector<const Mistake*> order = [] {
+    std::vector<const Mistake*> all;
+    for (const NamedFamily& family : catalogue()) {
+      for (const Mistake& entry : family.entries) all.push_back(&entry);
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
+    return all;
+  }();
+  return order;
+}
+
+/// Causes that lead to the same fields cannot be told apart: the others are told with the first.
+void add_equals(std::vector<Answer> equals, Answer* answer) {
+  for (Answer& other : equals) {
+    if (other.rule != answer->rule || other.data != answer->data) {
+      answer->others.push_back(std::move(other));
+    }
+  }
+}
+
+}  // namespace
+
+Answer ask_all(const Evidence& evidence) {
+  std::set<Answer (*)(const Evidence&)> asked;
+  const auto is_asked = [&asked](const Mistake& entry) {
+    const auto* function = entry.ask.target<Answer (*)(const Evidence&)>();
+    return function && !asked.insert(*function).second;
+  };
+  std::vector<Answer> known;  // that are weaker than what has been asked so far
+  const auto best = [&known](Strength at_most) {
+    const auto at = std::min_element(known.begin(), known.end(), [](const auto& a, const auto& b) {
+      return strength_of(a) < strength_of(b);
+    });
+    return at != known.end() && strength_of(*at) <= at_most ? *at : Answer();
+  };
+  std::vector<Answer> histories;
+  for (const Mistake* entry : in_order()) {
+    if (entry->strength > Strength::kHistory && !histories.empty()) break;
+    // What is known already was asked first.
+    if (const Answer answer = best(entry->strength); answer.known()) return answer;
+    if (!entry->programs.fit(evidence.words) || is_asked(*entry)) continue;
+    Answer answer = entry->ask(evidence);
+    if (answer.known() && *answer.rule == '\0') answer.rule = entry->name;
+    if (!answer.known() || !find_mistake(answer.rule)->programs.fit(evidence.words)) continue;
+    if (strength_of(answer) == Strength::kHistory) {
+      histories.push_back(std::move(answer));
+    } else if (strength_of(answer) <= entry->strength) {
+      return answer;
+    } else {
+      known.push_back(std::move(answer));
+    }
+  }
+  if (histories.empty()) return best(Strength::kSymptom);
+  Answer first = histories[0];
+  histories.erase(histories.begin());
+  add_equals(std::move(histories), &first);
+  return first;
+}
+
+// ---- Words
+
+namespace {
+
+/// Whether the condition of {?condition|...} holds: names of data or traits, joined by " or ", each
+/// perhaps behind a !.
+bool holds(const std::string& condition, const Answer& answer, const Evidence& evidence) {
+  const std::size_t either = condition.find(" or ");
+  if (either != std::string::npos) {
+    return holds(condition.substr(0, either), answer, evidence) ||
+           holds(condition.substr(either + 4), answer, evidence);
+  }
+  if (condition[0] == '!') return !holds(condition.substr(1), answer, evidence);
+  if (condition == "nccl" || condition == "mpi") {
+    const char* halos = evidence.wrong.run.halos;
+    return halos && condition == halos;
+  }
+  bool known = true;
+  return answer.has(condition) || evidence.words.has(condition, &known);
+}
+
+/// Where a part that begins at `at` ends: at a | or a } that belong to no bracket inside of it.
+std::size_t end_of_part(const std::string& text, std::size_t at) {
+  for (int depth = 0; at < text.size(); ++at) {
+    if (depth == 0 && (text[at] == '|' || text[at] == '}')) break;
+    depth += (text[at] == '{') - (text[at] == '}');
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string fill(const std::string& words, const Answer& answer, const Evidence& evidence) {
+  std::string result;
+  for (std::size_t k = 0; k < words.size();) {
+    if (words[k] != '{') {
+      result += words[k++];
+      continue;
+    }
+    std::size_t end = end_of_part(words, k + 1);
+    const std::string name = words.substr(k + 1, end - k - 1);
+    if (name[0] == '?') {
+      const bool is = holds(name.substr(1), answer, evidence);
+      for (bool part = true; end < words.size() && words[end] == '|'; part = false) {
+        const std::size_t begin = end + 1;
+        end = end_of_part(words, begin);
+        if (part == is) result += fill(words.substr(begin, end - begin), answer, evidence);
+      }
+    } else if (answer.data.count(name) > 0) {
+      result += answer.data.at(name);
+    } else if (name == "wrong_pass") {
+      if (evidence.subject == Evidence::kPass)
+        result += "Wrong is how several sweeps make one pass: ";
+    } else if (name == "n") {
+      result += std::to_string(evidence.wrong.run.n);
+    } else if (const std::string* own = evidence.words.say(name)) {
+      result += fill(*own, answer, evidence);
+    } else {
+      result += "{" + name + "}";  // a test looks for such
+    }
+    k = end + 1;
+  }
+  return result;
+}
+
+}  // namespace validate

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cmath>
+#include <deque>
+#include <vector>
+
+#include <lab/problem.h>
+
+#include "explain/looks/cells.h"
+#include "judge/reference.h"
+
+namespace validate {
+
+/// A field as the reference and the programs hand it over: n x n, row j outer.
+using Field = std::vector<float>;
+
+Field field_of(const Reference& reference);
+Field field_of(const lab::StartingField& start, int n);
+Field transposed(const Field& field, int n);
+
+/// The fields of the right sweeps from a starting field.
+class Sweeps {
+ public:
+  Sweeps(int n, const Field& start) : reference_(n, start) { fields_.push_back(start); }
+  /// After k sweeps.
+  const Field& after(int k);
+  /// The residual of sweep k, from 1.
+  double residual(int k);
+
+ private:
+  Reference reference_;
+  std::deque<Field> fields_;  // a reference to one outlives the making of the next
+  std::vector<double> residuals_;
+};
+
+/// Equal but for rounding, in a field whose largest magnitude is `largest`, after k sweeps.
+struct Near {
+  double bound;
+  Near(double largest, int k) : bound(4.5 * k * std::ldexp(1.0, -24) * largest) {}
+  bool operator()(double a, double b) const { return std::fabs(a - b) <= bound; }
+};
+double largest_of(const Field& field);
+
+/// Whether a residual is the right one, as the validator sees it.
+inline bool same_residual(double found, double right) {
+  return std::fabs(found - right) <= 1e-6 * right;
+}
+
+/// The points at which two fields differ by more than rounding; on the boundary, in any bit.
+Cells differing(const Field& expected, const Field& found, int n, int sweeps);
+
+/// Whether there is none.
+bool agree(const Field& a, const Field& b, int n, int sweeps);
+
+}  // namespace validate

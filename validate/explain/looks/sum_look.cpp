@@ -1,0 +1,102 @@
+#include "explain/looks/sum_look.h"
+
+namespace validate {
+namespace {
+
+constexpr int kIterationsLookedAt = 10;
+
+Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, int n, double found,
+                 double right) {
+  Sweep sweep;
+  sweep.found = found;
+  sweep.right = right;
+  sweep.changes.resize(before.size());
+  sweep.columns.assign(n, 0.0);
+  sweep.rows.assign(n, 0.0);
+  for (int j = 1; j < n - 1; ++j) {
+    for (int dj = 0; dj < 3; ++dj) {
+      for (int i : {0, n - 1}) {
+        const std::size_t k = static_cast<std::size_t>(j) * n + i;
+        const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n - n];
+        sweep.sides[dj] += static_cast<double>(other) * other;
+      }
+    }
+    for (int i = 1; i < n - 1; ++i) {
+      const std::size_t k = static_cast<std::size_t>(j) * n + i;
+      const float change = after[k] - before[k];
+      const double square = static_cast<double>(change) * change;
+      sweep.changes[k] = change;
+      sweep.columns[i] += square;
+      sweep.rows[j] += square;
+      sweep.total += square;
+      sweep.magnitudes += std::fabs(change);
+      sweep.plain += change;
+      const double from_hidden = after[k] - hidden[k];
+      sweep.against_hidden += from_hidden * from_hidden;
+      const double unswept = hidden[k] - before[k];
+      sweep.of_nothing += unswept * unswept;
+      const double exchanged = after[k] - before[static_cast<std::size_t>(i) * n + j];
+      sweep.against_exchanged += exchanged * exchanged;
+      for (int dj = 0; dj < 3; ++dj) {
+        for (int di = 0; di < 3; ++di) {
+          const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n + di - n - 1];
+          sweep.against[dj][di] += static_cast<double>(other) * other;
+        }
+      }
+      sweep.largest = std::max(sweep.largest, std::fabs(static_cast<double>(change)));
+      sweep.new_squares += static_cast<double>(after[k]) * after[k];
+      sweep.signed_squares += std::copysign(square, change);
+      sweep.whole += std::trunc(change) * std::trunc(change);
+    }
+  }
+  return sweep;
+}
+
+/// Whether a number is a float, or was computed from a sum that is one.
+bool looks_like_float(const Sweep& sweep, int n) {
+  const double sum = sweep.found_sum(n);
+  const double rounded = static_cast<float>(sum);
+  return static_cast<double>(static_cast<float>(sweep.found)) == sweep.found ||
+         std::fabs(sum - rounded) <= 4e-15 * sum;
+}
+
+}  // namespace
+
+SumLook::SumLook(const Evidence& all)
+    : evidence(all), words(all.words), n(all.wrong.run.n), ranks(all.wrong.run.ranks) {
+  const Observation* seen = all.interview.after(all.wrong.run.iterations);
+  if (!seen) return;
+  const lab::Problem problem(all.wrong.run.problem, n, 1);
+  Sweeps right(n, field_of(problem.initial_old(), n));
+  // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
+  const Field start_new = field_of(problem.initial_new(), n);
+  for (const Record::Residual& residual : seen->residuals) {
+    const int k = residual.iteration;
+    // Iteration after iteration, as every step says them that has no --check-every.
+    if (k != static_cast<int>(sweeps.size()) + 1 || k > kIterationsLookedAt) break;
+    const Field& hidden = k == 1 ? start_new : right.after(has(kSwaps) ? k - 2 : k - 1);
+    sweeps.push_back(make_sweep(right.after(k - 1), right.after(k), hidden, n, residual.value,
+                                right.residual(k)));
+    is_float &= looks_like_float(sweeps.back(), n);
+  }
+}
+
+bool SumLook::another_run_differs() const {
+  if (differs_ >= 0) return differs_ > 0;
+  const Observation* seen = evidence.interview.after(evidence.wrong.run.iterations);
+  Case run = evidence.wrong.run;
+  run.iterations = seen->iterations;
+  Observation other;
+  bool differ = false;
+  if (evidence.patient.run_again(run, &other)) {
+    for (std::size_t k = 0; k < sweeps.size() && k < other.residuals.size(); ++k) {
+      const double one = sweeps[k].found;
+      differ |=
+          std::fabs(other.residuals[k].value - one) > (is_float ? 1e-4 : 1e-9) * std::fabs(one);
+    }
+  }
+  differs_ = differ;
+  return differ;
+}
+
+}  // namespace validate

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "explain/evidence.h"
+
+namespace validate {
+
+/// The squared changes of one right sweep, and what the program said of it.
+struct Sweep {
+  double found;                 ///< the program's residual
+  double right;                 ///< the residual
+  std::vector<float> changes;   ///< n x n
+  std::vector<double> columns;  ///< squared changes, summed along each column
+  std::vector<double> rows;
+  double total = 0, magnitudes = 0, plain = 0, largest = 0, new_squares = 0;
+  double signed_squares = 0;     ///< squares with the sign of the change
+  double whole = 0;              ///< squares of the changes without what is behind their point
+  double against_hidden = 0;     ///< squared changes against what the new field held before
+  double against[3][3] = {};     ///< changes against the point at (di - 1, dj - 1), [dj][di]
+  double of_nothing = 0;         ///< between the two fields, before the sweep
+  double against_exchanged = 0;  ///< against point (j, i)
+  double sides[3] = {};  ///< of [dj][1] those at the boundary's columns, i = 0 and i = n - 1
+
+  double found_sum(int n) const { return found * found * n * n; }
+  double square(int n, int i, int j) const {
+    const double change = changes[static_cast<std::size_t>(j) * n + i];
+    return change * change;
+  }
+};
+
+/// What every hypothesis on wrong residuals is held against.
+struct SumLook {
+  explicit SumLook(const Evidence& all);
+
+  const Evidence& evidence;
+  const Words& words;
+  int n, ranks;
+  std::vector<Sweep> sweeps;  ///< the first few
+  bool is_float = true;       ///< the residual or the sum is a float: fewer digits to agree in
+  bool single = false;        ///< parts of the sum may have been added up in float
+
+  bool has(unsigned traits) const { return words.has(traits); }
+  double tolerance() const { return single ? 2e-6 : is_float ? 4e-7 : 1e-9; }
+  bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
+
+  /// Whether `predict` gives the residual of every sweep.
+  template <typename Predict>
+  bool explained(Predict predict) const {
+    return std::all_of(sweeps.begin(), sweeps.end(),
+                       [&](const Sweep& s) { return equal(s.found, predict(s)); });
+  }
+  /// The same for the sum of the squares, from which the residual comes.
+  template <typename Predict>
+  bool sum_explained(Predict predict) const {
+    bool any = false;  // a sum of nothing explains nothing
+    return std::all_of(sweeps.begin(), sweeps.end(),
+                       [&](const Sweep& s) {
+                         const double predicted = predict(s);
+                         any |= predicted > 0;
+                         return std::fabs(s.found_sum(n) - predicted) <=
+                                2 * tolerance() * predicted;
+                       }) &&
+           any;
+  }
+  /// Whether the sum of one sweep is the predicted one.
+  bool is_sum(const Sweep& sweep, double predicted) const {
+    const double bound = 2 * tolerance() * predicted + 1e-13 * sweep.total;
+    return predicted > 0 && std::fabs(sweep.found_sum(n) - predicted) <= bound;
+  }
+  /// The first row of a rank; of the number of ranks, n.
+  int first_row(int rank) const {
+    return static_cast<int>(static_cast<long long>(n) * rank / ranks);
+  }
+  /// Whether another run, its threads in another order, says other residuals: by more than the
+  /// order of a sum in double changes.
+  bool another_run_differs() const;
+
+ private:
+  mutable int differs_ = -1;  // not asked yet
+};
+
+}  // namespace validate

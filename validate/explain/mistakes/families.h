@@ -1,0 +1,39 @@
+#pragma once
+
+// The tables of this folder, and what their functions lend each other.
+
+#include "explain/looks/field_look.h"
+#include "explain/mistake.h"
+
+namespace validate {
+
+extern const Family kRunMistakes, kFindingMistakes, kCallMistakes, kExchangeMistakes,
+    kFailureMistakes, kHistoryMistakes, kStartMistakes, kRingMistakes, kPlaceMistakes,
+    kBoundaryMistakes, kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes,
+    kBlockMistakes, kEdgeMistakes, kRaceMistakes, kUpdateMistakes, kPassMistakes;
+
+/// "the rows j = 5..6, 11 are": passes.cpp.
+std::string lines_that_are(const std::vector<int>& lines, char letter);
+
+/// Whether the wrong points of the interior keep a value that they had: left_out.cpp.
+Answer kept_values(const FieldLook& look);
+
+/// Two runs give different fields: which race it is, if a look at every access, or the program's
+/// text, says that. races.cpp.
+Answer race_of(const Evidence& evidence);
+
+/// Threads that add to one sum in global memory, and not by an atomic: findings.cpp.
+Answer lost_additions(const Evidence& evidence);
+
+// What the program's text shows: sources.cpp.
+
+/// A copy, or a fill, of the four bytes of a float, if the sum is a double.
+Answer half_a_sum(const Evidence& evidence);
+/// A sum that is filled, added to and fetched in streams that do not wait for each other.
+Answer sum_in_two_streams(const Evidence& evidence);
+/// A sum that is copied to the host before it is added to, or set to 0 after that.
+Answer order_of_sum(const Evidence& evidence);
+/// Asynchronous work that keeps the address of a variable that is gone.
+Answer lost_local(const Evidence& evidence);
+
+}  // namespace validate

@@ -1,0 +1,169 @@
+// The boundary, which every sweep must leave as it is.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "explain/looks/field_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// Whether the wrong points of the boundary hold a mean of four, as if they were interior points:
+/// of what stands next in memory, in either order of the indices. Outside of the field is 0, or
+/// `unknown`: then points that reach there say nothing.
+bool is_swept(const FieldLook& look, bool i_inner, bool unknown) {
+  const int n = look.n;
+  const auto size = static_cast<long long>(n) * n;
+  std::size_t points = 0, fits = 0;
+  look.all_of(look.ring, [&](int i, int j) {
+    bool outside = false;
+    auto value = [&](int a, int b) -> double {
+      const long long at =
+          i_inner ? static_cast<long long>(b) * n + a : static_cast<long long>(a) * n + b;
+      if (at < 0 || at >= size) {
+        outside = true;
+        return 0;
+      }
+      const int inner = static_cast<int>(at % n), outer = static_cast<int>(at / n);
+      return i_inner ? look.at(look.before, inner, outer) : look.at(look.before, outer, inner);
+    };
+    const double mean =
+        0.25 * (value(i + 1, j) + value(i, j + 1) + value(i - 1, j) + value(i, j - 1));
+    if (outside && unknown) return true;
+    ++points;
+    fits += look.near(mean, look.at(look.found, i, j));
+    return true;
+  });
+  // At its ends a side may meet what is unknown: memory behind the field.
+  return points > 2 && fits + 2 >= points && 4 * points > look.ring.count();
+}
+
+bool is_swept(const FieldLook& look) {
+  for (const bool i_inner : {true, false}) {
+    for (const bool unknown : {false, true}) {
+      if (is_swept(look, i_inner, unknown)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether the interior is what a right sweep makes of the boundary that was found.
+bool was_wrong_before(const FieldLook& look) {
+  if (look.first != 1) return false;
+  Field start = look.before;
+  bool finite = true;
+  look.all_of(look.ring, [&](int i, int j) {
+    const float value = look.at(look.found, i, j);
+    finite &= std::isfinite(value);
+    start[static_cast<std::size_t>(j) * look.n + i] = value;
+    return true;
+  });
+  if (finite) return agree(Sweeps(look.n, start).after(1), look.found, look.n, 1);
+  // What is beside such a point is none either.
+  return look.all_of(look.inside, [&](int i, int j) {
+    return std::isnan(look.at(look.found, i, j)) &&
+           (look.ring.has(i - 1, j) || look.ring.has(i + 1, j) || look.ring.has(i, j - 1) ||
+            look.ring.has(i, j + 1));
+  });
+}
+
+/// Whether the wrong points of the boundary hold other values two sweeps later: what a field began
+/// with stays there, unless a sweep writes it.
+bool changes(const FieldLook& look) {
+  const Observation* later = look.interview.after(look.first + 2);
+  return later && !look.all_of(look.ring, [&](int i, int j) {
+    const float value = look.at(look.found, i, j), then = look.at(later->field, i, j);
+    return value == then || !std::isfinite(value) || !std::isfinite(then);
+  });
+}
+
+/// What is wrong in the interior besides. Only after the first sweep is it known what the sweep
+/// read: the boundary as it began.
+Answer interior_alone(const FieldLook& look) {
+  if (look.first != 1) return {};
+  FieldLook interior = look;
+  interior.cells = look.inside;
+  interior.ring = Cells(look.n);
+  return kept_values(interior);
+}
+
+Answer boundary(const FieldLook& look) {
+  if (look.ring.count() == 0) return {};
+  int sides = 0;
+  const std::string where = sides_of(look, &sides);
+  auto is = [&](auto test) {
+    return look.all_of(look.ring, [&](int i, int j) { return test(look.at(look.found, i, j)); });
+  };
+  const bool zero = is([](float v) { return v == 0.0f; });
+  const bool none = is([](float v) { return std::isnan(v); });
+  const auto answer = [&](const char* rule) {
+    return Answer(rule)
+        .with("where", where)
+        .with("hold", sides <= 1 || sides == 4 ? "holds" : "hold")
+        .with("value", zero   ? "0"
+                       : none ? "no numbers"
+                              : "other values than at the start");
+  };
+  const bool interior_too = look.inside.count() > 0;
+  if (interior_too && was_wrong_before(look)) return answer("boundary_begins_wrong");
+  const Answer besides = interior_too ? interior_alone(look) : Answer();
+  if (interior_too && !besides.known()) return {};
+  Answer found = answer(is_swept(look)  ? "boundary_is_swept"
+                        : changes(look) ? "boundary_is_written"
+                                        : "boundary_is_written_or_never_given");
+  // A sweep that reads beyond the field finds something else at each side of it. Nor does it read
+  // anything beyond the field, if a look at every access finds no such thing.
+  const Patient& patient = look.evidence.patient;
+  const bool reads_right = patient.watched && patient.finding.kind != Finding::kOutOfBounds;
+  found.with("never_given_first", (none && reads_right) || (sides == 4 && (zero || none)));
+  found.with("larger_n", where == format("the boundary's column i = %d and row j = %d", look.n - 1,
+                                         look.n - 1));
+  if (besides.known()) {
+    found.with("besides", true);
+    found.others = {besides};
+  }
+  return found;
+}
+
+}  // namespace
+
+const Family kBoundaryMistakes = {
+    {"boundary_begins_wrong",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<boundary>,
+     "{where} {hold} {value}, and did so already when the first sweep read it",
+     {"the loops (or the threads) of initialize_field: they go over all points, i and j from 0 to "
+      "n "
+      "- 1"}},
+    {"boundary_is_swept",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<boundary>,
+     "the sweep goes over {where} as if it were interior: it must keep its values",
+     {"{bounds}"}},
+    {"boundary_is_written",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<boundary>,
+     "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the "
+     "copy) writes there, where it must leave the values as they are",
+     {"{bounds}"}},
+    {"boundary_is_written_or_never_given",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<boundary>,
+     "{where} {hold} {value} after a sweep, {?besides|which read right ones there|and all else is "
+     "right}. Either {?never_given_first|f_new did not begin with its values, or the sweep (or the "
+     "copy) writes there|the sweep (or the copy) writes there, or f_new did not begin with its "
+     "values}{?larger_n|, or the program's n is larger than --n says}",
+     {"{?!never_given_first|{bounds}}",
+      "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in "
+      "initialize_field: all points, i and j from 0 to n - 1",
+      "{?never_given_first|{bounds}}", "{?larger_n|n in main: it is options.n}"}},
+};
+
+}  // namespace validate

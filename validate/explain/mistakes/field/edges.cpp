@@ -1,0 +1,199 @@
+// Points at the edges of blocks, strips and lanes, whose neighbours belong to another thread.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "explain/looks/field_look.h"
+#include "explain/looks/stencil_fit.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kSmallestBlock = 8;
+constexpr int kOfLane = 4;  // columns
+
+/// One of the neighbours that a lane has to get from another one, and what was taken for it.
+struct Exchanged {
+  const char *end, *neighbour, *lane;
+  std::vector<int> columns;
+  int taken = 0;  ///< (i + taken, j); 0: not known
+};
+
+/// Whether at all these columns point (i + d, j) was taken for the neighbour: by itself, or as its
+/// sum with the one south of it, which is handed on as one.
+bool is_taken(const FieldLook& look, bool east, const Exchanged& side, int d, bool pair) {
+  const int own = east ? 1 : -1;
+  const Field& f = look.before;
+  std::size_t points = 0;
+  for (const int i : side.columns) {
+    // What lies in the padding, or beyond, is unknown.
+    if (i + d < 0 || i + d + pair >= look.n) continue;
+    for (int j = 1; j < look.n - 1; ++j) {
+      if (!look.inside.has(i, j)) continue;
+      const double north = look.at(f, i, j + 1);
+      const double south = look.at(f, pair ? i + d + 1 : i, j - 1);
+      const double other = look.at(f, i - own, j), taken = look.at(f, i + d, j);
+      if (!look.near(0.25 * (north + south + other + taken), look.at(look.found, i, j))) {
+        return false;
+      }
+      ++points;
+    }
+  }
+  return points > 0 && 2 * points >= look.inside.count() / 4;
+}
+
+/// Looks for the one distance at which all these columns took their neighbour.
+void find_taken(const FieldLook& look, bool east, Exchanged* side) {
+  for (int d = -look.n; d <= look.n; ++d) {
+    if (d == (east ? 1 : -1)) continue;
+    if (!is_taken(look, east, *side, d, false) && !is_taken(look, east, *side, d, true)) continue;
+    side->taken = d;
+    return;
+  }
+}
+
+Answer lanes(const FieldLook& look) {
+  if (!look.interior_only()) return {};
+  Exchanged sides[2] = {{"first", "west", "lane before", {}}, {"last", "east", "next lane", {}}};
+  for (int i = 1; i < look.n - 1; ++i) {
+    int wrong = 0;
+    for (int j = 1; j < look.n - 1; ++j) wrong += look.inside.has(i, j);
+    if (wrong == 0) continue;
+    if (i % kOfLane != 0 && i % kOfLane != kOfLane - 1) return {};
+    if (2 * wrong < look.n) return {};
+    sides[i % kOfLane != 0].columns.push_back(i);
+  }
+  std::vector<std::string> causes;
+  bool ends = false, lanes = false, other = false;
+  const std::string fit = fitted(look);
+  for (const bool east : {false, true}) {
+    Exchanged& side = sides[east];
+    if (side.columns.empty()) continue;
+    const bool at_ends =
+        side.columns.size() == 1 || side.columns[1] - side.columns[0] > 16 * kOfLane;
+    (at_ends ? ends : lanes) = true;
+    std::string cause = describe_lines(side.columns, 'i', look.n).words();
+    cause += at_ends ? format(" (the %s of a strip), whose %s neighbour lies beyond the strip",
+                              side.end, side.neighbour)
+                     : format(" (the %s of a lane's four), whose %s neighbour is the %s's",
+                              side.end, side.neighbour, side.lane);
+    find_taken(look, east, &side);
+    if (side.taken != 0) {
+      cause += format("; point (i%+d, j) is taken for it", side.taken);
+    } else if (!fit.empty()) {
+      cause += ". A point becomes " + fit + " there";
+      other = true;
+    }
+    causes.push_back(cause);
+  }
+  return Answer("columns_at_ends_of_lanes")
+      .with("columns", causes[0] + (causes.size() > 1 ? ", and " + causes[1] : ""))
+      .with("together", other)
+      .with("shuffles_first", lanes && !other)
+      .with("ends", ends);
+}
+
+/// A line at the edge of every block: which neighbour of its points belongs to the block next door.
+struct Edge {
+  std::string where;  ///< "the first row of each block (j % 32 == 0)", behind its end
+  std::string end;    ///< "first", "last"; of a march "a row at an end"
+  std::string neighbour, halo;
+};
+
+/// Whether the lines are the first ones of every block, the last ones, or both.
+std::vector<Edge> edges_of(const Lines& lines, bool strips) {
+  std::vector<Edge> edges;
+  if (lines.kind != Lines::kPeriodic || lines.period < kSmallestBlock) return edges;
+  const bool columns = lines.letter == 'i';
+  for (int remainder : lines.classes) {
+    const bool low = remainder == 0;
+    if (!low && remainder != lines.period - 1) return {};
+    const char* const of = !strips ? "block" : columns ? "strip" : "warp's march";
+    edges.push_back(
+        {format(" of each %s (%c %% %d == %d)", of, lines.letter, lines.period, remainder),
+         format("the %s %s", low ? "first" : "last", columns ? "column" : "row"),
+         columns ? (low ? "west" : "east") : (low ? "south" : "north"),
+         columns ? (low ? "left column" : "right column") : (low ? "bottom row" : "top row")});
+  }
+  return edges;
+}
+
+/// Of rows in which a warp's march ends: which end it is, as the neighbour says that is missing in
+/// what their points became. (Where a march begins is not known: row 0 is no row of its own.)
+void tell_ends_of_marches(const FieldLook& look, Edge* edge) {
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  bool south = false, north = false;
+  for (const Term& term : fit.terms) {
+    const bool right = std::fabs(term.factor - 0.25) <= 1e-5 && term.di == 0 && !term.new_field;
+    south |= right && term.dj == -1;
+    north |= right && term.dj == 1;
+  }
+  const bool known = fit.found && south != north;
+  edge->end = !known ? "a row at an end" : south ? "the last row" : "the first row";
+  edge->neighbour = !known ? "south or north" : south ? "north" : "south";
+}
+
+Answer edges(const FieldLook& look) {
+  if (!look.interior_only()) return {};
+  const Pattern& pattern = look.pattern;
+  const bool strips = look.has(kStrips);
+  const bool columns = pattern.kind == Pattern::kColumns || pattern.kind == Pattern::kInColumns;
+  const bool rows = pattern.kind == Pattern::kRows || pattern.kind == Pattern::kInRows;
+  const bool both = pattern.kind == Pattern::kUnion;
+  const std::vector<Edge> sides = edges_of(pattern.columns, strips);
+  std::vector<Edge> ends = edges_of(pattern.rows, strips);
+  if (strips && rows && ends.size() == 1) tell_ends_of_marches(look, &ends[0]);
+  std::vector<Edge> all;
+  if (columns || (both && !ends.empty())) all = sides;
+  if (rows || (both && !sides.empty())) all.insert(all.end(), ends.begin(), ends.end());
+  if (all.empty()) return {};
+  std::vector<std::string> neighbours, halos, which;
+  for (const Edge& edge : all) {
+    which.push_back(edge.end + edge.where);
+    neighbours.push_back(edge.neighbour);
+    halos.push_back("the " + edge.halo);
+  }
+  const bool none =
+      look.all_of(look.inside, [&](int i, int j) { return std::isnan(look.at(look.found, i, j)); });
+  return Answer("edges_are_wrong")
+      .with("which", join(which))
+      .with("are", all.size() == 1 ? "is" : "are")
+      .with("neighbours", join(neighbours, "or"))
+      .with("halos", join(halos))
+      .with("none", none)
+      .with("formula", none ? "" : fitted(look))
+      .with("columns", columns || both)
+      .with("rows", rows || both)
+      .with("between_warps", strips);
+}
+
+}  // namespace
+
+const Family kEdgeMistakes = {
+    {"columns_at_ends_of_lanes",
+     Strength::kShape,
+     with(kStrips),
+     of_field<lanes>,
+     "wrong are {columns}. All other columns are right",
+     {"{?together|{put_together}}",
+      "{?shuffles_first|the shuffles: up by 1 brings what the lane before has (its last point is "
+      "west of this lane's first), down by 1 what the next lane has (its first point is east of "
+      "this lane's last)}",
+      "{?ends|{ends_of_strips}}"}},
+    {"edges_are_wrong",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<edges>,
+     "only {which} {are} wrong: points whose {neighbours} neighbour belongs to {?strips|another "
+     "warp|the block next door}{?none|. The points are not a number there: read, and never "
+     "written?}{?formula|. A point becomes {formula} there}",
+     {"{?strips|{?columns|{ends_of_strips}}}", "{?strips|{?rows|{march}}}",
+      "{?!strips|{?tile|{halos} of the tile's halo: loaded from where to where, by which threads, "
+      "and read how|how {sweep} gets the neighbours at the edges of a block}}"}},
+};
+
+}  // namespace validate

@@ -1,0 +1,239 @@
+// Points that keep a value that they had: the sweep, or the copy, leaves them out.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "explain/looks/field_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// Fewer columns than that are no strip.
+constexpr std::size_t kNarrowestStrip = 8;
+
+/// Whether only the points are right whose two indices come of one: of the same threadIdx, of the
+/// same blockIdx, or of both. Says which; "" otherwise.
+std::string same_index(const FieldLook& look) {
+  auto only = [&](auto chosen) {
+    return look.all_of(look.interior(),
+                       [&](int i, int j) { return look.inside.has(i, j) != chosen(i, j); });
+  };
+  if (only([](int i, int j) { return i == j; })) {
+    return "only the points with i == j are reached: i and j come of the same blockIdx and the "
+           "same threadIdx";
+  }
+  for (int block : {8, 16, 32, 64}) {
+    if (2 * block > look.n) break;
+    if (only([&](int i, int j) { return i % block == j % block; })) {
+      return format(
+          "only the points with i %% %d == j %% %d are reached: i and j come of the same "
+          "threadIdx",
+          block, block);
+    }
+    if (only([&](int i, int j) { return i / block == j / block; })) {
+      return format(
+          "only the blocks of %d x %d points on the diagonal are reached: i and j come "
+          "of the same blockIdx",
+          block, block);
+    }
+  }
+  return "";
+}
+
+/// Lines that are left out at an end of the grid: which entry that is; nullptr: none of these. Sets
+/// in the answer what its words need.
+const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answer) {
+  const Pattern& pattern = look.pattern;
+  if (pattern.kind != Pattern::kColumns && pattern.kind != Pattern::kRows &&
+      pattern.kind != Pattern::kUnion) {
+    return nullptr;
+  }
+  const std::vector<int>& ends = pattern.columns.at;
+  const bool strips = look.has(kStrips);
+  if (strips && pattern.kind == Pattern::kColumns && ends.size() < 4 && ends.front() % 4 == 0 &&
+      ends.front() + 4 > look.n && ends.back() == look.n - 2) {
+    return "last_columns_fill_no_float4";
+  }
+  if (strips && !ends.empty() && ends.size() < kNarrowestStrip) {
+    // A launch grid that is too small leaves out whole strips.
+    answer->with("of_strips", true);
+    return "bounds_leave_out_lines";
+  }
+  int block = 0, other = 0;
+  const bool columns_end = pattern.columns.behind_whole_blocks(&block);
+  const bool rows_end = pattern.rows.behind_whole_blocks(&other);
+  if (on_gpu && (columns_end || pattern.kind == Pattern::kRows) &&
+      (rows_end || pattern.kind == Pattern::kColumns)) {
+    block = std::max(block, other);
+    answer->with("launch", true);
+    // Larger blocks than that are rare, and other mistakes leave out as much.
+    if (block <= 32) {
+      answer->with("block", block).with("rest", look.n % block);
+      return "launch_grid_is_rounded_down";
+    }
+  }
+  auto near_an_end = [](const Lines& lines) {
+    return lines.at.empty() ||
+           (lines.at.size() <= 2 && (lines.at.front() == 1 || lines.at.back() == lines.n - 2));
+  };
+  if (!near_an_end(pattern.columns) || !near_an_end(pattern.rows)) return nullptr;
+  return "bounds_leave_out_lines";
+}
+
+/// Points that are left out by the sweep, by the copy, or by both.
+Answer left_out(const FieldLook& look, bool sweep, bool copy) {
+  // If fields are swapped, no point is copied.
+  const bool by_sweep = sweep || look.has(kSwaps), by_copy = copy && !look.has(kSwaps);
+  const bool on_gpu = look.has(by_sweep ? kKernels : kCopyKernel);
+  const bool all = look.pattern.kind == Pattern::kAll, later = look.first > 1;
+  Answer answer;
+  answer.with("by_sweep", by_sweep)
+      .with("both", by_sweep && by_copy)
+      .with("on_gpu", on_gpu)
+      .with("all_by_sweep", by_sweep && all)
+      .with("of_strips", by_sweep && look.has(kStrips))
+      .with("points", look.pattern.words())
+      .with("ranks", look.evidence.wrong.run.ranks > 1)
+      .with("same", on_gpu ? same_index(look) : "");
+  // What happens later only was right before.
+  if (later) answer.with("iteration", look.first);
+  const bool draw = look.pattern.kind == Pattern::kOther && !answer.has("same");
+  if (draw) answer.with("draw", true).as(Strength::kSymptom);
+  if (answer.has("same")) {
+    answer.rule = "both_indices_of_one";
+  } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
+    answer.rule = end;
+  } else if (by_copy && !look.words.launches_copy() &&
+             (look.has(kMemcpy) || look.has(kHostMemcpy))) {
+    answer.rule = "copy_counts_too_few_bytes";
+  } else if (look.has(kGraph) && later && all) {
+    answer.rule = "graph_wrote_the_other_field";
+  } else {
+    answer.rule = by_sweep ? "sweep_leaves_out_points" : "copy_leaves_out_points";
+    answer.with("not_called", by_copy && !by_sweep && later && all);
+  }
+  return answer;
+}
+
+}  // namespace
+
+Answer kept_values(const FieldLook& look) {
+  if (!look.interior_only()) return {};
+  auto all_hold = [&](const Field& field) {
+    return look.all_of(look.inside, [&](int i, int j) {
+      return look.near(look.at(field, i, j), look.at(look.found, i, j));
+    });
+  };
+  const bool hidden = all_hold(look.hidden), before = all_hold(look.before);
+  if (!hidden && !before) return {};
+  if (hidden && before && !look.has(kSwaps)) {
+    return Answer("sweep_or_copy_leaves_out_points").with("points", look.pattern.words());
+  }
+  if (look.has(kSwaps) && look.pattern.kind == Pattern::kAll &&
+      look.residual_is_right(look.first)) {
+    return Answer("new_field_is_dropped").with("iteration", look.first);
+  }
+  if (hidden) return left_out(look, true, false);
+  // The change of points that are not swept is missing in the residual.
+  return left_out(look, !look.residual_is_right(look.first), true);
+}
+
+const char* const kLaunch =
+    "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it "
+    "up, {launch_grid}}";
+const char* const kWhoHasThePoints =
+    "{?!on_gpu|the loops in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}|{?all_by_sweep|"
+    "{never_launched}{?passes|; and whether sweeps are still made where fewer are left than a pass "
+    "has, one alone, too|{?graph|; and which fields a graph reads and writes: those of when it was "
+    "captured|{?checks|; and how many sweeps {host} makes: as many as it is asked for, one alone, "
+    "too}}}|{?of_strips|which columns a lane has, and which rows a warp marches through and stores "
+    "in {sweep}: j_begin and j_end, with no row between one warp's and the next one's; and the "
+    "launch (grid and block) in {host}{?ranks|; and which rows each rank has, and how they are "
+    "divided (at its ends, and the rest): together all of them}|which points the threads of "
+    "{?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and the loop "
+    "over a thread's points, if there is one; and the launch (grid and block) in "
+    "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
+
+const Family kLeftOutMistakes = {
+    {"sweep_or_copy_leaves_out_points",
+     Strength::kModel,
+     without(kSwaps),
+     of_field<kept_values>,
+     "either the sweep or the copy (or swap) leaves out {points}; old values stay there",
+     {"the bounds in {sweep} and in {copy}, and the launch grids, if they are kernels"}},
+    {"new_field_is_dropped",
+     Strength::kModel,
+     with(kSwaps),
+     of_field<kept_values>,
+     "iteration {iteration} computes the right new field (its residual is right), and that field "
+     "does not become the old one: the result is the field before it",
+     {"whether {handover} comes after each sweep, whatever the iteration's number; and which field "
+      "run.finish copies"}},
+    {"both_indices_of_one",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<kept_values>,
+     "the {?by_sweep|sweep|copy} leaves out most points: {same}",
+     {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i "
+      "from "
+      "blockIdx.x, blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; of "
+      "one number k, i = k % n and j = k / n"}},
+    {"last_columns_fill_no_float4",
+     Strength::kModel,
+     with(kStrips),
+     of_field<kept_values>,
+     "{left_out}. They fill no whole float4",
+     {"which lanes store in {?by_sweep|{sweep}|{copy}}: also the one whose four columns are not "
+      "all "
+      "in the row; the padding takes the others",
+      "{bounds}"}},
+    {"launch_grid_is_rounded_down",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<kept_values>,
+     "{left_out}. They lie behind the last whole block{?!strips| ({n} % {block} = {rest})}",
+     {kLaunch}},
+    {"bounds_leave_out_lines",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<kept_values>,
+     "{left_out}",
+     {"{?of_strips|{bounds}|the bounds of i and j in {?by_sweep|{sweep}|{copy}}{?both| and in "
+      "copy_field}: {?by_sweep|the interior is 1 to n - 2|it goes over all points, 0 to n - "
+      "1}{?on_gpu|; and the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: "
+      "whether it has a thread for each of them}}"}},
+    {"copy_counts_too_few_bytes",
+     Strength::kModel,
+     without(kSwaps),
+     of_field<kept_values>,
+     "{left_out}",
+     {"the number of bytes, where {?host_memcpy|memcpy|cudaMemcpy} copies the field: n * n * "
+      "sizeof(float)"}},
+    {"graph_wrote_the_other_field",
+     Strength::kModel,
+     with(kGraph),
+     of_field<kept_values>,
+     "in iteration {iteration} the field that main takes for the result is not the one that the "
+     "sweep wrote: it holds old values everywhere",
+     {"which graph is launched, and when main's pointers change roles: a graph keeps the fields "
+      "that it was captured with, so the two graphs must take turns"}},
+    {"sweep_leaves_out_points",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<kept_values>,
+     "{left_out}",
+     {kLaunch, kWhoHasThePoints}},
+    {"copy_leaves_out_points",
+     Strength::kModel,
+     without(kSwaps),
+     of_field<kept_values>,
+     "{left_out}",
+     {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's "
+      "number}",
+      kLaunch, kWhoHasThePoints}},
+};
+
+}  // namespace validate

@@ -1,0 +1,343 @@
+// Values that are right, and stand in wrong places: indices that are exchanged, shifted, or lead two
+// points to one place.
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "explain/looks/field_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kSeveralBlocks = 100;  // points a side
+
+/// Whether every point holds what belongs to the point that other indices lead to.
+Answer other_places(const FieldLook& look) {
+  if (!look.points_differ() || look.first != 1) return {};
+  const int n = look.n;
+  struct Place {
+    const char *i, *j;
+    bool j_for_i, i_for_j;  // one index in both places
+    int di, dj;
+  };
+  std::vector<Place> places = {{"i", "i", false, true, 0, 0}, {"j", "j", true, false, 0, 0}};
+  // Beside a boundary that is right, a shift is one of the neighbours that are read.
+  if (look.ring.count() > 0) {
+    places.insert(places.end(), {{"i - 1", "j", false, false, -1, 0},
+                                 {"i", "j - 1", false, false, 0, -1},
+                                 {"i + 1", "j", false, false, 1, 0},
+                                 {"i", "j + 1", false, false, 0, 1}});
+  }
+  for (const Place& place : places) {
+    std::size_t points = 0, fits = 0;
+    for (int j = 1; j < n - 1; ++j) {
+      for (int i = 1; i < n - 1; ++i) {
+        const int a = (place.j_for_i ? j : i) + place.di, b = (place.i_for_j ? i : j) + place.dj;
+        if (std::min(a, b) < 1 || std::max(a, b) >= n - 1) continue;
+        ++points;
+        fits += look.near(look.at(look.expected, a, b), look.at(look.found, i, j));
+      }
+    }
+    // What stands at an end of memory may be anything.
+    if (fits + static_cast<std::size_t>(n) < points) continue;
+    // What a sweep stores elsewhere reaches one side of the boundary, a copy moves all of it.
+    int sides = 0;
+    sides_of(look, &sides);
+    return Answer("values_of_other_indices")
+        .with("i", place.i)
+        .with("j", place.j)
+        .with("copied", !look.has(kSwaps) && look.residual_is_right(1) && sides != 1)
+        .with("stored", sides == 1);
+  }
+  return {};
+}
+
+/// Whether all points of a row, or of a column, hold one value: as if they had one place.
+Answer one_value(const FieldLook& look) {
+  if (!look.points_differ()) return {};
+  const int n = look.n;
+  bool rows = true, columns = true;
+  for (int a = 0; a < n; ++a) {
+    for (int b = 1; b < n; ++b) {
+      rows &= look.at(look.found, b, a) == look.at(look.found, 0, a);
+      columns &= look.at(look.found, a, b) == look.at(look.found, a, 0);
+    }
+  }
+  if (rows == columns) return {};
+  return Answer("one_place_for_a_line")
+      .with("line", rows ? "row" : "column")
+      .with("letter", rows ? "i" : "j");
+}
+
+/// Whether the interior is the right one with i and j exchanged.
+bool interior_is_exchanged(const FieldLook& look) {
+  return look.all_of(look.interior(), [&](int i, int j) {
+    return look.near(look.at(look.expected, j, i), look.at(look.found, i, j));
+  });
+}
+
+/// Points of blocks that have their indices exchanged within each block, as a tile does it.
+Answer exchanged_in_blocks(const FieldLook& look) {
+  if (look.inside.count() == 0 || look.ring.count() > 0 || !look.points_differ()) return {};
+  for (int block : {8, 16, 32, 64}) {
+    if (2 * block > look.n) break;
+    std::size_t points = 0, fits = 0;
+    look.all_of(look.interior(), [&](int i, int j) {
+      const int a = i / block * block + j % block, b = j / block * block + i % block;
+      if (std::max(a, b) >= look.n - 1 || std::min(a, b) < 1) return true;
+      // At a block's edge a halo may be right.
+      const int x = i % block, y = j % block;
+      if (std::min(x, y) == 0 || std::max(x, y) == block - 1) return true;
+      ++points;
+      fits += look.near(look.at(look.expected, a, b), look.at(look.found, i, j));
+      return true;
+    });
+    if (points > 0 && 20 * fits > 19 * points) {
+      return Answer("exchanged_in_each_block").with("block", block);
+    }
+  }
+  return {};
+}
+
+Answer exchanged(const FieldLook& look) {
+  if (look.inside.count() == 0) return {};
+  if (look.first == 1 && agree(transposed(look.expected, look.n), look.found, look.n, 1)) {
+    return Answer("exchanged_by_the_copy");
+  }
+  if (look.ring.count() > 0 || !interior_is_exchanged(look)) return {};
+  const bool small = look.has(kTile) && look.n < kSeveralBlocks;
+  if (!small) return Answer("exchanged_in_one_array");
+  // A tile with its indices exchanged looks, in a grid that is hardly larger than one block, as if
+  // the whole field had them exchanged.
+  Wrong wrong = look.evidence.wrong;
+  wrong.run.n = kSeveralBlocks;
+  const Evidence larger(Evidence::kRun, wrong, look.evidence.patient);
+  if (const FieldLook* more = larger.field()) {
+    if (interior_is_exchanged(*more)) return Answer("exchanged_in_one_array");
+    if (const Answer blocks = exchanged_in_blocks(*more); blocks.known()) return blocks;
+  }
+  return Answer("exchanged_somewhere");
+}
+
+/// One of the neighbours alone is read with i and j exchanged.
+Answer exchanged_neighbour(const FieldLook& look) {
+  if (!look.interior_only()) return {};
+  struct Neighbour {
+    const char* name;
+    int di, dj;
+  };
+  constexpr Neighbour kNeighbours[] = {
+      {"east", 1, 0}, {"north", 0, 1}, {"west", -1, 0}, {"south", 0, -1}};
+  const Cells interior = look.interior();
+  for (const Neighbour& other : kNeighbours) {
+    for (const bool all_of_it : {true, false}) {  // idx(j + 1, i), or idx(j, i + 1), for north
+      const bool fits = look.all_of(interior, [&](int i, int j) {
+        double sum = 0;
+        for (const Neighbour& each : kNeighbours) {
+          const int a = i + each.di, b = j + each.dj;
+          sum += each.name != other.name ? look.at(look.before, a, b)
+                 : all_of_it             ? look.at(look.before, b, a)
+                                         : look.at(look.before, j + each.di, i + each.dj);
+        }
+        return look.near(0.25 * sum, look.at(look.found, i, j));
+      });
+      if (fits) return Answer("exchanged_in_one_neighbour").with("neighbour", other.name);
+    }
+  }
+  return {};
+}
+
+/// Which rows' values the boundary's wrong points hold, if these are in the same columns: "row 4
+/// holds row 3, ...". "" otherwise.
+std::string rows_taken(const FieldLook& look) {
+  const int n = look.n;
+  std::vector<std::string> examples;
+  std::size_t count = 0;
+  const bool in_columns = look.all_of(look.ring, [&](int i, int j) {
+    int row = 0;
+    while (row < n && look.at(look.start_old, i, row) != look.at(look.found, i, j)) ++row;
+    if (row == n) return false;
+    ++count;
+    if (i == 0 && examples.size() < 3) examples.push_back(format("row %d holds row %d", j, row));
+    return true;
+  });
+  if (!in_columns || examples.empty()) return "";
+  return join(examples) + (count > examples.size() ? ", and so on" : "");
+}
+
+/// Whether the wrong points of the boundary hold what other points began with.
+Answer shared_places(const FieldLook& look) {
+  if (look.first != 1 || look.ring.count() < 3) return {};
+  // Values that many points share say nothing.
+  Field starts = look.start_old;
+  std::sort(starts.begin(), starts.end());
+  const bool elsewhere = look.all_of(look.ring, [&](int i, int j) {
+    const auto range = std::equal_range(starts.begin(), starts.end(), look.at(look.found, i, j));
+    return range.second - range.first == 1;
+  });
+  if (!elsewhere) return {};
+  // If ranks share the rows, it is rather a rank that has others than it should.
+  const std::string rows =
+      look.evidence.wrong.run.ranks <= 1 && look.has(kStrips) ? rows_taken(look) : "";
+  if (!rows.empty()) return Answer("rows_in_the_place_of_others").with("rows", rows);
+  if (look.inside.count() == 0 && look.all_of(look.ring, [&](int i, int j) {
+        return look.at(look.start_old, j, i) == look.at(look.found, i, j);
+      })) {
+    return Answer("boundary_is_transposed");
+  }
+  int sides = 0;
+  return Answer("boundary_of_other_points").with("where", sides_of(look, &sides));
+}
+
+/// Whether the blocks compute what belongs to points farther and farther away: what they load lies
+/// farther apart than what they store.
+Answer shift_of_blocks(const FieldLook& look) {
+  if (!look.points_differ() || look.ring.count() > 0) return {};
+  constexpr int kBlock = 32, kEdge = 8, kFarthest = kBlock - 1;
+  const int n = look.n;
+  if (n / kBlock < 3) return {};
+  // Whether block (x, y) computes what belongs to the points (di, dj) away from its own.
+  auto shifted = [&](int x, int y, int di, int dj) {
+    for (int j = y * kBlock + kEdge; j < (y + 1) * kBlock - kEdge; ++j) {
+      for (int i = x * kBlock + kEdge; i < (x + 1) * kBlock - kEdge; ++i) {
+        const int a = i + di, b = j + dj;
+        if (a < 1 || b < 1 || a >= n - 1 || b >= n - 1) return false;
+        if (!look.near(look.at(look.expected, a, b), look.at(look.found, i, j))) return false;
+      }
+    }
+    return true;
+  };
+  for (int by = -kFarthest; by <= kFarthest; ++by) {
+    for (const bool along_i : {true, false}) {
+      bool fits = by != 0;
+      for (int k = 0; fits && k < 3; ++k) {
+        fits = along_i ? shifted(k, 1, k * by, 0) : shifted(1, k, 0, k * by);
+      }
+      if (!fits) continue;
+      return Answer("blocks_read_farther_and_farther_off")
+          .with("letter", along_i ? "x" : "y")
+          .with("by", by)
+          .with("twice", 2 * by)
+          .with("distance", kBlock + by);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string sides_of(const FieldLook& look, int* count) {
+  const int n = look.n;
+  int wrong[4] = {};
+  for (int k = 1; k < n - 1; ++k) {
+    wrong[0] += look.ring.has(0, k);
+    wrong[1] += look.ring.has(n - 1, k);
+    wrong[2] += look.ring.has(k, 0);
+    wrong[3] += look.ring.has(k, n - 1);
+  }
+  std::vector<std::string> sides;
+  if (wrong[0]) sides.push_back("column i = 0");
+  if (wrong[1]) sides.push_back(format("column i = %d", n - 1));
+  if (wrong[2]) sides.push_back("row j = 0");
+  if (wrong[3]) sides.push_back(format("row j = %d", n - 1));
+  *count = static_cast<int>(sides.size());
+  if (*count == 4) return "the boundary";
+  if (*count == 0) return "the boundary's corners";
+  return "the boundary's " + join(sides);
+}
+
+const Family kPlaceMistakes = {
+    {"values_of_other_indices",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<other_places>,
+     "each point (i, j) holds the value that belongs to point ({i}, {j}){?copied|; the sweep is "
+     "right, so it is the copy}",
+     {"{?copied|{copy_indices}|{?stored|the index that the new value is stored with in "
+      "{sweep}|idx, "
+      "and every index in {sweep}: i and j, each in its own place}}"}},
+    {"one_place_for_a_line",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<one_value>,
+     "all points of a {line} hold one value: they have the same place in memory",
+     {"idx: it must depend on {letter}, too; each point has a place of its own, from 0 to n * n - "
+      "1"}},
+    {"exchanged_by_the_copy",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<exchanged>,
+     "after the first iteration the whole field, its boundary too, has i and j exchanged, later it "
+     "is something else: the copy exchanges them",
+     {"{copy_indices}"}},
+    {"exchanged_in_one_array",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<exchanged>,
+     "the interior is the right one with i and j exchanged, the boundary is not: one array's index "
+     "has i and j exchanged, the others' have not",
+     {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n)"}},
+    {"exchanged_somewhere",
+     Strength::kModel,
+     with(kTile),
+     of_field<exchanged>,
+     "the interior is the right one with i and j exchanged, the boundary is not: within each block "
+     "(this grid is hardly larger than one), or in one array's index",
+     {"{tile_indices}", "every idx(...) in {sweep}: idx(i, j, n)"}},
+    {"exchanged_in_one_neighbour",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<exchanged_neighbour>,
+     "{neighbour} is read with i and j exchanged, the other neighbours are not",
+     {"the index of {neighbour} in {sweep}"}},
+    {"exchanged_in_each_block",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<exchanged_in_blocks>,
+     "within each block of {block} x {block} points, i and j are exchanged",
+     {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in "
+      "every index}"}},
+    {"rows_in_the_place_of_others",
+     Strength::kModel,
+     with(kStrips),
+     of_field<shared_places>,
+     "rows stand in the place of others, as the boundary's points in them show: {rows}",
+     {"{?passes|the row that is stored: each level is a row behind the one before, so row y - "
+      "kSweeps comes out of the last of kSweeps levels; and the row that is fetched: one further "
+      "in "
+      "each round|the rows that a warp loads ahead: which one each load brings, which one it "
+      "becomes (north, when its turn comes), and that none is loaded twice or left out}",
+      "that what is stored in row j was swept where row j was the centre"}},
+    {"boundary_is_transposed",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<shared_places>,
+     "the interior is right, and each point (i, j) of the boundary holds what point (j, i) began "
+     "with: f_new got its starting values with i and j exchanged, or the copy exchanges them there",
+     {"where f_new gets its starting values: point (i, j) stands at idx(i, j, n), as in f_old",
+      "{copy_indices}"}},
+    {"boundary_of_other_points",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<shared_places>,
+     "points of {where} hold the values that other points began with. Either idx gives two points "
+     "the same place in memory, or values are given (or copied) to other points than their own",
+     {"idx: each point has a place of its own, from 0 to n * n - 1",
+      "start(i, j) in initialize_field"}},
+    {"blocks_read_farther_and_farther_off",
+     Strength::kModel,
+     without(kStrips),
+     of_field<shift_of_blocks>,
+     "the blocks read points that lie farther and farther off: those of blockIdx.{letter} == 1 by "
+     "{by}, those of blockIdx.{letter} == 2 by {twice}. One block's points begin {distance} after "
+     "the other's, not 32",
+     {"what blockIdx.{letter} is multiplied by, where points are read: a block's number of points, "
+      "without the halo (blockDim.{letter} is its number of threads, which may be another)"}},
+};
+
+}  // namespace validate

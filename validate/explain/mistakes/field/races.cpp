@@ -1,0 +1,177 @@
+// Two runs of a program that give different fields, or different residuals.
+
+#include <regex>
+#include <string>
+
+#include "explain/looks/field_look.h"
+#include "explain/looks/sum_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+/// The line that declares a tile without __shared__; 0: there is none.
+int unshared_tile_in(const std::string& source) {
+  static const std::regex declared(R"(^\s*(float|double)\s+\w*tile\w*\s*\[.*\[.*\]\s*;)");
+  const std::vector<std::string> lines = code_lines(source);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (std::regex_search(lines[k], declared)) return static_cast<int>(k) + 1;
+  }
+  return 0;
+}
+
+/// It was wrong, and asked once more it is right.
+Answer right_once_more(const Evidence& evidence) {
+  evidence.field();
+  return evidence.right_once_more ? race_of(evidence) : Answer();
+}
+
+Answer two_fields(const FieldLook& look) {
+  const Finding& finding = look.evidence.finding;
+  const bool writers = finding.kind == Finding::kRace && finding.both_write && !finding.shared;
+  if (!writers && !look.interview.field_changes(look.first)) return {};
+  return race_of(look.evidence).as(Strength::kShape);
+}
+
+/// Rows that arrive while others are used: where they meet may look like anything.
+Answer race_in_ring(const FieldLook& look) {
+  if (!look.points_differ() || !look.interview.field_changes(look.first)) return {};
+  return race_of(look.evidence).as(Strength::kModel);
+}
+
+/// A race in a tile, whatever the field looks like: on the CPU threads always meet in the same way.
+Answer race_in_tile(const FieldLook& look) {
+  const Finding& finding = look.evidence.finding;
+  const bool in_tile = finding.kind == Finding::kRace && finding.shared && !finding.both_write;
+  return in_tile ? answer_of_finding(look.evidence).as(Strength::kShape) : Answer();
+}
+
+/// Threads that write one place of a sum: which, as a look at every access says.
+Answer lost(const SumLook& look) {
+  const Finding& finding = look.evidence.finding;
+  if (finding.kind == Finding::kRace && finding.both_write && !finding.shared &&
+      look.sweeps[0].found > look.sweeps[0].right) {
+    const Answer twice = answer_of_finding(look.evidence);
+    if (twice.known()) return Answer(twice).with("field_is_right", true).as(Strength::kShape);
+  }
+  return lost_additions(look.evidence);
+}
+
+Answer two_residuals(const SumLook& look) {
+  if (const Answer one_place = lost(look); one_place.known()) return one_place;
+  if (!look.another_run_differs()) return {};
+  const Evidence& all = look.evidence;
+  if (const Answer streams = sum_in_two_streams(all); streams.known()) return streams;
+  if (all.finding.kind != Finding::kRace) {
+    return Answer(all.patient.watched ? "sum_of_something_unset" : "race_or_something_unset");
+  }
+  Answer race = answer_of_finding(all);
+  if (race.known() && race.has("one_writes")) {
+    return race.with("residuals_differ", true).as(Strength::kShape);
+  }
+  return Answer("additions_are_lost");
+}
+
+}  // namespace
+
+Answer race_of(const Evidence& evidence) {
+  if (evidence.finding.known()) {
+    const Answer found = answer_of_finding(evidence);
+    if (found.known()) return found;
+  }
+  const Words& words = evidence.words;
+  const bool shared = evidence.finding.kind == Finding::kRace && evidence.finding.shared;
+  if (words.has(kTile)) {
+    const int line = unshared_tile_in(evidence.source);
+    return line > 0 ? Answer("tile_is_not_shared").with("line", line) : Answer("race_with_a_tile");
+  }
+  if (words.has(kStreams) && !shared) return Answer("race_of_streams");
+  if (const std::string lacks = words.lacking_of_pipeline(); !lacks.empty()) {
+    return Answer("pipeline_is_not_waited_for").with("call", lacks);
+  }
+  return Answer(words.has(kRing) ? "race_in_the_ring" : "race");
+}
+
+const Family kRingMistakes = {
+    {"race_in_the_ring",
+     Strength::kModel,
+     with(kRing),
+     of_field<race_in_ring>,
+     "two runs of it give different fields: a race. A row is used before it has arrived, or its "
+     "place is filled anew before it was used",
+     {"the ring: whether a row's place is filled anew before the row was used, and whether a row "
+      "is "
+      "used before it has arrived (how many __pipeline_wait_prior leaves under way)",
+      "whether all 32 lanes reach each shuffle, and whether two warps store the same points"}},
+};
+
+const Family kRaceMistakes = {
+    {"race",
+     Strength::kForbidden,
+     kAnyProgram,
+     right_once_more,
+     "two runs of it give different fields: a race (is a barrier missing, or misplaced?)",
+     {"whether a thread reads what another one may not have written yet, or has overwritten "
+      "already",
+      "whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on"}},
+    {"race_with_a_tile",
+     Strength::kShape,
+     with(kTile),
+     of_field<race_in_tile>,
+     "two runs of it give different fields: a race (is a barrier missing, or misplaced?)",
+     {"__syncthreads() between the loads of the tile and the first read of it, outside of every if "
+      "and loop; whether the tile is __shared__, and as large as the block's points with their "
+      "halo; or shared memory that no thread has written",
+      "whether each point is written by one thread alone: no two blocks have the same rows or "
+      "columns"}},
+    {"tile_is_not_shared",
+     Strength::kShape,
+     with(kTile),
+     of_field<two_fields>,
+     "at line {line} the tile is declared without __shared__: each thread has one of its own, and "
+     "what it has not loaded itself may be anything",
+     {"line {line}: __shared__ in front of it"}},
+    {"race_of_streams",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<two_fields>,
+     "two runs of it give different fields: a race. What one stream writes another one, or the "
+     "host, uses too early",
+     {"what each stream waits for before it goes on, and the sum before it is read: all that the "
+      "other one did and that is used now (cudaStreamWaitEvent, for an event that was recorded "
+      "behind it)"}},
+    {"pipeline_is_not_waited_for",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<two_fields>,
+     "two runs of it give different fields: rows are copied by __pipeline_memcpy_async, and {call} "
+     "is nowhere: a row is used before it has arrived",
+     {"the three calls that belong together: __pipeline_memcpy_async asks for a row, "
+      "__pipeline_commit closes a batch of such copies, __pipeline_wait_prior waits until at most "
+      "so many batches are under way"}},
+    {"additions_are_lost",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<two_residuals>,
+     "the field is right, but two runs of it give different residuals: a race. Threads add to the "
+     "same sum at the same time, and some of it is lost",
+     {"{shared_additions}"}},
+    {"race_or_something_unset",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_sum<two_residuals>,
+     "the field is right, but two runs of it give different residuals: a race, or a variable that "
+     "nobody set",
+     {"{shared_additions}", "{unset_sums}"}},
+    {"sum_of_something_unset",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_sum<two_residuals>,
+     "the field is right, but two runs of it give different residuals: a variable that nobody set, "
+     "most likely, as a look at every access finds no race",
+     {"{unset_sums}", "{shared_additions}"}},
+};
+
+}  // namespace validate

@@ -1,0 +1,509 @@
+// The update itself: which points a new value is made of.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explain/looks/field_look.h"
+#include "explain/looks/stencil_fit.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// Whether the terms are the four right ones around another point, which is at (di, dj).
+bool is_shifted(const StencilFit& fit, int* di, int* dj) {
+  if (fit.terms.size() != 4) return false;
+  int sum_i = 0, sum_j = 0;
+  for (const Term& term : fit.terms) {
+    sum_i += term.di;
+    sum_j += term.dj;
+  }
+  *di = sum_i / 4;
+  *dj = sum_j / 4;
+  return std::all_of(fit.terms.begin(), fit.terms.end(), [&](const Term& term) {
+    return std::abs(term.di - *di) + std::abs(term.dj - *dj) == 1 && term.factor == 0.25 &&
+           !term.new_field;
+  });
+}
+
+/// Whether of the four neighbours only the one south, or the one north, is missing.
+bool lacks_a_row(const StencilFit& fit) {
+  if (fit.terms.size() != 3) return false;
+  int west_and_east = 0;
+  for (const Term& term : fit.terms) {
+    if (std::fabs(term.factor - 0.25) > 1e-5) return false;
+    west_and_east += std::abs(term.di) == 1 && term.dj == 0;
+  }
+  return west_and_east == 2;
+}
+
+/// What a point becomes, as an answer of the entry `rule`, or of a more special one.
+Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* rule,
+                    const std::string& where) {
+  const auto all = [&](auto test) { return std::all_of(fit.terms.begin(), fit.terms.end(), test); };
+  const bool all_new = all([](const Term& term) { return term.new_field; });
+  const bool reads_new = !all([](const Term& term) { return !term.new_field; });
+  const bool four = fit.terms.size() == 4 && all([&](const Term& term) {
+                      return std::abs(term.di) + std::abs(term.dj) == 1 &&
+                             std::fabs(term.factor - fit.terms[0].factor) < 1e-5;
+                    });
+  int di = 0, dj = 0;
+  Answer answer(rule);
+  answer.with("where", where).with("formula", fit.words());
+  if (reads_new) return answer.with("reads_new", true).with("all_new", all_new);
+  if (fit.terms.empty()) return answer.with("constant", true);
+  if (four) return answer.with("factor", true);
+  if (is_shifted(fit, &di, &dj)) {
+    return answer.with("shift", format("(i%+d, j%+d)", di, dj));
+  }
+  // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an end.
+  return answer.with("march_first", look.has(kStrips) && lacks_a_row(fit));
+}
+
+Answer fit_everywhere(const FieldLook& look) {
+  if (!look.interior_only()) return {};
+  // In place every point is computed alike, those too that come out right.
+  const StencilFit fit = fit_stencil(look.before, look.found, look.interior());
+  return fit.found ? describe_fit(look, fit, "wrong_update", "each point") : Answer();
+}
+
+/// The same of the points that are not at the edge of a block: those at an edge may read beyond the
+/// tile, where anything may stand.
+Answer fit_inside_blocks(const FieldLook& look) {
+  constexpr int kBlock = 32, kEdge = 3;
+  if (look.ring.count() > 0) return {};
+  auto inside = [&](int k) { return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge; };
+  Cells some(look.n);
+  for (int j = kEdge; j < look.n - kEdge; ++j) {
+    for (int i = kEdge; i < look.n - kEdge; ++i) {
+      if (!inside(i) || !inside(j)) continue;
+      if (!look.inside.has(i, j)) return {};
+      some.add(i, j);
+    }
+  }
+  const StencilFit fit = fit_stencil(look.before, look.found, some);
+  return fit.found ? describe_fit(look, fit, "wrong_update_inside_blocks",
+                                  "each point that is not at the edge of a block")
+                   : Answer();
+}
+
+/// The wrong points alone are computed alike, and not as they should be.
+Answer fit_where_wrong(const FieldLook& look) {
+  if (look.ring.count() > 0) return {};
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  if (!fit.found) return {};
+  Answer answer =
+      describe_fit(look, fit, "wrong_update_of_some_points", "each of " + look.pattern.words());
+  // Some whole rows: those with which a march begins or ends.
+  const bool rows = look.pattern.kind == Pattern::kRows && look.pattern.rows.at.size() > 1;
+  return answer.with("march_first", answer.has("march_first") || (look.has(kStrips) && rows));
+}
+
+/// Whether each new value is added to what the new field held, and not stored there.
+Answer added_values(const FieldLook& look) {
+  return Answer(look.interior_only() && look.all_of(look.inside, [&](int i, int j) {
+    return look.near(look.at(look.hidden, i, j) + look.at(look.expected, i, j),
+                     look.at(look.found, i, j));
+  }));
+}
+
+/// Whether every point is the mean of four neighbours some of which are from the field that the
+/// sweep writes: it holds new values already, or what was there before.
+Answer mixed_fields(const FieldLook& look) {
+  if (!look.interior_only()) return {};
+  const Field* const sources[] = {&look.before, &look.found, &look.hidden};
+  bool from_before = false;
+  const bool mixed = look.all_of(look.inside, [&](int i, int j) {
+    const std::pair<int, int> neighbours[] = {{i + 1, j}, {i, j + 1}, {i - 1, j}, {i, j - 1}};
+    // The first 16 choices are those among two sources.
+    for (const int count : {2, 3}) {
+      for (int choice = 0; choice < count * count * count * count; ++choice) {
+        double sum = 0;
+        for (int k = 0, rest = choice; k < 4; ++k, rest /= count) {
+          const auto [a, b] = neighbours[k];
+          sum += look.at(*sources[rest % count], a, b);
+        }
+        if (!look.near(0.25 * sum, look.at(look.found, i, j))) continue;
+        from_before |= count == 3;
+        return true;
+      }
+    }
+    return false;
+  });
+  return mixed ? Answer("some_neighbours_of_the_new_field").with("from_before", from_before)
+               : Answer();
+}
+
+// ---- Rows of another length
+
+/// How long the rows of a field are taken to be: where `neighbour` is read, where the others are,
+/// and where the result is stored.
+struct RowLengths {
+  int read, taken, written;
+  int neighbour;  // -1: all four
+};
+
+/// One iteration that takes rows for longer or shorter than they are, in a field whose inner index is
+/// the first.
+class OtherRows {
+ public:
+  OtherRows(const FieldLook& look, bool i_inner)
+      : look_(look),
+        n_(look.n),
+        before_(turned(look.before, i_inner)),
+        held_(turned(look.hidden, i_inner)),
+        made_(turned(look.expected, i_inner)),
+        found_(turned(look.found, i_inner)) {}
+
+  /// The number of points that differ after a sweep with such rows.
+  std::size_t wrong_after_sweep(const RowLengths& row) const {
+    constexpr int kAlong[] = {1, 0, -1, 0}, kAcross[] = {0, 1, 0, -1};
+    const auto size = static_cast<long long>(before_.size());
+    Field made = held_;
+    const int end = row.neighbour < 0 && row.read == row.written ? row.read : n_;
+    for (int b = 1; b < end - 1; ++b) {
+      for (int a = 1; a < end - 1; ++a) {
+        float value[4];
+        bool inside = true;
+        for (int k = 0; k < 4; ++k) {
+          const long long length = row.neighbour < 0 || row.neighbour == k ? row.read : row.taken;
+          const long long at = (b + kAcross[k]) * length + a + kAlong[k];
+          inside &= at >= 0 && at < size;
+          if (inside) value[k] = before_[at];
+        }
+        const long long to = static_cast<long long>(b) * row.written + a;
+        if (inside && to < size) made[to] = 0.25f * ((value[0] + value[1]) + (value[2] + value[3]));
+      }
+    }
+    return wrong(made);
+  }
+
+  /// The same after a right sweep, and a copy that takes one field's rows for such ones.
+  std::size_t wrong_after_copy(int other, bool reads) const {
+    const auto n = static_cast<std::size_t>(n_), length = static_cast<std::size_t>(other);
+    Field copied = before_;
+    for (std::size_t b = 0; b < n; ++b) {
+      for (std::size_t a = 0; a < n; ++a) {
+        const std::size_t from = b * (reads ? length : n) + a, to = b * (reads ? n : length) + a;
+        if (from < made_.size() && to < made_.size()) copied[to] = made_[from];
+      }
+    }
+    return wrong(copied);
+  }
+
+ private:
+  Field turned(const Field& field, bool i_inner) const {
+    return i_inner ? field : transposed(field, n_);
+  }
+  std::size_t wrong(const Field& made) const {
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < made.size(); ++k) count += !look_.near(made[k], found_[k]);
+    return count;
+  }
+
+  const FieldLook& look_;
+  int n_;
+  Field before_, held_, made_, found_;
+};
+
+/// Whether the sweep, or the copy, is right but for the length of a row: of the hypotheses that
+/// leave no more points unexplained than lie behind the last row, the one that leaves the fewest.
+Answer other_rows(const FieldLook& look) {
+  const char* const kNames[] = {"east", "north", "west", "south"};
+  const int n = look.n;
+  const bool may_copy = !look.has(kSwaps) && look.residual_is_right(look.first);
+  Answer best;
+  std::size_t fewest = 0;
+  const auto offer = [&](std::size_t wrong, std::size_t bound, const char* rule, int other) {
+    if (wrong > bound || (best.known() && wrong >= fewest)) return false;
+    fewest = wrong;
+    best = Answer(rule).with("other", other);
+    return true;
+  };
+  for (const bool i_inner : {true, false}) {
+    const OtherRows rows(look, i_inner);
+    const std::size_t bound = 2 * static_cast<std::size_t>(n);
+    for (const int other : {n - 1, n - 2, n + 1, n + 2}) {
+      offer(rows.wrong_after_sweep({other, other, other, -1}), bound, "sweep_of_another_n", other);
+      offer(rows.wrong_after_sweep({other, other, n, -1}), bound, "sweep_reads_other_rows", other);
+      offer(rows.wrong_after_sweep({n, n, other, -1}), bound, "sweep_writes_other_rows", other);
+      for (int k = 0; k < 4; ++k) {
+        if (offer(rows.wrong_after_sweep({other, n, n, k}), bound, "neighbour_of_other_rows",
+                  other)) {
+          best.with("neighbour", kNames[i_inner ? k : k ^ 1]);
+        }
+      }
+      // Where two threads write, and behind the last row, anything may stand.
+      const std::size_t at_ends =
+          static_cast<std::size_t>(n) * (1 + static_cast<std::size_t>(std::abs(other - n)));
+      for (const bool reads : {true, false}) {
+        if (may_copy &&
+            offer(rows.wrong_after_copy(other, reads), at_ends, "copy_of_other_rows", other)) {
+          best.with("reads", reads ? "reads" : "writes");
+        }
+      }
+    }
+  }
+  return best;
+}
+
+// ---- Where it is wrong
+
+/// Whether the wrong rows (or columns) are right but for one neighbouring line: another one is read.
+Answer lines_taken(const FieldLook& look) {
+  if (!look.points_differ() || !look.interior_only()) return {};
+  const int n = look.n;
+  struct Side {
+    const char* words;
+    bool rows;
+    int low, centre, high;  // which line is looked for
+  };
+  constexpr Side kSides[] = {{"south", true, 1, 0, 0},
+                             {"north", true, 0, 0, 1},
+                             {"centre, with east and west,", true, 0, 1, 0},
+                             {"west", false, 1, 0, 0},
+                             {"east", false, 0, 0, 1}};
+  for (const Side& side : kSides) {
+    const bool rows = side.rows;
+    auto value = [&](const Field& field, int along, int line) {
+      return static_cast<double>(rows ? look.at(field, along, line) : look.at(field, line, along));
+    };
+    std::vector<std::string> examples;
+    std::size_t lines = 0;
+    bool explained = true;
+    for (int line = 1; explained && line < n - 1; ++line) {
+      std::vector<int> points;
+      for (int k = 1; k < n - 1; ++k) {
+        if (rows ? look.inside.has(k, line) : look.inside.has(line, k)) points.push_back(k);
+      }
+      if (points.empty()) continue;
+      int taken = -1;
+      for (int other = 0; taken < 0 && other < n; ++other) {
+        const int low = side.low ? other : line - 1, high = side.high ? other : line + 1;
+        const int centre = side.centre ? other : line;
+        const Field& f = look.before;
+        const bool fits = std::all_of(points.begin(), points.end(), [&](int k) {
+          const double sum = value(f, k + 1, centre) + value(f, k, high) + value(f, k - 1, centre) +
+                             value(f, k, low);
+          return look.near(0.25 * sum, value(look.found, k, line));
+        });
+        if (fits) taken = other;
+      }
+      explained = taken >= 0;
+      ++lines;
+      if (explained && examples.size() < 3) {
+        const char* const name = rows ? "row" : "column";
+        examples.push_back(format("%s %d takes %s %d", name, line, name, taken));
+      }
+    }
+    if (!explained || lines == 0) continue;
+    return Answer("another_line_is_read")
+        .with("neighbour", side.words)
+        .with("lines", join(examples) + (lines > examples.size() ? ", and so on" : ""))
+        .with("registers", look.has(kStrips) && rows);
+  }
+  return {};
+}
+
+/// Whether only points are wrong that read the boundary.
+Answer beside_the_boundary(const FieldLook& look) {
+  if (!look.interior_only()) return {};
+  const int n = look.n;
+  int side[4] = {};
+  const bool beside = look.all_of(look.inside, [&](int i, int j) {
+    side[0] += i == 1, side[1] += i == n - 2, side[2] += j == 1, side[3] += j == n - 2;
+    return i == 1 || i == n - 2 || j == 1 || j == n - 2;
+  });
+  const char* const kNames[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
+  std::vector<std::string> names;
+  for (int k = 0; k < 4; ++k) {
+    if (4 * side[k] > n) names.push_back(kNames[k]);
+  }
+  if (!beside || names.empty()) return {};
+  return Answer("beside_the_boundary")
+      .with("where", names.size() == 4 ? "the boundary" : "the boundary's " + join(names));
+}
+
+Answer not_a_number(const FieldLook& look) {
+  Cells none(look.n);
+  bool infinite = true;  // each of them
+  look.all_of(look.cells, [&](int i, int j) {
+    const float value = look.at(look.found, i, j);
+    if (!std::isfinite(value)) none.add(i, j);
+    infinite &= !std::isnan(value);
+    return true;
+  });
+  if (none.count() == 0) return {};
+  if (none.interior().count() == 0) {
+    int sides = 0;
+    return Answer("boundary_is_no_number")
+        .with("where", sides_of(look, &sides))
+        .with("all", none.count() == 4 * static_cast<std::size_t>(look.n - 1));
+  }
+  const Pattern pattern = find_pattern(none);
+  const bool all = pattern.kind == Pattern::kAll;
+  return Answer(infinite && none.count() == look.cells.count()     ? "divided_by_zero"
+                : all && look.inside.count() == look.cells.count() ? "no_point_is_a_number"
+                                                                   : "points_are_no_numbers")
+      .with("points", all && infinite ? "every point that a sweep computes" : pattern.words())
+      .with("iteration", look.first)
+      .with("draw", pattern.kind == Pattern::kOther);
+}
+
+Answer same_places_in_blocks(const FieldLook& look) {
+  const int block = look.ring.count() > 0 ? 0 : same_in_every_block(look.inside);
+  if (block == 0) return {};
+  const bool any = look.pattern.kind == Pattern::kOther || look.pattern.kind == Pattern::kAll;
+  return Answer("same_places_in_every_block")
+      .with("where", any ? "the points that are wrong" : look.pattern.words())
+      .with("block", block);
+}
+
+}  // namespace
+
+std::string fitted(const FieldLook& look) {
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  return fit.found ? fit.words() : "";
+}
+
+const char* const kFit =
+    "{where} becomes {formula}{?reads_new|, \"(new)\" being of this same sweep: it reads the field "
+    "that it writes|{?constant||{?factor|: the right neighbours, but the factor is not "
+    "0.25|{?shift|: what point {shift} should become, so all that it reads lies that far off|; "
+    "right is 0.25 of east, north, west and south each}}}}";
+const std::vector<std::string> kFitLooks = {
+    "{?march_first|{march}}",
+    "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and "
+    "}the arguments of {sweep}: it reads one field and writes the other; what is new becomes old "
+    "only when the whole sweep has ended|{?constant|{update_line} (1 / 4 between integers is 0), "
+    "and what it reads{?tile|: a tile of floats, filled before "
+    "that}|{?factor|{update_line}|{?shift|"
+    "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is "
+    "loaded}|{?strips|{put_together}|where {sweep} reads each of the four neighbours, and "
+    "{update_line}}}}}}"};
+
+const Family kUpdateMistakes = {
+    {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>, kFit, kFitLooks},
+    {"new_values_are_added",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<added_values>,
+     "each new value is added to what the new field held before the sweep",
+     {"the line in {sweep} that stores the new value: =, not +="}},
+    {"some_neighbours_of_the_new_field",
+     Strength::kModel,
+     kAnyProgram,
+     of_field<mixed_fields>,
+     "each wrong point is the mean of four neighbours, but some of them {?from_before|come from "
+     "the "
+     "field that the sweep writes (new values, or old ones that it held before)|have their new "
+     "values already: it reads the field that it writes}",
+     {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and "
+      "writes the other{?tile|; and whether the tile is overwritten while others still read it}"}},
+    {"sweep_of_another_n",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
+     "the sweep takes the grid for one of {other} x {other} points in memory, and it has {n} x {n}",
+     {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds make the "
+      "interior of it",
+      "idx in {sweep}: the same n as in main"}},
+    {"sweep_reads_other_rows",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
+     "the sweep reads the old field as if a row had {other} points in memory, and it has {n}",
+     {"the index with which f_old is read in {sweep}: the distance from one row to the next is n, "
+      "as in f_new"}},
+    {"copy_of_other_rows",
+     Strength::kModel,
+     without(kStrips | kSwaps),
+     of_field<other_rows>,
+     "the sweep is right; the copy {reads} as if a row had {other} points in memory, and it has "
+     "{n}",
+     {"the two indices in {copy}: the distance from one row to the next is n in both"}},
+    {"sweep_writes_other_rows",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
+     "the sweep writes the new field as if a row had {other} points in memory, and it has {n}",
+     {"the index with which the new value is stored in {sweep}: the distance from one row to the "
+      "next is n, as in f_old"}},
+    {"neighbour_of_other_rows",
+     Strength::kModel,
+     without(kStrips),
+     of_field<other_rows>,
+     "{neighbour} is read as if a row had {other} points in memory, and it has {n}",
+     {"the index of {neighbour} in {sweep}: the distance from row to row is n, as where the others "
+      "are"}},
+    {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>, kFit,
+     kFitLooks},
+    {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>, kFit,
+     kFitLooks},
+    {"another_line_is_read",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<lines_taken>,
+     "all is right but for one line that is read: for {neighbour} {lines}",
+     {"{?registers|the rows that a warp has in its registers: after each row that was swept centre "
+      "becomes south, north becomes centre, and the next row that was loaded becomes north|where "
+      "{neighbour} is read in {sweep}{?tile|, and where the tile's entry for it is loaded: by one "
+      "thread, and once}}"}},
+    {"beside_the_boundary",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<beside_the_boundary>,
+     "only the points beside {where} are wrong: what they read in its place is not what stands "
+     "there",
+     {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 "
+      "to n - 2{?tile|; so the tile is loaded from 0 to n - 1, too}"}},
+    {"divided_by_zero",
+     Strength::kShape,
+     kAnyProgram,
+     of_field<not_a_number>,
+     "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in "
+     "it "
+     "has no value yet",
+     {"{update_line}, and each number that it divides or multiplies by"}},
+    {"boundary_is_no_number",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<not_a_number>,
+     "{where} holds values that are not a number: {?all|all of it, and no other point, so one of "
+     "the two fields never got its starting values there|either the sweep writes there what it "
+     "reads beyond the field, or one of the two fields has no starting values there}",
+     {"{?!all|{bounds}}",
+      "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
+    {"no_point_is_a_number",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<not_a_number>,
+     "every point that a sweep computes is not a number from iteration {iteration} on. Either the "
+     "formula divides 0 by 0, or {?tile|the tile, or the field,|the field} that it reads was never "
+     "written",
+     {"{?tile|{tile_loads}|{update_line}}", "initialize_field, and which field the sweep reads"}},
+    {"points_are_no_numbers",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<not_a_number>,
+     "{points}: not a number from iteration {iteration} on, as if read where nothing had been "
+     "written",
+     {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived "
+      "when it is read (how many __pipeline_wait_prior leaves under way), and is not overwritten "
+      "before|what {sweep} reads for these points}}"}},
+    {"same_places_in_every_block",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_field<same_places_in_blocks>,
+     "{where} lie at the same places in every block of {block} x {block}",
+     {"{?tile|which entries of the tile the threads load, all of them together, and which ones "
+      "they "
+      "read|{?strips|which columns a lane has, which rows a warp marches through, and what lanes "
+      "give each other in {sweep}|which points the threads of a block have in {sweep}}}"}},
+};
+
+}  // namespace validate

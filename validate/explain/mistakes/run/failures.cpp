@@ -1,0 +1,225 @@
+// Runs that leave no record: loops that do not end, crashes, and refused calls without a line.
+
+#include <string>
+
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+/// Loops that end late, or records that are not as they should be.
+Answer record(const Evidence& evidence) {
+  if (evidence.subject != Evidence::kFailure) return {};
+  const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
+  if (made == asked + 1) return Answer("one_iteration_too_many");
+  if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
+  if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
+  if (evidence.says("before Run wrote its record")) return Answer("run_finish_is_missing");
+  if (evidence.says("holds no residual")) {
+    // With one pass alone nothing else records it.
+    const bool last_pass =
+        evidence.words.has(kLateSum) && evidence.patient.names.count("record") > 0;
+    return Answer(last_pass ? "last_pass_is_not_recorded" : "nothing_is_recorded");
+  }
+  return evidence.says("is recorded after iteration") ? Answer("recorded_numbers_do_not_go_up")
+                                                      : Answer();
+}
+
+Answer endless(const Evidence& evidence) {
+  if (evidence.error.rfind("it did not end", 0) != 0) return {};
+  // A job of several ranks may wait for one of them.
+  if (evidence.wrong.run.ranks > 1) return Answer("ranks_do_not_end");
+  return evidence.says("it waits") ? Answer() : Answer("never_ends");
+}
+
+/// A kernel that is declared to return a value, which the CPU's compiler lets pass.
+Answer returning_kernel(const Evidence& evidence) {
+  if (evidence.error.rfind(format("it ended with exit code %d", lab::kExitCudaError), 0) != 0)
+    return {};
+  const std::string code = code_only(evidence.source), mark = "__global__";
+  for (std::size_t at = code.find(mark); at != std::string::npos; at = code.find(mark, at + 1)) {
+    for (const std::string type : {"double", "float", "int", "bool"}) {
+      const std::size_t begin = at + mark.size(), bracket = code.find('(', begin);
+      if (bracket == std::string::npos || code.compare(begin, type.size(), type) != 0) continue;
+      return Answer("kernel_returns_a_value")
+          .with("name", code.substr(begin + type.size(), bracket - begin - type.size()))
+          .with("type", type);
+    }
+  }
+  return {};
+}
+
+Answer invalid_free(const Evidence& evidence) {
+  return Answer(evidence.report.array.rfind("cudaFree(", 0) == 0 &&
+                evidence.report.has("cudaErrorInvalidValue"));
+}
+
+/// What a GPU says, which names no line.
+Answer by_gpu(const Evidence& evidence) {
+  if (evidence.report.has("cudaErrorIllegalAddress")) return Answer("illegal_access");
+  return evidence.report.has("cudaErrorMisalignedAddress") ? Answer("misaligned_access") : Answer();
+}
+
+bool crashed(const Evidence& evidence) { return evidence.error.rfind("it crashed", 0) == 0; }
+
+/// A crash that depends on n, or on an address that is gone.
+Answer crash_by_size(const Evidence& evidence) {
+  if (crashed(evidence) || evidence.report.place == "null") {
+    const Answer lost = lost_local(evidence);
+    if (lost.known()) return lost;
+  }
+  if (!crashed(evidence)) return {};
+  const Case& run = evidence.wrong.run;
+  const auto ends = [&](int n, Observation* seen) {
+    return evidence.patient.run({run.problem, n, 2}, seen);
+  };
+  Observation seen;
+  // If a row has no padding, its length and its pitch are the same.
+  if (evidence.words.has(kPitch) && run.n > 64 && run.n % 32 != 0 && ends(64, &seen) &&
+      !ends(60, &seen)) {
+    return Answer("crash_by_pitch");
+  }
+  // A field of fixed size is too small at some n, and large enough at others.
+  for (int n : {64, 16}) {
+    if (n >= run.n || !ends(n, &seen)) continue;
+    if (seen.iterations == 2 && wrong_cells({run.problem, n, 2}, seen.field).count() == 0) {
+      return Answer("crash_by_size").with("small", n);
+    }
+  }
+  return evidence.says("SIGABRT") ? Answer("memory_is_damaged") : Answer();
+}
+
+}  // namespace
+
+const Family kFailureMistakes = {
+    {"one_iteration_too_many",
+     Strength::kForbidden,
+     kAnyProgram,
+     record,
+     "one iteration too many",
+     {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not "
+      "<=), and iteration begins at 0"}},
+    {"loop_does_not_end_in_time",
+     Strength::kForbidden,
+     kAnyProgram,
+     record,
+     "the loop does not end at --iterations {asked}",
+     {"the condition of the loop in main: iteration < options.max_iterations",
+      "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it "
+      "makes, and by how many iteration goes up}"}},
+    {"iteration_0_is_recorded",
+     Strength::kForbidden,
+     kAnyProgram,
+     record,
+     "an iteration 0 is recorded: the first sweep's residual has the number 1",
+     {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is "
+      "recorded"}},
+    {"run_finish_is_missing",
+     Strength::kForbidden,
+     kAnyProgram,
+     record,
+     "main ends without run.finish, which writes the result",
+     {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an exit() "
+      "comes before it"}},
+    {"last_pass_is_not_recorded",
+     Strength::kForbidden,
+     kAnyProgram,
+     record,
+     "not one iteration was recorded: the loop ended when its last pass was still under way, and "
+     "nothing records that one; or it never begins",
+     {"behind the loop in main: run.record(...) of the last pass, when its sum has come; in the "
+      "loop each turn records the pass before"}},
+    {"nothing_is_recorded",
+     Strength::kForbidden,
+     kAnyProgram,
+     record,
+     "not one iteration was recorded: either the loop never begins, or it never calls run.record",
+     {"the loop in main: residual begins at infinity, iteration at 0, and each iteration ends with "
+      "run.record(++iteration, residual)"}},
+    {"recorded_numbers_do_not_go_up",
+     Strength::kForbidden,
+     kAnyProgram,
+     record,
+     "the numbers that run.record gets do not go up: a residual is recorded twice, or with another "
+     "number than that of the sweeps that were made when it was the last one's",
+     {"each call of run.record in main, in the loop and behind it, and where iteration is raised: "
+      "before the call, or after it"}},
+    {"never_ends",
+     Strength::kModel,
+     kAnyProgram,
+     endless,
+     "it goes on for ever, or makes far more work than n * n points need",
+     {"{loop_condition}",
+      "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points alone, not "
+      "over all of them}"}},
+    {"ranks_do_not_end",
+     Strength::kSymptom,
+     kAnyProgram,
+     endless,
+     "it goes on for ever: a loop that does not end for the rows of some rank, or ranks that do "
+     "not "
+     "all make the same exchanges and sums",
+     {"the loops in {sweep}: each ends for any rows that a rank holds, also where these are not "
+      "the "
+      "field's last ones",
+      "{loop_condition}"}},
+    {"kernel_returns_a_value",
+     Strength::kModel,
+     kAnyProgram,
+     returning_kernel,
+     "{name} is to return a value ({type}): a kernel returns nothing",
+     {"its first line, __global__ void {name}(...): what the host needs is written to memory, "
+      "through a pointer. nvcc refuses any other; the CPU's compiler does not"}},
+    {"address_is_freed_that_no_allocation_has",
+     Strength::kModel,
+     kAnyProgram,
+     invalid_free,
+     "cudaFree is given an address that no allocation has: that memory was freed before, or it is "
+     "not what cudaMalloc or cudaMallocManaged gave",
+     {"free_fields: each pointer once", "{freed}"}},
+    {"crash_by_pitch",
+     Strength::kModel,
+     with(kPitch),
+     crash_by_size,
+     "at n = {n} and at n = 60 it crashes, at n = 64 it does not: the length of a row and its "
+     "pitch "
+     "are mixed up, which are the same only where n is a multiple of 32",
+     {"the pitches and the width of cudaMemcpy2D in main: first the destination and its pitch (its "
+      "rows have no padding: n * sizeof(float)), then the source and its pitch",
+      "idx, and what allocate_fields allocates: the padding, too"}},
+    {"crash_by_size",
+     Strength::kModel,
+     kAnyProgram,
+     crash_by_size,
+     "at n = {n} it crashes, at n = {small} it is right: an index or an allocation does not follow "
+     "n",
+     {"what allocate_fields allocates (n * n floats), and whether n in main is options.n"}},
+    {"memory_is_damaged",
+     Strength::kModel,
+     kAnyProgram,
+     crash_by_size,
+     "its memory is damaged: something is written beside what was allocated, or memory is freed "
+     "twice, or in another way than it was allocated",
+     {"what allocate_fields allocates: two fields of n * n floats",
+      "free_fields: each pointer once, by what fits its allocation (delete[] to new[], cudaFree to "
+      "cudaMalloc); after f_old = f_new both are the same field"}},
+    {"illegal_access",
+     Strength::kSymptom,
+     kAnyProgram,
+     by_gpu,
+     "a kernel reads or writes outside of what was allocated",
+     {"{bounds}", "{ask_the_cpu}"}},
+    {"misaligned_access",
+     Strength::kSymptom,
+     kAnyProgram,
+     by_gpu,
+     "a kernel accesses several floats at once, at an address that is no multiple of their bytes",
+     {"each access by float2 or float4, and each asynchronous copy: the index of its first float "
+      "is "
+      "a multiple of 2, or 4, also where n is not",
+      "{ask_the_cpu}"}},
+};
+
+}  // namespace validate

@@ -1,0 +1,599 @@
+// What a look at every access finds: a single access, barrier, launch or call that is wrong.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "explain/mistakes/families.h"
+#include "explain/mistakes/run/found.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+/// "lines 39 and 40"
+std::string both_lines(const Finding& finding) {
+  const int line = finding.line, other = finding.other_line;
+  return other > 0 && other != line
+             ? format("lines %d and %d", std::min(line, other), std::max(line, other))
+             : format("line %d", line);
+}
+
+// ---- Memory
+
+/// An access of a kernel beside what was allocated.
+Answer outside(const Found& found) {
+  const Finding& finding = found.finding;
+  const Scene& scene = found.scene;
+  const std::string kernel = scene.function.empty() ? "a kernel" : scene.function;
+  const std::string array = found.array("what was allocated");
+  const bool copies = scene.function.find("copy") != std::string::npos;
+  const bool sweeps = scene.function == found.words.sweep();
+  const bool per_point = finding.has_place && scene.thread_per_point;
+  const bool launched = found.source.find(kernel + "<<<") != std::string::npos;
+  const bool strips = found.words.has(kStrips), tile = found.words.has(kTile);
+  Answer answer = found.answer("access_outside_of_an_array");
+  answer.with("kernel", kernel)
+      .with("what", finding.what)
+      .with("named", array == "row" ? "the array row" : array)  // it is a word, too
+      .with("array", scene.array)
+      .with("sweeps", sweeps)
+      .with("stores", finding.what.rfind("writes", 0) == 0);
+  if (per_point && (sweeps || copies)) {
+    const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
+    answer.with("thread", format("i = %d, j = %d", finding.x, finding.y));
+    if (std::min(finding.x, finding.y) < low || std::max(finding.x, finding.y) > high) {
+      answer.rule = "thread_without_a_point";
+      return answer;
+    }
+  }
+  // What is far smaller than a field holds sums: one for each block, say.
+  if (found.report.bytes > 0 && is_no_field(found.report, found.n)) {
+    answer.rule = "index_outside_of_partial_sums";
+    return answer.with("allocated", finding.allocated_at);
+  }
+  if (found.words.has(kSlabs) && sweeps) {
+    answer.rule = "row_outside_of_the_slab";
+    return answer;
+  }
+  const bool lane = !launched && strips;  // a function that the sweep calls
+  const bool launch = launched && !sweeps && !copies;
+  answer.with("lane", lane).with("launch", launch);
+  if (finding.allocated_at > 0) answer.with("allocated", finding.allocated_at);
+  if (per_point && sweeps && !tile) return answer.with("type", true);
+  if (strips && (lane || launch || found.words.has(kSlabs))) return answer;
+  return answer.with("block", tile && sweeps).with("bounds_too", sweeps && !strips && !tile);
+}
+
+/// Whether a line that copies counts floats, or takes the size of a pointer: without spaces.
+bool counts_no_bytes(const std::string& code) {
+  const std::size_t at = code.find("sizeof(");
+  if (at == std::string::npos) {
+    return code.find(".size()") != std::string::npos || code.find("n*n") != std::string::npos ||
+           code.find("n)*n") != std::string::npos;
+  }
+  const std::size_t end = code.find(')', at);
+  return code.find("*sizeof") == std::string::npos &&
+         (end == std::string::npos || code.compare(end, 2, ")*") != 0);
+}
+
+/// The lines that copy too few bytes to the GPU: "line 17"; "" if there is none.
+std::string copies_of_few_bytes(const std::string& source) {
+  const std::vector<std::string> lines = code_lines(source);
+  std::vector<std::string> found;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const std::string code = code_only(lines[k]);
+    if (code.find("cudaMemcpy") != std::string::npos &&
+        code.find("cudaMemcpyHostToDevice") != std::string::npos && counts_no_bytes(code)) {
+      found.push_back(format("line %zu", k + 1));
+    }
+  }
+  return join(found);
+}
+
+/// Memory that nothing has written: of a tile, of a sum, or what a copy may have left out.
+Answer unwritten(const Found& found) {
+  const std::string& what = found.finding.what;
+  if (found.words.has(kTile) && what.find('[') != std::string::npos) {
+    return found.answer("tile_entry_is_not_loaded").with("entry", what);
+  }
+  const bool atomic = found.report.access == "changes atomically";
+  if (atomic && found.finding.shared) {
+    return found.answer("shared_sum_is_not_set").with("sum", what.empty() ? "shared memory" : what);
+  }
+  if (atomic) {
+    if (Answer half = half_a_sum(found.evidence); half.known())
+      return half.as(Strength::kForbidden);
+    for (const Answer& shown : {sum_in_two_streams(found.evidence), order_of_sum(found.evidence)}) {
+      if (shown.known()) return shown;
+    }
+    return found.answer("sum_is_not_set");
+  }
+  const std::string copies = copies_of_few_bytes(found.source);
+  if (copies.empty() || !what.empty()) return {};
+  return found.answer("copy_to_the_gpu_is_too_short").with("copies", copies);
+}
+
+// ---- Races
+
+/// What a line first assigns to: "sum" of *sum = part[0], and of sum[k] = part[0].
+std::string assigned_in(const std::string& code) {
+  std::size_t end = code.find('=');
+  while (end != std::string::npos && (code[end + 1] == '=' || std::strchr("=<>!", code[end - 1]))) {
+    end = code.find('=', end + (code[end + 1] == '=' ? 2 : 1));
+  }
+  if (end == std::string::npos) return "";
+  for (int depth = 0; end > 0 && (depth > 0 || code[end - 1] == ']');) {
+    --end;
+    depth += (code[end] == ']') - (code[end] == '[');
+  }
+  std::size_t begin = end;
+  while (begin > 0 && in_name(code[begin - 1])) --begin;
+  return code.substr(begin, end - begin);
+}
+
+/// Two threads that write the same place of a field, or of the parts of a sum.
+Answer two_writers(const Found& found) {
+  const Report& report = found.report;
+  const std::string code = code_at(found.source, found.finding.line);
+  const std::string target = code.find("+=") == std::string::npos ? assigned_in(code) : "";
+  const std::string who =
+      ": thread (" + report.thread + ") of block (" + report.block + "), and thread (" +
+      report.other_thread + ") of " +
+      (report.other_block.empty() ? "the same block" : "block (" + report.other_block + ")");
+  // Parts of a sum are doubles, in an array or as one.
+  const std::string whole = code_only(found.source);
+  const bool of_sum = !target.empty() && (whole.find("double*" + target) != std::string::npos ||
+                                          whole.find("double" + target + "[") != std::string::npos);
+  return found
+      .answer(of_sum ? "threads_write_one_place_in_the_sum" : "threads_write_the_same_point")
+      .with("target", target.empty() ? "memory" : target)
+      .with("who", who);
+}
+
+/// Two threads that use the same place in global memory, one of them writing: as the lines show.
+Answer global_race(const Found& found) {
+  const Finding& finding = found.finding;
+  if (finding.line < 1) return {};
+  const std::string code = code_at(found.source, finding.line);
+  const std::size_t adds = code.find("+="), is = code.find('=');
+  // "*sum = *sum + x"
+  const bool sums = is != std::string::npos && is > 0 &&
+                    code.find(code.substr(0, is) + "+", is) != std::string::npos;
+  const bool of_one = code.find('[') > std::min(adds, is);
+  if (finding.line == finding.other_line && of_one && (adds != std::string::npos || sums)) {
+    return found.answer("sum_without_an_atomic").with("one_writes", true);
+  }
+  return found.answer("race_in_global_memory")
+      .with("one_writes", true)
+      .with("array", found.array("global memory"))
+      .with("lines", both_lines(finding));
+}
+
+/// A thread that writes the sum, while others add to it by an atomic; or a counter of blocks.
+Answer plain_write(const Found& found) {
+  const Finding& finding = found.finding;
+  const std::string code = code_at(found.source, finding.plain_line);
+  const int adds = finding.plain_line == finding.line ? finding.other_line : finding.line;
+  Answer answer("sum_is_overwritten");
+  answer.with("line", finding.plain_line).with("adds", adds);
+  for (const char* zero : {"=0;", "=0.0;", "=0.;"}) {
+    if (code.find(zero) != std::string::npos) answer.with("zero", true);
+  }
+  const std::set<std::string> names = names_in(code);
+  const std::string whole = code_only(found.source);
+  for (const std::string& name : names_in(code_at(found.source, adds))) {
+    if (names.count(name) == 0) continue;
+    for (const char* type : {"unsigned", "int", "unsignedint"}) {
+      if (whole.find(std::string("__device__") + type + name) == std::string::npos &&
+          whole.find(std::string(type) + "*" + name) == std::string::npos) {
+        continue;
+      }
+      answer.rule = "counter_is_set_back_too_early";
+      return answer.with("counter", name);
+    }
+  }
+  return answer;
+}
+
+/// Threads that share a sum in shared memory, and do not wait for one another.
+Answer shared_sum(const Found& found) {
+  const Finding& finding = found.finding;
+  const bool of_array = finding.what.find('[') != std::string::npos;
+  if (of_array && finding.both_write && finding.other_line == finding.line &&
+      code_at(found.source, finding.line).find("+=") == std::string::npos) {
+    return found.answer("parts_in_one_shared_place").with("place", finding.what);
+  }
+  return found.answer("shared_sum_without_a_barrier")
+      .with("sum", finding.what.empty() ? "shared memory" : finding.what)
+      .with("lines", finding.other_line > 0 && finding.other_line != finding.line
+                         ? format("lines %d and %d", finding.other_line, finding.line)
+                         : format("line %d", finding.line))
+      .with("of_cub", found.words.has(kBlockSum) && !of_array &&
+                          finding.what.find("storage") != std::string::npos);
+}
+
+Answer race(const Found& found) {
+  const Finding& finding = found.finding;
+  const std::string what = finding.what.empty() ? "shared memory" : finding.what;
+  if (!finding.shared) {
+    if (finding.both_write) return two_writers(found);
+    if (finding.plain_line == 0) return global_race(found);
+    return found.evidence.sum() ? plain_write(found).as(Strength::kForbidden) : Answer();
+  }
+  if (found.evidence.sum()) return shared_sum(found).as(Strength::kShape);
+  if (!finding.both_write) {
+    return found.answer("race_in_shared_memory")
+        .with("place", what)
+        .with("lines", both_lines(finding));
+  }
+  const bool of_tile = found.words.has(kTile) && finding.what.find('[') != std::string::npos;
+  return found.answer(of_tile ? "tile_entry_is_loaded_twice" : "shared_place_is_written_twice")
+      .with("place", what);
+}
+
+Answer answer_for(const Found& found) {
+  const Finding& finding = found.finding;
+  switch (finding.kind) {
+    case Finding::kOutOfBounds:
+      return outside(found);
+    case Finding::kUnwritten:
+      return unwritten(found);
+    case Finding::kRace:
+      return race(found);
+    case Finding::kBarrier:
+      return found.answer("barrier_is_not_reached_by_all")
+          .with("barrier", finding.what == "barrier")
+          .with("what", finding.what);
+    case Finding::kShape:
+      return found.answer("block_of_another_shape").with("what", finding.what);
+    case Finding::kHostEarly:
+      return found.answer("host_does_not_wait")
+          .with("does", finding.what)
+          .with("array", found.array("that memory"));
+    case Finding::kSharedEnd:
+      return found.answer("past_the_end_of_shared_memory")
+          .with("does", finding.what)
+          .with("array", found.array("an array in shared memory"))
+          .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
+    case Finding::kMisaligned:
+      return found.answer(found.words.has(kStrips) ? "misaligned_float4" : "misaligned_floats");
+    case Finding::kEndless:
+      return found.answer(finding.what == "kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
+          .with("host", finding.what == "host")
+          .with("main", finding.other_line > 0 ? std::to_string(finding.other_line) : "");
+    case Finding::kFreedTwice:
+      return found.answer("memory_is_freed_twice").with("what", finding.what);
+    case Finding::kRefused:
+      return found.answer("refused_launch_is_not_checked").with("why", finding.what);
+    case Finding::kOther:
+      return answer_of_call(found);
+    case Finding::kNone:
+      break;
+  }
+  return {};
+}
+
+/// Whether it is something that no program may do: what follows from it is a matter of luck. A race
+/// may do no harm, or harm that looks like something else; a part of a tile that is missing, or
+/// bounds that are off by one, have a look of their own in a wrong field.
+bool is_forbidden(const Finding& finding, const Evidence& evidence) {
+  switch (finding.kind) {
+    case Finding::kRace:
+      return false;
+    case Finding::kUnwritten:
+      return finding.shared && !evidence.wrong.field && evidence.subject != Evidence::kFailure;
+    case Finding::kOutOfBounds:
+      return !evidence.wrong.field;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+Answer finding(const Evidence& evidence) {
+  Answer looked = answer_of_finding(evidence);
+  const bool looked_wins = looked.known() && looked.strength == Strength::kForbidden;
+  if (looked_wins || evidence.subject != Evidence::kFailure) return looked;
+  const Report& report = evidence.report;
+  const Finding own = read_finding(report);
+  Answer answer = answer_for({evidence, own, evidence.wrong.run.n});
+  // Found when the kernel had ended.
+  if (!answer.known() && report.kind == "padding" && report.place == "past") {
+    answer = few_bytes(report, evidence.wrong.run.n);
+  }
+  return answer.known() ? answer.as(Strength::kForbidden) : looked;
+}
+
+Answer answer_of_finding(const Evidence& evidence) {
+  Answer answer = answer_for({evidence, evidence.finding, evidence.finding_n});
+  if (!answer.known()) return answer;
+  if (!answer.strength) {
+    answer.as(is_forbidden(evidence.finding, evidence) ? Strength::kForbidden
+                                                       : Strength::kHarmless);
+  }
+  return answer.with("finding", true);
+}
+
+Answer lost_additions(const Evidence& evidence) {
+  const Finding& finding = evidence.finding;
+  if (finding.kind != Finding::kRace || finding.shared || finding.other_line != finding.line) {
+    return {};
+  }
+  const std::string code = code_at(evidence.source, finding.line);
+  const std::size_t adds = code.find("+=");
+  // Places of an array that blocks (or threads) are to have for themselves; or one sum.
+  const bool of_array =
+      finding.both_write && adds == std::string::npos && code.find("]=") != std::string::npos;
+  const bool of_one = !finding.both_write && adds != std::string::npos &&
+                      code.rfind('[', adds) == std::string::npos;
+  if (!of_array && !of_one) return {};
+  return answer_of_finding(evidence).with("field_is_right", true).as(Strength::kShape);
+}
+
+namespace {
+constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmless;
+}
+
+const Family kFindingMistakes = {
+    {"barrier_is_not_reached_by_all",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "not all threads of {?barrier|the block|the warp} come to the {what} at line {line}: some "
+     "have "
+     "returned before, or an `if` or a loop leads them around it",
+     {"each `return`, `if` and loop before line {line}: threads without a point leave out their "
+      "work, not the {?barrier|barrier (a cub reduction has barriers inside)|shuffle}"}},
+    {"block_of_another_shape",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "at line {line} {what}",
+     {"the block's shape in the launch in {host}, and the numbers of threads along x and y that "
+      "cub::BlockReduce is made for: BlockReduce<double, threads along x, the algorithm, threads "
+      "along y>"}},
+    {"host_does_not_wait",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "at line {line} the host {does} {array} before the GPU is done with it",
+     {"what waits for the GPU between the launch (or the copy) and line {line}: "
+      "cudaDeviceSynchronize(), or cudaEventSynchronize for an event recorded behind it"}},
+    {"past_the_end_of_shared_memory",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "line {line} {does} past the end of {array}",
+     {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both "
+      "sides, "
+      "two more along x and along y; and the indices at line {line}: columns and rows of the tile, "
+      "not of the block|an entry for each index that is used; and the index at that line}"}},
+    {"misaligned_floats",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "at line {line} several floats are accessed at once, at an address that is no multiple of "
+     "their bytes",
+     {"the index of the first of them: a row of n floats begins at a multiple of 4 only where n is "
+      "one, so with any n one float at a time, or padded rows"}},
+    {"misaligned_float4",
+     kForbidden,
+     with(kStrips),
+     finding,
+     "at line {line} four floats are accessed at once, at an address that is no multiple of 16 "
+     "bytes",
+     {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has "
+      "four)",
+      "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}},
+    {"endless_loop_of_a_kernel",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "a loop of the kernel around line {line} never ends for one of the threads",
+     {"its condition, and what changes in each turn: by how much does its variable go on, and does "
+      "it come to the end for every thread?",
+      "where it waits for another block: that one may begin when this one has ended, and only "
+      "then"}},
+    {"endless_loop",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "{?host|a loop of the host never ends: one around line {line}|the loop that launches the "
+     "kernel "
+     "of line {line} never ends}{?main|, or the one in main around line {main}}",
+     {"its condition, and what changes in each turn", "{loop_condition}"}},
+    {"memory_is_freed_twice",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "{what} is memory that was freed before: two pointers hold the same address, or one is freed "
+     "twice",
+     {"free_fields: each pointer once", "{freed}"}},
+    {"refused_launch_is_not_checked",
+     kForbidden,
+     kAnyProgram,
+     finding,
+     "the launch at line {line} was refused ({why}), and nobody asked cudaGetLastError",
+     {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right behind it, "
+      "which says so at once"}},
+    // What may do no harm: if the numbers say more, they are believed.
+    {"thread_without_a_point",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "{kernel} {what} {named}; a thread with {thread} {?sweeps|is no interior point|is no point of "
+     "the grid}",
+     {"the `if` in {kernel}: {?sweeps|its bounds are 1 to n - 2, for i and for j|i < n && j < n}"}},
+    {"index_outside_of_partial_sums",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
+     {"the index at line {line}, and how many bytes line {allocated} asks for: a place for each "
+      "block (or thread) that has one"}},
+    {"row_outside_of_the_slab",
+     kHarmless,
+     with(kSlabs),
+     finding,
+     "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
+     {"line {line}, and how its row is counted: row j of the field is row j - held_begin of what "
+      "the rank holds, and no row but those from held_begin to held_end - 1 is there",
+      "the columns that a lane {?stores|stores|loads}, none of them behind the row's end, padding "
+      "included; and the rows that a warp marches through ({shares}: the first rank's rows begin "
+      "at "
+      "0, the last one's end at n)"}},
+    {"access_outside_of_an_array",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
+     {"the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given}",
+      "{?lane|the columns that a lane {?stores|stores|loads}, none of them behind the row's end, "
+      "padding included; and the rows that a warp marches through, 0 to n - 1}",
+      "{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the "
+      "bytes that line {allocated} allocates: {held_points}, and a row's padding if it has one}}",
+      "{?slabs|where a row stands: row j of the field is row j - held_begin of what the rank "
+      "holds}",
+      "{?type|the type of the index at line {line}: std::size_t, or int where it is large enough "
+      "(a "
+      "short ends at 32767)}",
+      "{?block|what a block loads at the edge of the grid: only points that there are, 0 to n - 1}",
+      "{?bounds_too|{bounds}}"}},
+    {"tile_entry_is_not_loaded",
+     kHarmless,
+     with(kTile),
+     finding,
+     "{entry} is read at line {line}, and no thread had loaded it",
+     {"{tile_loads}",
+      "the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
+      "around it: interior points alone, 1 to n - 2"}},
+    {"shared_sum_is_not_set",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "line {line} adds to {sum}, and no thread has set it to 0",
+     {"shared memory begins with anything: one thread of the block sets the sum to 0, and then "
+      "comes a barrier, before the first thread adds to it"}},
+    {"sum_is_not_set",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "line {line} adds to memory that nothing has written",
+     {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that "
+      "adds "
+      "to it, also where nobody reads that sum"}},
+    {"copy_to_the_gpu_is_too_short",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "line {line} reads what nothing has written: the copy to the GPU does not bring the whole "
+     "field there",
+     {"the number of bytes in {copies}: cudaMemcpy counts bytes, and a field has n * n * "
+      "sizeof(float). (size() of a vector counts its floats; sizeof of a pointer is 8)"}},
+    {"threads_write_one_place_in_the_sum",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "{?field_is_right|the field is right; the residual is not: }at line {line} several threads "
+     "write the same place in {target}, and what the last of them "
+     "writes stays{who}",
+     {"the index at line {line}: a place for each block (blockIdx.y * gridDim.x + blockIdx.x), or "
+      "for each thread; or atomicAdd to one; or one block alone that gets there"}},
+    {"threads_write_the_same_point",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "two threads write the same place in {target} at line {line}{who}. Each point has to be one "
+     "thread's alone",
+     {"which points a thread has: where its loops begin, by how much they go on, and where they "
+      "end, so that no two threads (or blocks) have the same ones",
+      "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of "
+      "4, or its last store reaches into the next row}"}},
+    {"sum_without_an_atomic",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "{?residuals_differ|the field is right, but two runs of it give different residuals: "
+     "}{?field_is_right|the field is right; the residual is not: }at line {line} several threads "
+     "add "
+     "to the same sum, each reads it, adds, and writes it back, and what another one has added "
+     "meanwhile is lost",
+     {"line {line}: atomicAdd"}},
+    {"race_in_global_memory",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "{?residuals_differ|the field is right, but two runs of it give different residuals: "
+     "}{?field_is_right|the field is right; the residual is not: }a race: one thread writes what "
+     "another one reads, in {array}, at {lines}, and nothing says which of them comes first",
+     {"what the two lines are meant to access: a sweep reads one field and writes the other, and "
+      "no "
+      "barrier inside a kernel orders threads of different blocks"}},
+    {"sum_is_overwritten",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "the field is right; the residual is not: line {line} {?zero|sets to 0|overwrites} what other "
+     "threads have added to (line {adds}). Which of them comes first nobody knows",
+     {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier "
+      "makes the other blocks wait for it|line {line}: atomicAdd there, too}"}},
+    {"counter_is_set_back_too_early",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "the field is right; the residual is not: line {line} sets {counter} back while other blocks "
+     "still count with it (line {adds})",
+     {"the number that {counter} is compared with: of all blocks, gridDim.x * gridDim.y; only the "
+      "last of them sets it back"}},
+    {"parts_in_one_shared_place",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "the field is right; the residual is not: several threads of a block write {place} at line "
+     "{line}, and what the last of them writes stays",
+     {"the index at line {line}: a place for each thread that writes there. A block with several "
+      "rows of threads needs threadIdx.y in it, too"}},
+    {"shared_sum_without_a_barrier",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "the field is right; the residual is not: threads of a block use {sum} at {lines} with no "
+     "barrier in between, so a part of the sum is lost or read too early",
+     {"{?of_cub|__syncthreads() between two uses of cub's temporary storage: one reduction ends "
+      "before the next one begins|__syncthreads() between setting a shared sum to 0, adding to it, "
+      "and reading it; in a tree after each round}"}},
+    {"race_in_shared_memory",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no "
+     "barrier says which of them comes first",
+     {"__syncthreads() between writing shared memory and reading it; and where it is written "
+      "again, "
+      "in a loop, between reading it and that, too"}},
+    {"shared_place_is_written_twice",
+     kHarmless,
+     kAnyProgram,
+     finding,
+     "two threads write the same place in shared memory, {place}, at line {line}: a race",
+     {"the index at line {line}: a place for each thread; where a block has several warps "
+      "(threadIdx.y), for each of them, too"}},
+    {"tile_entry_is_loaded_twice",
+     kHarmless,
+     with(kTile),
+     finding,
+     "two threads load the same entry of the tile, {place}, at line {line}; then others may be "
+     "loaded by none",
+     {"{tile_loads}",
+      "the size that the tile is declared with: a block's points and a halo on both sides, two "
+      "more "
+      "along x and along y"}},
+};
+
+}  // namespace validate

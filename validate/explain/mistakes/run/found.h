@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "explain/evidence.h"
+
+namespace validate {
+
+using cuda_on_cpu::Report;
+
+/// A finding, and the points a side of the grid it was found on.
+struct Found {
+  const Evidence& evidence;
+  const Finding& finding;
+  int n;
+  const Words& words = evidence.words;
+  const std::string& source = evidence.source;
+  const Report& report = finding.report;
+  Scene scene = scene_of(finding, source);
+  std::string array(const char* unknown) const {
+    return scene.array.empty() ? unknown : scene.array;
+  }
+  Answer answer(const char* rule) const { return Answer(rule).with("line", finding.line); }
+};
+
+/// Whether the allocation has far too few bytes to be meant for a field.
+inline bool is_no_field(const Report& report, int n) {
+  return 8 * report.bytes < static_cast<long>(sizeof(float)) * n * n;
+}
+
+/// An allocation of too few bytes, by their number: that of a field's points, or of a float.
+Answer few_bytes(const Report& given, int n);
+
+/// What host code, a call or a launch does wrong: calls.cpp.
+Answer answer_of_call(const Found& found);
+
+/// The function of all entries of findings: what a look at every access found; of a run that failed,
+/// also what it reported itself.
+Answer finding(const Evidence& evidence);
+
+}  // namespace validate

@@ -1,0 +1,521 @@
+// Several sweeps that make one pass, each of which is right by itself: what a pass alone can get
+// wrong shows in how many sweeps it makes, and in where it is wrong.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "explain/looks/pass_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kMaxRememberedN = 300;
+
+std::string sweeps_in_words(int count) {
+  return format("%d sweep%s", count, count == 1 ? "" : "s");
+}
+
+/// Whether the last residual is that of sweep `sweep`.
+bool ends_with_residual_of(const Observation& seen, int sweep, Sweeps* right) {
+  return !seen.residuals.empty() &&
+         same_residual(seen.residuals.back().value, right->residual(sweep));
+}
+
+/// Whether the field is the right one of another number of sweeps.
+Answer other_count(const PassLook& look) {
+  const bool graph = look.words.has(kGraph);
+  const int asked = look.sweeps;
+  const int too_many = look.n <= kMaxRememberedN ? 64 : 3;  // a field for each of them is kept
+  for (int more = 1; more <= std::max(asked, too_many); ++more) {
+    for (int made : {asked - more, asked + more}) {
+      if (made < 0 || made > asked + too_many) continue;
+      if (!agree(look.right.after(made), look.seen.field, look.n, std::max(asked, made))) continue;
+      Answer answer("other_number_of_sweeps");
+      answer.with("asked", asked).with("made", made).with("fewer", made < asked);
+      // Sweeps of a graph have pointers of their own: if main's are others, some seem to be missing.
+      if (graph && made == asked - 1) {
+        answer.rule = "pass_takes_the_other_field";
+        return answer.with("asked", sweeps_in_words(asked));
+      }
+      if (graph && made < asked) return {};
+      if (made < asked && ends_with_residual_of(look.seen, asked, &look.right)) {
+        answer.rule = "result_of_a_pass_is_dropped";
+      }
+      return answer;
+    }
+  }
+  return {};
+}
+
+/// Whether the residuals of the first passes are those of so many sweeps a pass, and more are
+/// counted, or fewer: a graph that was captured with another number of them.
+Answer sweeps_of_a_graph(const PassLook& look) {
+  constexpr int kMost = 64;
+  const Observation* seen = look.interview.after(look.interview.run().iterations);
+  if (!seen || seen->residuals.size() < 2) return {};
+  const auto &first = seen->residuals[0], &second = seen->residuals[1];
+  if (second.iteration != 2 * first.iteration) return {};
+  for (int made = 1; made <= kMost; ++made) {
+    if (made == first.iteration || !same_residual(first.value, look.right.residual(made)) ||
+        !same_residual(second.value, look.right.residual(2 * made))) {
+      continue;
+    }
+    return Answer("graph_of_other_sweeps")
+        .with("first", first.iteration)
+        .with("second", second.iteration)
+        .with("made", made)
+        .with("twice", 2 * made)
+        .with("sweeps", sweeps_in_words(made));
+  }
+  return {};
+}
+
+/// Whether the field stays as it was for one sweep more than the first wrong one: then sweeps are
+/// left out. (If the two fields are mixed up it is right again after an even number.)
+Answer sweeps_left_at_the_end(const PassLook& look) {
+  const int made = look.sweeps - 1;
+  bool computed = true;  // sweep `sweeps`, each time
+  for (int asked : {look.sweeps, look.sweeps + 1}) {
+    const Observation* seen = look.interview.after(asked);
+    if (!seen || !agree(look.right.after(made), seen->field, look.n, asked)) return {};
+    computed &= ends_with_residual_of(*seen, look.sweeps, &look.right);
+  }
+  return Answer(computed ? "each_sweep_reads_the_same_field" : "last_sweeps_are_not_made")
+      .with("made", made)
+      .with("sweeps", look.sweeps)
+      .with("more", look.sweeps + 1);
+}
+
+Answer race_in_a_pass(const PassLook& look) {
+  if (!look.interview.field_changes(look.sweeps)) return {};
+  const Finding& finding = look.evidence.finding;
+  const bool shared = finding.kind == Finding::kRace && finding.shared;
+  return Answer("race_in_a_pass").with("of_streams", look.words.has(kStreams) && !shared);
+}
+
+// ---- Where it is wrong
+
+/// Whether only points near the boundary are wrong, no farther from it than the sweeps reach.
+Answer boundary_in_between(const PassLook& look) {
+  const int n = look.n, sweeps = look.sweeps;
+  if (n <= 4 * sweeps + 4) return {};
+  // Near a corner a point is beside two sides: the fewest that all wrong points are beside.
+  bool enough[16] = {};  // sets of sides: a bit for west, east, south, north
+  std::fill(enough + 1, enough + 15, true);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      if (!look.cells.has(i, j)) continue;
+      const int away[4] = {i, n - 1 - i, j, n - 1 - j};
+      int near = 0;
+      for (int k = 0; k < 4; ++k) near |= (away[k] <= sweeps) << k;
+      if (near == 0) return {};
+      for (int some = 1; some < 15; ++some) enough[some] &= (near & some) != 0;
+    }
+  }
+  const auto count = [](int sides) {
+    return (sides & 1) + (sides >> 1 & 1) + (sides >> 2 & 1) + (sides >> 3 & 1);
+  };
+  int fewest = 15;
+  for (int some = 1; some < 15; ++some) {
+    if (enough[some] && count(some) < count(fewest)) fewest = some;
+  }
+  const char* const kSides[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
+  std::vector<std::string> sides;
+  for (int k = 0; k < 4; ++k) {
+    if (fewest >> k & 1) sides.push_back(kSides[k]);
+  }
+  if (look.cells.count() == 0) return {};
+  return Answer("boundary_between_two_sweeps")
+      .with("where", sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides))
+      .with("several", sides.size() % 4 > 1);
+}
+
+/// What lies at the same places of every strip, or of every chunk of rows: one number of lines from
+/// one group of neighbouring lines to the next. 0: they do not lie so.
+int distance_of_groups(const std::vector<int>& lines, int widest) {
+  std::vector<int> begins;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (k == 0 || lines[k] > lines[k - 1] + widest) begins.push_back(lines[k]);
+  }
+  if (begins.empty()) return 0;
+  if (begins.size() == 1) return begins[0];
+  const int distance = begins[1] - begins[0];
+  for (std::size_t k = 2; k < begins.size(); ++k) {
+    if (begins[k] - begins[k - 1] != distance) return 0;
+  }
+  return distance > 2 * widest ? distance : 0;
+}
+
+/// The interior's columns (or rows) in which `enough` of the points are wrong.
+std::vector<int> wrong_lines(const Cells& cells, bool columns, int enough) {
+  std::vector<int> lines;
+  for (int k = 1; k < cells.n() - 1; ++k) {
+    int wrong = 0;
+    for (int other = 1; other < cells.n() - 1; ++other) {
+      wrong += columns ? cells.has(k, other) : cells.has(other, k);
+    }
+    if (wrong >= enough) lines.push_back(k);
+  }
+  return lines;
+}
+
+/// Whether only columns at the ends of strips are wrong, or only rows at the ends of what a warp
+/// marches through.
+Answer ends(const PassLook& look) {
+  if (look.cells.boundary().count() > 0) return {};
+  const std::vector<int> columns = wrong_lines(look.cells, true, 1);
+  const std::vector<int> rows = wrong_lines(look.cells, false, 1);
+  if (columns.size() == rows.size()) return {};
+  const bool of_strips = columns.size() < rows.size();
+  const std::vector<int>& fewer = of_strips ? columns : rows;
+  if (distance_of_groups(fewer, 2 * look.sweeps) == 0) return {};
+  return Answer(of_strips ? "strips_keep_too_many_columns" : "marches_keep_too_many_rows")
+      .with("lines", lines_that_are(fewer, of_strips ? 'i' : 'j'))
+      .with("between_warps", true);
+}
+
+/// Whether only the rows and columns are wrong where tiles meet that go through several sweeps.
+Answer tiles(const PassLook& look) {
+  if (look.cells.boundary().count() > 0) return {};
+  const int n = look.n;
+  // Those that are wrong nearly everywhere.
+  const std::vector<int> columns = wrong_lines(look.cells, true, (n + 1) / 2);
+  const std::vector<int> rows = wrong_lines(look.cells, false, (n + 1) / 2);
+  if (distance_of_groups(columns, 2 * look.sweeps) == 0) return {};
+  if (distance_of_groups(rows, 2 * look.sweeps) == 0) return {};
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      if (look.cells.has(i, j) && !std::binary_search(columns.begin(), columns.end(), i) &&
+          !std::binary_search(rows.begin(), rows.end(), j)) {
+        return {};
+      }
+    }
+  }
+  return Answer("tiles_keep_too_many_points")
+      .with("columns", lines_that_are(columns, 'i'))
+      .with("rows", lines_that_are(rows, 'j'));
+}
+
+// ---- The residuals of passes
+
+/// The residuals that the program said of its passes, and what to hold against them.
+class PassSums {
+ public:
+  explicit PassSums(const Evidence& evidence)
+      : seen_(evidence.interview.after(evidence.wrong.run.iterations)),
+        right_(evidence.wrong.run.n,
+               field_of(
+                   lab::Problem(evidence.wrong.run.problem, evidence.wrong.run.n, 1).initial_old(),
+                   evidence.wrong.run.n)) {}
+
+  bool known() const { return seen_ != nullptr; }
+  Sweeps& right() { return right_; }
+  template <typename Test>
+  bool any(Test test) const {
+    return std::any_of(seen_->residuals.begin(), seen_->residuals.end(),
+                       [&](const auto& r) { return test(r.value); });
+  }
+  /// Whether test(value, first sweep, last sweep) holds of every pass from one residual to the next.
+  template <typename Test>
+  bool all(Test test) const {
+    int before = 0;
+    for (const Record::Residual& residual : seen_->residuals) {
+      if (!test(residual.value, before + 1, residual.iteration)) return false;
+      before = residual.iteration;
+    }
+    return !seen_->residuals.empty();
+  }
+  bool has_long_passes() const { return seen_->residuals.back().iteration > 1; }
+  /// The root of the squares of several sweeps' residuals.
+  double together(int first, int last) {
+    double sum = 0;
+    for (int k = first; k <= last; ++k) sum += right_.residual(k) * right_.residual(k);
+    return std::sqrt(sum);
+  }
+
+ private:
+  const Observation* seen_;
+  Sweeps right_;
+};
+
+/// The residual of another sweep than the last one, or of several.
+Answer other_sweeps(PassSums* sums) {
+  Sweeps& right = sums->right();
+  struct Other {
+    const char* rule;
+    std::function<double(int, int)> residual;  // of a pass from one sweep to another
+  };
+  const Other others[] = {
+      {"residual_of_all_sweeps", [&](int first, int last) { return sums->together(first, last); }},
+      {"residual_of_the_first_sweep", [&](int first, int) { return right.residual(first); }},
+      {"residual_of_the_sweep_before",
+       [&](int first, int last) { return right.residual(std::max(first, last - 1)); }},
+      {"residual_of_a_sweep_more", [&](int, int last) { return right.residual(last + 1); }},
+  };
+  for (const Other& other : others) {
+    if (sums->all([&](double value, int first, int last) {
+          return same_residual(value, other.residual(first, last));
+        })) {
+      return Answer(other.rule);
+    }
+  }
+  // An earlier sweep, not the same one of each pass.
+  int sweep = 0, counted = 0;
+  const bool earlier = sums->all([&](double value, int first, int last) {
+    int made = last - 1;
+    while (made >= first && !same_residual(value, right.residual(made))) --made;
+    const bool one_sweep = last == first && same_residual(value, right.residual(last));
+    if (sweep == 0 && !one_sweep) sweep = made, counted = last;
+    return made >= first || one_sweep;
+  });
+  if (earlier && sweep > 0) {
+    return Answer("residual_of_an_earlier_sweep").with("counted", counted).with("sweep", sweep);
+  }
+  // Some of the sweeps between two checks: of each pass its last one, or all of the last pass.
+  return sums->all([&](double value, int first, int last) {
+    return first == last ||
+           (value > right.residual(last) * (1 + 1e-6) && value < sums->together(first, last));
+  })
+             ? Answer("residual_of_several_sweeps")
+             : Answer();
+}
+
+Answer sum_of_pass(const Evidence& evidence) {
+  const bool asked = evidence.subject == Evidence::kPassSum || evidence.subject == Evidence::kPass;
+  if (!asked || evidence.wrong.field || evidence.wrong.run.n > kMaxDiagnosedN) return {};
+  PassSums sums(evidence);
+  if (!sums.known()) return {};
+  // What nothing has written is not a number on the CPU, and 0 on most GPUs.
+  const bool none = sums.any([](double value) { return std::isnan(value); });
+  if (evidence.words.has(kLateSum) && (none || sums.any([](double v) { return v == 0; }))) {
+    return Answer("sum_comes_to_another_place").with("is", none ? "not a number" : "0");
+  }
+  struct Factor {
+    const char* cause;
+    double (*of)(double);  // the sweeps from one residual to the next
+  };
+  const Factor factors[] = {
+      {"the residual is divided by the number of sweeps since the one before",
+       [](double k) { return 1 / k; }},
+      {"under the root, the sum is divided by the number of sweeps since the residual before",
+       [](double k) { return 1 / std::sqrt(k); }},
+      {"the residual is multiplied by the number of sweeps since the one before",
+       [](double k) { return k; }},
+      {"under the root, the sum is multiplied by the number of sweeps since the residual before",
+       [](double k) { return std::sqrt(k); }},
+  };
+  for (const Factor& factor : factors) {
+    if (sums.has_long_passes() && sums.all([&](double value, int first, int last) {
+          return same_residual(value, factor.of(last - first + 1) * sums.right().residual(last));
+        })) {
+      return Answer("residual_times_the_sweeps").with("cause", factor.cause);
+    }
+  }
+  return other_sweeps(&sums);
+}
+
+Answer of_a_pass(const Evidence& evidence) {
+  if (evidence.subject != Evidence::kPass) return {};
+  return Answer("several_sweeps_in_a_pass").with("field", evidence.wrong.field);
+}
+
+}  // namespace
+
+std::string lines_that_are(const std::vector<int>& lines, char letter) {
+  std::vector<std::string> groups;
+  int first = lines[0];
+  for (std::size_t k = 1; k <= lines.size(); ++k) {
+    if (k < lines.size() && lines[k] == lines[k - 1] + 1) continue;
+    const int last = lines[k - 1];
+    groups.push_back(last == first ? format("%d", first) : format("%d..%d", first, last));
+    if (k < lines.size()) first = lines[k];
+  }
+  const bool many = groups.size() > 4;
+  if (many) groups.resize(4);
+  const char* const one = letter == 'i' ? "column" : "row";
+  if (lines.size() == 1) return format("the %s %c = %d is", one, letter, lines[0]);
+  std::string words = format("the %ss %c = ", one, letter);
+  for (std::size_t k = 0; k < groups.size(); ++k) words += (k ? ", " : "") + groups[k];
+  return words + (many ? " ..." : "") + " are";
+}
+
+const Family kPassMistakes = {
+    {"graph_of_other_sweeps",
+     Strength::kModel,
+     with(kGraph),
+     of_pass<sweeps_of_a_graph>,
+     "After {first} sweeps that are counted the residual is that of sweep {made}, after {second} "
+     "that of sweep {twice}: a launch of a graph goes {sweeps} on",
+     {"with how many sweeps the graphs are captured: as many as the loop in main counts for a "
+      "launch; that the fields change roles after each of them; and how often each is launched"}},
+    {"each_sweep_reads_the_same_field",
+     Strength::kModel,
+     with(kGraph),
+     of_pass<sweeps_left_at_the_end>,
+     "Where several sweeps are made one by one, each reads the field after sweep {made} again: the "
+     "new field does not become the old one between them",
+     {"{handover}: after each sweep, also between those of a graph"}},
+    {"last_sweeps_are_not_made",
+     Strength::kModel,
+     with(kGraph),
+     of_pass<sweeps_left_at_the_end>,
+     "After {sweeps} sweeps, and after {more}, the field is that of {made}: fewer sweeps than a "
+     "pass has are counted, and not made",
+     {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured "
+      "with, "
+      "are made one by one"}},
+    {"pass_takes_the_other_field",
+     Strength::kModel,
+     with(kGraph),
+     of_pass<other_count>,
+     "After {asked} the field is that of {made}: of the two fields the other one is taken for the "
+     "new one",
+     {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph "
+      "keeps the pointers that it was captured with"}},
+    {"result_of_a_pass_is_dropped",
+     Strength::kModel,
+     kAnyProgram,
+     of_pass<other_count>,
+     "After {asked} sweeps the residual is right, and the field is that of {made}: a pass is made, "
+     "and its result does not become the old field",
+     {"{handover}: once after each pass, however many sweeps it has (twice is as good as never)"}},
+    {"other_number_of_sweeps",
+     Strength::kModel,
+     kAnyProgram,
+     of_pass<other_count>,
+     "Of {asked} sweeps, {made} are made: a pass makes {?fewer|fewer|more} than it counts, or "
+     "{?fewer|the sweeps that are left, fewer than a pass has, are not all made|a whole pass is "
+     "made "
+     "where fewer sweeps are left}",
+     {"the loops over the sweeps of a pass, and over the passes: how many are made, how many are "
+      "counted, and how many are left"}},
+    {"race_in_a_pass",
+     Strength::kModel,
+     without(kGraph),
+     of_pass<race_in_a_pass>,
+     "In a pass of several, two runs give different fields: a race",
+     {"{?of_streams|what each stream waits for before a pass: for all that the other one did in "
+      "the "
+      "pass before and that is read now (cudaStreamWaitEvent, for an event that was recorded "
+      "behind "
+      "it)|{?ring|the ring: whether a row's place is filled anew before the row was used, and "
+      "whether a row is used before it has arrived (the number that __pipeline_wait_prior leaves "
+      "under way)|whether something is read that another thread may not have written yet, or has "
+      "overwritten already}}"}},
+    {"boundary_between_two_sweeps",
+     Strength::kShape,
+     without(kGraph),
+     of_pass<boundary_in_between>,
+     "In a pass of several, only points beside {where} are wrong: in one of the sweeps in between "
+     "{where} {?several|do not keep their values, or what is beside them keeps its own|does not "
+     "keep its values, or what is beside it keeps its own}",
+     {"where the boundary's points keep their values, and only they: after every sweep of a pass, "
+      "not only after the last one; each sweep is a row behind the one before it"}},
+    {"strips_keep_too_many_columns",
+     Strength::kShape,
+     without(kGraph),
+     of_pass<ends>,
+     "In a pass of several, only {lines} wrong: they lie where two strips meet. With each sweep a "
+     "warp knows one column less at both ends of its strip, and these are stored all the same",
+     {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and which "
+      "columns a strip stores (kKept), from where on"}},
+    {"marches_keep_too_many_rows",
+     Strength::kShape,
+     without(kGraph),
+     of_pass<ends>,
+     "In a pass of several, only {lines} wrong: they lie where one warp's rows end and another's "
+     "begin",
+     {"the rows that a warp marches through: from as many below its first one as a pass has "
+      "sweeps, "
+      "to as many above its last one"}},
+    {"tiles_keep_too_many_points",
+     Strength::kShape,
+     without(kGraph),
+     of_pass<tiles>,
+     "In a pass of several, only {columns} wrong, and {rows}: there tiles meet. With each sweep a "
+     "block knows one point less on each side of its tile, and these are stored all the same",
+     {"the halo of a tile: on each side at least as many points as a pass has sweeps; and which "
+      "points of its tile a block stores"}},
+    {"sum_comes_to_another_place",
+     Strength::kModel,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}the field is right, and the residual is {is}: the host reads a place that no sum "
+     "has come to",
+     {"for each pass where its sum is copied to on the host, by a graph too, and which place is "
+      "read "
+      "when that pass is over: the same one; and that all of it is copied, sizeof(double) bytes",
+      "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are "
+      "left at the end, fewer than a pass has, are made, and their changes summed"}},
+    {"residual_times_the_sweeps",
+     Strength::kModel,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}{cause}. It is that of one sweep, the last one",
+     {"{formula}"}},
+    {"residual_of_all_sweeps",
+     Strength::kModel,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}the changes of all sweeps of a pass are in the sum, and not the last one's alone",
+     {"{which_sweep}"}},
+    {"residual_of_the_first_sweep",
+     Strength::kModel,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}the residual of a pass is that of its first sweep, not of its last",
+     {"{which_sweep}"}},
+    {"residual_of_the_sweep_before",
+     Strength::kModel,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}the residual of a pass is that of the sweep before its last",
+     {"{which_sweep}"}},
+    {"residual_of_a_sweep_more",
+     Strength::kModel,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}the residual of a pass is that of one sweep more than is counted",
+     {"{which_sweep}"}},
+    {"residual_of_an_earlier_sweep",
+     Strength::kModel,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}the residual after {counted} sweeps is that of sweep {sweep}, and not of the "
+     "last "
+     "one",
+     {"which of the passes between two checks adds its changes to the sum: the last one, in which "
+      "the last sweep is"}},
+    {"residual_of_several_sweeps",
+     Strength::kShape,
+     kAnyProgram,
+     sum_of_pass,
+     "{wrong_pass}the residual is too large, as the changes of more sweeps than the last one "
+     "before "
+     "a check are in the sum",
+     {"{which_sweep}"}},
+    {"several_sweeps_in_a_pass",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_a_pass,
+     "Wrong is how several sweeps make one pass",
+     {"{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of "
+      "them f_old and f_new have changed roles, and a graph keeps the pointers that it was "
+      "captured "
+      "with|{?tile|a tile that makes several sweeps: its halo has as many points on each side as "
+      "it "
+      "makes sweeps, the boundary keeps its values after each, and a barrier lies between them}}}",
+      "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps "
+      "its values after each, each is a row behind the one before, and a strip loses a column at "
+      "each end}}",
+      "which sweep's changes are in the sum (the last one's alone), and the sweeps that are left "
+      "at "
+      "the end, fewer than a pass has"}},
+};
+
+}  // namespace validate

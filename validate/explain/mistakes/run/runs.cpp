@@ -1,0 +1,150 @@
+// Loops that end early, skip numbers, or do not look at --n.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "explain/looks/field_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// Whether residuals of several iterations are missing, though each sweep's is asked for.
+Answer numbers(const Evidence& evidence) {
+  if (evidence.subject != Evidence::kRun) return {};
+  const int asked = evidence.interview.run().iterations;
+  const Observation* seen = evidence.interview.after(asked);
+  if (!seen || seen->residuals.size() < 2) return {};
+  const int step = seen->residuals[0].iteration;
+  if (step == 1 && evidence.wrong.made < asked) {
+    for (std::size_t k = 1; k < seen->residuals.size(); ++k) {
+      const int before = seen->residuals[k - 1].iteration, now = seen->residuals[k].iteration;
+      if (now != before + 1) {
+        return Answer("residuals_are_not_recorded").with("before", before).with("now", now);
+      }
+    }
+  }
+  for (std::size_t k = 0; k < seen->residuals.size(); ++k) {
+    if (seen->residuals[k].iteration != step * static_cast<int>(k + 1)) return {};
+  }
+  if (step < 2) return {};
+  return Answer("iterations_are_counted_twice").with("step", step).with("twice", 2 * step);
+}
+
+/// A loop that stops by itself, before the iterations that were asked for are made.
+Answer early_stop(const Evidence& evidence) {
+  if (!evidence.stopped_early) return {};
+  const Wrong& wrong = evidence.wrong;
+  const int asked = wrong.run.iterations, more = asked + 3;
+  const Observation* longer = evidence.interview.after(more);
+  if (!longer) return {};
+  if (wrong.made == asked - 1 && longer->iterations == more - 1) {
+    return Answer("one_iteration_too_few");
+  }
+  if (longer->iterations != wrong.made) return {};
+  const double last = longer->residuals.empty() ? NAN : longer->residuals.back().value;
+  Case probe = wrong.run;
+  probe.problem = lab::ProblemKind::kProbe;
+  Observation seen;
+  const bool goes_on = probe.problem != wrong.run.problem && evidence.patient.run(probe, &seen) &&
+                       seen.iterations == probe.iterations;
+  return Answer(goes_on ? "tolerance_of_its_own" : "count_of_its_own")
+      .with("residual", format("%.3g", last))
+      .with("made", format("%d iteration%s", wrong.made, wrong.made == 1 ? "" : "s"));
+}
+
+/// Whether the program, asked for one point more a side, says the same residual: then it has not
+/// looked at --n. Otherwise says which of the usual sizes it used.
+Answer own_size(const FieldLook& look) {
+  const Patient& patient = look.evidence.patient;
+  Case one = look.evidence.wrong.run, other = one;
+  one.iterations = other.iterations = 1;
+  other.n += 1;
+  Observation seen, seen_other;
+  if (!patient.run(one, &seen) || !patient.run(other, &seen_other)) return {};
+  if (seen.residuals.empty() || seen_other.residuals.empty()) return {};
+  const double residual = seen.residuals[0].value;
+  // Of any size it may be infinite.
+  if (residual != seen_other.residuals[0].value || !(residual > 0) || !std::isfinite(residual)) {
+    return {};
+  }
+  Answer answer("n_is_not_looked_at");
+  answer.with("other", other.n);
+  for (int n : {64, 2048}) {
+    Reference reference(lab::Problem(one.problem, n, 1));
+    if (std::fabs(reference.sweep() / residual - 1) < 1e-6) answer.with("own", n);
+  }
+  return answer;
+}
+
+/// What is told of several runs, and of no evidence in one: explain_case.cpp.
+Answer of_several_runs(const Evidence&) { return {}; }
+
+}  // namespace
+
+const Family kRunMistakes = {
+    {"wrong_only_at_a_large_n",
+     Strength::kShape,
+     kAnyProgram,
+     of_several_runs,
+     "up to n = {right} it is right, and wrong at n = {n}",
+     {"what has a fixed size, or one that does not grow with n as it should: a buffer of partial "
+      "sums, the number of blocks, a number of points kept in an int"}},
+    {"ranks_hand_over_other_rows",
+     Strength::kShape,
+     kAnyProgram,
+     of_several_runs,
+     "with one rank it is right; with more the residual is right, too. So each rank sweeps its "
+     "rows "
+     "as it should, and hands over others as the result",
+     {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of what "
+      "the "
+      "rank holds, which begins with the halo; and whether its rows are those that it computes, "
+      "slab.begin to slab.end, without the halo"}},
+    {"residuals_are_not_recorded",
+     Strength::kForbidden,
+     without(kChecks),
+     numbers,
+     "the residual of iteration {before} is recorded, and the next one is that of iteration {now}: "
+     "run.record is not called in each iteration",
+     {"run.record(++iteration, residual) in the loop of main: in every turn, whatever the "
+      "iteration's number"}},
+    {"iterations_are_counted_twice",
+     Strength::kForbidden,
+     without(kChecks),
+     numbers,
+     "the iterations are numbered {step}, {twice} and so on: of {step} numbers, one sweep is made",
+     {"where iteration goes up in the loop of main: by 1 for each sweep"}},
+    {"one_iteration_too_few",
+     Strength::kModel,
+     kAnyProgram,
+     early_stop,
+     "each run makes one iteration too few",
+     {"the condition of the loop in main: it goes on while iteration < options.max_iterations, and "
+      "iteration begins at 0"}},
+    {"tolerance_of_its_own",
+     Strength::kModel,
+     kAnyProgram,
+     early_stop,
+     "it stops at a tolerance of its own: the residual is {residual} then, and with larger ones it "
+     "goes on",
+     {"{own_condition}"}},
+    {"count_of_its_own",
+     Strength::kModel,
+     kAnyProgram,
+     early_stop,
+     "it stops after {made}, however many --iterations asks for: either at a tolerance of its own "
+     "(the residual is {residual} then), or at a count of its own",
+     {"{own_condition}"}},
+    {"n_is_not_looked_at",
+     Strength::kHarmless,
+     kAnyProgram,
+     of_field<own_size>,
+     "--n changes nothing: the residual is the same at n = {n} and n = {other}{?own|, that of n = "
+     "{own}}",
+     {"n in main: it is options.n, and every size in the program follows from it"}},
+};
+
+}  // namespace validate

@@ -1,0 +1,410 @@
+// Blocks, warps and threads whose part of the sum is missing, and the precision of it.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explain/looks/sum_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kWarpSize = 32;
+
+/// The sum of the squared changes of some points.
+template <typename Test>
+double sum_of(const Sweep& sweep, int n, Test is_in) {
+  double sum = 0;
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if (is_in(i, j)) sum += sweep.square(n, i, j);
+    }
+  }
+  return sum;
+}
+
+/// One thread of each block adds what it has itself, and no more.
+Answer first_thread(const SumLook& look) {
+  for (int x : {8, 16, 32, 64, 128, 256}) {
+    for (int y : {1, 2, 4, 8, 16, 32}) {
+      if (look.sum_explained([&](const Sweep& s) {
+            double sum = 0;
+            for (int j = 0; j < look.n; j += y) {
+              for (int i = 0; i < look.n; i += x) sum += s.square(look.n, i, j);
+            }
+            return sum;
+          })) {
+        return Answer("only_the_first_thread_of_a_block").with("x", x).with("y", y);
+      }
+    }
+  }
+  return {};
+}
+
+/// Whether each sweep's sum is the squared change of a single point.
+Answer one_point(const SumLook& look) {
+  const int n = look.n;
+  for (int j = 1; look.sweeps.size() > 1 && j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      if (!look.sum_explained([&](const Sweep& s) { return s.square(n, i, j); })) continue;
+      return Answer(look.another_run_differs() ? "last_thread_wins" : "a_single_thread_adds")
+          .with("point", format("(%d, %d)", i, j));
+    }
+  }
+  return {};
+}
+
+/// The sums of blocks of x by y points, row after row of them.
+std::vector<double> by_block(const Sweep& sweep, int n, int x, int y) {
+  const int across = (n + x - 1) / x;
+  std::vector<double> sums(static_cast<std::size_t>(across) * ((n + y - 1) / y), 0.0);
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      sums[static_cast<std::size_t>(j / y) * across + i / x] += sweep.square(n, i, j);
+    }
+  }
+  return sums;
+}
+
+/// Whether each sweep's sum is that of one block.
+Answer one_block(const SumLook& look) {
+  for (int x : {32, 16, 8, 64, 128, 256}) {
+    for (int y : {32, 16, 8, 4, 1}) {
+      const std::size_t across = (look.n + x - 1) / x;
+      std::size_t fits = 0, block = 0;  // which one: of the last sweep
+      bool largest = true;              // it is the one with the largest sum, in each sweep
+      for (const Sweep& sweep : look.sweeps) {
+        const double found = sweep.found_sum(look.n);
+        const std::vector<double> sums = by_block(sweep, look.n, x, y);
+        const auto is = [&](double sum) {
+          return sum > 0 && std::fabs(sum - found) <= 2 * look.tolerance() * sum;
+        };
+        const auto at = std::find_if(sums.begin(), sums.end(), is);
+        if (at != sums.end()) {
+          ++fits;
+          block = at - sums.begin();
+        }
+        largest &= is(*std::max_element(sums.begin(), sums.end()));
+      }
+      if (fits < look.sweeps.size() || fits < 2) continue;
+      const char* const rule = look.has(kStoredParts) && block == 0 ? "only_the_first_stored_part"
+                               : largest && fits > 3                ? "largest_block"
+                               : look.another_run_differs()         ? "last_block_wins"
+                                                                    : "only_one_block_adds";
+      return Answer(rule).with("x", x).with("y", y).with(
+          "block", format("(%zu, %zu)", block % across, block / across));
+    }
+  }
+  return {};
+}
+
+/// The blocks that are not full, at the end of each row and column of blocks.
+Answer whole_blocks(const SumLook& look) {
+  for (int block : {32, 16, 64, 8, 128}) {
+    const int end = look.n - look.n % block;
+    if (end == 0 || end == look.n) continue;
+    if (look.sum_explained([&](const Sweep& s) {
+          return sum_of(s, look.n, [end](int i, int j) { return i < end && j < end; });
+        })) {
+      return Answer("blocks_that_are_not_full_are_left_out").with("end", end);
+    }
+  }
+  return {};
+}
+
+/// Whether only the first blocks are in the sum, row after row of them.
+Answer first_blocks(const SumLook& look) {
+  if (look.sweeps.size() < 2) return {};
+  constexpr std::array<std::pair<int, int>, 10> kBlocks = {{{32, 32},
+                                                            {16, 16},
+                                                            {32, 8},
+                                                            {32, 4},
+                                                            {64, 4},
+                                                            {128, 1},
+                                                            {256, 1},
+                                                            {8, 8},
+                                                            {32, 16},
+                                                            {64, 16}}};
+  for (const auto& [x, y] : kBlocks) {
+    std::vector<std::vector<double>> sums;  // of each sweep, up to each block
+    for (const Sweep& sweep : look.sweeps) {
+      sums.push_back(by_block(sweep, look.n, x, y));
+      std::partial_sum(sums.back().begin(), sums.back().end(), sums.back().begin());
+    }
+    for (std::size_t count = 1; count < sums[0].size(); ++count) {
+      bool fits = true;
+      for (std::size_t k = 0; fits && k < sums.size(); ++k) {
+        const double sum = sums[k][count - 1];
+        fits = sum > 0 && sum < look.sweeps[k].total * (1 - 1e-7) &&
+               std::fabs(look.sweeps[k].found_sum(look.n) - sum) <= 2 * look.tolerance() * sum;
+      }
+      if (!fits) continue;
+      return Answer("only_the_first_blocks")
+          .with("count", count)
+          .with("all", sums[0].size())
+          .with("x", x)
+          .with("y", y)
+          .with("power_of_two", (count & (count - 1)) == 0);
+    }
+  }
+  return {};
+}
+
+/// What each lane has after shuffles downwards by 16, 8, 4, 2 and 1, in terms of what all had, added
+/// up over the lanes.
+std::array<int, kWarpSize> left_by_shuffles() {
+  std::array<std::array<int, kWarpSize>, kWarpSize> has{};
+  for (int lane = 0; lane < kWarpSize; ++lane) has[lane][lane] = 1;
+  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
+    const auto before = has;
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const int other = lane + offset < kWarpSize ? lane + offset : lane;
+      for (int k = 0; k < kWarpSize; ++k) has[lane][k] += before[other][k];
+    }
+  }
+  std::array<int, kWarpSize> sum{};
+  for (const auto& lane : has) {
+    for (int k = 0; k < kWarpSize; ++k) sum[k] += lane[k];
+  }
+  return sum;
+}
+
+/// Whether one thread of each block is missing in the sum; or all lanes of each warp add what a
+/// shuffle has left with them.
+Answer threads(const SumLook& look) {
+  constexpr std::array<std::pair<int, int>, 11> kThreads = {{{32, 4},
+                                                             {32, 8},
+                                                             {32, 32},
+                                                             {16, 16},
+                                                             {32, 1},
+                                                             {64, 4},
+                                                             {128, 1},
+                                                             {256, 1},
+                                                             {8, 8},
+                                                             {32, 16},
+                                                             {32, 2}}};
+  for (const auto& [x, y] : kThreads) {
+    // The sums of the points of threads that have the same place in their block.
+    std::vector<std::vector<double>> sums;
+    for (const Sweep& sweep : look.sweeps) {
+      sums.emplace_back(static_cast<std::size_t>(x) * y, 0.0);
+      for (int j = 1; j < look.n - 1; ++j) {
+        for (int i = 1; i < look.n - 1; ++i) {
+          sums.back()[static_cast<std::size_t>(j % y) * x + i % x] += sweep.square(look.n, i, j);
+        }
+      }
+    }
+    const auto fits = [&](auto predict) {
+      for (std::size_t k = 0; k < sums.size(); ++k) {
+        if (!look.is_sum(look.sweeps[k], predict(sums[k], look.sweeps[k]))) return false;
+      }
+      return sums.size() > 1;
+    };
+    for (std::size_t k = 0; k < sums[0].size(); ++k) {
+      if (sums[0][k] <= 1e-9 * look.sweeps[0].total ||
+          !fits([k](const auto& of, const Sweep& s) { return s.total - of[k]; })) {
+        continue;
+      }
+      return Answer("one_thread_is_left_out")
+          .with("thread", format("(%zu, %zu)", k % x, k / x))
+          .with("x", x)
+          .with("y", y);
+    }
+    if (x != kWarpSize) continue;
+    static const std::array<int, kWarpSize> times = left_by_shuffles();
+    for (const bool first_row : {false, true}) {
+      const std::size_t lanes = static_cast<std::size_t>(kWarpSize) * (first_row ? 1 : y);
+      if (fits([&](const std::vector<double>& of, const Sweep&) {
+            double sum = 0;
+            for (std::size_t k = 0; k < lanes; ++k) sum += times[k % kWarpSize] * of[k];
+            return sum;
+          })) {
+        return Answer("all_lanes_add").with("first_warp", first_row);
+      }
+    }
+  }
+  return {};
+}
+
+/// Whether the largest of each block's threads is in the sum, and not what all of them have.
+Answer largest_threads(const SumLook& look) {
+  const int n = look.n;
+  for (const auto& [by, ty] : {std::pair{32, 4}, {32, 32}, {8, 8}, {32, 8}, {16, 16}, {4, 4}}) {
+    const int bx = by == 16 ? 16 : 32;
+    const auto largest = [&, by = by, ty = ty](const Sweep& s) {
+      double sum = 0;
+      for (int y = 0; y < n; y += by) {
+        for (int x = 0; x < n; x += bx) {
+          std::vector<double> threads(static_cast<std::size_t>(bx) * ty, 0.0);
+          for (int j = y; j < std::min(n, y + by); ++j) {
+            for (int i = x; i < std::min(n, x + bx); ++i) {
+              threads[static_cast<std::size_t>((j - y) % ty) * bx + i - x] += s.square(n, i, j);
+            }
+          }
+          sum += *std::max_element(threads.begin(), threads.end());
+        }
+      }
+      return sum;
+    };
+    if (look.sum_explained(largest)) return Answer("largest_thread_of_a_block");
+  }
+  return {};
+}
+
+// ---- Precision
+
+Answer integer(const SumLook& look) {
+  std::size_t whole = 0;
+  for (const Sweep& sweep : look.sweeps) {
+    const double sum = sweep.found_sum(look.n);
+    whole += sum >= 1;
+    if (sum == 0) continue;  // nothing is left of what is below 1
+    if (!(sum >= 1) || std::fabs(sum - std::round(sum)) > 1e-9) return {};
+    if (std::fabs(sum - sweep.total) > 2 * static_cast<double>(look.n) * look.n) return {};
+  }
+  return Answer(whole >= 2);
+}
+
+Answer single_precision(const SumLook& look) {
+  if (!look.is_float || look.sweeps.size() < 2) return {};
+  double error = 0;
+  bool serial[2] = {true, true};
+  for (const Sweep& sweep : look.sweeps) {
+    error = std::max(error, std::fabs(sweep.found / sweep.right - 1));
+    for (int order = 0; order < 2; ++order) {
+      float sum = 0;
+      for (int a = 1; a < look.n - 1; ++a) {
+        for (int b = 1; b < look.n - 1; ++b) {
+          const int i = order ? a : b, j = order ? b : a;
+          const float change = sweep.changes[static_cast<std::size_t>(j) * look.n + i];
+          sum += change * change;
+        }
+      }
+      serial[order] &= std::fabs(sweep.found_sum(look.n) - sum) <= 2e-7 * sum;
+    }
+  }
+  if (!(error < 1e-2)) return {};
+  return Answer("sum_is_a_float")
+      .with("serial", serial[0] || serial[1])
+      .with("error", format("%.1g", error));
+}
+
+}  // namespace
+
+const char* const kOnlyOneBlock =
+    "only one block of {x} x {y} points, block {block}, is in the sum";
+
+const Family kBlockMistakes = {
+    {"only_the_first_thread_of_a_block",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<first_thread>,
+     "only the points with i % {x} == 0 and j % {y} == 0 are in the sum, those of the first thread "
+     "of each block",
+     {"what the first thread adds: the sum of the block, not its own"}},
+    {"last_thread_wins",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<one_point>,
+     "only one point's change is in the sum, that of point {point}; in another run it is "
+     "another's: "
+     "what the last thread writes stays",
+     {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}},
+    {"a_single_thread_adds",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<one_point>,
+     "only the change of point {point} is in the sum: a single thread of the whole grid adds",
+     {"{who_adds}"}},
+    {"only_the_first_stored_part",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<one_block>,
+     kOnlyOneBlock,
+     {"{stored_parts}"}},
+    {"largest_block",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<one_block>,
+     std::string(kOnlyOneBlock) + ", the one with the most: a maximum is taken, and no sum",
+     {"what becomes of the blocks' sums: they are added up, by atomicAdd or "
+      "cub::DeviceReduce::Sum"}},
+    {"only_one_block_adds",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<one_block>,
+     std::string(kOnlyOneBlock) +
+         ", in another order of the threads as well: no other block adds to it",
+     {"{who_adds}"}},
+    {"last_block_wins",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<one_block>,
+     std::string(kOnlyOneBlock) + ": the last to write wins",
+     {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not "
+      "sum = ..."}},
+    {"blocks_that_are_not_full_are_left_out",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<whole_blocks>,
+     "the blocks at the end that are not full (i or j from {end} on) are left out of the sum, "
+     "though the field is right there",
+     {"whether threads without a point still bring 0 to the reduction, and the first thread of "
+      "such "
+      "a block still adds its sum"}},
+    {"only_the_first_blocks",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<first_blocks>,
+     "only the first {count} of {all} blocks ({x} x {y} points each) are in the sum",
+     {"the loop (or the threads) that add up what blocks have stored: all of them, gridDim.x * "
+      "gridDim.y, {?power_of_two|also where there are more than a block has threads|from the first "
+      "to the last, and no other entry}"}},
+    {"one_thread_is_left_out",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<threads>,
+     "the points of one thread of each block are left out of the sum: of thread {thread} of {x} x "
+     "{y}",
+     {"where the threads' sums are added up: of all of the block's threads, the first and the last "
+      "one, too"}},
+    {"all_lanes_add",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<threads>,
+     "all 32 lanes of {?first_warp|a block's first warp|each warp} add what the shuffles have left "
+     "with them, and only lane 0 has the warp's sum",
+     {"the `if` around what adds: threadIdx.x == 0, of each warp"}},
+    {"largest_thread_of_a_block",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<largest_threads>,
+     "of each block only the largest of its threads' sums is in the sum: a maximum is taken where "
+     "they are to be added",
+     {"how the threads' sums of a block become one in {sweep}: by additions"}},
+    {"sum_is_an_integer",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<integer>,
+     "the sum of the squared changes is a whole number in every iteration: somewhere on its way it "
+     "is an integer",
+     {"the types of the sum, from {sweep} to main: double"}},
+    {"sum_is_a_float",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<single_precision>,
+     "{?serial|one float adds up all squares one after another|the sum is a float, and many "
+     "numbers "
+     "are added to it one after another}: it has 24 bits, and loses what is small beside it (off "
+     "by "
+     "{error} here; more on a larger grid)",
+     {"the type of the sum, all the way from {sweep} to main: double"}},
+};
+
+}  // namespace validate

@@ -1,0 +1,391 @@
+// Formulas of the residual, and what a change is taken against: each gives all residuals.
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <regex>
+#include <string>
+
+#include "explain/looks/sum_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+using std::sqrt;
+
+struct Formula {
+  const char* name;
+  const char* cause;
+  double (*residual)(const Sweep&, double n);
+};
+
+const Formula kFormulas[] = {
+    {"root_is_missing", "the root is missing: it is the mean of the squares",
+     [](const Sweep& s, double n) { return s.total / (n * n); }},
+    {"sum_of_squares",
+     "neither divided by n * n, nor is the root taken: it is the sum of the squares",
+     [](const Sweep& s, double) { return s.total; }},
+    {"not_divided",
+     "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and "
+     "multiplies by it again: (n * n) in brackets)",
+     [](const Sweep& s, double) { return sqrt(s.total); }},
+    {"divided_behind_the_root",
+     "n * n stands outside of the root: the root is divided by n * n, not by n",
+     [](const Sweep& s, double n) { return sqrt(s.total) / (n * n); }},
+    {"divided_by_n", "it is divided by n under the root, not by n * n",
+     [](const Sweep& s, double n) { return sqrt(s.total / n); }},
+    {"divided_by_interior",
+     "it is divided by (n - 2) * (n - 2), the number of interior points, not by n * n",
+     [](const Sweep& s, double n) { return sqrt(s.total) / (n - 2); }},
+    {"divided_by_n_minus_1", "it is divided by (n - 1) * (n - 1), not by n * n",
+     [](const Sweep& s, double n) { return sqrt(s.total) / (n - 1); }},
+    {"divided_by_n_and_interior", "it is divided by n * (n - 2), not by n * n",
+     [](const Sweep& s, double n) { return sqrt(s.total / (n * (n - 2))); }},
+    {"divided_by_n_and_n_minus_1", "it is divided by n * (n - 1), not by n * n",
+     [](const Sweep& s, double n) { return sqrt(s.total / (n * (n - 1))); }},
+    {"root_is_taken_twice", "the root is taken twice",
+     [](const Sweep& s, double) { return sqrt(s.right); }},
+    {"decimal_logarithm", "the logarithm of it is taken (log10)",
+     [](const Sweep& s, double) { return std::log10(s.right); }},
+    {"logarithm", "the logarithm of it is taken",
+     [](const Sweep& s, double) { return std::log(s.right); }},
+    {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
+     [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
+    {"mean_of_changes",
+     "the changes are not squared, so that plus and minus cancel, and no root is taken: it is "
+     "their "
+     "mean",
+     [](const Sweep& s, double n) { return s.plain / (n * n); }},
+    {"root_of_mean_magnitude",
+     "the changes are not squared: it is the root of their mean magnitude",
+     [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
+    {"mean_magnitude", "the changes are not squared: it is their mean magnitude",
+     [](const Sweep& s, double n) { return s.magnitudes / (n * n); }},
+    {"sum_of_magnitudes", "the changes are not squared: it is the sum of their magnitudes",
+     [](const Sweep& s, double) { return s.magnitudes; }},
+    {"largest_change", "it is the largest change, not the root of the mean square",
+     [](const Sweep& s, double) { return s.largest; }},
+    {"largest_change_by_n",
+     "it is the largest change divided by n, not the root of the mean square",
+     [](const Sweep& s, double n) { return s.largest / n; }},
+    {"whole_numbers_of_changes",
+     "of each change only the whole number counts: it is an int, or abs() makes one of it",
+     [](const Sweep& s, double n) { return sqrt(s.whole) / n; }},
+    {"squares_keep_their_sign",
+     "the squares keep the sign of their change, so that plus and minus cancel",
+     [](const Sweep& s, double n) { return sqrt(s.signed_squares) / n; }},
+    {"relative_change",
+     "the sum of the squared changes is divided by that of the squared new values, not by n * n",
+     [](const Sweep& s, double) { return sqrt(s.total / s.new_squares); }},
+    {"new_values_are_squared", "the new values are squared and added, not the changes",
+     [](const Sweep& s, double n) { return sqrt(s.new_squares) / n; }},
+};
+
+/// The same, if parts of the sum are added up in float.
+Answer formula_of_floats(const SumLook& look) {
+  SumLook single = look;
+  single.single = true;
+  for (const Formula& formula : kFormulas) {
+    const auto model = [&](const Sweep& s) { return formula.residual(s, look.n); };
+    if (single.explained(model)) return Answer("formula_and_floats").with("cause", formula.cause);
+  }
+  return {};
+}
+
+/// The change of a point against another point's old value.
+Answer other_point(const SumLook& look) {
+  if (look.sum_explained([](const Sweep& s) { return s.against_exchanged; })) {
+    return Answer("change_against_the_exchanged_point");
+  }
+  for (int dj = 0; dj < 3; ++dj) {
+    for (int di = 0; di < 3; ++di) {
+      if (di == 1 && dj == 1) continue;
+      // If lanes have the boundary's points, too, these are in the sum.
+      const auto and_sides = [&](const Sweep& s) { return s.against[dj][di] + s.sides[dj]; };
+      if (look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; }) ||
+          (di == 1 && look.sum_explained(and_sides))) {
+        return Answer("change_against_another_point")
+            .with("point", format("(i%+d, j%+d)", di - 1, dj - 1));
+      }
+    }
+  }
+  return {};
+}
+
+/// The change of a point against what stood there in the new field.
+Answer other_field(const SumLook& look) {
+  if (look.sweeps[0].of_nothing > 0 &&
+      look.sum_explained([](const Sweep& s) { return s.of_nothing; })) {
+    return Answer("changes_of_the_sweep_before");
+  }
+  if (look.sweeps.size() < 2 || look.equal(look.sweeps[0].against_hidden, look.sweeps[0].total)) {
+    return {};
+  }
+  return look.sum_explained([](const Sweep& s) { return s.against_hidden; })
+             ? Answer("change_against_the_new_field")
+             : Answer();
+}
+
+/// Of a job: whether the ranks' sums are combined, and not by adding them.
+Answer over_ranks(const SumLook& look) {
+  if (look.ranks < 2 || look.sweeps.size() < 2) return {};
+  const auto of_rank = [&](const Sweep& s, int rank) {
+    return std::accumulate(s.rows.begin() + look.first_row(rank),
+                           s.rows.begin() + look.first_row(rank + 1), 0.0);
+  };
+  // Rank 0 may have the largest one each time.
+  if (look.sum_explained([&](const Sweep& s) { return of_rank(s, 0); })) return {};
+  using Combine = double (*)(double, double);
+  const auto combined = [&](const Sweep& s, double begin, Combine combine) {
+    for (int r = 0; r < look.ranks; ++r) begin = combine(begin, of_rank(s, r));
+    return begin;
+  };
+  const Combine largest = [](double a, double b) { return std::max(a, b); },
+                smallest = [](double a, double b) { return std::min(a, b); },
+                product = [](double a, double b) { return a * b; },
+                roots = [](double a, double b) { return a + sqrt(b); };
+  if (look.sum_explained([&](const Sweep& s) { return combined(s, 0, largest); })) {
+    return Answer("ranks_sums_are_compared").with("which", "largest");
+  }
+  if (look.sum_explained([&](const Sweep& s) { return combined(s, s.total, smallest); })) {
+    return Answer("ranks_sums_are_compared").with("which", "smallest");
+  }
+  if (look.sum_explained([&](const Sweep& s) { return combined(s, 1, product); })) {
+    return Answer("ranks_sums_are_multiplied");
+  }
+  return look.sum_explained([&](const Sweep& s) { return std::pow(combined(s, 0, roots), 2); })
+             ? Answer("each_rank_takes_the_root")
+             : Answer();
+}
+
+// ---- A factor
+
+/// The value of a constant in the program's text: a whole number, or a product of such and of
+/// other constants. 0: it has none.
+long constant_in(const std::string& source, const std::string& name) {
+  std::smatch found;
+  const std::string code = code_only(source);
+  if (!std::regex_search(code, found, std::regex("constexprint" + name + "=([0-9A-Za-z_*]+);"))) {
+    return 0;
+  }
+  long product = 1;
+  std::string factor;
+  for (const char c : found[1].str() + "*") {
+    if (c != '*') {
+      factor += c;
+      continue;
+    }
+    const bool number = !factor.empty() && std::isdigit(static_cast<unsigned char>(factor[0]));
+    product *= number ? std::atol(factor.c_str()) : factor == name ? 0 : constant_in(code, factor);
+    factor.clear();
+  }
+  return product;
+}
+
+/// The points of a rank's rows, by which the sum is divided under the root; "": it is not.
+std::string rows_words(const SumLook& look, double times) {
+  if (look.ranks < 2) return "";
+  const double n = look.n, rows = std::round(n / times);
+  const int fewest = look.n / look.ranks;
+  if (rows >= fewest && rows < n && std::fabs(times - n / rows) <= 1e-7 * times) {
+    return format("under the root the sum is divided by n * %.0f, %s, and not by n * n", rows,
+                  rows <= fewest + 1 ? "the points of one rank's rows"
+                                     : "as of the rows that one rank holds");
+  }
+  for (const int own : {fewest, fewest + 1}) {
+    if (std::fabs(sqrt(times) - n / own) > 1e-7 * n / own) continue;
+    return format(
+        "under the root the sum is divided by %d * %d, and not by n * n: %d is the "
+        "number of one rank's rows",
+        own, own, own);
+  }
+  return "";
+}
+
+/// What the sum is divided by, as its root is 1 / `times` of the right one: "" if that is no number
+/// with a meaning.
+std::string divisor_words(const SumLook& look, double times) {
+  if (const std::string rows = rows_words(look, times); !rows.empty()) return rows;
+  const double whole = std::round(1 / times);
+  if (whole < 2 || whole > 4096 || std::fabs(times - 1 / whole) > 1e-7 / whole) return "";
+  const double root = std::round(sqrt(whole));
+  const bool square = root * root == whole;
+  const double divisor = square ? root : whole;
+  return format("%s by %.0f as well", square ? "it is divided" : "under the root it is divided",
+                divisor) +
+         (look.ranks > 1 && divisor == look.ranks ? ", as many as there are ranks"
+          : divisor == constant_in(look.evidence.source, "kCheckEvery")
+              ? ", the sweeps from one residual to the next. It is that of one sweep"
+              : "");
+}
+
+Answer factor(const SumLook& look) {
+  if (look.sweeps.size() < 2) return {};
+  bool mean = true;
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    mean &= look.equal(look.sweeps[k].found * static_cast<double>(k + 1), look.sweeps[k].right);
+  }
+  if (mean) return Answer("divided_by_the_iteration");
+  const Sweep& first = look.sweeps[0];
+  if (first.found == 1 && look.explained([&](const Sweep& s) { return s.right / first.right; })) {
+    return Answer("divided_by_the_first_residual");
+  }
+  const double factor = first.found / first.right;
+  if (!(factor > 0) || !look.explained([&](const Sweep& s) { return factor * s.right; })) return {};
+  // Right in this run, and wrong in another: a race.
+  if (std::fabs(factor - 1) < 1e-6) return {};
+  const double times = factor * factor, whole = std::round(times), root = std::round(sqrt(whole));
+  const bool square = root * root == whole;
+  if (whole < 2 || whole > 65536 || std::fabs(times - whole) >= std::min(1e-2, 1e-6 * whole)) {
+    return Answer("residual_times_a_factor")
+        .with("factor", format("%.6g", factor))
+        .with("divisor", divisor_words(look, times));
+  }
+  if (look.ranks > 1 && whole == look.ranks) {
+    return Answer("counted_once_per_rank")
+        .with("times", look.ranks)
+        .with("points", divisor_words(look, times));
+  }
+  if (look.ranks > 1 && square && root == look.ranks) {
+    return Answer("multiplied_by_the_ranks").with("times", look.ranks);
+  }
+  return Answer("changes_are_counted_again")
+      .with("times", static_cast<long>(whole))
+      .with("root", square ? format("%.0f", root) : "")
+      .with("all_points", whole >= 1024);
+}
+
+Family make_family() {
+  Family family;
+  for (const Formula& formula : kFormulas) {
+    const auto model = formula.residual;
+    family.push_back(
+        {formula.name,
+         Strength::kModel,
+         kAnyProgram,
+         [model](const Evidence& evidence) {
+           const SumLook* look = evidence.sum();
+           return Answer(look &&
+                         look->explained([&](const Sweep& s) { return model(s, look->n); }));
+         },
+         std::string("the field is right, the residual's formula is not: ") + formula.cause,
+         {"{formula}, and what {sweep} adds up"}});
+  }
+  const Family others = {
+      {"changes_of_the_sweep_before",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_field>,
+       "the field is right, but the residual is that of the two fields before the sweep: the "
+       "changes are added up before they are made",
+       {"the order in {host}: first the sweep, then what subtracts one field from the other"}},
+      {"change_against_the_new_field",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_field>,
+       "the field is right, but the change is taken against what the new field held before the "
+       "sweep, not against the old field",
+       {"{change_line}: value minus the old field's point"}},
+      {"change_against_the_exchanged_point",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_point>,
+       "the field is right, but the change is taken against the old value of point (j, i): its "
+       "index has i and j exchanged",
+       {"{change_line}"}},
+      {"change_against_another_point",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<other_point>,
+       "the field is right, but the change is taken against the old value of point {point}, not of "
+       "the point itself",
+       {"{change_line}"}},
+      {"ranks_sums_are_compared",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<over_ranks>,
+       "the field is right; the residual is not: of the ranks' sums the {which} is taken, and they "
+       "are not added up",
+       {"{sum_over_ranks}"}},
+      {"ranks_sums_are_multiplied",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<over_ranks>,
+       "the field is right; the residual is not: the ranks' sums are multiplied with each other, "
+       "and not added up",
+       {"{sum_over_ranks}"}},
+      {"each_rank_takes_the_root",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<over_ranks>,
+       "the field is right; the residual is not: each rank takes the root of its own sum, and "
+       "these "
+       "roots are added up: first the sums are added, then comes one root",
+       {"{sum_over_ranks}"}},
+      {"divided_by_the_iteration",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
+       "the residual of iteration k is the right one divided by k",
+       {"{formula}"}},
+      {"divided_by_the_first_residual",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
+       "each residual is divided by the first one, so the first is 1",
+       {"{formula}"}},
+      {"counted_once_per_rank",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
+       "every squared change is counted {times} times, and there are as many ranks{?points|; or "
+       "{points}}",
+       {"{sum_over_ranks}: once, of what each rank has of its own rows", "{formula}"}},
+      {"multiplied_by_the_ranks",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
+       "the residual is multiplied by {times}, and there are as many ranks",
+       {"{formula}: the sum over all ranks is that of the whole field"}},
+      {"changes_are_counted_again",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
+       "every squared change is counted {times} times{?root|, or the residual is multiplied by "
+       "{root} behind the root}",
+       {"which threads add to the sum: each change once, and a block's (or a warp's) sum by one "
+        "thread alone; whether {sweep} is launched once a sweep{?all_points|, and each thread goes "
+        "over its own points alone}{?strips|, and no two warps have the same strip}{?shuffles|; "
+        "the "
+        "shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each lane its own value once more}",
+        "{formula}"}},
+      {"residual_times_a_factor",
+       Strength::kModel,
+       kAnyProgram,
+       of_sum<factor>,
+       "the residual is always {factor} times the right one: {?divisor|{divisor}|its divisor, or a "
+       "factor, is another}",
+       {"{formula}, and what {sweep} adds up"}},
+      {"formula_and_floats",
+       Strength::kHarmless,
+       kAnyProgram,
+       of_sum<formula_of_floats>,
+       "the field is right, the residual's formula is not: {cause}. Besides, parts of the sum are "
+       "added up in float: right is double",
+       {"{formula}, and what {sweep} adds up"}},
+  };
+  family.insert(family.end(), others.begin(), others.end());
+  return family;
+}
+
+}  // namespace
+
+const Family kFormulaMistakes = make_family();
+
+}  // namespace validate

@@ -1,0 +1,274 @@
+// Rows and columns that are missing in the sum, or counted several times.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explain/looks/sum_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+constexpr int kWarpSize = 32;
+
+/// Some of the lines along one direction: [first, last], or with a period their remainders.
+struct Part {
+  int period = 0;  // 0: none
+  int first, last;
+  enum Kind { kOnly, kLeftOut, kTwice } kind;
+};
+
+/// Whether each sweep's sum is that of the lines alone, of all others, or of all and these once
+/// more.
+bool is_part(const SumLook& look, const std::vector<double>& lines, Part::Kind kind) {
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    const double total = look.sweeps[k].total;
+    const double expected = kind == Part::kOnly      ? lines[k]
+                            : kind == Part::kLeftOut ? total - lines[k]
+                                                     : total + lines[k];
+    if (!(lines[k] > 0) || !look.is_sum(look.sweeps[k], expected)) return false;
+  }
+  return true;
+}
+
+/// Looks for lines of which the sum consists, which it lacks, or which it holds twice. `sums` are
+/// each sweep's sums along the lines (of a period: of the lines with that remainder).
+bool find_part(const SumLook& look, const std::vector<std::vector<double>>& sums, int begin,
+               int end, Part* part) {
+  for (int first = begin; first <= end; ++first) {
+    std::vector<double> sum(look.sweeps.size(), 0.0);
+    for (int last = first; last <= end; ++last) {
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += sums[k][last];
+      if (first == begin && last == end) continue;  // all of it
+      for (Part::Kind kind : {Part::kOnly, Part::kLeftOut, Part::kTwice}) {
+        if (!is_part(look, sum, kind)) continue;
+        *part = {part->period, first, last, kind};
+        // The fewer are named: "only the last row is there", not "97 rows are left out".
+        if (kind != Part::kLeftOut || 2 * (last - first + 1) <= end - begin + 1) return true;
+        if (first == begin) *part = {part->period, last + 1, end, Part::kOnly};
+        if (last == end) *part = {part->period, begin, first - 1, Part::kOnly};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string lines_words(const Part& part, char letter) {
+  const char* many = letter == 'i' ? "columns" : "rows";
+  const bool one = part.first == part.last;
+  if (part.period == 0 && one) {
+    return format("the %s %c = %d", letter == 'i' ? "column" : "row", letter, part.first);
+  }
+  if (part.period == 0) return format("the %s %c = %d..%d", many, letter, part.first, part.last);
+  return one ? format("the %s with %c %% %d == %d", many, letter, part.period, part.first)
+             : format("the %s with %c %% %d from %d to %d", many, letter, part.period, part.first,
+                      part.last);
+}
+
+/// The rank whose rows alone, all of them, are in the sum; -1: there is none.
+int rank_of(const SumLook& look, const Part& part, char letter) {
+  if (part.kind != Part::kOnly || part.period != 0 || letter != 'j') return -1;
+  for (int r = 0; look.ranks > 1 && r < look.ranks; ++r) {
+    if (part.first == std::max(1, look.first_row(r)) &&
+        part.last == std::min(look.n - 1, look.first_row(r + 1)) - 1) {
+      return r;
+    }
+  }
+  return -1;
+}
+
+Answer describe_part(const SumLook& look, const Part& part, char letter) {
+  const int rank = rank_of(look, part, letter);
+  const bool one = part.period == 0 && part.first == part.last;
+  // Whose part it is: a lane's, a warp's, or whole rows.
+  const char* of = !look.has(kKernels)                                       ? "loops"
+                   : look.has(kStrips) && letter == 'i' && part.period == 4  ? "lane"
+                   : letter == 'i' && (part.period > 0 || look.has(kStrips)) ? "lanes"
+                   : part.period > 0                                         ? "warps"
+                   : look.has(kStoredParts)                                  ? "stored"
+                                                                             : "threads";
+  Answer answer(rank >= 0                     ? "sum_of_one_rank"
+                : part.kind == Part::kTwice   ? "lines_are_counted_twice"
+                : part.kind == Part::kLeftOut ? "lines_are_left_out_of_the_sum"
+                                              : "only_some_lines_are_in_the_sum");
+  answer.with("lines", lines_words(part, letter)).with("are", one ? "is" : "are").with(of, true);
+  if (rank >= 0) answer.with("rank", rank);
+  return answer.with("periodic", part.period > 0);
+}
+
+Answer lines(const SumLook& look) {
+  std::vector<int> periods = {0, 2, 4, 8, 16, 32, 64, 128, 256};
+  for (int period = 3; period < 40; ++period) {
+    if ((period & (period - 1)) != 0) periods.push_back(period);
+  }
+  for (int period : periods) {
+    if (2 * period > look.n) continue;
+    for (char letter : {'j', 'i'}) {
+      std::vector<std::vector<double>> sums;
+      for (const Sweep& sweep : look.sweeps) {
+        const std::vector<double>& all = letter == 'i' ? sweep.columns : sweep.rows;
+        sums.emplace_back(period == 0 ? all.size() : period, 0.0);
+        for (std::size_t k = 0; k < all.size(); ++k) sums.back()[k % sums.back().size()] += all[k];
+      }
+      Part part;
+      part.period = period;
+      const int begin = period == 0 ? 1 : 0, end = period == 0 ? look.n - 2 : period - 1;
+      if (find_part(look, sums, begin, end, &part)) return describe_part(look, part, letter);
+    }
+  }
+  return {};
+}
+
+/// Some lanes of each warp have their own part several times: they ask a lane that is not there, or
+/// beyond the shuffle's width, and get their own value.
+Answer some_lanes(const SumLook& look) {
+  for (const auto& [first, last] : {std::pair{0, 0}, {31, 31}, {0, 1}, {0, 3}, {0, 7}, {0, 15}}) {
+    for (int times = 2; times <= kWarpSize; times *= 2) {
+      const bool fits = look.sum_explained([&, first = first, last = last](const Sweep& s) {
+        double sum = 0;
+        for (int i = 0; i < look.n; ++i) {
+          if (i % kWarpSize >= first && i % kWarpSize <= last) sum += s.columns[i];
+        }
+        return times * sum;
+      });
+      if (!fits) continue;
+      return Answer("only_some_lanes_are_in_the_sum")
+          .with("lanes", first == last ? format("lane %d of each warp is", first)
+                                       : format("lanes %d to %d of each warp are", first, last))
+          .with("columns", first == last ? format("i %% %d == %d", kWarpSize, first)
+                                         : format("i %% %d up to %d", kWarpSize, last))
+          .with("times", times);
+    }
+  }
+  return {};
+}
+
+/// The parts that `ask` finds, unless which ones they are is a matter of who comes last.
+template <Answer (*ask)(const SumLook&)>
+Answer unless_lost(const SumLook& look) {
+  Answer answer = ask(look);
+  if (!answer.known() || !look.another_run_differs()) return answer;
+  const Answer lost = lost_additions(look.evidence);
+  if (lost.known()) return lost;
+  return answer.with("race", true)
+      .with("race_of_streams", look.has(kStreams) && look.evidence.finding.kind != Finding::kRace)
+      .with("race_of_threads", !look.has(kStreams) || look.evidence.finding.kind == Finding::kRace);
+}
+
+/// Threads that add their own sum so far for each of their points, and not once at the end: the
+/// first of a thread's points counts as often as it has points. Or only the last one counts.
+Answer running_sums(const SumLook& look) {
+  const int n = look.n;
+  for (const char letter : {'i', 'j'}) {
+    for (const int block : {n, 32, 16, 8, 4, 64, 128}) {
+      for (const int stride : {1, 4, 8, 2, 16}) {
+        if (stride >= block) continue;
+        // Of each line: how many points its thread still has, this one included.
+        std::vector<int> left(n, 0);
+        for (int k = n - 2; k >= 1; --k) {
+          const int next = k + stride;
+          left[k] = 1 + (next < n - 1 && next / block == k / block ? left[next] : 0);
+        }
+        const auto weighted = [&](auto weight) {
+          return [&, weight](const Sweep& s) {
+            double sum = 0;
+            for (int k = 1; k < n - 1; ++k) {
+              sum += weight(left[k]) * (letter == 'i' ? s.columns[k] : s.rows[k]);
+            }
+            return sum;
+          };
+        };
+        if (look.sum_explained(weighted([](int points) { return points == 1 ? 1 : 0; }))) {
+          return Answer("only_a_threads_last_point");
+        }
+        if (look.sum_explained(weighted([](int points) { return points; }))) {
+          return Answer("running_sum_is_added");
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<std::string> kWhoseLines = {
+    "{?race_of_streams|the stream in which the parts of the sum are added up, over the ranks, too: "
+    "what it waits for (cudaStreamWaitEvent) before it reads what another stream has added}",
+    "{?race_of_threads|each place that several threads add to, in shared memory too: atomicAdd, or "
+    "a place for each thread; and whether one is set to 0 while others add to it already}",
+    "{?!race|{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and "
+    "where "
+    "it is added to}{?lane|what a lane adds to its own sum: the changes of all four of its "
+    "points}{?lanes|how the lanes of a warp (threadIdx.x) bring in their part: {?shuffles|a "
+    "shuffle's offsets are 16, 8, 4, 2, 1|a sum over threads that halves its distance goes on down "
+    "to 1}}{?warps|how the warps of a block (threadIdx.y) bring in their part{?!block_sum|{"
+    "?!shuffles| (a sum over threads that halves its distance begins with half of the block's)}}, "
+    "and a thread all of its points: its own sum is 0 before the first of them}{?stored|{"
+    "stored_parts}}{?threads|{who_adds}{?block_sum or shuffles|; also those without a point must "
+    "reach the reduction}}}"};
+const Family kPartMistakes = {
+    {"only_some_lanes_are_in_the_sum",
+     Strength::kModel,
+     with(kShuffles),
+     of_sum<unless_lost<some_lanes>>,
+     "only {lanes} in the sum (the columns with {columns}), {times} times: a shuffle that asks a "
+     "lane that is not there, or one beyond its width, gives a lane its own value{?race|. Another "
+     "run has other parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1],
+      "{?!race|the shuffles: __shfl_down_sync brings the sum to lane 0, __shfl_up_sync to lane 31; "
+      "their width (32, if none is given), their offsets (16, 8, 4, 2, 1); and which lane adds "
+      "it}"}},
+    {"sum_of_one_rank",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<unless_lost<lines>>,
+     "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere{?race|. "
+     "Another run has other parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1], "{?!race|{sum_over_ranks}}"}},
+    {"lines_are_counted_twice",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<unless_lost<lines>>,
+     "{lines} {are} in the sum twice; the field is right everywhere{?race|. Another run has other "
+     "parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1],
+      "{?!race|which points the threads (or loops) of {sweep} have: some are computed twice, by "
+      "two "
+      "threads or by one}",
+      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: the first alone "
+      "(threadIdx.x == 0 && threadIdx.y == 0); others hold parts of it}}}"}},
+    {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "{lines} {are} left out of the sum; the field is right everywhere{?race|. Another run has "
+     "other parts: a race}",
+     kWhoseLines},
+    {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "only {lines} {are} in the sum; the field is right everywhere{?race|. Another run has other "
+     "parts: a race}",
+     kWhoseLines},
+    {"only_a_threads_last_point",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<running_sums>,
+     "of each thread's points only the last one is in the sum",
+     {"what a thread does with each change in {sweep}: += to a sum of its own, which is 0 before "
+      "the first of its points"}},
+    {"running_sum_is_added",
+     Strength::kShape,
+     kAnyProgram,
+     of_sum<running_sums>,
+     "what a thread has summed up so far is added for each of its points, so the first ones count "
+     "several times",
+     {"where a thread's own sum is added to the sum of all in {sweep}: once, behind the loop over "
+      "its points"}},
+};
+
+}  // namespace validate

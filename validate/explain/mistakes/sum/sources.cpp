@@ -1,0 +1,123 @@
+// What the program's text shows of a sum.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "explain/looks/sum_look.h"
+#include "explain/mistakes/families.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+bool is_fill(const Queued& work) {
+  return !work.launch && work.call.find("Memset") != std::string::npos && !work.arguments.empty();
+}
+
+bool is_copy_to_host(const Queued& work) {
+  return !work.launch && work.call.find("Memcpy") != std::string::npos &&
+         work.arguments.size() > 3 && work.arguments[3] == "cudaMemcpyDeviceToHost";
+}
+
+bool adds_to(const Queued& work, const std::string& sum) {
+  return work.launch && std::count(work.arguments.begin(), work.arguments.end(), sum) > 0;
+}
+
+std::string named_stream(const Queued& work) {
+  return work.stream.empty() ? "the default stream" : "the stream " + work.stream;
+}
+
+}  // namespace
+
+Answer half_a_sum(const Evidence& evidence) {
+  const std::string code = code_only(evidence.source);
+  for (const Queued& work : queued_in(evidence.source)) {
+    const bool fill = work.call.find("Memset") != std::string::npos;
+    if (work.launch || work.arguments.size() < 3 || work.arguments[2] != "sizeof(float)") continue;
+    const std::string& sum = work.arguments[fill ? 0 : 1];
+    if (code.find("float*" + sum) != std::string::npos) continue;
+    return Answer("four_bytes_of_the_sum")
+        .with("line", work.line)
+        .with("does", fill ? "sets" : "copies")
+        .with("sum", sum)
+        .with("field_is_right", evidence.sum() != nullptr);
+  }
+  return {};
+}
+
+Answer sum_in_two_streams(const Evidence& evidence) {
+  const std::vector<Queued> all = queued_in(evidence.source);
+  const bool default_waits = evidence.source.find("NonBlocking") == std::string::npos;
+  for (const Queued& other : all) {
+    if (other.launch || other.arguments.size() < 3) continue;
+    const bool fill = other.call.find("Memset") != std::string::npos;
+    const std::string& memory = other.arguments[fill ? 0 : 1];
+    for (const Queued& launch : all) {
+      if (launch.stream == other.stream || !adds_to(launch, memory)) continue;
+      if (default_waits && (launch.stream.empty() || other.stream.empty())) continue;
+      return Answer("sum_in_two_streams")
+          .with("line", other.line)
+          .with("does", fill ? "fills" : "copies")
+          .with("sum", memory)
+          .with("stream", named_stream(other))
+          .with("launch", launch.line)
+          .with("other_stream", named_stream(launch));
+    }
+  }
+  return {};
+}
+
+Answer order_of_sum(const Evidence& evidence) {
+  const std::vector<Queued> all = queued_in(evidence.source);
+  const std::vector<std::string> lines = code_lines(evidence.source);
+  const auto one_function = [&](const Queued& from, const Queued& to) {
+    for (int k = from.line; k < to.line - 1; ++k) {
+      if (lines[k].rfind('}', 0) == 0) return false;
+    }
+    return true;
+  };
+  const auto answer = [](const char* rule, const Queued& first, const Queued& second,
+                         const std::string& sum) {
+    return Answer(rule).with("line", first.line).with("other", second.line).with("sum", sum);
+  };
+  for (std::size_t k = 0; k + 1 < all.size(); ++k) {
+    const Queued &first = all[k], &second = all[k + 1];
+    if (second.line <= first.line || !one_function(first, second)) continue;
+    const bool of_kernels =
+        is_fill(first) && std::any_of(all.begin(), all.begin() + k, [](const Queued& work) {
+          return work.launch && work.arguments.size() > 2;
+        });
+    // A launch that comes right after the two is what comes too late, and not the copy.
+    const bool launched_after = k + 2 < all.size() && all[k + 2].line > second.line &&
+                                one_function(second, all[k + 2]) &&
+                                adds_to(all[k + 2], first.arguments[0]);
+    if (of_kernels && !launched_after && is_copy_to_host(second) &&
+        second.arguments[1] == first.arguments[0]) {
+      return answer("sum_is_set_back_before_its_copy", first, second, first.arguments[0]);
+    }
+    const bool nothing_before =
+        k == 0 || all[k - 1].line > first.line || !one_function(all[k - 1], first);
+    if (is_copy_to_host(first) && adds_to(second, first.arguments[1]) &&
+        (nothing_before || is_fill(all[k - 1]))) {
+      return answer("sum_is_copied_before_the_launch", first, second, first.arguments[1]);
+    }
+    if (is_fill(second) && adds_to(first, second.arguments[0]) && nothing_before) {
+      return answer("sum_is_set_back_after_the_launch", second, first, second.arguments[0]);
+    }
+  }
+  return {};
+}
+
+Answer lost_local(const Evidence& evidence) {
+  const LostLocal lost = lost_local_in(evidence.source);
+  if (lost.name.empty()) return {};
+  return Answer("address_of_a_local_variable")
+      .with("line", lost.line)
+      .with("name", lost.name)
+      .with("function", lost.function)
+      .with("captured", lost.captured)
+      .with("field_is_right", evidence.sum() != nullptr);
+}
+
+}  // namespace validate

@@ -1,0 +1,416 @@
+// Residuals of a right field that are no numbers, do not change as they should, or begin with
+// something else than 0.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "explain/looks/sum_look.h"
+#include "explain/mistakes/families.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// Whether the numbers have nothing to do with the right ones: far too large or too small, and each
+/// by another factor; or so small that they are no sum of changes.
+bool is_wild(const SumLook& look) {
+  constexpr double kFar = 1e6, kNoSum = 1e-60;
+  double least = INFINITY, most = 0;
+  bool far = false, tiny = true, any = false;
+  for (const Sweep& sweep : look.sweeps) {
+    tiny &= sweep.found < kNoSum * sweep.right;
+    any |= sweep.found > 0;
+    if (!(sweep.found > 0) || !(sweep.right > 0)) continue;
+    const double factor = sweep.found / sweep.right;
+    far |= factor > kFar || factor < 1 / kFar;
+    least = std::min(least, factor);
+    most = std::max(most, factor);
+  }
+  return any && (tiny || (far && most > kFar * least && std::isfinite(most)));
+}
+
+bool any_is_none(const SumLook& look) {
+  return std::any_of(look.sweeps.begin(), look.sweeps.end(),
+                     [](const Sweep& s) { return std::isnan(s.found); });
+}
+
+/// A copy, or a fill, of four bytes of the sum: the numbers may then be anything.
+Answer four_bytes(const SumLook& look) {
+  const bool unwritten = look.evidence.finding.kind == Finding::kUnwritten;
+  return any_is_none(look) || is_wild(look) || unwritten ? half_a_sum(look.evidence) : Answer();
+}
+
+Answer lost_address(const SumLook& look) { return lost_local(look.evidence); }
+
+Answer some_bytes(const SumLook& look) {
+  return is_wild(look)
+             ? Answer("some_bytes_of_a_sum").with("found", format("%.2g", look.sweeps[0].found))
+             : Answer();
+}
+
+Answer infinite(const SumLook& look) {
+  return Answer(std::all_of(look.sweeps.begin(), look.sweeps.end(),
+                            [](const Sweep& s) { return std::isinf(s.found); }));
+}
+
+Answer not_a_number(const SumLook& look) {
+  constexpr std::size_t kMostLooks = 2;
+  if (!any_is_none(look)) return {};
+  // A sum that nothing set would have been found: it is the host that reads nothing.
+  const bool all_set = look.evidence.patient.watched && !look.evidence.finding.known();
+  const bool late = look.has(kLateSum), adds = look.has(kBlockSum);
+  const bool wait_first = all_set || !look.has(kWaitsForEvents);
+  // The likeliest first.
+  std::vector<const char*> looks;
+  if (late && wait_first) looks.push_back("wait");
+  if (adds && all_set) looks.push_back("adds");
+  looks.push_back("set");
+  if (late && !wait_first) looks.push_back("wait");
+  if (adds && !all_set) looks.push_back("adds");
+  if (look.has(kPitch)) looks.push_back("padding");
+  looks.push_back("formula");
+  looks.resize(kMostLooks);
+  return Answer("residual_is_no_number")
+      .with(std::string("first_") + looks[0], true)
+      .with(std::string("then_") + looks[1], true);
+}
+
+/// If the right residual is 0, all that is found is what the sum began with.
+Answer nothing_changes(const SumLook& look) {
+  const bool all = std::all_of(look.sweeps.begin(), look.sweeps.end(),
+                               [](const Sweep& s) { return s.right == 0 && s.found > 0; });
+  return all ? Answer("sum_of_nothing").with("found", format("%.3g", look.sweeps[0].found))
+             : Answer();
+}
+
+/// Residuals that are the one before once more, and right ones between them: they are not computed
+/// (or not fetched) anew in each iteration.
+Answer repeated(const SumLook& look) {
+  std::vector<std::string> repeated;
+  std::size_t right = 0;
+  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
+    const bool again = k > 0 && look.sweeps[k].found == look.sweeps[k - 1].found;
+    if (again) repeated.push_back(format("%zu", k + 1));
+    right += !again && look.equal(look.sweeps[k].found, look.sweeps[k].right);
+    if (!again && !look.equal(look.sweeps[k].found, look.sweeps[k].right)) return {};
+  }
+  if (repeated.empty() || right < 2) return {};
+  const bool many = repeated.size() > 4;
+  if (many) repeated.resize(4);
+  return Answer("residual_is_said_twice")
+      .with("which", join(repeated, "and") + (many ? " (and others)" : ""));
+}
+
+/// Residuals that are always the same, or another iteration's.
+Answer same_or_late(const SumLook& look) {
+  const std::size_t count = look.sweeps.size();
+  const double first = look.sweeps[0].found;
+  if (look.explained([](const Sweep&) { return 0.0; })) {
+    for (Answer order : {sum_in_two_streams(look.evidence), order_of_sum(look.evidence)}) {
+      if (order.known()) return order.with("zero", true);
+    }
+    return Answer("residuals_are_zero");
+  }
+  if (count > 1 && look.explained([&](const Sweep&) { return first; })) {
+    return Answer("residual_never_changes").with("one", first == 1);
+  }
+  if (const Answer twice = repeated(look); twice.known()) return twice;
+  // Each iteration says the one before; the first has none to say.
+  bool late = count > 1, early = count > 2;
+  for (std::size_t k = 1; k < count; ++k) {
+    late &= look.equal(look.sweeps[k].found, look.sweeps[k - 1].right);
+    early &= look.equal(look.sweeps[k - 1].found, look.sweeps[k].right);
+  }
+  return late    ? Answer("residual_of_the_iteration_before")
+         : early ? Answer("residual_of_the_iteration_after")
+                 : Answer();
+}
+
+/// A sum that is too large by the same number in each iteration: it did not begin with 0.
+Answer offset(const SumLook& look) {
+  for (const bool running : {false, true}) {
+    double least = INFINITY, most = -INFINITY, before = 0, largest = 0;
+    for (const Sweep& sweep : look.sweeps) {
+      before = running ? before + sweep.total : sweep.total;
+      const double offset = sweep.found_sum(look.n) - before;
+      least = std::min(least, offset);
+      most = std::max(most, offset);
+      largest = std::max(largest, before);
+    }
+    // As exact as the residuals' digits.
+    if (!std::isfinite(most) || !(least > 1e-8 * largest) || most - least > 1e-11 * largest)
+      continue;
+    return Answer("sum_begins_with_something")
+        .with("offset", format("%.6g", most))
+        .with("running", running);
+  }
+  return {};
+}
+
+Answer running(const SumLook& look) {
+  if (look.sweeps.size() < 2) return {};
+  // Two sums that take turns; in each the sum over all ranks stays, or only the rank's own part.
+  for (const int ranks : {1, std::max(1, look.ranks)}) {
+    double before = 0, other = 0;
+    if (look.sweeps.size() > 2 && look.sum_explained([&](const Sweep& s) {
+          std::swap(before, other);
+          return before = ranks * before + s.total;
+        })) {
+      return Answer("two_sums_are_never_set_back");
+    }
+  }
+  if (const Answer begins = offset(look); begins.known()) return begins;
+  double before = 0;
+  return look.sum_explained([&](const Sweep& s) { return before += s.total; })
+             ? Answer("sum_is_never_set_back")
+             : Answer();
+}
+
+/// Whether the first ones are right, and what comes later is not.
+Answer only_later_ones(const SumLook& look) {
+  const auto is_right = [](const Sweep& s) { return std::fabs(s.found / s.right - 1) <= 1e-6; };
+  const auto wrong = std::find_if_not(look.sweeps.begin(), look.sweeps.end(), is_right);
+  const auto right = static_cast<int>(wrong - look.sweeps.begin());
+  if (right == 0) return {};
+  return Answer("first_residuals_are_right")
+      .with("first",
+            right == 1 ? "is the first residual" : format("are the first %d residuals", right))
+      .with("rest", wrong == look.sweeps.end() ? "a later one is not"
+                                               : format("that of iteration %d is not", right + 1))
+      .with("zero",
+            wrong != look.sweeps.end() && std::all_of(wrong, look.sweeps.end(),
+                                                      [](const Sweep& s) { return s.found == 0; })
+                ? format("%d", right + 1)
+                : "");
+}
+
+Answer too_little_or_too_much(const SumLook& look) {
+  const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
+  if (!std::isfinite(part)) return {};
+  return Answer(part < 1 ? "sum_is_too_small" : "sum_is_too_large")
+      .with("part", format(part < 1 ? "%.3g" : "%.4g", part))
+      .with("ranks", look.ranks > 1);
+}
+
+}  // namespace
+
+const char* const kSumOfEachPoint =
+    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change "
+    "once{?block_sum|, each block's sum added by the first of its threads, which alone has "
+    "it|{?shuffles|, each warp's sum added by one lane}}";
+const char* const kWait =
+    "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for "
+    "an event that was recorded behind that copy; and that it reads the place where that copy puts "
+    "it: the sum of this pass, not another's";
+const char* const kAdds =
+    "who adds the block's sum: the first thread alone has it from cub::BlockReduce, the others "
+    "have nothing";
+const char* const kSet =
+    "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; a thread's own "
+    "sum, and one in shared memory, too: what nobody has set may be anything";
+
+namespace {
+/// A look that is told if the answer says so.
+std::string only_if(const std::string& flag, const char* words) {
+  return "{?" + flag + "|" + words + "}";
+}
+}  // namespace
+
+const Family kSumMistakes = {
+    {"address_of_a_local_variable",
+     Strength::kForbidden,
+     kAnyProgram,
+     of_sum<lost_address>,
+     "{?field_is_right|the field is right; the residual is not: }at line {line} the address of "
+     "{name} is {?captured|kept for later (work that is captured as a graph keeps it)|given to a "
+     "copy that nothing waits for}; that variable is gone when {function} has returned, and what "
+     "is "
+     "written there later damages other variables, or is lost",
+     {"memory for it that lives as long as the work that writes it: cudaMallocHost, say"}},
+    {"four_bytes_of_the_sum",
+     Strength::kForbidden,
+     kAnyProgram,
+     of_sum<four_bytes>,
+     "{?field_is_right|the field is right; the residual is not: }line {line} {does} 4 bytes of "
+     "{sum}, as many as a float has; a double has 8",
+     {"the number of bytes at line {line}: sizeof(double); a copy has a double at both ends"}},
+    {"some_bytes_of_a_sum",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<some_bytes>,
+     "the field is right, and the residual is a number like {found}: no sum of changes, but some "
+     "bytes of one, or what stood in memory before",
+     {"how the sum reaches the host: cudaMemcpy(&host_sum, sum, sizeof(double), "
+      "cudaMemcpyDeviceToHost), the destination first, and all 8 bytes of a double",
+      "whether all that add to the sum, and all that read it, take it for a double"}},
+    {"residual_is_infinite",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<infinite>,
+     "the residual is infinite, though the field is right: it is divided by 0, or the residual of "
+     "before, which begins at infinity, is a part of it",
+     {"{formula}, and what {sweep} adds up"}},
+    {"residual_is_no_number",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_sum<not_a_number>,
+     "the residual is not a number, though the field is right: either something that is added to "
+     "the sum is none, or the sum itself was never set to 0, or the formula makes one of it",
+     {only_if("first_wait", kWait), only_if("first_adds", kAdds), only_if("first_set", kSet),
+      only_if("then_wait", kWait), only_if("then_adds", kAdds), only_if("then_set", kSet),
+      "{?then_padding|the padding of the rows: whether initialize_field writes it, or the sum "
+      "leaves "
+      "it out}",
+      "{?then_formula|{formula}: no root of less than 0, no 0 / 0, and no product of whole numbers "
+      "that is too large for an int}"}},
+    {"sum_of_nothing",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<nothing_changes>,
+     "no point changes here, so every residual is 0; found is {found}: the sum does not begin with "
+     "0",
+     {"where each sum begins, that of all and a thread's own: it is set to 0.0 (cudaMemset sets "
+      "single bytes, and only 0 makes a 0.0 of 8 of them)"}},
+    {"sum_in_two_streams",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} {does} {sum} in {stream}, line {launch} launches "
+     "the "
+     "kernel that adds to it in {other_stream}: nothing says which of the two comes first",
+     {"the stream at line {line} and the one at line {launch}: the same for both; or an event that "
+      "the second one waits for (cudaStreamWaitEvent)"}},
+    {"sum_is_set_back_before_its_copy",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} sets {sum} back before line {other} copies it to "
+     "the "
+     "host",
+     {"the order: first the copy at line {other}, then the fill"}},
+    {"sum_is_copied_before_the_launch",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} copies {sum} to the host before line {other} "
+     "launches "
+     "the kernel that adds to it",
+     {"the order: first the launch at line {other}, then the copy"}},
+    {"sum_is_set_back_after_the_launch",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} sets {sum} back when the kernel of line {other} has "
+     "added to it, and before the host reads it",
+     {"the order: first the fill at line {line}, then the launch"}},
+    {"residuals_are_zero",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "every residual is 0, though the field changes. Either the change is taken when the new value "
+     "has replaced the old one, or the sum stays 0 (nothing is added, or to a copy of it), or the "
+     "host reads it before the kernel has added to it or after it was set back, or the formula "
+     "makes 0 of it{?check_kernel|. Or nothing was ever added to the sum}",
+     {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: "
+      "for "
+      "the last sweep before each check (with --check-every 1 for each)}",
+      "{?!strips|{change_line}: value minus the old field's point}",
+      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; "
+      "what the host reads of it when the sweep has ended; and {formula}: a whole number divided "
+      "by "
+      "a whole number loses what is behind the point",
+      "{?strips|{change_line}: value minus the old field's point}"}},
+    {"residual_never_changes",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "every iteration says the same residual, though the field changes",
+     {"where residual is computed anew in the loop of main, and from what",
+      "{?one|{formula}: 1 / 2 between integers is 0, and any number to the power of 0 is 1}"}},
+    {"residual_is_said_twice",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "the residual of iteration {which} is that of the iteration before once more, in every digit: "
+     "there it is not computed, or not fetched, anew",
+     {"what stands around the line that computes the residual: whether it is done in each "
+      "iteration{?late_sum|; and whether the place on the host that is read is the one that this "
+      "sum was copied to}"}},
+    {"residual_of_the_iteration_before",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "each iteration says the residual of the one before",
+     {"the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and "
+      "in {host}: first the sweep, then what adds up its changes or copies them"}},
+    {"residual_of_the_iteration_after",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<same_or_late>,
+     "each iteration says the residual of the one after it",
+     {"{?late_sum|whose sum is read in the loop of main: that of the pass before, not that of the "
+      "pass that was launched last; and which number of sweeps it is recorded with|the order in "
+      "the "
+      "loop of main: sweep, residual, then run.record(++iteration, residual), which iteration "
+      "begins "
+      "at 0}"}},
+    {"two_sums_are_never_set_back",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<running>,
+     "there are two sums, which take turns, and each still holds what it held the last time",
+     {"where a sum is set to 0 for its next turn: behind the copy that takes it to the host, in "
+      "the "
+      "same stream"}},
+    {"sum_begins_with_something",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<running>,
+     "each sum of squared changes is too large by the same {offset}: it does not begin with "
+     "0{?running|, and is never set back}",
+     {"{host}: the sum is set to 0, all of it, before each sweep"}},
+    {"sum_is_never_set_back",
+     Strength::kModel,
+     kAnyProgram,
+     of_sum<running>,
+     "the sum is never set back: each residual holds those of all iterations before",
+     {"{host}: the sum is set to 0 before each sweep"}},
+    {"first_residuals_are_right",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_sum<only_later_ones>,
+     "the field is right, and so {first}; {rest}{?zero|: from iteration {zero} on they are 0}",
+     {"{?zero|what the first sweep leaves behind that the next one needs as it was: a counter of "
+      "blocks that are done is set back to 0, say, by the last of them|{?late_sum|whether the host "
+      "waits for the copy of a sum before it reads it, for each sum, that of the last check, too: "
+      "an event that was recorded behind the copy; and whether each pass under way has a place of "
+      "its own for it on the host|what a sum holds before the points of a sweep are added to it, "
+      "each time}}"}},
+    {"sum_is_too_small",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_sum<too_little_or_too_much>,
+     "the field is right, and the sum of the squared changes too small ({part} of it in iteration "
+     "1). Either some points do not get into it, or something else is added up, or what follows is "
+     "another formula",
+     {std::string(kSumOfEachPoint) +
+          "{?streams|; and whether all launches of a pass add to it, the "
+          "ends' and the rest's}",
+      "{?stored_parts|{stored_parts}}"}},
+    {"sum_is_too_large",
+     Strength::kSymptom,
+     kAnyProgram,
+     of_sum<too_little_or_too_much>,
+     "the field is right, and the sum of the squared changes too large ({part} times what it "
+     "should "
+     "be in iteration 1). Either some are added more than once, or something else is added up, or "
+     "what follows is another formula",
+     {kSumOfEachPoint,
+      "{?strips|the points that are in the sum: those alone that the warp stores, and none of the "
+      "rows' padding{?ranks|; of a rank its own rows, and none of its halo, which are a "
+      "neighbour's}}"}},
+};
+
+}  // namespace validate

@@ -1,0 +1,321 @@
+#include "explain/words.h"
+
+#include <algorithm>
+#include <cctype>
+#include <climits>
+#include <cstring>
+
+#include "explain/diagnosis.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+constexpr int kLast = INT_MAX;
+
+const std::vector<TraitRow> kRows = {
+    {kKernels, "kernels", 4, kLast, "__global__", TraitRow::kEither},
+    {kCopyKernel, "copy_kernel", 5, 9, "copy_field_kernel", TraitRow::kStep},
+    {kBlockSum, "block_sum", 8, 12, "BlockReduce", TraitRow::kFile},
+    {kTile, "tile", 9, 11, "tile*", TraitRow::kFile},
+    {kSwaps, "swaps", 10, kLast, "swap", TraitRow::kStep},
+    {kChecks, "checks", 11, kLast, "check_every", TraitRow::kEither},
+    {kCheckKernel, "check_kernel", 11, 11, "kCheck", TraitRow::kFile},
+    {kGraph, "graph", 11, 11, "cudaGraphLaunch", TraitRow::kFile},
+    {kShuffles, "shuffles", 12, kLast, "__shfl*", TraitRow::kFile},
+    {kPitch, "pitch", 12, kLast, "pitch*", TraitRow::kFile},
+    {kPasses, "passes", 13, kLast, "level*", TraitRow::kFile},
+    {kRing, "ring", 13, kLast, "ring*", TraitRow::kFile},
+    {kSlabs, "slabs", 14, kLast, "held_begin", TraitRow::kFile},
+    {kOpenGroup, "open_group", 14, kLast, "ncclGroupStart", TraitRow::kFile},
+    {kStreams, "streams", 15, kLast, "cudaStreamWaitEvent", TraitRow::kFile},
+    {kBlockConstant, "block_constant", 4, 11, "kBlockX", TraitRow::kFile},
+    {kMemcpy, "memcpy", 8, kLast, "cudaMemcpy*", TraitRow::kFile},
+    {kHostMemcpy, "host_memcpy", 1, 0, "memcpy", TraitRow::kFile},
+    {kDeviceReduce, "device_reduce", 1, 0, "DeviceReduce", TraitRow::kFile},
+};
+
+std::string lower(const std::string& name) {
+  std::string result;
+  for (char c : name) result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+}  // namespace
+
+const std::vector<TraitRow>& trait_rows() { return kRows; }
+
+bool holds_evidence(const std::set<std::string>& names, const char* evidence) {
+  const std::string text = evidence;
+  if (text.back() != '*') return names.count(text) > 0;
+  const std::string begin = lower(text.substr(0, text.size() - 1));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const std::string low = lower(name);
+    return low.rfind(begin, 0) == 0 || low.rfind("k" + begin, 0) == 0;
+  });
+}
+
+Words::Words(const Patient& patient)
+    : step_(patient.step), names_(patient.names), source_(patient.source) {
+  const bool file = !names_.empty();
+  for (const TraitRow& row : kRows) {
+    const bool of_step = step_ >= row.from && step_ <= row.until;
+    const bool in_file = file && holds_evidence(names_, row.evidence);
+    const bool is = row.how == TraitRow::kStep     ? of_step
+                    : row.how == TraitRow::kEither ? of_step || in_file
+                    : file                         ? in_file
+                                                   : of_step;
+    if (is) traits_ |= row.trait;
+  }
+  // A file of a late step that still has a tile is none of strips, and the other way round.
+  const bool tile_in_file = file && has(kTile);
+  traits_ &= ~(kTile | kStrips);
+  if (step_ >= 12 && !tile_in_file) {
+    traits_ |= kStrips;
+  } else {
+    if (step_ >= 9) traits_ |= kTile;
+    traits_ &= ~(kPasses | kRing);
+    if (!file) traits_ &= ~kShuffles;
+  }
+  if (has(kDeviceReduce) || (file && !holds_evidence(names_, "atomic*"))) traits_ |= kStoredParts;
+  if (!file || names_.count("cudaEventSynchronize")) traits_ |= kWaitsForEvents;
+  if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
+  if (has_name("wait_for", step_ == 11)) traits_ |= kWaitFor;
+  if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;
+  if (!file) traits_ &= ~kMemcpy;
+  if (!file && has(kStrips)) traits_ &= ~kBlockConstant;
+  if (!file && !has(kStrips)) traits_ |= kBlockConstant;
+}
+
+bool Words::has(const std::string& name, bool* known) const {
+  static const std::vector<std::pair<std::string, Trait>> kFurther = {
+      {"strips", kStrips},
+      {"stored_parts", kStoredParts},
+      {"events", kWaitsForEvents},
+      {"late_sum", kLateSum},
+      {"wait_for", kWaitFor}};
+  for (const TraitRow& row : kRows) {
+    if (name == row.name) return has(row.trait);
+  }
+  for (const auto& [further, trait] : kFurther) {
+    if (name == further) return has(trait);
+  }
+  *known = false;
+  return false;
+}
+
+bool Words::has_name(const std::string& name, bool guess) const {
+  return names_.empty() ? guess : names_.count(name) > 0;
+}
+
+bool Words::has_line(const std::string& code) const {
+  return source_.empty() || code_only(source_).find(code_only(code)) != std::string::npos;
+}
+
+std::string Words::kernel(bool copies) const {
+  std::string found;
+  for (const std::string& name : kernels_in(source_)) {
+    bool other = false, copy = false;
+    for (const char* part : {"init", "start", "fill", "sum", "reduc", "residual", "norm", "zero"}) {
+      other |= name.find(part) != std::string::npos;
+    }
+    for (const char* part : {"copy", "swap", "update_old"}) {
+      copy |= name.find(part) != std::string::npos;
+    }
+    if (other || copy != copies) continue;
+    if (!found.empty()) return "";
+    found = name;
+  }
+  return found;
+}
+
+std::string Words::sweep() const {
+  if (!has(kKernels)) return has_name("jacobi_sweep", true) ? "jacobi_sweep" : "the sweep";
+  const std::string usual =
+      has_name("jacobi_pass_kernel", has(kPasses)) ? "jacobi_pass_kernel" : "jacobi_sweep_kernel";
+  if (has_name(usual, true)) return usual;
+  const std::string own = kernel(false);
+  return own.empty() ? "the sweep" : own;
+}
+
+std::string Words::copy() const {
+  if (has(kCopyKernel) && has_name("copy_field_kernel", true)) return "copy_field_kernel";
+  const std::string own = has(kCopyKernel) ? kernel(true) : "";
+  return own.empty() ? "copy_field" : own;
+}
+
+std::string Words::host() const {
+  const std::string usual = has_name("jacobi_pass", has(kPasses))    ? "jacobi_pass"
+                            : has_name("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps"
+                                                                     : "jacobi_sweep";
+  return has_name(usual, true) ? usual : "the function that launches it";
+}
+
+std::string Words::lacking_of_pipeline() const {
+  if (!has_name("__pipeline_memcpy_async", false)) return "";
+  for (const char* call : {"__pipeline_commit", "__pipeline_wait_prior"}) {
+    if (!has_name(call, true)) return call;
+  }
+  return "";
+}
+
+std::string Words::handover() const {
+  if (!has(kSwaps)) return "copy_field(f_old, f_new, n) in main";
+  // The learner's may exchange copies, or have another name.
+  if (step_ >= 11 && has_line("std::swap(*f_old,*f_new)")) {
+    return "std::swap(*f_old, *f_new) in {host}";
+  }
+  if (step_ >= 11) {
+    return has_line("std::swap(f_old,f_new)")
+               ? "std::swap(f_old, f_new) (in a function it must reach main's own pointers)"
+               : "the exchange of f_old and f_new in {host}";
+  }
+  return "std::swap(f_old, f_new)";
+}
+
+std::string Words::formula() const {
+  const bool waits = has(kWaitFor);
+  const std::string line = waits ? "return std::sqrt(*pass.host_sum / (double(n) * n))"
+                                 : "residual = std::sqrt(squares / (double(n) * n))";
+  // The learner's own may have other words.
+  if (!has_line(line)) return "the formula of the residual";
+  return line + (waits ? " in wait_for" : " in main");
+}
+
+std::string Words::exchange() const {
+  return has_name("exchange_halos", true) ? "exchange_halos" : "the exchange of rows";
+}
+
+std::string Words::shares() const {
+  return has_name("slab_of_rank", true) ? "slab_of_rank" : "which rows each rank has";
+}
+
+std::string Words::never_launched() const {
+  if (!has(kKernels)) return "the loops in {sweep}";
+  // A call behind another statement; a definition stands behind the type that it returns.
+  const std::string code = code_only(source_);
+  for (const char* end : {";", "{", "}"}) {
+    if (code.find(end + sweep() + "(") == std::string::npos) continue;
+    return "the call of {sweep} in {host}: without <<<grid, block>>> in front of its arguments it "
+           "is no launch. nvcc refuses it; the CPU's compiler does not";
+  }
+  return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
+         "behind it, at most 1024 threads a block? has its grid enough blocks?), and the `if` in "
+         "the kernel{?strips|; and which rows a warp stores: all of its own, with no row between "
+         "one warp's and the next one's}";
+}
+
+const std::string* Words::say(const std::string& name) const {
+  struct Phrase {
+    const char* name;
+    std::string (Words::*say)() const;
+    const char* words;
+  };
+  // What has a function depends on the file itself.
+  static const Phrase kPhrases[] = {
+      {"sweep", &Words::sweep, nullptr},
+      {"copy", &Words::copy, nullptr},
+      {"host", &Words::host, nullptr},
+      {"handover", &Words::handover, nullptr},
+      {"formula", &Words::formula, nullptr},
+      {"never_launched", &Words::never_launched, nullptr},
+      {"exchange", &Words::exchange, nullptr},
+      {"shares", &Words::shares, nullptr},
+      {"bounds", nullptr,
+       "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: "
+       "those of the boundary, 0 and n - 1, and no others of the grid|the bounds of i and j in "
+       "{sweep}: 1 to n - 2}"},
+      {"launch_grid", nullptr,
+       "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks side by side for n "
+       "columns, and enough one above the other for n rows}"},
+      {"held_points", nullptr,
+       "{?slabs|held_end - held_begin rows, as many as the rank holds|n * n floats}"},
+      {"tile_loads", nullptr,
+       "how threads share out the tile's entries: all of them together load each entry once (the "
+       "thread's number in the block, the entry that it belongs to, and from one round to the next "
+       "as many as the block has threads)"},
+      {"update_line", nullptr, "the line that computes value in {sweep}"},
+      {"change_line", nullptr, "the line that computes change in {sweep}"},
+      {"put_together", nullptr, "how {sweep} and what it calls put together a point's neighbours"},
+      {"halo_kept", nullptr,
+       "{?passes|; and which columns a strip stores: kHalo at each of its ends are not among them "
+       "(kKept)}"},
+      {"ends_of_strips", nullptr,
+       "what the first and the last lane of a warp take for the points beyond their strip, where a "
+       "shuffle has no lane to ask{halo_kept}"},
+      {"march", nullptr,
+       "{?passes|the rows that a warp marches through: from as many below its first one as a pass "
+       "has sweeps, to as many above its last one|the rows that a warp loads: from the one below "
+       "its first row, to the one above its last; and how they move up when a row is done: south "
+       "becomes the old centre, then centre the old north}"},
+      {"stored_parts", nullptr,
+       "how many of the stored parts are copied and added up: one of each block, gridDim.x * "
+       "gridDim.y of them, and cudaMemcpy counts bytes (sizeof(double) each)"},
+      {"who_adds", nullptr,
+       "the `if` around what adds to the sum in {sweep}: {?block_sum or shuffles|it chooses one "
+       "thread of each block (or warp), by threadIdx alone, and no block|each thread with an "
+       "interior point adds its change, or brings it to a sum of its block}"},
+      {"loop_condition", nullptr,
+       "the condition of the loop in main: residual > options.tolerance && iteration < "
+       "options.max_iterations, and iteration goes up in each turn"},
+      {"freed", nullptr,
+       "where a pointer is assigned to another one in main (f_old = f_new): then both are the same "
+       "field; std::swap exchanges them"},
+      {"order_of_launch", nullptr,
+       "the order between <<< and >>>: the launch grid first, then the block (exchanged, a small n "
+       "may still come out right)"},
+      {"sizes_of_launch", nullptr,
+       "their sizes: at least one block (in whole numbers n / 1024 may be 0: round up), and at "
+       "most 1024 threads a block, all directions multiplied"},
+      {"captured", nullptr,
+       "what stands between cudaStreamBeginCapture and cudaStreamEndCapture: there the sweeps of a "
+       "pass have to be launched, into the stream that captures"},
+      {"starts_in_main", nullptr,
+       "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new "
+       "problem.initial_new()"},
+      {"two_calls", nullptr, "initialize_field, and its two calls in main"},
+      {"result_rows", nullptr,
+       "what run.finish is given in main: it is asked for some rows at a time, from row j on"},
+      {"copy_indices", nullptr, "the two indices in {copy}: idx(i, j, n) in both"},
+      {"tile_indices", nullptr,
+       "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y "
+       "first"},
+      {"which_sweep", nullptr,
+       "which sweep's changes are in the sum: those of the last one before a check alone, neither "
+       "of an earlier pass nor of an earlier sweep of the last pass; how many sweeps a pass makes, "
+       "and the sweeps that are left at the end, fewer than a pass has"},
+      {"ask_the_cpu", nullptr,
+       "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},
+      {"bytes_of_field", nullptr, "std::size_t(n) * n * sizeof(float)"},
+      {"unset_sums", nullptr,
+       "whether a thread's own sum begins with 0, and every variable that a sum is made of"},
+      {"shared_additions", nullptr,
+       "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in "
+       "shared memory; and whether no thread sets to 0 what others add to"},
+      {"sum_over_ranks", nullptr,
+       "the sum over all ranks: {?mpi|ranks.sum|ncclAllReduce (one value, ncclDouble, "
+       "ncclSum){?!nccl|, or without NCCL ranks.sum}}, before the host reads the sum"},
+      {"own_condition", nullptr,
+       "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that "
+       "no "
+       "residual ends the loop) and options.max_iterations"},
+      {"rows_held", nullptr,
+       "{shares}: as many rows beyond the rank's own are held as a pass has sweeps, on both sides; "
+       "and that allocate_fields gives memory for all of them"},
+      {"left_out", nullptr,
+       "{?iteration|in iteration {iteration} }{?by_sweep|{?both|neither sweep nor copy (or swap) "
+       "reaches|the sweep leaves out}|the sweep is right, but the copy (or swap) leaves out} "
+       "{points}; old values stay there"},
+  };
+  const auto [at, is_new] = said_.try_emplace(name);
+  if (!is_new) return &at->second;
+  for (const Phrase& phrase : kPhrases) {
+    if (name != phrase.name) continue;
+    at->second = phrase.say ? (this->*phrase.say)() : phrase.words;
+    return &at->second;
+  }
+  said_.erase(at);
+  return nullptr;
+}
+
+}  // namespace validate

@@ -1,0 +1,166 @@
+// The catalogue of mistakes as a whole: names, words, and what reaches its entries.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "explain/evidence.h"
+#include "explain/mistake.h"
+#include "explain/words.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace {
+
+using validate::Answer;
+using validate::catalogue;
+using validate::Mistake;
+
+const std::string kRoot = LAB_SOURCE_DIR;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::string text;
+  EXPECT_TRUE(validate::read_text(path.string(), &text)) << path;
+  return text;
+}
+
+/// The bank's patches by the entry that each names: "04_jacobi_kernel/no_barrier".
+std::map<std::string, std::vector<std::string>> patches_by_rule() {
+  std::map<std::string, std::vector<std::string>> patches;
+  const std::filesystem::path bank = kRoot + "/validate/tests/bank/wrong";
+  for (const auto& file : std::filesystem::recursive_directory_iterator(bank)) {
+    if (file.path().extension() != ".patch") continue;
+    const std::string text = text_of(file.path());
+    const std::string rule = validate::between("\n" + text, "\n# rule: ", "\n");
+    const std::string name =
+        file.path().parent_path().filename().string() + "/" + file.path().stem().string();
+    EXPECT_NE(rule, "") << name << " has no line `# rule: NAME`";
+    patches[rule].push_back(name);
+  }
+  return patches;
+}
+
+/// The entries that the other unit tests of diagnoses reach: they are run once more, and say so.
+std::set<std::string> rules_in_unit_tests() {
+  const std::string told = testing::TempDir() + "rules_of_the_catalogue";
+  std::filesystem::remove(told);
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command =
+      "LAB_RULES='" + told + "' '" + program +
+      "' --gtest_filter='Diagnos*:Finding*:CheckProgramTest.*' >/dev/null 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  std::ifstream in(told);
+  std::set<std::string> rules;
+  for (std::string rule; std::getline(in, rule);) rules.insert(rule);
+  return rules;
+}
+
+/// Entries that no patch and no unit test reaches yet: a patch is missing, or they may go. No new
+/// one belongs here.
+const std::set<std::string> kNotReachedYet = {"boundary_begins_with_zero",
+                                              "boundary_begins_wrong",
+                                              "changes_of_the_sweep_before",
+                                              "counter_is_set_back_too_early",
+                                              "crash_by_pitch",
+                                              "each_sweep_reads_the_same_field",
+                                              "exchanged_somewhere",
+                                              "last_thread_wins",
+                                              "marches_keep_too_many_rows",
+                                              "mean_magnitude",
+                                              "new_value_is_not_stored",
+                                              "new_values_are_squared",
+                                              "ranks_do_not_end",
+                                              "ranks_sums_are_multiplied",
+                                              "residual_of_the_sweep_before",
+                                              "result_never_arrives",
+                                              "root_of_plain_sum",
+                                              "same_places_in_every_block",
+                                              "sum_is_not_set",
+                                              "sum_is_set_back_after_the_launch",
+                                              "sum_of_magnitudes",
+                                              "sweep_or_copy_leaves_out_points"};
+
+TEST(CatalogueTest, every_entry_is_reached_and_has_a_name_of_its_own) {
+  const auto patches = patches_by_rule();
+  const std::set<std::string> in_unit_tests = rules_in_unit_tests();
+  std::set<std::string> names = {"none"};
+  std::printf("%-42s %-28s %-10s %s\n", "entry", "family", "strength", "reached by");
+  for (const auto& family : catalogue()) {
+    for (const Mistake& entry : family.entries) {
+      EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " is there twice";
+      const auto at = patches.find(entry.name);
+      std::string by;
+      if (at != patches.end()) {
+        by = at->second[0];
+        if (at->second.size() > 1) by += validate::format(" and %zu more", at->second.size() - 1);
+      } else if (in_unit_tests.count(entry.name) > 0) {
+        by = "a unit test";
+      }
+      const bool excused = kNotReachedYet.count(entry.name) > 0;
+      EXPECT_EQ(by.empty(), excused)
+          << entry.name
+          << (excused ? ": is reached now: take it off the list"
+                      : ": no patch names it, and no unit test reaches it");
+      std::printf("%-42s %-28s %-10s %s\n", entry.name, family.name,
+                  validate::name_of(entry.strength), by.c_str());
+    }
+  }
+  for (const auto& [rule, by] : patches) {
+    EXPECT_EQ(names.count(rule), 1u) << rule << ", which " << by[0] << " names, is no entry";
+  }
+}
+
+TEST(CatalogueTest, words_have_no_gap_that_nothing_fills) {
+  validate::Patient patient;
+  patient.step = 13;
+  const validate::Evidence evidence(validate::Evidence::kAccess, {}, patient);
+  for (const auto& family : catalogue()) {
+    for (const Mistake& entry : family.entries) {
+      EXPECT_FALSE(entry.words.empty()) << entry.name;
+      for (const std::string& words : entry.look_at) {
+        EXPECT_EQ(std::count(words.begin(), words.end(), '{'),
+                  std::count(words.begin(), words.end(), '}'))
+            << entry.name << ": " << words;
+      }
+      EXPECT_EQ(std::count(entry.words.begin(), entry.words.end(), '{'),
+                std::count(entry.words.begin(), entry.words.end(), '}'))
+          << entry.name;
+    }
+  }
+  Answer answer("wrong_update");
+  answer.with("where", "each point").with("flag", true);
+  EXPECT_EQ(validate::fill("{where}{?flag| is|never}{?!flag|never|, {sweep}}", answer, evidence),
+            "each point is, jacobi_pass_kernel");
+  EXPECT_EQ(validate::fill("{?graph or strips|one|none}{?graph|{bounds}}", answer, evidence),
+            "one");
+}
+
+// A file is asked for a name to know what its program is like: that name has to be in the solutions
+// of the steps that are like that, and in no others.
+TEST(TraitsTest, the_evidence_is_in_the_solutions_that_have_the_trait) {
+  for (const auto& solution : std::filesystem::directory_iterator(kRoot + "/solutions")) {
+    const std::string name = solution.path().filename().string();
+    if (name.size() < 3 || name[2] != '_') continue;
+    const int step = std::stoi(name.substr(0, 2));
+    std::string source;
+    for (const char* file : {"jacobi.cpp", "jacobi.cu"}) {
+      if (std::filesystem::exists(solution.path() / file)) source = text_of(solution.path() / file);
+    }
+    const std::set<std::string> names = validate::names_in(source);
+    for (const validate::TraitRow& row : validate::trait_rows()) {
+      EXPECT_EQ(validate::holds_evidence(names, row.evidence),
+                row.from <= step && step <= row.until)
+          << name << ": " << row.name << ", by " << row.evidence;
+    }
+  }
+}
+
+}  // namespace
