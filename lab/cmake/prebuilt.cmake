@@ -1,5 +1,6 @@
 # -DLAB_PREBUILT=DIR: the library, CUDA on the CPU and the validator are those that the build in DIR has made of the same
-# files. For the tests that try the verbs in copies of the lab: they build steps there, and nothing else.
+# files. For the tests that try the verbs in copies of the lab: they build steps there, and nothing else. (There is no
+# ladder: that program knows where its lab is.)
 find_package(Threads REQUIRED)
 include(${LAB_PREBUILT}/prebuilt.cmake)
 foreach(library lab lab_warnings cuda_on_cpu cuda_on_cpu_asan cuda_on_cpu_watched
@@ -14,7 +15,7 @@ add_library(lab_nvtx INTERFACE)
 target_include_directories(lab_nvtx SYSTEM INTERFACE lab/cpu/include lab/cpu/formats)
 
 # These are called by where they stand.
-foreach(program validate goals ladder)
+foreach(program validate goals)
   add_custom_target(${program} COMMAND ${CMAKE_COMMAND} -E copy_if_different
     $<TARGET_FILE:prebuilt_${program}> ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${program} VERBATIM)
 endforeach()

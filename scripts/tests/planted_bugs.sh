@@ -225,6 +225,7 @@ for patch in "$bank"/*.patch; do
   applied "$name" "$patch"
 done
 count=$((${#names[@]} - 1))
+if [[ $which != all ]] && ((count == 0)); then skip "no patch of $step is among the $which"; fi
 
 if [[ $place == cpu ]]; then
   for file in "$build_dir/bin/cuda_to_cpp" "$build_dir/lab/cpu/libcuda_on_cpu.a"; do

@@ -5,32 +5,11 @@
 # the compiler ten times as long as the step does. Which of them runs is decided by the name that the
 # program is called by.
 
-# first_of_entries: of the bank of wrong programs the first patch of each entry of the catalogue of mistakes, a path a
-# line. A patch names its entry by `# rule: NAME`. If it does not, the beginning of the diagnosis that it expects stands
-# for one, without the numbers and sides in it.
+# first_of_entries: of the bank of wrong programs the first patch of each entry of the catalogue of mistakes, which its
+# line `# rule: NAME` names, a path a line. One with a line `# slow: WHY` above that is none of them.
 first_of_entries() {
   # shellcheck disable=SC2154  # lib.sh sets it
-  awk '
-    function words(line,    word, count, all, k) {
-      sub(/^# [^:]*: /, "", line)
-      sub(/^.*diagnosis: /, "", line)
-      gsub(/(^|[^a-z])(first|last|rows?|columns?|north|east|south|west|[ijnk])([^a-z]|$)/, " ", line)
-      gsub(/[^a-zA-Z ]/, " ", line)
-      count = split(line, word)
-      for (k = 1; k <= count && k <= 4; ++k) all = all " " word[k]
-      return all
-    }
-    function note(    k, is_new) {
-      if (rules == 0 && said != "") rule[++rules] = said
-      for (k = 1; k <= rules; ++k) if (!seen[rule[k]]++) is_new = 1
-      if (is_new) print patch
-    }
-    FNR == 1 { if (patch != "") note(); patch = FILENAME; rules = 0; said = "" }
-    /^# rule: / { rule[++rules] = substr($0, 9) }
-    /^# expect[a-z-]*: / && (said == "" || (/diagnosis: / && said !~ /^diagnosis/)) {
-      said = (/diagnosis: / ? "diagnosis" : "") words($0)
-    }
-    END { note() }' "$source_dir"/validate/tests/bank/wrong/*/*.patch
+  awk '/^# slow: ./ { slow[FILENAME] } /^# rule: / && !(FILENAME in slow) && $3 != "none" && !seen[$3]++ { print FILENAME }' "$source_dir"/validate/tests/bank/wrong/*/*.patch
 }
 
 # all_variants SOURCE-FILE NAME...: the program's source, from $temp/NAME/SOURCE-FILE.
