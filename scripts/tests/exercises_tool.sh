@@ -23,7 +23,7 @@ prepare() {
   if in_git; then
     mkdir "$lab"
     git -C "$source_dir" archive HEAD lab exercises solutions | tar -C "$lab" -xf -
-    cp -r "$source_dir/scripts" "$lab/"
+    tar -C "$source_dir" --exclude=__pycache__ -cf - scripts | tar -C "$lab" -xf -
   else
     copy_tree "$lab"
   fi

@@ -18,6 +18,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES STEP STEPS WHICH N RESULTS TIME_L
 unset LAB_BUILD_DIR LAB_CMAKE_ARGS LAB_NVTX CMAKE_GENERATOR GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 # Messages of the tools in English, and file names sorted alike everywhere.
 export LC_ALL=C
+# Tests run side by side in one tree: no python leaves its cache in it.
+export PYTHONDONTWRITEBYTECODE=1
 
 skip() {
   printf 'skipped: %s\n' "$*"

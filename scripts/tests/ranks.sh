@@ -124,7 +124,7 @@ strike() { # strike SIGNAL RANK
   kill -KILL "$pid" 2>/dev/null || true
   out=$(<"$temp/out") err=$(<"$temp/err")
   said=$out$'\n'$err
-  ((seconds <= $(patience 8))) || fail "$1 to rank $2: the job went on for $seconds s"
+  ((seconds <= $(patience 15))) || fail "$1 to rank $2: the job went on for $seconds s"
   if pgrep -f "^$program --n 200" >/dev/null; then fail "$1 to rank $2: some ranks are still there"; fi
 }
 # Where a rank may not read another one's memory, as in many containers, MPI needs no such reading.
@@ -140,6 +140,23 @@ c++ -shared -fPIC -o "$temp/refused.so" "$temp/refused.cpp"
 LD_PRELOAD=$temp/refused.so run "$ranks" 2 "$program" --n 200 --iterations 40 --quiet
 expect_status 0 "memory of others that may not be read"
 [[ -z $out$err ]] || show "memory of others that may not be read: nothing should be said"
+
+# One that hangs before the first exchange.
+cat >"$temp/late.cpp" <<'END'
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+extern "C" int PMPI_Gather(const void*, int, void*, void*, int, void*, int, void*);
+extern "C" int MPI_Gather(const void* from, int n, void* type, void* to, int m, void* to_type, int root, void* comm) {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  while (rank && std::strcmp(rank, "1") == 0) pause();
+  return PMPI_Gather(from, n, type, to, m, to_type, root, comm);
+}
+END
+c++ -shared -fPIC -o "$temp/late.so" "$temp/late.cpp"
+LAB_EXCHANGE_SECONDS=1 LD_PRELOAD=$temp/late.so run timeout 60 "$ranks" 2 "$program" --n 200 --iterations 40 --quiet
+one_line 3 "^$name: rank 0: waited 6 s in vain for the other ranks: not all have come to the start of the job" \
+  "a rank that hangs at the start"
 
 strike KILL 1
 one_line 137 "^$name: rank 1 has died: " "a rank that is killed"

@@ -86,7 +86,7 @@ if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]] && command -v python3 >/
   cp "$results/ladder.tsv" "$before"
 fi
 status=0
-"$build_dir/bin/ladder" "${arguments[@]}" || status=$?
+"$build_dir/bin/ladder" --lab "$lab_root" "${arguments[@]}" || status=$?
 if [[ -n $before ]] && ! cmp -s "$before" "$results/ladder.tsv"; then
   labtool ladder "$before" "$results/ladder.tsv" || status=$?
 fi

@@ -66,8 +66,8 @@ struct Wrong {
 };
 
 /// Names the cause of a wrong field or residual, if one is known that gives exactly what was found.
-/// A cause is held against the numbers themselves, not against their looks: it predicts the field or
-/// the sum, and the prediction must be what the program found, but for rounding. If two causes
+/// A cause is held against the numbers themselves, not against their looks: it predicts the field
+/// or the sum, and the prediction must be what the program found, but for rounding. If two causes
 /// predict the same, both are named.
 Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
 

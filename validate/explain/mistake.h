@@ -27,7 +27,8 @@ enum class Strength {
 };
 const char* name_of(Strength strength);
 
-/// What was found by an entry's function: which mistake it is, and what fills the gaps in its words.
+/// What was found by an entry's function: which mistake it is, and what fills the gaps in its
+/// words.
 struct Answer {
   const char* rule = nullptr;               ///< the entry's name; nullptr: nothing is known
   std::map<std::string, std::string> data;  ///< a flag is "yes", or empty

@@ -19,8 +19,8 @@ cudaError_t because(const char* kind, cudaError_t code, const char* what = "", l
 /// The same of a launch that is refused: whoever asks for the last error hears of it.
 cudaError_t refuse_launch(cudaError_t code, Where where);
 
-/// Of a launch that was refused, if nobody has asked since, with the reason as its detail; without a
-/// kind if there is none.
+/// Of a launch that was refused, if nobody has asked since, with the reason as its detail. It
+/// has no kind if there is none.
 Report refused_launch();
 
 /// Whether a call has failed so far.

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What run_tests.sh says and expects with. Source it.
 
+# shellcheck disable=SC2034  # run_tests.sh uses it
 tests_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 export LC_ALL=C
 failures=0
@@ -52,3 +53,6 @@ expect_status() { ((status == $1)) || show "$2: the exit code should be $1"; }
 
 # expect REGEX WHAT: the last command printed a line that the extended regular expression matches.
 expect() { grep -qE -- "$1" <<<"$said" || show "$2: nothing that matches '$1'"; }
+
+# patience SECONDS: how long to wait for what takes SECONDS at most on a machine that does nothing else.
+patience() { printf '%d\n' $(($1 * ${LAB_TEST_PATIENCE:-4})); }

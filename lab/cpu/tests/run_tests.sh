@@ -147,7 +147,8 @@ check_error_in() {
   code=$(words "$source" exit)
   mapfile -t env < <(words "$source" env)
   # Of several workers any may come first to where a block fails.
-  env=(LAB_CPU_WORKERS=1 "${env[@]}" "${@:2}")
+  env=(LAB_CPU_WORKERS=1 LAB_REPORT="$temp/report.tsv" "${env[@]}" "${@:2}")
+  : >"$temp/report.tsv"
   mapfile -t expected < <(words "$source" expect)
   ((${#expected[@]} > 0)) || fail "$name: its first lines expect nothing"
   case ${variant:=plain} in
@@ -161,6 +162,7 @@ check_error_in() {
   esac
   expect_status "${code:-3}" "$name"
   [[ $variant == compile || -z $out ]] || show "$name: something on stdout"
+  check_report "$name"
   for line in "${expected[@]}"; do
     grep -qE -- "$line" <<<"$err" || show "$name: no line on stderr matches '$line'"
   done
@@ -168,6 +170,17 @@ check_error_in() {
   lines=$(grep -c . <<<"$err") || true
   [[ $variant == compile || $variant == asan ]] || ((lines == ${#expected[@]})) ||
     show "$name: $lines lines on stderr, not ${#expected[@]}"
+}
+
+# What this project says itself, with the program's name before it, it also reports: the line in words and in columns.
+check_report() {
+  local last=${err##*$'\n'} words
+  if [[ $last != "errors_$1"*": "* ]]; then return 0; fi
+  words=${last#errors_"$1"*: }
+  awk -F '\t' -v words="$words" '
+    { kind = $1; place = $2 ":" $3; has_place = $3 > 0; said = $NF; columns = NF }
+    END { exit !(kind != "" && columns == 18 && said == words && (!has_place || index(words, place ": ") == 1)) }
+  ' "$temp/report.tsv" || show "$1: its report is another: $(tail -n 1 "$temp/report.tsv")"
 }
 
 # compile_one FILE: compiles a program that is not to compile.

@@ -10,8 +10,8 @@
 #include <nccl.h>
 #else
 // Where the lab is built without NCCL its calls still compile. With the CPU in place of GPUs they
-// work, too, by MPI (LAB_HALOS=nccl asks for them, src/ranks/nccl_by_mpi.cpp has them); elsewhere they
-// fail, and nobody makes them: has_nccl() of lab::Ranks is false.
+// work, too, by MPI (LAB_HALOS=nccl asks for them, src/ranks/nccl_by_mpi.cpp has them). Elsewhere
+// they fail, and nobody makes them: has_nccl() of lab::Ranks is false.
 struct ncclComm;
 using ncclComm_t = ncclComm*;
 enum ncclResult_t { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };

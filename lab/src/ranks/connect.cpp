@@ -12,12 +12,9 @@
 namespace lab {
 namespace {
 
-// NCCL may connect for so many times the limit: on many nodes it takes longer than any exchange.
-[[maybe_unused]] constexpr int kTimesToConnect = 6;
-
 bool true_for_all(bool here) {
   int own = here, all = 0;
-  MPI_CHECK(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD));
   return all != 0;
 }
 
@@ -26,8 +23,8 @@ void add_notes(const std::string& own) {
   char text[200] = "";
   std::snprintf(text, sizeof text, "%s", own.c_str());
   std::vector<char> all(sizeof text * self.size);
-  MPI_CHECK(MPI_Gather(text, sizeof text, MPI_CHAR, all.data(), sizeof text, MPI_CHAR, 0,
-                       MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Gather(text, sizeof text, MPI_CHAR, all.data(), sizeof text, MPI_CHAR, 0,
+                             MPI_COMM_WORLD));
   for (int r = 0; self.rank == 0 && r < self.size; ++r) {
     if (const char* note = &all[r * sizeof text]; *note) add_note(note);
   }
@@ -56,8 +53,8 @@ std::vector<Place> gather_places(int node, [[maybe_unused]] int device) {
   CUDA_CHECK(cudaDeviceGetPCIBusId(own.gpu, sizeof own.gpu, device));
 #endif
   std::vector<Place> places(self.size);
-  MPI_CHECK(MPI_Allgather(&own, sizeof own, MPI_BYTE, places.data(), sizeof own, MPI_BYTE,
-                          MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Allgather(&own, sizeof own, MPI_BYTE, places.data(), sizeof own, MPI_BYTE,
+                                MPI_COMM_WORLD));
   return places;
 }
 
@@ -85,12 +82,12 @@ std::string connect_by_nccl() {
 #if LAB_HAVE_NCCL
   ncclUniqueId id{};
   if (self.rank == 0) NCCL_CHECK(ncclGetUniqueId(&id));
-  MPI_CHECK(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   // Where a rank does not come, the thread that watches ends this call. A communicator that does
   // not block would pay for that with a thread for each group of calls.
   config.blocking = 1;
-  begin_waiting("NCCL, whose ranks do not find each other", kTimesToConnect);
+  begin_waiting("NCCL, whose ranks do not find each other", kTimesToStart);
   check_nccl(ncclCommInitRankConfig(&self.comm, self.size, id, self.rank, &config),
              "ncclCommInitRankConfig", __FILE__, __LINE__);
   int version = 0;
@@ -207,7 +204,7 @@ void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) con
   const int sharers = state_->sharers[self.rank];
   const std::uint64_t own = usable_gpu_memory(free_bytes) / sharers;
   std::uint64_t usable = 0;
-  MPI_CHECK(MPI_Allreduce(&own, &usable, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Allreduce(&own, &usable, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD));
   set_device(state_->gpu_name + (self.size > 1 ? ", " + std::to_string(self.size) + " ranks" : ""),
              !kOnCpu);
 

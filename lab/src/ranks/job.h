@@ -55,6 +55,13 @@ struct Waiting {
   Waiting& operator=(const Waiting&) = delete;
 };
 
+/// MPI_CHECK of a call at the start of the job, in which each rank waits for all others. They may
+/// come some times the limit apart: GPUs, and many nodes, take longer than any exchange.
+constexpr int kTimesToStart = 6;
+#define MPI_CHECK_START(call)                                                                  \
+  (begin_waiting("the other ranks: not all have come to the start of the job", kTimesToStart), \
+   MPI_CHECK(call), end_waiting())
+
 /// Polled in a loop that waits: at first it burns time, which is soonest, and then it sleeps.
 class Patience {
  public:

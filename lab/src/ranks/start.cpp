@@ -33,16 +33,16 @@ std::string options_of(int argc, char** argv) {
 /// Rank 0 learns of the first rank that was started with other options; all of them then end.
 void compare_options(const std::string& own) {
   int length = static_cast<int>(own.size());
-  MPI_CHECK(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
   std::string first = own;
   first.resize(length);
-  MPI_CHECK(MPI_Bcast(&first[0], length, MPI_CHAR, 0, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Bcast(&first[0], length, MPI_CHAR, 0, MPI_COMM_WORLD));
   int other = own == first ? INT_MAX : self.rank, least = 0;
-  MPI_CHECK(MPI_Allreduce(&other, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Allreduce(&other, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
   if (least == INT_MAX) return;
   char theirs[512] = "";
   std::snprintf(theirs, sizeof theirs, "%s", own.c_str());
-  MPI_CHECK(MPI_Bcast(theirs, sizeof theirs, MPI_CHAR, least, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Bcast(theirs, sizeof theirs, MPI_CHAR, least, MPI_COMM_WORLD));
   fail(kExitBadUsage, "rank %d was started with other options than rank 0: '%s', and not '%s'",
        least, theirs, first.c_str());
 }
@@ -66,7 +66,7 @@ std::string setting(const char* name) {
   char value[64] = "";
   const char* own = std::getenv(name);
   if (self.rank == 0 && own) std::snprintf(value, sizeof value, "%s", own);
-  MPI_CHECK(MPI_Bcast(value, sizeof value, MPI_CHAR, 0, MPI_COMM_WORLD));
+  MPI_CHECK_START(MPI_Bcast(value, sizeof value, MPI_CHAR, 0, MPI_COMM_WORLD));
   return value;
 }
 

@@ -67,8 +67,8 @@ TEST_F(TablesTest, are_written_with_the_dearest_first) {
   EXPECT_EQ(text.str(),
             "table\tname\tcount\ttotal_ns\tmean_ns\tmedian_ns\tmin_ns\tmax_ns\tdeviation_ns\tbytes"
             "\tgrid\tblock\tregisters\tstatic_shared\tdynamic_shared\tlocal\n"
-            "kernels\tdear\t1\t10\t10.0\t10.0\t10\t10\t0.0\t64\t2x3x1\t32x4x1\t19\t512\t16\t8\n"
-            "kernels\ta name with breaks\t1\t1\t1.0\t1.0\t1\t1\t0.0\t0\t-\t-\t-\t-\t-\t-\n");
+            "kernels\tdear\t1\t10\t10\t10\t10\t10\t0\t64\t2x3x1\t32x4x1\t19\t512\t16\t8\n"
+            "kernels\ta name with breaks\t1\t1\t1\t1\t1\t1\t0\t0\t-\t-\t-\t-\t-\t-\n");
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/t.tsv.partial"));
 }
 

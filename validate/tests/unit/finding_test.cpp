@@ -1,5 +1,5 @@
-// What a program reports of its end is read, and said again in the words of the program. No test here depends on how the
-// program words it: the reports' own words mean nothing.
+// What a program reports of its end is read, and said again in the words of the program. No test
+// here depends on how the program words it: the reports' own words mean nothing.
 
 #include "explain/finding.h"
 

@@ -239,7 +239,7 @@ constexpr std::size_t alignment_of(std::size_t bytes) { return bytes < 8 ? bytes
   ACCESS(__tsan_read_write##bytes, bytes, write, alignment_of(bytes))     \
   ACCESS(__tsan_unaligned_read_write##bytes, bytes, write, 1)
 
-// The compiler's own atomics, which std::atomic in a program becomes. Those of CUDA report themselves.
+// The compiler's own atomics: std::atomic becomes these. CUDA's report themselves.
 #define ATOMIC_READ_CHANGE_WRITE(type, bits, name, builtin)              \
   type __tsan_atomic##bits##_##name(volatile type* p, type value, int) { \
     return builtin(p, value, __ATOMIC_SEQ_CST);                          \

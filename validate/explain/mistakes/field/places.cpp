@@ -1,5 +1,5 @@
-// Values that are right, and stand in wrong places: indices that are exchanged, shifted, or lead two
-// points to one place.
+// Values that are right, and stand in wrong places: indices that are exchanged, shifted, or lead
+// two points to one place.
 
 #include <algorithm>
 #include <cstddef>

@@ -60,7 +60,8 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
   if (is_shifted(fit, &di, &dj)) {
     return answer.with("shift", format("(i%+d, j%+d)", di, dj));
   }
-  // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an end.
+  // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an
+  // end.
   return answer.with("march_first", look.has(kStrips) && lacks_a_row(fit));
 }
 
@@ -147,8 +148,8 @@ struct RowLengths {
   int neighbour;  // -1: all four
 };
 
-/// One iteration that takes rows for longer or shorter than they are, in a field whose inner index is
-/// the first.
+/// One iteration that takes rows for longer or shorter than they are, in a field whose inner index
+/// is the first.
 class OtherRows {
  public:
   OtherRows(const FieldLook& look, bool i_inner)
@@ -253,7 +254,8 @@ Answer other_rows(const FieldLook& look) {
 
 // ---- Where it is wrong
 
-/// Whether the wrong rows (or columns) are right but for one neighbouring line: another one is read.
+/// Whether the wrong rows (or columns) are right but for one neighbouring line: another one is
+/// read.
 Answer lines_taken(const FieldLook& look) {
   if (!look.points_differ() || !look.interior_only()) return {};
   const int n = look.n;

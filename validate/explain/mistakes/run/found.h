@@ -34,8 +34,8 @@ Answer few_bytes(const Report& given, int n);
 /// What host code, a call or a launch does wrong: calls.cpp.
 Answer answer_of_call(const Found& found);
 
-/// The function of all entries of findings: what a look at every access found; of a run that failed,
-/// also what it reported itself.
+/// The function of all entries of findings: what a look at every access found; of a run that
+/// failed, also what it reported itself.
 Answer finding(const Evidence& evidence);
 
 }  // namespace validate

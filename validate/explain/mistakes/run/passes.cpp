@@ -37,7 +37,8 @@ Answer other_count(const PassLook& look) {
       if (!agree(look.right.after(made), look.seen.field, look.n, std::max(asked, made))) continue;
       Answer answer("other_number_of_sweeps");
       answer.with("asked", asked).with("made", made).with("fewer", made < asked);
-      // Sweeps of a graph have pointers of their own: if main's are others, some seem to be missing.
+      // Sweeps of a graph have pointers of their own: if main's are others, some seem to be
+      // missing.
       if (graph && made == asked - 1) {
         answer.rule = "pass_takes_the_other_field";
         return answer.with("asked", sweeps_in_words(asked));
@@ -220,7 +221,8 @@ class PassSums {
     return std::any_of(seen_->residuals.begin(), seen_->residuals.end(),
                        [&](const auto& r) { return test(r.value); });
   }
-  /// Whether test(value, first sweep, last sweep) holds of every pass from one residual to the next.
+  /// Whether test(value, first sweep, last sweep) holds of every pass from one residual to the
+  /// next.
   template <typename Test>
   bool all(Test test) const {
     int before = 0;

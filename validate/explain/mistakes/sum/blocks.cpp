@@ -156,8 +156,8 @@ Answer first_blocks(const SumLook& look) {
   return {};
 }
 
-/// What each lane has after shuffles downwards by 16, 8, 4, 2 and 1, in terms of what all had, added
-/// up over the lanes.
+/// What each lane has after shuffles downwards by 16, 8, 4, 2 and 1, in terms of what all had,
+/// added up over the lanes.
 std::array<int, kWarpSize> left_by_shuffles() {
   std::array<std::array<int, kWarpSize>, kWarpSize> has{};
   for (int lane = 0; lane < kWarpSize; ++lane) has[lane][lane] = 1;
