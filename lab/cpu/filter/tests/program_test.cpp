@@ -89,7 +89,8 @@ TEST_F(ProgramTest, reports_errors_as_a_compiler_does) {
   const std::string rest =
       "2: error: CUDA on the CPU does not cover shared memory outside of a kernel: declare it "
       "inside "
-      "the kernel (" CUDA_ON_CPU_FOLDER "/README.md)\n"
+      "the kernel (" CUDA_ON_CPU_FOLDER
+      "/README.md)\n"
       "@3: error: the launch needs a grid and a block: "
       "kernel<<<grid, "
       "block>>>(...)\n";

@@ -10,8 +10,8 @@
 // Asynchronous copies to shared memory: their loads are requests like others. What they write to
 // shared memory passes by the registers: a GPU counts no store there, and here it is a copy.
 
-#include <cuda_pipeline.h>
 #include <check.h>
+#include <cuda_pipeline.h>
 
 __global__ void copy_kernel(float* out, const float* in) {
   __shared__ float floats[64];
