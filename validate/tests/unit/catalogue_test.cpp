@@ -17,6 +17,7 @@
 #include "explain/words.h"
 #include "run/text.h"
 #include "source/source_code.h"
+#include "test_helpers.h"
 
 namespace {
 
@@ -50,13 +51,13 @@ std::map<std::string, std::vector<std::string>> patches_by_rule() {
 
 /// The entries that the other unit tests of diagnoses reach: they are run once more, and say so.
 std::set<std::string> rules_in_unit_tests() {
-  const std::string told = testing::TempDir() + "rules_of_the_catalogue";
-  std::filesystem::remove(told);
+  const test::TemporaryFolder folder;
+  const std::string told = folder.path() + "/rules", said = folder.path() + "/said";
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command =
       "LAB_RULES='" + told + "' '" + program +
-      "' --gtest_filter='Diagnos*:Finding*:CheckProgramTest.*' >/dev/null 2>&1";
-  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+      "' --gtest_filter='Diagnos*:Finding*:CheckProgramTest.*' >'" + said + "' 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0) << text_of(said);
   std::ifstream in(told);
   std::set<std::string> rules;
   for (std::string rule; std::getline(in, rule);) rules.insert(rule);
