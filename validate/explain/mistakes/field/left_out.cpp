@@ -129,9 +129,6 @@ Answer kept_values(const FieldLook& look) {
   };
   const bool hidden = all_hold(look.hidden), before = all_hold(look.before);
   if (!hidden && !before) return {};
-  if (hidden && before && !look.has(kSwaps)) {
-    return Answer("sweep_or_copy_leaves_out_points").with("points", look.pattern.words());
-  }
   if (look.has(kSwaps) && look.pattern.kind == Pattern::kAll &&
       look.residual_is_right(look.first)) {
     return Answer("new_field_is_dropped").with("iteration", look.first);
@@ -158,12 +155,6 @@ const char* const kWhoHasThePoints =
     "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
 
 const Family kLeftOutMistakes = {
-    {"sweep_or_copy_leaves_out_points",
-     Strength::kModel,
-     without(kSwaps),
-     of_field<kept_values>,
-     "either the sweep or the copy (or swap) leaves out {points}; old values stay there",
-     {"the bounds in {sweep} and in {copy}, and the launch grids, if they are kernels"}},
     {"new_field_is_dropped",
      Strength::kModel,
      with(kSwaps),

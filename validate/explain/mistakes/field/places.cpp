@@ -121,7 +121,7 @@ Answer exchanged(const FieldLook& look) {
     if (interior_is_exchanged(*more)) return Answer("exchanged_in_one_array");
     if (const Answer blocks = exchanged_in_blocks(*more); blocks.known()) return blocks;
   }
-  return Answer("exchanged_somewhere");
+  return {};
 }
 
 /// One of the neighbours alone is read with i and j exchanged.
@@ -282,13 +282,6 @@ const Family kPlaceMistakes = {
      "the interior is the right one with i and j exchanged, the boundary is not: one array's index "
      "has i and j exchanged, the others' have not",
      {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n)"}},
-    {"exchanged_somewhere",
-     Strength::kModel,
-     with(kTile),
-     of_field<exchanged>,
-     "the interior is the right one with i and j exchanged, the boundary is not: within each block "
-     "(this grid is hardly larger than one), or in one array's index",
-     {"{tile_indices}", "every idx(...) in {sweep}: idx(i, j, n)"}},
     {"exchanged_in_one_neighbour",
      Strength::kModel,
      kAnyProgram,

@@ -354,15 +354,6 @@ Answer not_a_number(const FieldLook& look) {
       .with("draw", pattern.kind == Pattern::kOther);
 }
 
-Answer same_places_in_blocks(const FieldLook& look) {
-  const int block = look.ring.count() > 0 ? 0 : same_in_every_block(look.inside);
-  if (block == 0) return {};
-  const bool any = look.pattern.kind == Pattern::kOther || look.pattern.kind == Pattern::kAll;
-  return Answer("same_places_in_every_block")
-      .with("where", any ? "the points that are wrong" : look.pattern.words())
-      .with("block", block);
-}
-
 }  // namespace
 
 std::string fitted(const FieldLook& look) {
@@ -495,15 +486,6 @@ const Family kUpdateMistakes = {
      {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived "
       "when it is read (how many __pipeline_wait_prior leaves under way), and is not overwritten "
       "before|what {sweep} reads for these points}}"}},
-    {"same_places_in_every_block",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_field<same_places_in_blocks>,
-     "{where} lie at the same places in every block of {block} x {block}",
-     {"{?tile|which entries of the tile the threads load, all of them together, and which ones "
-      "they "
-      "read|{?strips|which columns a lane has, which rows a warp marches through, and what lanes "
-      "give each other in {sweep}|which points the threads of a block have in {sweep}}}"}},
 };
 
 }  // namespace validate

@@ -29,8 +29,6 @@ Answer record(const Evidence& evidence) {
 
 Answer endless(const Evidence& evidence) {
   if (evidence.error.rfind("it did not end", 0) != 0) return {};
-  // A job of several ranks may wait for one of them.
-  if (evidence.wrong.run.ranks > 1) return Answer("ranks_do_not_end");
   return evidence.says("it waits") ? Answer() : Answer("never_ends");
 }
 
@@ -66,7 +64,9 @@ bool crashed(const Evidence& evidence) { return evidence.error.rfind("it crashed
 
 /// A crash that depends on n, or on an address that is gone.
 Answer crash_by_size(const Evidence& evidence) {
-  if (crashed(evidence) || evidence.report.place == "null") {
+  // What is written to such an address may also damage a handle.
+  if (crashed(evidence) || evidence.report.place == "null" ||
+      evidence.report.has("cudaErrorInvalidResourceHandle")) {
     const Answer lost = lost_local(evidence);
     if (lost.known()) return lost;
   }
@@ -76,11 +76,6 @@ Answer crash_by_size(const Evidence& evidence) {
     return evidence.patient.run({run.problem, n, 2}, seen);
   };
   Observation seen;
-  // If a row has no padding, its length and its pitch are the same.
-  if (evidence.words.has(kPitch) && run.n > 64 && run.n % 32 != 0 && ends(64, &seen) &&
-      !ends(60, &seen)) {
-    return Answer("crash_by_pitch");
-  }
   // A field of fixed size is too small at some n, and large enough at others.
   for (int n : {64, 16}) {
     if (n >= run.n || !ends(n, &seen)) continue;
@@ -153,18 +148,8 @@ const Family kFailureMistakes = {
      "it goes on for ever, or makes far more work than n * n points need",
      {"{loop_condition}",
       "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points alone, not "
-      "over all of them}"}},
-    {"ranks_do_not_end",
-     Strength::kSymptom,
-     kAnyProgram,
-     endless,
-     "it goes on for ever: a loop that does not end for the rows of some rank, or ranks that do "
-     "not "
-     "all make the same exchanges and sums",
-     {"the loops in {sweep}: each ends for any rows that a rank holds, also where these are not "
-      "the "
-      "field's last ones",
-      "{loop_condition}"}},
+      "over all of them}",
+      "{?slabs|whether all ranks make the same exchanges and sums}"}},
     {"kernel_returns_a_value",
      Strength::kModel,
      kAnyProgram,
@@ -179,23 +164,15 @@ const Family kFailureMistakes = {
      "cudaFree is given an address that no allocation has: that memory was freed before, or it is "
      "not what cudaMalloc or cudaMallocManaged gave",
      {"free_fields: each pointer once", "{freed}"}},
-    {"crash_by_pitch",
-     Strength::kModel,
-     with(kPitch),
-     crash_by_size,
-     "at n = {n} and at n = 60 it crashes, at n = 64 it does not: the length of a row and its "
-     "pitch "
-     "are mixed up, which are the same only where n is a multiple of 32",
-     {"the pitches and the width of cudaMemcpy2D in main: first the destination and its pitch (its "
-      "rows have no padding: n * sizeof(float)), then the source and its pitch",
-      "idx, and what allocate_fields allocates: the padding, too"}},
     {"crash_by_size",
      Strength::kModel,
      kAnyProgram,
      crash_by_size,
      "at n = {n} it crashes, at n = {small} it is right: an index or an allocation does not follow "
      "n",
-     {"what allocate_fields allocates (n * n floats), and whether n in main is options.n"}},
+     {"what allocate_fields allocates (n * n floats), and whether n in main is options.n",
+      "{?pitch|the pitches of cudaMemcpy2D in main, and what a row has in idx and in "
+      "allocate_fields: the padding, too}"}},
     {"memory_is_damaged",
      Strength::kModel,
      kAnyProgram,

@@ -174,7 +174,7 @@ Answer global_race(const Found& found) {
       .with("lines", both_lines(finding));
 }
 
-/// A thread that writes the sum, while others add to it by an atomic; or a counter of blocks.
+/// A thread that writes the sum, while others add to it by an atomic.
 Answer plain_write(const Found& found) {
   const Finding& finding = found.finding;
   const std::string code = code_at(found.source, finding.plain_line);
@@ -183,19 +183,6 @@ Answer plain_write(const Found& found) {
   answer.with("line", finding.plain_line).with("adds", adds);
   for (const char* zero : {"=0;", "=0.0;", "=0.;"}) {
     if (code.find(zero) != std::string::npos) answer.with("zero", true);
-  }
-  const std::set<std::string> names = names_in(code);
-  const std::string whole = code_only(found.source);
-  for (const std::string& name : names_in(code_at(found.source, adds))) {
-    if (names.count(name) == 0) continue;
-    for (const char* type : {"unsigned", "int", "unsignedint"}) {
-      if (whole.find(std::string("__device__") + type + name) == std::string::npos &&
-          whole.find(std::string(type) + "*" + name) == std::string::npos) {
-        continue;
-      }
-      answer.rule = "counter_is_set_back_too_early";
-      return answer.with("counter", name);
-    }
   }
   return answer;
 }
@@ -543,14 +530,6 @@ const Family kFindingMistakes = {
      "threads have added to (line {adds}). Which of them comes first nobody knows",
      {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier "
       "makes the other blocks wait for it|line {line}: atomicAdd there, too}"}},
-    {"counter_is_set_back_too_early",
-     kHarmless,
-     kAnyProgram,
-     finding,
-     "the field is right; the residual is not: line {line} sets {counter} back while other blocks "
-     "still count with it (line {adds})",
-     {"the number that {counter} is compared with: of all blocks, gridDim.x * gridDim.y; only the "
-      "last of them sets it back"}},
     {"parts_in_one_shared_place",
      kHarmless,
      kAnyProgram,

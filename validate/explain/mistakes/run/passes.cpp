@@ -79,13 +79,11 @@ Answer sweeps_of_a_graph(const PassLook& look) {
 /// left out. (If the two fields are mixed up it is right again after an even number.)
 Answer sweeps_left_at_the_end(const PassLook& look) {
   const int made = look.sweeps - 1;
-  bool computed = true;  // sweep `sweeps`, each time
   for (int asked : {look.sweeps, look.sweeps + 1}) {
     const Observation* seen = look.interview.after(asked);
     if (!seen || !agree(look.right.after(made), seen->field, look.n, asked)) return {};
-    computed &= ends_with_residual_of(*seen, look.sweeps, &look.right);
   }
-  return Answer(computed ? "each_sweep_reads_the_same_field" : "last_sweeps_are_not_made")
+  return Answer("last_sweeps_are_not_made")
       .with("made", made)
       .with("sweeps", look.sweeps)
       .with("more", look.sweeps + 1);
@@ -253,8 +251,6 @@ Answer other_sweeps(PassSums* sums) {
   const Other others[] = {
       {"residual_of_all_sweeps", [&](int first, int last) { return sums->together(first, last); }},
       {"residual_of_the_first_sweep", [&](int first, int) { return right.residual(first); }},
-      {"residual_of_the_sweep_before",
-       [&](int first, int last) { return right.residual(std::max(first, last - 1)); }},
       {"residual_of_a_sweep_more", [&](int, int last) { return right.residual(last + 1); }},
   };
   for (const Other& other : others) {
@@ -353,13 +349,6 @@ const Family kPassMistakes = {
      "that of sweep {twice}: a launch of a graph goes {sweeps} on",
      {"with how many sweeps the graphs are captured: as many as the loop in main counts for a "
       "launch; that the fields change roles after each of them; and how often each is launched"}},
-    {"each_sweep_reads_the_same_field",
-     Strength::kModel,
-     with(kGraph),
-     of_pass<sweeps_left_at_the_end>,
-     "Where several sweeps are made one by one, each reads the field after sweep {made} again: the "
-     "new field does not become the old one between them",
-     {"{handover}: after each sweep, also between those of a graph"}},
     {"last_sweeps_are_not_made",
      Strength::kModel,
      with(kGraph),
@@ -469,12 +458,6 @@ const Family kPassMistakes = {
      kAnyProgram,
      sum_of_pass,
      "{wrong_pass}the residual of a pass is that of its first sweep, not of its last",
-     {"{which_sweep}"}},
-    {"residual_of_the_sweep_before",
-     Strength::kModel,
-     kAnyProgram,
-     sum_of_pass,
-     "{wrong_pass}the residual of a pass is that of the sweep before its last",
      {"{which_sweep}"}},
     {"residual_of_a_sweep_more",
      Strength::kModel,

@@ -148,16 +148,12 @@ Answer over_ranks(const SumLook& look) {
   };
   const Combine largest = [](double a, double b) { return std::max(a, b); },
                 smallest = [](double a, double b) { return std::min(a, b); },
-                product = [](double a, double b) { return a * b; },
                 roots = [](double a, double b) { return a + sqrt(b); };
   if (look.sum_explained([&](const Sweep& s) { return combined(s, 0, largest); })) {
     return Answer("ranks_sums_are_compared").with("which", "largest");
   }
   if (look.sum_explained([&](const Sweep& s) { return combined(s, s.total, smallest); })) {
     return Answer("ranks_sums_are_compared").with("which", "smallest");
-  }
-  if (look.sum_explained([&](const Sweep& s) { return combined(s, 1, product); })) {
-    return Answer("ranks_sums_are_multiplied");
   }
   return look.sum_explained([&](const Sweep& s) { return std::pow(combined(s, 0, roots), 2); })
              ? Answer("each_rank_takes_the_root")
@@ -312,13 +308,6 @@ Family make_family() {
        of_sum<over_ranks>,
        "the field is right; the residual is not: of the ranks' sums the {which} is taken, and they "
        "are not added up",
-       {"{sum_over_ranks}"}},
-      {"ranks_sums_are_multiplied",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<over_ranks>,
-       "the field is right; the residual is not: the ranks' sums are multiplied with each other, "
-       "and not added up",
        {"{sum_over_ranks}"}},
       {"each_rank_takes_the_root",
        Strength::kModel,
