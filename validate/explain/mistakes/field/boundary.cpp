@@ -109,32 +109,24 @@ Answer boundary(const FieldLook& look) {
 
 }  // namespace
 
+// clang-format off
 const Family kBoundaryMistakes = {
-    {"boundary_is_swept",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<boundary>,
+    {"boundary_is_swept", Strength::kModel, kAnyProgram, of_field<boundary>,
      "the sweep goes over {where} as if it were interior: it must keep its values",
      {"{bounds}"}},
-    {"boundary_is_written",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<boundary>,
-     "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the "
-     "copy) writes there, where it must leave the values as they are",
+    {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,
+     "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the copy) writes there, "
+     "where it must leave the values as they are",
      {"{bounds}"}},
-    {"boundary_is_written_or_never_given",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_field<boundary>,
-     "{where} {hold} {value} after a sweep, {?besides|which read right ones there|and all else is "
-     "right}. Either {?never_given_first|f_new did not begin with its values, or the sweep (or the "
-     "copy) writes there|the sweep (or the copy) writes there, or f_new did not begin with its "
-     "values}{?larger_n|, or the program's n is larger than --n says}",
+    {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
+     "{where} {hold} {value} after a sweep, {?besides|which read right ones there|and all else is right}. Either "
+     "{?never_given_first|f_new did not begin with its values, or the sweep (or the copy) writes there|the sweep (or "
+     "the copy) writes there, or f_new did not begin with its values}{?larger_n|, or the program's n is larger than "
+     "--n says}",
      {"{?!never_given_first|{bounds}}",
-      "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in "
-      "initialize_field: all points, i and j from 0 to n - 1",
-      "{?never_given_first|{bounds}}", "{?larger_n|n in main: it is options.n}"}},
+      "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in initialize_field: all points, i "
+      "and j from 0 to n - 1", "{?never_given_first|{bounds}}", "{?larger_n|n in main: it is options.n}"}},
 };
+// clang-format on
 
 }  // namespace validate
