@@ -282,30 +282,6 @@ std::string Pattern::words() const {
   return "some points";
 }
 
-int same_in_every_block(const Cells& cells) {
-  const int n = cells.n();
-  for (int period = 4; period <= 128 && 2 * period <= n; period *= 2) {
-    std::vector<int> points(period * period, 0), wrong(period * period, 0);
-    // Of whole blocks alone, and not of the ring beside the boundary.
-    const int end = n - n % period;
-    for (int j = 1; j < std::min(end, n - 1); ++j) {
-      for (int i = 1; i < std::min(end, n - 1); ++i) {
-        const int k = j % period * period + i % period;
-        ++points[k];
-        wrong[k] += cells.has(i, j);
-      }
-    }
-    bool same = true;
-    int classes = 0;
-    for (int k = 0; k < period * period && same; ++k) {
-      same = wrong[k] == 0 || wrong[k] == points[k];
-      classes += wrong[k] > 0;
-    }
-    if (same && classes > 0 && classes < period * period) return period;
-  }
-  return 0;
-}
-
 std::vector<std::string> picture(const Cells& cells) {
   const int n = cells.n();
   const int points_x = (n + kPictureWidth - 1) / kPictureWidth;

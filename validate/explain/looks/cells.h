@@ -77,9 +77,6 @@ struct Pattern {
 
 Pattern find_pattern(const Cells& cells);
 
-/// A power of two P of which every P x P block has the same points in the set; 0: there is none.
-int same_in_every_block(const Cells& cells);
-
 /// The set as text, at most 20 lines of 40 characters: '#' stands for points that all belong to it,
 /// '+' for some that do. The first line is the row j = n - 1.
 std::vector<std::string> picture(const Cells& cells);

@@ -1181,15 +1181,6 @@ TEST(PatternTest, one_point_that_is_right_by_chance_changes_nothing) {
             "the first interior column, i = 1");
 }
 
-TEST(SameInEveryBlockTest, finds_the_block) {
-  EXPECT_EQ(validate::same_in_every_block(
-                cells_where(kN, [](int i, int j) { return i % 16 == 3 && j % 16 == 9; })),
-            16);
-  EXPECT_EQ(validate::same_in_every_block(
-                cells_where(kN, [](int i, int j) { return i == 20 && j == 30; })),
-            0);
-}
-
 TEST(PictureTest, is_small_and_has_north_above) {
   const std::vector<std::string> lines =
       validate::picture(cells_where(250, [](int i, int j) { return i < 100 && j > 200; }));

@@ -50,26 +50,6 @@ bool is_swept(const FieldLook& look) {
   return false;
 }
 
-/// Whether the interior is what a right sweep makes of the boundary that was found.
-bool was_wrong_before(const FieldLook& look) {
-  if (look.first != 1) return false;
-  Field start = look.before;
-  bool finite = true;
-  look.all_of(look.ring, [&](int i, int j) {
-    const float value = look.at(look.found, i, j);
-    finite &= std::isfinite(value);
-    start[static_cast<std::size_t>(j) * look.n + i] = value;
-    return true;
-  });
-  if (finite) return agree(Sweeps(look.n, start).after(1), look.found, look.n, 1);
-  // What is beside such a point is none either.
-  return look.all_of(look.inside, [&](int i, int j) {
-    return std::isnan(look.at(look.found, i, j)) &&
-           (look.ring.has(i - 1, j) || look.ring.has(i + 1, j) || look.ring.has(i, j - 1) ||
-            look.ring.has(i, j + 1));
-  });
-}
-
 /// Whether the wrong points of the boundary hold other values two sweeps later: what a field began
 /// with stays there, unless a sweep writes it.
 bool changes(const FieldLook& look) {
@@ -108,7 +88,6 @@ Answer boundary(const FieldLook& look) {
                               : "other values than at the start");
   };
   const bool interior_too = look.inside.count() > 0;
-  if (interior_too && was_wrong_before(look)) return answer("boundary_begins_wrong");
   const Answer besides = interior_too ? interior_alone(look) : Answer();
   if (interior_too && !besides.known()) return {};
   Answer found = answer(is_swept(look)  ? "boundary_is_swept"
@@ -130,40 +109,24 @@ Answer boundary(const FieldLook& look) {
 
 }  // namespace
 
+// clang-format off
 const Family kBoundaryMistakes = {
-    {"boundary_begins_wrong",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<boundary>,
-     "{where} {hold} {value}, and did so already when the first sweep read it",
-     {"the loops (or the threads) of initialize_field: they go over all points, i and j from 0 to "
-      "n "
-      "- 1"}},
-    {"boundary_is_swept",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<boundary>,
+    {"boundary_is_swept", Strength::kModel, kAnyProgram, of_field<boundary>,
      "the sweep goes over {where} as if it were interior: it must keep its values",
      {"{bounds}"}},
-    {"boundary_is_written",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<boundary>,
-     "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the "
-     "copy) writes there, where it must leave the values as they are",
+    {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,
+     "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the copy) writes there, "
+     "where it must leave the values as they are",
      {"{bounds}"}},
-    {"boundary_is_written_or_never_given",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_field<boundary>,
-     "{where} {hold} {value} after a sweep, {?besides|which read right ones there|and all else is "
-     "right}. Either {?never_given_first|f_new did not begin with its values, or the sweep (or the "
-     "copy) writes there|the sweep (or the copy) writes there, or f_new did not begin with its "
-     "values}{?larger_n|, or the program's n is larger than --n says}",
+    {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
+     "{where} {hold} {value} after a sweep, {?besides|which read right ones there|and all else is right}. Either "
+     "{?never_given_first|f_new did not begin with its values, or the sweep (or the copy) writes there|the sweep (or "
+     "the copy) writes there, or f_new did not begin with its values}{?larger_n|, or the program's n is larger than "
+     "--n says}",
      {"{?!never_given_first|{bounds}}",
-      "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in "
-      "initialize_field: all points, i and j from 0 to n - 1",
-      "{?never_given_first|{bounds}}", "{?larger_n|n in main: it is options.n}"}},
+      "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in initialize_field: all points, i "
+      "and j from 0 to n - 1", "{?never_given_first|{bounds}}", "{?larger_n|n in main: it is options.n}"}},
 };
+// clang-format on
 
 }  // namespace validate

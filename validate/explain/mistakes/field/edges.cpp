@@ -173,27 +173,22 @@ Answer edges(const FieldLook& look) {
 
 }  // namespace
 
+// clang-format off
 const Family kEdgeMistakes = {
-    {"columns_at_ends_of_lanes",
-     Strength::kShape,
-     with(kStrips),
-     of_field<lanes>,
+    {"columns_at_ends_of_lanes", Strength::kShape, with(kStrips), of_field<lanes>,
      "wrong are {columns}. All other columns are right",
      {"{?together|{put_together}}",
-      "{?shuffles_first|the shuffles: up by 1 brings what the lane before has (its last point is "
-      "west of this lane's first), down by 1 what the next lane has (its first point is east of "
-      "this lane's last)}",
+      "{?shuffles_first|the shuffles: up by 1 brings what the lane before has (its last point is west of this lane's "
+      "first), down by 1 what the next lane has (its first point is east of this lane's last)}",
       "{?ends|{ends_of_strips}}"}},
-    {"edges_are_wrong",
-     Strength::kShape,
-     kAnyProgram,
-     of_field<edges>,
-     "only {which} {are} wrong: points whose {neighbours} neighbour belongs to {?strips|another "
-     "warp|the block next door}{?none|. The points are not a number there: read, and never "
-     "written?}{?formula|. A point becomes {formula} there}",
+    {"edges_are_wrong", Strength::kShape, kAnyProgram, of_field<edges>,
+     "only {which} {are} wrong: points whose {neighbours} neighbour belongs to {?strips|another warp|the block next "
+     "door}{?none|. The points are not a number there: read, and never written?}{?formula|. A point becomes "
+     "{formula} there}",
      {"{?strips|{?columns|{ends_of_strips}}}", "{?strips|{?rows|{march}}}",
-      "{?!strips|{?tile|{halos} of the tile's halo: loaded from where to where, by which threads, "
-      "and read how|how {sweep} gets the neighbours at the edges of a block}}"}},
+      "{?!strips|{?tile|{halos} of the tile's halo: loaded from where to where, by which threads, and read how|how "
+      "{sweep} gets the neighbours at the edges of a block}}"}},
 };
+// clang-format on
 
 }  // namespace validate

@@ -129,9 +129,6 @@ Answer kept_values(const FieldLook& look) {
   };
   const bool hidden = all_hold(look.hidden), before = all_hold(look.before);
   if (!hidden && !before) return {};
-  if (hidden && before && !look.has(kSwaps)) {
-    return Answer("sweep_or_copy_leaves_out_points").with("points", look.pattern.words());
-  }
   if (look.has(kSwaps) && look.pattern.kind == Pattern::kAll &&
       look.residual_is_right(look.first)) {
     return Answer("new_field_is_dropped").with("iteration", look.first);
@@ -157,83 +154,46 @@ const char* const kWhoHasThePoints =
     "over a thread's points, if there is one; and the launch (grid and block) in "
     "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
 
+// clang-format off
 const Family kLeftOutMistakes = {
-    {"sweep_or_copy_leaves_out_points",
-     Strength::kModel,
-     without(kSwaps),
-     of_field<kept_values>,
-     "either the sweep or the copy (or swap) leaves out {points}; old values stay there",
-     {"the bounds in {sweep} and in {copy}, and the launch grids, if they are kernels"}},
-    {"new_field_is_dropped",
-     Strength::kModel,
-     with(kSwaps),
-     of_field<kept_values>,
-     "iteration {iteration} computes the right new field (its residual is right), and that field "
-     "does not become the old one: the result is the field before it",
-     {"whether {handover} comes after each sweep, whatever the iteration's number; and which field "
-      "run.finish copies"}},
-    {"both_indices_of_one",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<kept_values>,
+    {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
+     "iteration {iteration} computes the right new field (its residual is right), and that field does not become the "
+     "old one: the result is the field before it",
+     {"whether {handover} comes after each sweep, whatever the iteration's number; and which field run.finish "
+      "copies"}},
+    {"both_indices_of_one", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "the {?by_sweep|sweep|copy} leaves out most points: {same}",
-     {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i "
-      "from "
-      "blockIdx.x, blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; of "
-      "one number k, i = k % n and j = k / n"}},
-    {"last_columns_fill_no_float4",
-     Strength::kModel,
-     with(kStrips),
-     of_field<kept_values>,
+     {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i from blockIdx.x, "
+      "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; of one number k, i = k % n and j = "
+      "k / n"}},
+    {"last_columns_fill_no_float4", Strength::kModel, with(kStrips), of_field<kept_values>,
      "{left_out}. They fill no whole float4",
-     {"which lanes store in {?by_sweep|{sweep}|{copy}}: also the one whose four columns are not "
-      "all "
-      "in the row; the padding takes the others",
-      "{bounds}"}},
-    {"launch_grid_is_rounded_down",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<kept_values>,
+     {"which lanes store in {?by_sweep|{sweep}|{copy}}: also the one whose four columns are not all in the row; the "
+      "padding takes the others", "{bounds}"}},
+    {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}. They lie behind the last whole block{?!strips| ({n} % {block} = {rest})}",
      {kLaunch}},
-    {"bounds_leave_out_lines",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<kept_values>,
+    {"bounds_leave_out_lines", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
-     {"{?of_strips|{bounds}|the bounds of i and j in {?by_sweep|{sweep}|{copy}}{?both| and in "
-      "copy_field}: {?by_sweep|the interior is 1 to n - 2|it goes over all points, 0 to n - "
-      "1}{?on_gpu|; and the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: "
-      "whether it has a thread for each of them}}"}},
-    {"copy_counts_too_few_bytes",
-     Strength::kModel,
-     without(kSwaps),
-     of_field<kept_values>,
+     {"{?of_strips|{bounds}|the bounds of i and j in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: "
+      "{?by_sweep|the interior is 1 to n - 2|it goes over all points, 0 to n - 1}{?on_gpu|; and the launch in "
+      "{?by_sweep|{host}|copy_field}{?both| and in copy_field}: whether it has a thread for each of them}}"}},
+    {"copy_counts_too_few_bytes", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
-     {"the number of bytes, where {?host_memcpy|memcpy|cudaMemcpy} copies the field: n * n * "
-      "sizeof(float)"}},
-    {"graph_wrote_the_other_field",
-     Strength::kModel,
-     with(kGraph),
-     of_field<kept_values>,
-     "in iteration {iteration} the field that main takes for the result is not the one that the "
-     "sweep wrote: it holds old values everywhere",
-     {"which graph is launched, and when main's pointers change roles: a graph keeps the fields "
-      "that it was captured with, so the two graphs must take turns"}},
-    {"sweep_leaves_out_points",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<kept_values>,
+     {"the number of bytes, where {?host_memcpy|memcpy|cudaMemcpy} copies the field: n * n * sizeof(float)"}},
+    {"graph_wrote_the_other_field", Strength::kModel, with(kGraph), of_field<kept_values>,
+     "in iteration {iteration} the field that main takes for the result is not the one that the sweep wrote: it "
+     "holds old values everywhere",
+     {"which graph is launched, and when main's pointers change roles: a graph keeps the fields that it was captured "
+      "with, so the two graphs must take turns"}},
+    {"sweep_leaves_out_points", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
      {kLaunch, kWhoHasThePoints}},
-    {"copy_leaves_out_points",
-     Strength::kModel,
-     without(kSwaps),
-     of_field<kept_values>,
+    {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
-     {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's "
-      "number}",
-      kLaunch, kWhoHasThePoints}},
+     {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
+      kWhoHasThePoints}},
 };
+// clang-format on
 
 }  // namespace validate

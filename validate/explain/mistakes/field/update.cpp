@@ -356,15 +356,6 @@ Answer not_a_number(const FieldLook& look) {
       .with("draw", pattern.kind == Pattern::kOther);
 }
 
-Answer same_places_in_blocks(const FieldLook& look) {
-  const int block = look.ring.count() > 0 ? 0 : same_in_every_block(look.inside);
-  if (block == 0) return {};
-  const bool any = look.pattern.kind == Pattern::kOther || look.pattern.kind == Pattern::kAll;
-  return Answer("same_places_in_every_block")
-      .with("where", any ? "the points that are wrong" : look.pattern.words())
-      .with("block", block);
-}
-
 }  // namespace
 
 std::string fitted(const FieldLook& look) {
@@ -388,124 +379,70 @@ const std::vector<std::string> kFitLooks = {
     "loaded}|{?strips|{put_together}|where {sweep} reads each of the four neighbours, and "
     "{update_line}}}}}}"};
 
+// clang-format off
 const Family kUpdateMistakes = {
-    {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>, kFit, kFitLooks},
-    {"new_values_are_added",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<added_values>,
+    {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
+     kFit,
+     kFitLooks},
+    {"new_values_are_added", Strength::kModel, kAnyProgram, of_field<added_values>,
      "each new value is added to what the new field held before the sweep",
      {"the line in {sweep} that stores the new value: =, not +="}},
-    {"some_neighbours_of_the_new_field",
-     Strength::kModel,
-     kAnyProgram,
-     of_field<mixed_fields>,
-     "each wrong point is the mean of four neighbours, but some of them {?from_before|come from "
-     "the "
-     "field that the sweep writes (new values, or old ones that it held before)|have their new "
-     "values already: it reads the field that it writes}",
-     {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and "
-      "writes the other{?tile|; and whether the tile is overwritten while others still read it}"}},
-    {"sweep_of_another_n",
-     Strength::kModel,
-     without(kStrips),
-     of_field<other_rows>,
+    {"some_neighbours_of_the_new_field", Strength::kModel, kAnyProgram, of_field<mixed_fields>,
+     "each wrong point is the mean of four neighbours, but some of them {?from_before|come from the field that the "
+     "sweep writes (new values, or old ones that it held before)|have their new values already: it reads the field "
+     "that it writes}",
+     {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and writes the "
+      "other{?tile|; and whether the tile is overwritten while others still read it}"}},
+    {"sweep_of_another_n", Strength::kModel, without(kStrips), of_field<other_rows>,
      "the sweep takes the grid for one of {other} x {other} points in memory, and it has {n} x {n}",
-     {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds make the "
-      "interior of it",
+     {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds make the interior of it",
       "idx in {sweep}: the same n as in main"}},
-    {"sweep_reads_other_rows",
-     Strength::kModel,
-     without(kStrips),
-     of_field<other_rows>,
+    {"sweep_reads_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
      "the sweep reads the old field as if a row had {other} points in memory, and it has {n}",
-     {"the index with which f_old is read in {sweep}: the distance from one row to the next is n, "
-      "as in f_new"}},
-    {"copy_of_other_rows",
-     Strength::kModel,
-     without(kStrips | kSwaps),
-     of_field<other_rows>,
-     "the sweep is right; the copy {reads} as if a row had {other} points in memory, and it has "
-     "{n}",
+     {"the index with which f_old is read in {sweep}: the distance from one row to the next is n, as in f_new"}},
+    {"copy_of_other_rows", Strength::kModel, without(kStrips | kSwaps), of_field<other_rows>,
+     "the sweep is right; the copy {reads} as if a row had {other} points in memory, and it has {n}",
      {"the two indices in {copy}: the distance from one row to the next is n in both"}},
-    {"sweep_writes_other_rows",
-     Strength::kModel,
-     without(kStrips),
-     of_field<other_rows>,
+    {"sweep_writes_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
      "the sweep writes the new field as if a row had {other} points in memory, and it has {n}",
-     {"the index with which the new value is stored in {sweep}: the distance from one row to the "
-      "next is n, as in f_old"}},
-    {"neighbour_of_other_rows",
-     Strength::kModel,
-     without(kStrips),
-     of_field<other_rows>,
+     {"the index with which the new value is stored in {sweep}: the distance from one row to the next is n, as in "
+      "f_old"}},
+    {"neighbour_of_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
      "{neighbour} is read as if a row had {other} points in memory, and it has {n}",
-     {"the index of {neighbour} in {sweep}: the distance from row to row is n, as where the others "
-      "are"}},
-    {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>, kFit,
+     {"the index of {neighbour} in {sweep}: the distance from row to row is n, as where the others are"}},
+    {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
+     kFit,
      kFitLooks},
-    {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>, kFit,
+    {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>,
+     kFit,
      kFitLooks},
-    {"another_line_is_read",
-     Strength::kShape,
-     kAnyProgram,
-     of_field<lines_taken>,
+    {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,
      "all is right but for one line that is read: for {neighbour} {lines}",
-     {"{?registers|the rows that a warp has in its registers: after each row that was swept centre "
-      "becomes south, north becomes centre, and the next row that was loaded becomes north|where "
-      "{neighbour} is read in {sweep}{?tile|, and where the tile's entry for it is loaded: by one "
-      "thread, and once}}"}},
-    {"beside_the_boundary",
-     Strength::kShape,
-     kAnyProgram,
-     of_field<beside_the_boundary>,
-     "only the points beside {where} are wrong: what they read in its place is not what stands "
-     "there",
-     {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 "
-      "to n - 2{?tile|; so the tile is loaded from 0 to n - 1, too}"}},
-    {"divided_by_zero",
-     Strength::kShape,
-     kAnyProgram,
-     of_field<not_a_number>,
-     "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in "
-     "it "
-     "has no value yet",
+     {"{?registers|the rows that a warp has in its registers: after each row that was swept centre becomes south, "
+      "north becomes centre, and the next row that was loaded becomes north|where {neighbour} is read in "
+      "{sweep}{?tile|, and where the tile's entry for it is loaded: by one thread, and once}}"}},
+    {"beside_the_boundary", Strength::kShape, kAnyProgram, of_field<beside_the_boundary>,
+     "only the points beside {where} are wrong: what they read in its place is not what stands there",
+     {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; "
+      "so the tile is loaded from 0 to n - 1, too}"}},
+    {"divided_by_zero", Strength::kShape, kAnyProgram, of_field<not_a_number>,
+     "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in it has no value yet",
      {"{update_line}, and each number that it divides or multiplies by"}},
-    {"boundary_is_no_number",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_field<not_a_number>,
-     "{where} holds values that are not a number: {?all|all of it, and no other point, so one of "
-     "the two fields never got its starting values there|either the sweep writes there what it "
-     "reads beyond the field, or one of the two fields has no starting values there}",
-     {"{?!all|{bounds}}",
-      "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
-    {"no_point_is_a_number",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_field<not_a_number>,
-     "every point that a sweep computes is not a number from iteration {iteration} on. Either the "
-     "formula divides 0 by 0, or {?tile|the tile, or the field,|the field} that it reads was never "
-     "written",
+    {"boundary_is_no_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
+     "{where} holds values that are not a number: {?all|all of it, and no other point, so one of the two fields "
+     "never got its starting values there|either the sweep writes there what it reads beyond the field, or one of "
+     "the two fields has no starting values there}",
+     {"{?!all|{bounds}}", "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
+    {"no_point_is_a_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
+     "every point that a sweep computes is not a number from iteration {iteration} on. Either the formula divides 0 "
+     "by 0, or {?tile|the tile, or the field,|the field} that it reads was never written",
      {"{?tile|{tile_loads}|{update_line}}", "initialize_field, and which field the sweep reads"}},
-    {"points_are_no_numbers",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_field<not_a_number>,
-     "{points}: not a number from iteration {iteration} on, as if read where nothing had been "
-     "written",
-     {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived "
-      "when it is read (how many __pipeline_wait_prior leaves under way), and is not overwritten "
-      "before|what {sweep} reads for these points}}"}},
-    {"same_places_in_every_block",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_field<same_places_in_blocks>,
-     "{where} lie at the same places in every block of {block} x {block}",
-     {"{?tile|which entries of the tile the threads load, all of them together, and which ones "
-      "they "
-      "read|{?strips|which columns a lane has, which rows a warp marches through, and what lanes "
-      "give each other in {sweep}|which points the threads of a block have in {sweep}}}"}},
+    {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
+     "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
+     {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived when it is read "
+      "(how many __pipeline_wait_prior leaves under way), and is not overwritten before|what {sweep} reads for these "
+      "points}}"}},
 };
+// clang-format on
 
 }  // namespace validate

@@ -29,8 +29,6 @@ Answer record(const Evidence& evidence) {
 
 Answer endless(const Evidence& evidence) {
   if (evidence.error.rfind("it did not end", 0) != 0) return {};
-  // A job of several ranks may wait for one of them.
-  if (evidence.wrong.run.ranks > 1) return Answer("ranks_do_not_end");
   return evidence.says("it waits") ? Answer() : Answer("never_ends");
 }
 
@@ -66,7 +64,9 @@ bool crashed(const Evidence& evidence) { return evidence.error.rfind("it crashed
 
 /// A crash that depends on n, or on an address that is gone.
 Answer crash_by_size(const Evidence& evidence) {
-  if (crashed(evidence) || evidence.report.place == "null") {
+  // What is written to such an address may also damage a handle.
+  if (crashed(evidence) || evidence.report.place == "null" ||
+      evidence.report.has("cudaErrorInvalidResourceHandle")) {
     const Answer lost = lost_local(evidence);
     if (lost.known()) return lost;
   }
@@ -76,11 +76,6 @@ Answer crash_by_size(const Evidence& evidence) {
     return evidence.patient.run({run.problem, n, 2}, seen);
   };
   Observation seen;
-  // If a row has no padding, its length and its pitch are the same.
-  if (evidence.words.has(kPitch) && run.n > 64 && run.n % 32 != 0 && ends(64, &seen) &&
-      !ends(60, &seen)) {
-    return Answer("crash_by_pitch");
-  }
   // A field of fixed size is too small at some n, and large enough at others.
   for (int n : {64, 16}) {
     if (n >= run.n || !ends(n, &seen)) continue;
@@ -93,133 +88,69 @@ Answer crash_by_size(const Evidence& evidence) {
 
 }  // namespace
 
+// clang-format off
 const Family kFailureMistakes = {
-    {"one_iteration_too_many",
-     Strength::kForbidden,
-     kAnyProgram,
-     record,
+    {"one_iteration_too_many", Strength::kForbidden, kAnyProgram, record,
      "one iteration too many",
-     {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not "
-      "<=), and iteration begins at 0"}},
-    {"loop_does_not_end_in_time",
-     Strength::kForbidden,
-     kAnyProgram,
-     record,
+     {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and "
+      "iteration begins at 0"}},
+    {"loop_does_not_end_in_time", Strength::kForbidden, kAnyProgram, record,
      "the loop does not end at --iterations {asked}",
      {"the condition of the loop in main: iteration < options.max_iterations",
-      "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it "
-      "makes, and by how many iteration goes up}"}},
-    {"iteration_0_is_recorded",
-     Strength::kForbidden,
-     kAnyProgram,
-     record,
+      "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it makes, and by how "
+      "many iteration goes up}"}},
+    {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
-     {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is "
-      "recorded"}},
-    {"run_finish_is_missing",
-     Strength::kForbidden,
-     kAnyProgram,
-     record,
+     {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
+    {"run_finish_is_missing", Strength::kForbidden, kAnyProgram, record,
      "main ends without run.finish, which writes the result",
-     {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an exit() "
-      "comes before it"}},
-    {"last_pass_is_not_recorded",
-     Strength::kForbidden,
-     kAnyProgram,
-     record,
-     "not one iteration was recorded: the loop ended when its last pass was still under way, and "
-     "nothing records that one; or it never begins",
-     {"behind the loop in main: run.record(...) of the last pass, when its sum has come; in the "
-      "loop each turn records the pass before"}},
-    {"nothing_is_recorded",
-     Strength::kForbidden,
-     kAnyProgram,
-     record,
+     {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an exit() comes before it"}},
+    {"last_pass_is_not_recorded", Strength::kForbidden, kAnyProgram, record,
+     "not one iteration was recorded: the loop ended when its last pass was still under way, and nothing records "
+     "that one; or it never begins",
+     {"behind the loop in main: run.record(...) of the last pass, when its sum has come; in the loop each turn "
+      "records the pass before"}},
+    {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "not one iteration was recorded: either the loop never begins, or it never calls run.record",
      {"the loop in main: residual begins at infinity, iteration at 0, and each iteration ends with "
       "run.record(++iteration, residual)"}},
-    {"recorded_numbers_do_not_go_up",
-     Strength::kForbidden,
-     kAnyProgram,
-     record,
-     "the numbers that run.record gets do not go up: a residual is recorded twice, or with another "
-     "number than that of the sweeps that were made when it was the last one's",
-     {"each call of run.record in main, in the loop and behind it, and where iteration is raised: "
-      "before the call, or after it"}},
-    {"never_ends",
-     Strength::kModel,
-     kAnyProgram,
-     endless,
+    {"recorded_numbers_do_not_go_up", Strength::kForbidden, kAnyProgram, record,
+     "the numbers that run.record gets do not go up: a residual is recorded twice, or with another number than that "
+     "of the sweeps that were made when it was the last one's",
+     {"each call of run.record in main, in the loop and behind it, and where iteration is raised: before the call, "
+      "or after it"}},
+    {"never_ends", Strength::kModel, kAnyProgram, endless,
      "it goes on for ever, or makes far more work than n * n points need",
      {"{loop_condition}",
-      "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points alone, not "
-      "over all of them}"}},
-    {"ranks_do_not_end",
-     Strength::kSymptom,
-     kAnyProgram,
-     endless,
-     "it goes on for ever: a loop that does not end for the rows of some rank, or ranks that do "
-     "not "
-     "all make the same exchanges and sums",
-     {"the loops in {sweep}: each ends for any rows that a rank holds, also where these are not "
-      "the "
-      "field's last ones",
-      "{loop_condition}"}},
-    {"kernel_returns_a_value",
-     Strength::kModel,
-     kAnyProgram,
-     returning_kernel,
+      "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points alone, not over all of them}",
+      "{?slabs|whether all ranks make the same exchanges and sums}"}},
+    {"kernel_returns_a_value", Strength::kModel, kAnyProgram, returning_kernel,
      "{name} is to return a value ({type}): a kernel returns nothing",
-     {"its first line, __global__ void {name}(...): what the host needs is written to memory, "
-      "through a pointer. nvcc refuses any other; the CPU's compiler does not"}},
-    {"address_is_freed_that_no_allocation_has",
-     Strength::kModel,
-     kAnyProgram,
-     invalid_free,
-     "cudaFree is given an address that no allocation has: that memory was freed before, or it is "
-     "not what cudaMalloc or cudaMallocManaged gave",
+     {"its first line, __global__ void {name}(...): what the host needs is written to memory, through a pointer. "
+      "nvcc refuses any other; the CPU's compiler does not"}},
+    {"address_is_freed_that_no_allocation_has", Strength::kModel, kAnyProgram, invalid_free,
+     "cudaFree is given an address that no allocation has: that memory was freed before, or it is not what "
+     "cudaMalloc or cudaMallocManaged gave",
      {"free_fields: each pointer once", "{freed}"}},
-    {"crash_by_pitch",
-     Strength::kModel,
-     with(kPitch),
-     crash_by_size,
-     "at n = {n} and at n = 60 it crashes, at n = 64 it does not: the length of a row and its "
-     "pitch "
-     "are mixed up, which are the same only where n is a multiple of 32",
-     {"the pitches and the width of cudaMemcpy2D in main: first the destination and its pitch (its "
-      "rows have no padding: n * sizeof(float)), then the source and its pitch",
-      "idx, and what allocate_fields allocates: the padding, too"}},
-    {"crash_by_size",
-     Strength::kModel,
-     kAnyProgram,
-     crash_by_size,
-     "at n = {n} it crashes, at n = {small} it is right: an index or an allocation does not follow "
-     "n",
-     {"what allocate_fields allocates (n * n floats), and whether n in main is options.n"}},
-    {"memory_is_damaged",
-     Strength::kModel,
-     kAnyProgram,
-     crash_by_size,
-     "its memory is damaged: something is written beside what was allocated, or memory is freed "
-     "twice, or in another way than it was allocated",
+    {"crash_by_size", Strength::kModel, kAnyProgram, crash_by_size,
+     "at n = {n} it crashes, at n = {small} it is right: an index or an allocation does not follow n",
+     {"what allocate_fields allocates (n * n floats), and whether n in main is options.n",
+      "{?pitch|the pitches of cudaMemcpy2D in main, and what a row has in idx and in allocate_fields: the padding, "
+      "too}"}},
+    {"memory_is_damaged", Strength::kModel, kAnyProgram, crash_by_size,
+     "its memory is damaged: something is written beside what was allocated, or memory is freed twice, or in another "
+     "way than it was allocated",
      {"what allocate_fields allocates: two fields of n * n floats",
-      "free_fields: each pointer once, by what fits its allocation (delete[] to new[], cudaFree to "
-      "cudaMalloc); after f_old = f_new both are the same field"}},
-    {"illegal_access",
-     Strength::kSymptom,
-     kAnyProgram,
-     by_gpu,
+      "free_fields: each pointer once, by what fits its allocation (delete[] to new[], cudaFree to cudaMalloc); "
+      "after f_old = f_new both are the same field"}},
+    {"illegal_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel reads or writes outside of what was allocated",
      {"{bounds}", "{ask_the_cpu}"}},
-    {"misaligned_access",
-     Strength::kSymptom,
-     kAnyProgram,
-     by_gpu,
+    {"misaligned_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel accesses several floats at once, at an address that is no multiple of their bytes",
-     {"each access by float2 or float4, and each asynchronous copy: the index of its first float "
-      "is "
-      "a multiple of 2, or 4, also where n is not",
-      "{ask_the_cpu}"}},
+     {"each access by float2 or float4, and each asynchronous copy: the index of its first float is a multiple of 2, "
+      "or 4, also where n is not", "{ask_the_cpu}"}},
 };
+// clang-format on
 
 }  // namespace validate

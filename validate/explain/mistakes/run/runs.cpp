@@ -84,67 +84,40 @@ Answer of_several_runs(const Evidence&) { return {}; }
 
 }  // namespace
 
+// clang-format off
 const Family kRunMistakes = {
-    {"wrong_only_at_a_large_n",
-     Strength::kShape,
-     kAnyProgram,
-     of_several_runs,
+    {"wrong_only_at_a_large_n", Strength::kShape, kAnyProgram, of_several_runs,
      "up to n = {right} it is right, and wrong at n = {n}",
-     {"what has a fixed size, or one that does not grow with n as it should: a buffer of partial "
-      "sums, the number of blocks, a number of points kept in an int"}},
-    {"ranks_hand_over_other_rows",
-     Strength::kShape,
-     kAnyProgram,
-     of_several_runs,
-     "with one rank it is right; with more the residual is right, too. So each rank sweeps its "
-     "rows "
-     "as it should, and hands over others as the result",
-     {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of what "
-      "the "
-      "rank holds, which begins with the halo; and whether its rows are those that it computes, "
-      "slab.begin to slab.end, without the halo"}},
-    {"residuals_are_not_recorded",
-     Strength::kForbidden,
-     without(kChecks),
-     numbers,
-     "the residual of iteration {before} is recorded, and the next one is that of iteration {now}: "
-     "run.record is not called in each iteration",
-     {"run.record(++iteration, residual) in the loop of main: in every turn, whatever the "
-      "iteration's number"}},
-    {"iterations_are_counted_twice",
-     Strength::kForbidden,
-     without(kChecks),
-     numbers,
+     {"what has a fixed size, or one that does not grow with n as it should: a buffer of partial sums, the number of "
+      "blocks, a number of points kept in an int"}},
+    {"ranks_hand_over_other_rows", Strength::kShape, kAnyProgram, of_several_runs,
+     "with one rank it is right; with more the residual is right, too. So each rank sweeps its rows as it should, "
+     "and hands over others as the result",
+     {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of what the rank holds, "
+      "which begins with the halo; and whether its rows are those that it computes, slab.begin to slab.end, without "
+      "the halo"}},
+    {"residuals_are_not_recorded", Strength::kForbidden, without(kChecks), numbers,
+     "the residual of iteration {before} is recorded, and the next one is that of iteration {now}: run.record is not "
+     "called in each iteration",
+     {"run.record(++iteration, residual) in the loop of main: in every turn, whatever the iteration's number"}},
+    {"iterations_are_counted_twice", Strength::kForbidden, without(kChecks), numbers,
      "the iterations are numbered {step}, {twice} and so on: of {step} numbers, one sweep is made",
      {"where iteration goes up in the loop of main: by 1 for each sweep"}},
-    {"one_iteration_too_few",
-     Strength::kModel,
-     kAnyProgram,
-     early_stop,
+    {"one_iteration_too_few", Strength::kModel, kAnyProgram, early_stop,
      "each run makes one iteration too few",
-     {"the condition of the loop in main: it goes on while iteration < options.max_iterations, and "
-      "iteration begins at 0"}},
-    {"tolerance_of_its_own",
-     Strength::kModel,
-     kAnyProgram,
-     early_stop,
-     "it stops at a tolerance of its own: the residual is {residual} then, and with larger ones it "
-     "goes on",
+     {"the condition of the loop in main: it goes on while iteration < options.max_iterations, and iteration begins "
+      "at 0"}},
+    {"tolerance_of_its_own", Strength::kModel, kAnyProgram, early_stop,
+     "it stops at a tolerance of its own: the residual is {residual} then, and with larger ones it goes on",
      {"{own_condition}"}},
-    {"count_of_its_own",
-     Strength::kModel,
-     kAnyProgram,
-     early_stop,
-     "it stops after {made}, however many --iterations asks for: either at a tolerance of its own "
-     "(the residual is {residual} then), or at a count of its own",
+    {"count_of_its_own", Strength::kModel, kAnyProgram, early_stop,
+     "it stops after {made}, however many --iterations asks for: either at a tolerance of its own (the residual is "
+     "{residual} then), or at a count of its own",
      {"{own_condition}"}},
-    {"n_is_not_looked_at",
-     Strength::kHarmless,
-     kAnyProgram,
-     of_field<own_size>,
-     "--n changes nothing: the residual is the same at n = {n} and n = {other}{?own|, that of n = "
-     "{own}}",
+    {"n_is_not_looked_at", Strength::kHarmless, kAnyProgram, of_field<own_size>,
+     "--n changes nothing: the residual is the same at n = {n} and n = {other}{?own|, that of n = {own}}",
      {"n in main: it is options.n, and every size in the program follows from it"}},
 };
+// clang-format on
 
 }  // namespace validate

@@ -148,16 +148,12 @@ Answer over_ranks(const SumLook& look) {
   };
   const Combine largest = [](double a, double b) { return std::max(a, b); },
                 smallest = [](double a, double b) { return std::min(a, b); },
-                product = [](double a, double b) { return a * b; },
                 roots = [](double a, double b) { return a + sqrt(b); };
   if (look.sum_explained([&](const Sweep& s) { return combined(s, 0, largest); })) {
     return Answer("ranks_sums_are_compared").with("which", "largest");
   }
   if (look.sum_explained([&](const Sweep& s) { return combined(s, s.total, smallest); })) {
     return Answer("ranks_sums_are_compared").with("which", "smallest");
-  }
-  if (look.sum_explained([&](const Sweep& s) { return combined(s, 1, product); })) {
-    return Answer("ranks_sums_are_multiplied");
   }
   return look.sum_explained([&](const Sweep& s) { return std::pow(combined(s, 0, roots), 2); })
              ? Answer("each_rank_takes_the_root")
@@ -277,109 +273,59 @@ Family make_family() {
          std::string("the field is right, the residual's formula is not: ") + formula.cause,
          {"{formula}, and what {sweep} adds up"}});
   }
+  // clang-format off
   const Family others = {
-      {"changes_of_the_sweep_before",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<other_field>,
-       "the field is right, but the residual is that of the two fields before the sweep: the "
-       "changes are added up before they are made",
+      {"changes_of_the_sweep_before", Strength::kModel, kAnyProgram, of_sum<other_field>,
+       "the field is right, but the residual is that of the two fields before the sweep: the changes are added up "
+       "before they are made",
        {"the order in {host}: first the sweep, then what subtracts one field from the other"}},
-      {"change_against_the_new_field",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<other_field>,
-       "the field is right, but the change is taken against what the new field held before the "
-       "sweep, not against the old field",
+      {"change_against_the_new_field", Strength::kModel, kAnyProgram, of_sum<other_field>,
+       "the field is right, but the change is taken against what the new field held before the sweep, not against "
+       "the old field",
        {"{change_line}: value minus the old field's point"}},
-      {"change_against_the_exchanged_point",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<other_point>,
-       "the field is right, but the change is taken against the old value of point (j, i): its "
-       "index has i and j exchanged",
+      {"change_against_the_exchanged_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
+       "the field is right, but the change is taken against the old value of point (j, i): its index has i and j "
+       "exchanged",
        {"{change_line}"}},
-      {"change_against_another_point",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<other_point>,
-       "the field is right, but the change is taken against the old value of point {point}, not of "
-       "the point itself",
+      {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
+       "the field is right, but the change is taken against the old value of point {point}, not of the point itself",
        {"{change_line}"}},
-      {"ranks_sums_are_compared",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<over_ranks>,
-       "the field is right; the residual is not: of the ranks' sums the {which} is taken, and they "
-       "are not added up",
+      {"ranks_sums_are_compared", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
+       "the field is right; the residual is not: of the ranks' sums the {which} is taken, and they are not added up",
        {"{sum_over_ranks}"}},
-      {"ranks_sums_are_multiplied",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<over_ranks>,
-       "the field is right; the residual is not: the ranks' sums are multiplied with each other, "
-       "and not added up",
+      {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
+       "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
+       "up: first the sums are added, then comes one root",
        {"{sum_over_ranks}"}},
-      {"each_rank_takes_the_root",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<over_ranks>,
-       "the field is right; the residual is not: each rank takes the root of its own sum, and "
-       "these "
-       "roots are added up: first the sums are added, then comes one root",
-       {"{sum_over_ranks}"}},
-      {"divided_by_the_iteration",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<factor>,
+      {"divided_by_the_iteration", Strength::kModel, kAnyProgram, of_sum<factor>,
        "the residual of iteration k is the right one divided by k",
        {"{formula}"}},
-      {"divided_by_the_first_residual",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<factor>,
+      {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
        "each residual is divided by the first one, so the first is 1",
        {"{formula}"}},
-      {"counted_once_per_rank",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<factor>,
-       "every squared change is counted {times} times, and there are as many ranks{?points|; or "
-       "{points}}",
+      {"counted_once_per_rank", Strength::kModel, kAnyProgram, of_sum<factor>,
+       "every squared change is counted {times} times, and there are as many ranks{?points|; or {points}}",
        {"{sum_over_ranks}: once, of what each rank has of its own rows", "{formula}"}},
-      {"multiplied_by_the_ranks",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<factor>,
+      {"multiplied_by_the_ranks", Strength::kModel, kAnyProgram, of_sum<factor>,
        "the residual is multiplied by {times}, and there are as many ranks",
        {"{formula}: the sum over all ranks is that of the whole field"}},
-      {"changes_are_counted_again",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<factor>,
-       "every squared change is counted {times} times{?root|, or the residual is multiplied by "
-       "{root} behind the root}",
-       {"which threads add to the sum: each change once, and a block's (or a warp's) sum by one "
-        "thread alone; whether {sweep} is launched once a sweep{?all_points|, and each thread goes "
-        "over its own points alone}{?strips|, and no two warps have the same strip}{?shuffles|; "
-        "the "
-        "shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each lane its own value once more}",
-        "{formula}"}},
-      {"residual_times_a_factor",
-       Strength::kModel,
-       kAnyProgram,
-       of_sum<factor>,
-       "the residual is always {factor} times the right one: {?divisor|{divisor}|its divisor, or a "
-       "factor, is another}",
+      {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
+       "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} behind the "
+       "root}",
+       {"which threads add to the sum: each change once, and a block's (or a warp's) sum by one thread alone; "
+        "whether {sweep} is launched once a sweep{?all_points|, and each thread goes over its own points "
+        "alone}{?strips|, and no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: "
+        "one of 32 gives each lane its own value once more}", "{formula}"}},
+      {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
+       "the residual is always {factor} times the right one: {?divisor|{divisor}|its divisor, or a factor, is "
+       "another}",
        {"{formula}, and what {sweep} adds up"}},
-      {"formula_and_floats",
-       Strength::kHarmless,
-       kAnyProgram,
-       of_sum<formula_of_floats>,
-       "the field is right, the residual's formula is not: {cause}. Besides, parts of the sum are "
-       "added up in float: right is double",
+      {"formula_and_floats", Strength::kHarmless, kAnyProgram, of_sum<formula_of_floats>,
+       "the field is right, the residual's formula is not: {cause}. Besides, parts of the sum are added up in float: "
+       "right is double",
        {"{formula}, and what {sweep} adds up"}},
   };
+  // clang-format on
   family.insert(family.end(), others.begin(), others.end());
   return family;
 }

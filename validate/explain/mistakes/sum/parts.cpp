@@ -215,60 +215,39 @@ const std::vector<std::string> kWhoseLines = {
     "and a thread all of its points: its own sum is 0 before the first of them}{?stored|{"
     "stored_parts}}{?threads|{who_adds}{?block_sum or shuffles|; also those without a point must "
     "reach the reduction}}}"};
+// clang-format off
 const Family kPartMistakes = {
-    {"only_some_lanes_are_in_the_sum",
-     Strength::kModel,
-     with(kShuffles),
-     of_sum<unless_lost<some_lanes>>,
-     "only {lanes} in the sum (the columns with {columns}), {times} times: a shuffle that asks a "
-     "lane that is not there, or one beyond its width, gives a lane its own value{?race|. Another "
-     "run has other parts: a race}",
+    {"only_some_lanes_are_in_the_sum", Strength::kModel, with(kShuffles), of_sum<unless_lost<some_lanes>>,
+     "only {lanes} in the sum (the columns with {columns}), {times} times: a shuffle that asks a lane that is not "
+     "there, or one beyond its width, gives a lane its own value{?race|. Another run has other parts: a race}",
      {kWhoseLines[0], kWhoseLines[1],
-      "{?!race|the shuffles: __shfl_down_sync brings the sum to lane 0, __shfl_up_sync to lane 31; "
-      "their width (32, if none is given), their offsets (16, 8, 4, 2, 1); and which lane adds "
-      "it}"}},
-    {"sum_of_one_rank",
-     Strength::kShape,
-     kAnyProgram,
-     of_sum<unless_lost<lines>>,
-     "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere{?race|. "
-     "Another run has other parts: a race}",
-     {kWhoseLines[0], kWhoseLines[1], "{?!race|{sum_over_ranks}}"}},
-    {"lines_are_counted_twice",
-     Strength::kShape,
-     kAnyProgram,
-     of_sum<unless_lost<lines>>,
-     "{lines} {are} in the sum twice; the field is right everywhere{?race|. Another run has other "
-     "parts: a race}",
-     {kWhoseLines[0], kWhoseLines[1],
-      "{?!race|which points the threads (or loops) of {sweep} have: some are computed twice, by "
-      "two "
-      "threads or by one}",
-      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: the first alone "
-      "(threadIdx.x == 0 && threadIdx.y == 0); others hold parts of it}}}"}},
-    {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
-     "{lines} {are} left out of the sum; the field is right everywhere{?race|. Another run has "
+      "{?!race|the shuffles: __shfl_down_sync brings the sum to lane 0, __shfl_up_sync to lane 31; their width (32, "
+      "if none is given), their offsets (16, 8, 4, 2, 1); and which lane adds it}"}},
+    {"sum_of_one_rank", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere{?race|. Another run has "
      "other parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1], "{?!race|{sum_over_ranks}}"}},
+    {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "{lines} {are} in the sum twice; the field is right everywhere{?race|. Another run has other parts: a race}",
+     {kWhoseLines[0], kWhoseLines[1],
+      "{?!race|which points the threads (or loops) of {sweep} have: some are computed twice, by two threads or by "
+      "one}",
+      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: the first alone (threadIdx.x == 0 && "
+      "threadIdx.y == 0); others hold parts of it}}}"}},
+    {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
+     "{lines} {are} left out of the sum; the field is right everywhere{?race|. Another run has other parts: a race}",
      kWhoseLines},
     {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
-     "only {lines} {are} in the sum; the field is right everywhere{?race|. Another run has other "
-     "parts: a race}",
+     "only {lines} {are} in the sum; the field is right everywhere{?race|. Another run has other parts: a race}",
      kWhoseLines},
-    {"only_a_threads_last_point",
-     Strength::kShape,
-     kAnyProgram,
-     of_sum<running_sums>,
+    {"only_a_threads_last_point", Strength::kShape, kAnyProgram, of_sum<running_sums>,
      "of each thread's points only the last one is in the sum",
-     {"what a thread does with each change in {sweep}: += to a sum of its own, which is 0 before "
-      "the first of its points"}},
-    {"running_sum_is_added",
-     Strength::kShape,
-     kAnyProgram,
-     of_sum<running_sums>,
-     "what a thread has summed up so far is added for each of its points, so the first ones count "
-     "several times",
-     {"where a thread's own sum is added to the sum of all in {sweep}: once, behind the loop over "
-      "its points"}},
+     {"what a thread does with each change in {sweep}: += to a sum of its own, which is 0 before the first of its "
+      "points"}},
+    {"running_sum_is_added", Strength::kShape, kAnyProgram, of_sum<running_sums>,
+     "what a thread has summed up so far is added for each of its points, so the first ones count several times",
+     {"where a thread's own sum is added to the sum of all in {sweep}: once, behind the loop over its points"}},
 };
+// clang-format on
 
 }  // namespace validate

@@ -218,199 +218,114 @@ std::string only_if(const std::string& flag, const char* words) {
 }
 }  // namespace
 
+// clang-format off
 const Family kSumMistakes = {
-    {"address_of_a_local_variable",
-     Strength::kForbidden,
-     kAnyProgram,
-     of_sum<lost_address>,
-     "{?field_is_right|the field is right; the residual is not: }at line {line} the address of "
-     "{name} is {?captured|kept for later (work that is captured as a graph keeps it)|given to a "
-     "copy that nothing waits for}; that variable is gone when {function} has returned, and what "
-     "is "
-     "written there later damages other variables, or is lost",
+    {"address_of_a_local_variable", Strength::kForbidden, kAnyProgram, of_sum<lost_address>,
+     "{?field_is_right|the field is right; the residual is not: }at line {line} the address of {name} is "
+     "{?captured|kept for later (work that is captured as a graph keeps it)|given to a copy that nothing waits for}; "
+     "that variable is gone when {function} has returned, and what is written there later damages other variables, "
+     "or is lost",
      {"memory for it that lives as long as the work that writes it: cudaMallocHost, say"}},
-    {"four_bytes_of_the_sum",
-     Strength::kForbidden,
-     kAnyProgram,
-     of_sum<four_bytes>,
-     "{?field_is_right|the field is right; the residual is not: }line {line} {does} 4 bytes of "
-     "{sum}, as many as a float has; a double has 8",
+    {"four_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
+     "{?field_is_right|the field is right; the residual is not: }line {line} {does} 4 bytes of {sum}, as many as a "
+     "float has; a double has 8",
      {"the number of bytes at line {line}: sizeof(double); a copy has a double at both ends"}},
-    {"some_bytes_of_a_sum",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<some_bytes>,
-     "the field is right, and the residual is a number like {found}: no sum of changes, but some "
-     "bytes of one, or what stood in memory before",
-     {"how the sum reaches the host: cudaMemcpy(&host_sum, sum, sizeof(double), "
-      "cudaMemcpyDeviceToHost), the destination first, and all 8 bytes of a double",
+    {"some_bytes_of_a_sum", Strength::kModel, kAnyProgram, of_sum<some_bytes>,
+     "the field is right, and the residual is a number like {found}: no sum of changes, but some bytes of one, or "
+     "what stood in memory before",
+     {"how the sum reaches the host: cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost), the "
+      "destination first, and all 8 bytes of a double",
       "whether all that add to the sum, and all that read it, take it for a double"}},
-    {"residual_is_infinite",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<infinite>,
-     "the residual is infinite, though the field is right: it is divided by 0, or the residual of "
-     "before, which begins at infinity, is a part of it",
+    {"residual_is_infinite", Strength::kModel, kAnyProgram, of_sum<infinite>,
+     "the residual is infinite, though the field is right: it is divided by 0, or the residual of before, which "
+     "begins at infinity, is a part of it",
      {"{formula}, and what {sweep} adds up"}},
-    {"residual_is_no_number",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_sum<not_a_number>,
-     "the residual is not a number, though the field is right: either something that is added to "
-     "the sum is none, or the sum itself was never set to 0, or the formula makes one of it",
-     {only_if("first_wait", kWait), only_if("first_adds", kAdds), only_if("first_set", kSet),
-      only_if("then_wait", kWait), only_if("then_adds", kAdds), only_if("then_set", kSet),
-      "{?then_padding|the padding of the rows: whether initialize_field writes it, or the sum "
-      "leaves "
-      "it out}",
-      "{?then_formula|{formula}: no root of less than 0, no 0 / 0, and no product of whole numbers "
-      "that is too large for an int}"}},
-    {"sum_of_nothing",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<nothing_changes>,
-     "no point changes here, so every residual is 0; found is {found}: the sum does not begin with "
-     "0",
-     {"where each sum begins, that of all and a thread's own: it is set to 0.0 (cudaMemset sets "
-      "single bytes, and only 0 makes a 0.0 of 8 of them)"}},
-    {"sum_in_two_streams",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} {does} {sum} in {stream}, line {launch} launches "
-     "the "
-     "kernel that adds to it in {other_stream}: nothing says which of the two comes first",
-     {"the stream at line {line} and the one at line {launch}: the same for both; or an event that "
-      "the second one waits for (cudaStreamWaitEvent)"}},
-    {"sum_is_set_back_before_its_copy",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} sets {sum} back before line {other} copies it to "
-     "the "
-     "host",
+    {"residual_is_no_number", Strength::kSymptom, kAnyProgram, of_sum<not_a_number>,
+     "the residual is not a number, though the field is right: either something that is added to the sum is none, or "
+     "the sum itself was never set to 0, or the formula makes one of it",
+     {only_if("first_wait" , kWait), only_if( "first_adds" , kAdds), only_if( "first_set" , kSet),
+      only_if("then_wait" , kWait), only_if( "then_adds" , kAdds), only_if( "then_set" , kSet),
+      "{?then_padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
+      "{?then_formula|{formula}: no root of less than 0, no 0 / 0, and no product of whole numbers that is too large "
+      "for an int}"}},
+    {"sum_of_nothing", Strength::kModel, kAnyProgram, of_sum<nothing_changes>,
+     "no point changes here, so every residual is 0; found is {found}: the sum does not begin with 0",
+     {"where each sum begins, that of all and a thread's own: it is set to 0.0 (cudaMemset sets single bytes, and "
+      "only 0 makes a 0.0 of 8 of them)"}},
+    {"sum_in_two_streams", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} {does} {sum} in {stream}, line {launch} launches the kernel that adds "
+     "to it in {other_stream}: nothing says which of the two comes first",
+     {"the stream at line {line} and the one at line {launch}: the same for both; or an event that the second one "
+      "waits for (cudaStreamWaitEvent)"}},
+    {"sum_is_set_back_before_its_copy", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} sets {sum} back before line {other} copies it to the host",
      {"the order: first the copy at line {other}, then the fill"}},
-    {"sum_is_copied_before_the_launch",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} copies {sum} to the host before line {other} "
-     "launches "
-     "the kernel that adds to it",
+    {"sum_is_copied_before_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} copies {sum} to the host before line {other} launches the kernel that "
+     "adds to it",
      {"the order: first the launch at line {other}, then the copy"}},
-    {"sum_is_set_back_after_the_launch",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} sets {sum} back when the kernel of line {other} has "
-     "added to it, and before the host reads it",
+    {"sum_is_set_back_after_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "{?zero|every residual is 0: }line {line} sets {sum} back when the kernel of line {other} has added to it, and "
+     "before the host reads it",
      {"the order: first the fill at line {line}, then the launch"}},
-    {"residuals_are_zero",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_sum<same_or_late>,
-     "every residual is 0, though the field changes. Either the change is taken when the new value "
-     "has replaced the old one, or the sum stays 0 (nothing is added, or to a copy of it), or the "
-     "host reads it before the kernel has added to it or after it was set back, or the formula "
-     "makes 0 of it{?check_kernel|. Or nothing was ever added to the sum}",
-     {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: "
-      "for "
-      "the last sweep before each check (with --check-every 1 for each)}",
+    {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0, though the field changes. Either the change is taken when the new value has replaced the "
+     "old one, or the sum stays 0 (nothing is added, or to a copy of it), or the host reads it before the kernel has "
+     "added to it or after it was set back, or the formula makes 0 of it{?check_kernel|. Or nothing was ever added "
+     "to the sum}",
+     {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
+      "before each check (with --check-every 1 for each)}",
       "{?!strips|{change_line}: value minus the old field's point}",
-      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; "
-      "what the host reads of it when the sweep has ended; and {formula}: a whole number divided "
-      "by "
-      "a whole number loses what is behind the point",
-      "{?strips|{change_line}: value minus the old field's point}"}},
-    {"residual_never_changes",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
+      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host "
+      "reads of it when the sweep has ended; and {formula}: a whole number divided by a whole number loses what is "
+      "behind the point", "{?strips|{change_line}: value minus the old field's point}"}},
+    {"residual_never_changes", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "every iteration says the same residual, though the field changes",
      {"where residual is computed anew in the loop of main, and from what",
       "{?one|{formula}: 1 / 2 between integers is 0, and any number to the power of 0 is 1}"}},
-    {"residual_is_said_twice",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
-     "the residual of iteration {which} is that of the iteration before once more, in every digit: "
-     "there it is not computed, or not fetched, anew",
-     {"what stands around the line that computes the residual: whether it is done in each "
-      "iteration{?late_sum|; and whether the place on the host that is read is the one that this "
-      "sum was copied to}"}},
-    {"residual_of_the_iteration_before",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
+    {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "the residual of iteration {which} is that of the iteration before once more, in every digit: there it is not "
+     "computed, or not fetched, anew",
+     {"what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
+      "whether the place on the host that is read is the one that this sum was copied to}"}},
+    {"residual_of_the_iteration_before", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "each iteration says the residual of the one before",
-     {"the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and "
-      "in {host}: first the sweep, then what adds up its changes or copies them"}},
-    {"residual_of_the_iteration_after",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<same_or_late>,
+     {"the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: first "
+      "the sweep, then what adds up its changes or copies them"}},
+    {"residual_of_the_iteration_after", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "each iteration says the residual of the one after it",
-     {"{?late_sum|whose sum is read in the loop of main: that of the pass before, not that of the "
-      "pass that was launched last; and which number of sweeps it is recorded with|the order in "
-      "the "
-      "loop of main: sweep, residual, then run.record(++iteration, residual), which iteration "
-      "begins "
-      "at 0}"}},
-    {"two_sums_are_never_set_back",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<running>,
+     {"{?late_sum|whose sum is read in the loop of main: that of the pass before, not that of the pass that was "
+      "launched last; and which number of sweeps it is recorded with|the order in the loop of main: sweep, residual, "
+      "then run.record(++iteration, residual), which iteration begins at 0}"}},
+    {"two_sums_are_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
      "there are two sums, which take turns, and each still holds what it held the last time",
-     {"where a sum is set to 0 for its next turn: behind the copy that takes it to the host, in "
-      "the "
-      "same stream"}},
-    {"sum_begins_with_something",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<running>,
-     "each sum of squared changes is too large by the same {offset}: it does not begin with "
-     "0{?running|, and is never set back}",
+     {"where a sum is set to 0 for its next turn: behind the copy that takes it to the host, in the same stream"}},
+    {"sum_begins_with_something", Strength::kModel, kAnyProgram, of_sum<running>,
+     "each sum of squared changes is too large by the same {offset}: it does not begin with 0{?running|, and is "
+     "never set back}",
      {"{host}: the sum is set to 0, all of it, before each sweep"}},
-    {"sum_is_never_set_back",
-     Strength::kModel,
-     kAnyProgram,
-     of_sum<running>,
+    {"sum_is_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
      "the sum is never set back: each residual holds those of all iterations before",
      {"{host}: the sum is set to 0 before each sweep"}},
-    {"first_residuals_are_right",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_sum<only_later_ones>,
+    {"first_residuals_are_right", Strength::kSymptom, kAnyProgram, of_sum<only_later_ones>,
      "the field is right, and so {first}; {rest}{?zero|: from iteration {zero} on they are 0}",
-     {"{?zero|what the first sweep leaves behind that the next one needs as it was: a counter of "
-      "blocks that are done is set back to 0, say, by the last of them|{?late_sum|whether the host "
-      "waits for the copy of a sum before it reads it, for each sum, that of the last check, too: "
-      "an event that was recorded behind the copy; and whether each pass under way has a place of "
-      "its own for it on the host|what a sum holds before the points of a sweep are added to it, "
-      "each time}}"}},
-    {"sum_is_too_small",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_sum<too_little_or_too_much>,
-     "the field is right, and the sum of the squared changes too small ({part} of it in iteration "
-     "1). Either some points do not get into it, or something else is added up, or what follows is "
-     "another formula",
-     {std::string(kSumOfEachPoint) +
-          "{?streams|; and whether all launches of a pass add to it, the "
-          "ends' and the rest's}",
-      "{?stored_parts|{stored_parts}}"}},
-    {"sum_is_too_large",
-     Strength::kSymptom,
-     kAnyProgram,
-     of_sum<too_little_or_too_much>,
-     "the field is right, and the sum of the squared changes too large ({part} times what it "
-     "should "
-     "be in iteration 1). Either some are added more than once, or something else is added up, or "
-     "what follows is another formula",
+     {"{?zero|what the first sweep leaves behind that the next one needs as it was: a counter of blocks that are "
+      "done is set back to 0, say, by the last of them|{?late_sum|whether the host waits for the copy of a sum "
+      "before it reads it, for each sum, that of the last check, too: an event that was recorded behind the copy; "
+      "and whether each pass under way has a place of its own for it on the host|what a sum holds before the points "
+      "of a sweep are added to it, each time}}"}},
+    {"sum_is_too_small", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
+     "the field is right, and the sum of the squared changes too small ({part} of it in iteration 1). Either some "
+     "points do not get into it, or something else is added up, or what follows is another formula",
+     {std::string(kSumOfEachPoint) + "{?streams|; and whether all launches of a pass add to it, the ends' and the "
+      "rest's}", "{?stored_parts|{stored_parts}}"}},
+    {"sum_is_too_large", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
+     "the field is right, and the sum of the squared changes too large ({part} times what it should be in iteration "
+     "1). Either some are added more than once, or something else is added up, or what follows is another formula",
      {kSumOfEachPoint,
-      "{?strips|the points that are in the sum: those alone that the warp stores, and none of the "
-      "rows' padding{?ranks|; of a rank its own rows, and none of its halo, which are a "
-      "neighbour's}}"}},
+      "{?strips|the points that are in the sum: those alone that the warp stores, and none of the rows' "
+      "padding{?ranks|; of a rank its own rows, and none of its halo, which are a neighbour's}}"}},
 };
+// clang-format on
 
 }  // namespace validate
