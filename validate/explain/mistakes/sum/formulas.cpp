@@ -25,23 +25,20 @@ struct Formula {
   double (*residual)(const Sweep&, double n);
 };
 
+// clang-format off
 const Formula kFormulas[] = {
     {"root_is_missing", "the root is missing: it is the mean of the squares",
      [](const Sweep& s, double n) { return s.total / (n * n); }},
-    {"sum_of_squares",
-     "neither divided by n * n, nor is the root taken: it is the sum of the squares",
+    {"sum_of_squares", "neither divided by n * n, nor is the root taken: it is the sum of the squares",
      [](const Sweep& s, double) { return s.total; }},
     {"not_divided",
-     "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and "
-     "multiplies by it again: (n * n) in brackets)",
-     [](const Sweep& s, double) { return sqrt(s.total); }},
-    {"divided_behind_the_root",
-     "n * n stands outside of the root: the root is divided by n * n, not by n",
+     "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
+     "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
+    {"divided_behind_the_root", "n * n stands outside of the root: the root is divided by n * n, not by n",
      [](const Sweep& s, double n) { return sqrt(s.total) / (n * n); }},
     {"divided_by_n", "it is divided by n under the root, not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total / n); }},
-    {"divided_by_interior",
-     "it is divided by (n - 2) * (n - 2), the number of interior points, not by n * n",
+    {"divided_by_interior", "it is divided by (n - 2) * (n - 2), the number of interior points, not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total) / (n - 2); }},
     {"divided_by_n_minus_1", "it is divided by (n - 1) * (n - 1), not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total) / (n - 1); }},
@@ -49,21 +46,16 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double n) { return sqrt(s.total / (n * (n - 2))); }},
     {"divided_by_n_and_n_minus_1", "it is divided by n * (n - 1), not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total / (n * (n - 1))); }},
-    {"root_is_taken_twice", "the root is taken twice",
-     [](const Sweep& s, double) { return sqrt(s.right); }},
+    {"root_is_taken_twice", "the root is taken twice", [](const Sweep& s, double) { return sqrt(s.right); }},
     {"decimal_logarithm", "the logarithm of it is taken (log10)",
      [](const Sweep& s, double) { return std::log10(s.right); }},
-    {"logarithm", "the logarithm of it is taken",
-     [](const Sweep& s, double) { return std::log(s.right); }},
+    {"logarithm", "the logarithm of it is taken", [](const Sweep& s, double) { return std::log(s.right); }},
     {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
     {"mean_of_changes",
-     "the changes are not squared, so that plus and minus cancel, and no root is taken: it is "
-     "their "
-     "mean",
+     "the changes are not squared, so that plus and minus cancel, and no root is taken: it is their mean",
      [](const Sweep& s, double n) { return s.plain / (n * n); }},
-    {"root_of_mean_magnitude",
-     "the changes are not squared: it is the root of their mean magnitude",
+    {"root_of_mean_magnitude", "the changes are not squared: it is the root of their mean magnitude",
      [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
     {"mean_magnitude", "the changes are not squared: it is their mean magnitude",
      [](const Sweep& s, double n) { return s.magnitudes / (n * n); }},
@@ -71,21 +63,19 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double) { return s.magnitudes; }},
     {"largest_change", "it is the largest change, not the root of the mean square",
      [](const Sweep& s, double) { return s.largest; }},
-    {"largest_change_by_n",
-     "it is the largest change divided by n, not the root of the mean square",
+    {"largest_change_by_n", "it is the largest change divided by n, not the root of the mean square",
      [](const Sweep& s, double n) { return s.largest / n; }},
     {"whole_numbers_of_changes",
      "of each change only the whole number counts: it is an int, or abs() makes one of it",
      [](const Sweep& s, double n) { return sqrt(s.whole) / n; }},
-    {"squares_keep_their_sign",
-     "the squares keep the sign of their change, so that plus and minus cancel",
+    {"squares_keep_their_sign", "the squares keep the sign of their change, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.signed_squares) / n; }},
-    {"relative_change",
-     "the sum of the squared changes is divided by that of the squared new values, not by n * n",
+    {"relative_change", "the sum of the squared changes is divided by that of the squared new values, not by n * n",
      [](const Sweep& s, double) { return sqrt(s.total / s.new_squares); }},
     {"new_values_are_squared", "the new values are squared and added, not the changes",
      [](const Sweep& s, double n) { return sqrt(s.new_squares) / n; }},
 };
+// clang-format on
 
 /// The same, if parts of the sum are added up in float.
 Answer formula_of_floats(const SumLook& look) {
