@@ -112,8 +112,7 @@ Answer boundary(const FieldLook& look) {
 // clang-format off
 const Family kBoundaryMistakes = {
     {"boundary_is_swept", Strength::kModel, kAnyProgram, of_field<boundary>,
-     "the sweep goes over {where} as if it were interior: it must keep its values",
-     {"{bounds}"}},
+     "the sweep goes over {where} as if it were interior: it must keep its values", {"{bounds}"}},
     {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,
      "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the copy) writes there, "
      "where it must leave the values as they are",

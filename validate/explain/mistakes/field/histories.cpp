@@ -1,6 +1,7 @@
 // Causes that predict the whole field, iteration after iteration.
 
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "explain/looks/field_look.h"
@@ -25,28 +26,37 @@ bool predicts(const FieldLook& look, Model model) {
   return compared >= 2;
 }
 
+using Ask = std::function<Answer(const Evidence&)>;
+
+/// Asks whether the model is what the program does.
 template <typename Model>
-Answer history(const Evidence& evidence, Model model) {
-  const FieldLook* look = evidence.field();
-  return Answer(look && predicts(*look, model));
+Ask history(Model model) {
+  return [model](const Evidence& evidence) {
+    const FieldLook* look = evidence.field();
+    return Answer(look && predicts(*look, model));
+  };
 }
 
 /// The same of a model that says nothing if both fields begin alike.
 template <typename Model>
-Answer history_of_two(const Evidence& evidence, Model model) {
-  const FieldLook* look = evidence.field();
-  return Answer(look && look->start_new != look->start_old && predicts(*look, model));
+Ask history_of_two(Model model) {
+  return [model](const Evidence& evidence) {
+    const FieldLook* look = evidence.field();
+    return Answer(look && look->start_new != look->start_old && predicts(*look, model));
+  };
 }
 
 /// The same of right sweeps from other starting values.
 template <typename Start>
-Answer other_start(const Evidence& evidence, Start make_start) {
-  const FieldLook* look = evidence.field();
-  if (!look) return {};
-  const Field start = make_start(*look);
-  Sweeps sweeps(look->n, start);
-  return Answer(start != look->start_old &&
-                predicts(*look, [&](const FieldLook&, int k) { return sweeps.after(k); }));
+Ask other_start(Start make_start) {
+  return [make_start](const Evidence& evidence) {
+    const FieldLook* look = evidence.field();
+    if (!look) return Answer();
+    const Field start = make_start(*look);
+    Sweeps sweeps(look->n, start);
+    return Answer(start != look->start_old &&
+                  predicts(*look, [&](const FieldLook&, int k) { return sweeps.after(k); }));
+  };
 }
 
 /// The field never changes at all.
@@ -74,20 +84,18 @@ Answer nothing_is_written(const FieldLook& look) {
 }
 
 /// f_old gets the starting values of f_new, which gets none: memory that nobody had before holds 0.
-Answer only_one_start(const Evidence& evidence) {
-  return history(evidence, [](const FieldLook& look, int k) {
-    Field field = look.start_new;
-    for (int made = 1; made <= k; ++made) {
-      field = Sweeps(look.n, field).after(1);
-      for (int j = 0; j < look.n; ++j) {
-        for (int i = 0; i < look.n; ++i) {
-          const std::size_t at = static_cast<std::size_t>(j) * look.n + i;
-          if (look.ring.is_boundary(i, j)) field[at] = made % 2 == 1 ? 0.0f : look.start_new[at];
-        }
+Field only_one_start(const FieldLook& look, int k) {
+  Field field = look.start_new;
+  for (int made = 1; made <= k; ++made) {
+    field = Sweeps(look.n, field).after(1);
+    for (int j = 0; j < look.n; ++j) {
+      for (int i = 0; i < look.n; ++i) {
+        const std::size_t at = static_cast<std::size_t>(j) * look.n + i;
+        if (look.ring.is_boundary(i, j)) field[at] = made % 2 == 1 ? 0.0f : look.start_new[at];
       }
     }
-    return field;
-  });
+  }
+  return field;
 }
 
 /// A pass that makes as many sweeps as usual, though only one was asked for.
@@ -181,124 +189,85 @@ const Family kHistoryMistakes = {
      "the sweep computes, but no new value reaches the new field",
      {"the line f_new[idx(i, j, n)] = value in {sweep}"}},
     {"one_iteration_behind", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return history(e, [](const FieldLook& look, int k) { return look.sweeps.after(k - 1); });
-     },
+     history([](const FieldLook& l, int k) { return l.sweeps.after(k - 1); }),
      "the field is that of one iteration before",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "
       "old one before the next sweep"}},
     {"pointers_do_not_follow", Strength::kHistory, with(kSwaps),
-     [](const Evidence& e) {
-       return history(e, [](const FieldLook& look, int k) { return look.sweeps.after(k - k % 2); });
-     },
+     history([](const FieldLook& l, int k) { return l.sweeps.after(k - k % 2); }),
      "after an even number of sweeps the field is right, after an odd one it is that of the sweep before: the sweeps "
      "change the roles of the fields, and the pointers that main has do not follow; or the result is copied from a "
      "pointer that was set before the loop",
      {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be done in main: "
       "wherever an odd number of sweeps was made; and which pointer run.finish copies from}"}},
     {"wrong_field_is_recorded", Strength::kHistory, with(kSwaps),
-     [](const Evidence& e) {
-       return history_of_two(
-           e, [](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? k : k - 1); });
-     },
+     history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? k : k - 1); }),
      "after an odd number of sweeps the field is right, after an even one it is that of the sweep before: the sweeps "
      "are right, and the wrong one of the two fields is recorded",
      {"run.finish in main: it copies f_old, which after each exchange is the field that was written last"}},
     {"only_the_first_result_is_kept", Strength::kHistory, with(kSwaps),
-     [](const Evidence& e) { return history_of_two(e, [](const FieldLook& l, int) { return l.sweeps.after(1); }); },
+     history_of_two([](const FieldLook& l, int) { return l.sweeps.after(1); }),
      "only the first sweep's result becomes the old field; all later ones repeat the second sweep",
      {"whether {handover} comes after each sweep, not only once"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps),
-     [](const Evidence& e) {
-       return history_of_two(e, [](const FieldLook& l, int k) { return l.sweeps.after(k % 2); });
-     },
+     history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2); }),
      "every sweep reads the field of the start and writes the same other one, while main's pointers change roles",
      {"{?graph|{handover}, also while a graph is captured: the second graph reads what the first one writes; and "
       "that the two passes take turns|the arguments of {sweep} where it is launched, and {handover}}"}},
     {"passes_run_while_captured", Strength::kHistory, with(kSwaps | kGraph),
-     [](const Evidence& e) {
-       return history_of_two(
-           e, [](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? 1 : 2); });
-     },
+     history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? 1 : 2); }),
      "two passes are made before the first one is asked for, and none after that: work that is captured is noted and "
      "not run, and these sweeps ran",
      {"{captured}"}},
-    {"only_one_field_gets_a_start", Strength::kHistory, with(kSwaps), only_one_start,
+    {"only_one_field_gets_a_start", Strength::kHistory, with(kSwaps), history(only_one_start),
      "f_old gets the starting values that are f_new's, and f_new gets none: its boundary holds what was in memory "
      "before, here 0",
      {"{starts_in_main}"}},
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps),
-     [](const Evidence& e) {
-       return history_of_two(
-           e, [](const FieldLook& l, int k) { return k % 2 ? l.start_new : l.start_old; });
-     },
+     history_of_two([](const FieldLook& l, int k) { return k % 2 ? l.start_new : l.start_old; }),
      "no sweep is made at all: the fields change roles, and keep their starting values",
      {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} makes: as many as it is asked for, one "
       "too"}},
     {"one_sweep_ahead", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return history(e, [](const FieldLook& look, int k) { return look.sweeps.after(k + 1); });
-     },
+     history([](const FieldLook& l, int k) { return l.sweeps.after(k + 1); }),
      "the field is one sweep ahead: either one sweep too many is made, or the first is not counted",
      {"the loop in main, and what comes before it"}},
     {"two_sweeps_per_iteration", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return history(e, [](const FieldLook& look, int k) { return look.sweeps.after(2 * k); });
-     },
-     "each iteration makes two sweeps, and counts one",
-     {"the loop in main"}},
+     history([](const FieldLook& l, int k) { return l.sweeps.after(2 * k); }),
+     "each iteration makes two sweeps, and counts one", {"the loop in main"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
      "asked for one sweep (--check-every 1), a pass makes {each}: a constant stands where the number of sweeps that "
      "were asked for belongs",
      {"the number of sweeps that a pass {?graph|is captured with|makes}: options.check_every, and fewer where fewer "
       "are left"}},
     {"handover_before_the_sweep", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return history_of_two(e, [](const FieldLook& look, int k) {
-         return Sweeps(look.n, look.start_new).after(k - 1);
-       });
-     },
+     history_of_two([](const FieldLook& l, int k) { return Sweeps(l.n, l.start_new).after(k - 1); }),
      "the sweeps begin a step late, with the starting values of the new field: {?swaps|the fields change roles|the "
      "copy comes} before the sweep{?graph|, or the graph that was captured second, with the fields' roles exchanged, "
      "is launched first}",
      {"{?graph|that graphs are launched in the order in which they were captured; and }the order in the loop of "
       "main: first {host}, then {?swaps|{handover}|copy_field}"}},
     {"result_is_transposed", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return history(e, [](const FieldLook& look, int k) {
-         return transposed(look.sweeps.after(k), look.n);
-       });
-     },
+     history([](const FieldLook& l, int k) { return transposed(l.sweeps.after(k), l.n); }),
      "the field is the right one with i and j exchanged. Either the result is recorded so, or the starting values "
      "are given so",
      {"{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
       "initialize_field_kernel|run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
       "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}"}},
     {"start_of_the_other_field", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) { return other_start(e, [](const FieldLook& look) { return look.start_new; }); },
-     "the sweeps are right, but they begin with the starting values of the other field",
-     {"{starts_in_main}"}},
+     other_start([](const FieldLook& l) { return l.start_new; }),
+     "the sweeps are right, but they begin with the starting values of the other field", {"{starts_in_main}"}},
     {"interior_begins_with_zero", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return other_start(e, [](const FieldLook& look) { return with_zeros(look, true, false); });
-     },
-     "the sweeps are right, but the interior of f_old begins with 0 everywhere",
-     {"{two_calls}"}},
+     other_start([](const FieldLook& l) { return with_zeros(l, true, false); }),
+     "the sweeps are right, but the interior of f_old begins with 0 everywhere", {"{two_calls}"}},
     {"boundary_begins_with_zero", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return other_start(e, [](const FieldLook& look) { return with_zeros(look, false, true); });
-     },
-     "the sweeps are right, but the boundary of f_old begins with 0",
-     {"{two_calls}"}},
+     other_start([](const FieldLook& l) { return with_zeros(l, false, true); }),
+     "the sweeps are right, but the boundary of f_old begins with 0", {"{two_calls}"}},
     {"field_begins_with_zero", Strength::kHistory, kAnyProgram,
-     [](const Evidence& e) {
-       return other_start(e, [](const FieldLook& look) { return with_zeros(look, true, true); });
-     },
-     "the sweeps are right, but f_old begins with 0 everywhere",
-     {"{two_calls}"}},
+     other_start([](const FieldLook& l) { return with_zeros(l, true, true); }),
+     "the sweeps are right, but f_old begins with 0 everywhere", {"{two_calls}"}},
     {"another_problem", Strength::kHistory, kAnyProgram, of_field<another_problem>,
-     "it solves {solved}, and --problem says {asked}",
-     {"main: the problem is lab::Problem(options)"}},
+     "it solves {solved}, and --problem says {asked}", {"main: the problem is lab::Problem(options)"}},
     {"field_is_set_back", Strength::kModel, kAnyProgram, of_field<set_back>,
      "up to iteration {last} the field is right, after iteration {first} it is that of {which} again: something puts "
      "it back",

@@ -144,8 +144,7 @@ const Family kFailureMistakes = {
       "free_fields: each pointer once, by what fits its allocation (delete[] to new[], cudaFree to cudaMalloc); "
       "after f_old = f_new both are the same field"}},
     {"illegal_access", Strength::kSymptom, kAnyProgram, by_gpu,
-     "a kernel reads or writes outside of what was allocated",
-     {"{bounds}", "{ask_the_cpu}"}},
+     "a kernel reads or writes outside of what was allocated", {"{bounds}", "{ask_the_cpu}"}},
     {"misaligned_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel accesses several floats at once, at an address that is no multiple of their bytes",
      {"each access by float2 or float4, and each asynchronous copy: the index of its first float is a multiple of 2, "

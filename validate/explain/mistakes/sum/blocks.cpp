@@ -121,16 +121,8 @@ Answer whole_blocks(const SumLook& look) {
 /// Whether only the first blocks are in the sum, row after row of them.
 Answer first_blocks(const SumLook& look) {
   if (look.sweeps.size() < 2) return {};
-  constexpr std::array<std::pair<int, int>, 10> kBlocks = {{{32, 32},
-                                                            {16, 16},
-                                                            {32, 8},
-                                                            {32, 4},
-                                                            {64, 4},
-                                                            {128, 1},
-                                                            {256, 1},
-                                                            {8, 8},
-                                                            {32, 16},
-                                                            {64, 16}}};
+  constexpr std::pair<int, int> kBlocks[] = {{32, 32}, {16, 16}, {32, 8}, {32, 4},  {64, 4},
+                                             {128, 1}, {256, 1}, {8, 8},  {32, 16}, {64, 16}};
   for (const auto& [x, y] : kBlocks) {
     std::vector<std::vector<double>> sums;  // of each sweep, up to each block
     for (const Sweep& sweep : look.sweeps) {
@@ -178,17 +170,9 @@ std::array<int, kWarpSize> left_by_shuffles() {
 /// Whether one thread of each block is missing in the sum; or all lanes of each warp add what a
 /// shuffle has left with them.
 Answer threads(const SumLook& look) {
-  constexpr std::array<std::pair<int, int>, 11> kThreads = {{{32, 4},
-                                                             {32, 8},
-                                                             {32, 32},
-                                                             {16, 16},
-                                                             {32, 1},
-                                                             {64, 4},
-                                                             {128, 1},
-                                                             {256, 1},
-                                                             {8, 8},
-                                                             {32, 16},
-                                                             {32, 2}}};
+  constexpr std::pair<int, int> kThreads[] = {{32, 4}, {32, 8},  {32, 32}, {16, 16},
+                                              {32, 1}, {64, 4},  {128, 1}, {256, 1},
+                                              {8, 8},  {32, 16}, {32, 2}};
   for (const auto& [x, y] : kThreads) {
     // The sums of the points of threads that have the same place in their block.
     std::vector<std::vector<double>> sums;
@@ -310,8 +294,7 @@ const Family kBlockMistakes = {
      "thread writes stays",
      {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}},
     {"a_single_thread_adds", Strength::kShape, kAnyProgram, of_sum<one_point>,
-     "only the change of point {point} is in the sum: a single thread of the whole grid adds",
-     {"{who_adds}"}},
+     "only the change of point {point} is in the sum: a single thread of the whole grid adds", {"{who_adds}"}},
     {"only_the_first_stored_part", Strength::kShape, kAnyProgram, of_sum<one_block>,
      kOnlyOneBlock,
      {"{stored_parts}"}},
