@@ -47,7 +47,12 @@ for file in "${files[@]}"; do
   check_text "$file"
   if is_code "$file"; then
     code+=("$file")
-    report "lines of more than 100 characters" "$file" -E '^.{101}'
+    # The tables of mistakes are words, and laid out by hand.
+    if [[ $file == validate/explain/mistakes/* ]]; then
+      report "lines of more than 120 characters" "$file" -E '^.{121}'
+    else
+      report "lines of more than 100 characters" "$file" -E '^.{101}'
+    fi
   fi
 done
 ((${#code[@]} > 0)) || fail "no C++ or CUDA file was found at all"
