@@ -47,7 +47,7 @@ for file in "${files[@]}"; do
   check_text "$file"
   if is_code "$file"; then
     code+=("$file")
-    # The tables of mistakes and of their phrases are words, and laid out by hand.
+    # The tables of mistakes, and of words, are laid out by hand.
     if [[ $file == validate/explain/mistakes/* || $file == validate/explain/words.cpp ]]; then
       report "lines of more than 120 characters" "$file" -E '^.{121}'
     else
