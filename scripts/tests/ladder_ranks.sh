@@ -195,14 +195,14 @@ if [[ -d $source_dir/solutions ]]; then
   chmod +x "$temp/build/bin/ladder"
   run make_in "$source_dir" run RANKS=3 RESULTS="$temp/results"
   expect_status 0 "make run RANKS=3"
-  expect "^ladder --ranks 3 --results $temp/results\$" "make run RANKS=3"
+  expect "^ladder --lab [^ ]+ --ranks 3 --results $temp/results\$" "make run RANKS=3"
   run make_in "$source_dir" run RANKS=64 STEPS=14,15 RESULTS="$temp/results"
-  expect '^ladder --ranks 64 --steps 14,15 --results .*$' "make run RANKS=64 STEPS=14,15"
+  expect '^ladder --lab [^ ]+ --ranks 64 --steps 14,15 --results .*$' "make run RANKS=64 STEPS=14,15"
   # STEPS are named as STEP is.
   run make_in "$source_dir" run STEPS=4,05_copy_kernel,10 RESULTS="$temp/results"
-  expect '^ladder --steps 04,05,10 --results .*$' "make run STEPS=4,05_copy_kernel,10"
+  expect '^ladder --lab [^ ]+ --steps 04,05,10 --results .*$' "make run STEPS=4,05_copy_kernel,10"
   run make_in "$source_dir" run RESULTS="$temp/results"
-  expect "^ladder --results $temp/results\$" "make run"
+  expect "^ladder --lab [^ ]+ --results $temp/results\$" "make run"
 
   # The rows of other steps stay: here a ladder that times step 04 alone.
   if command -v python3 >/dev/null; then
