@@ -19,7 +19,7 @@ if ! printf 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) {
   clang++ "${flags[@]}" -x c++ - -o "$temp/probe" 2>/dev/null; then
   skip "clang++ has no libFuzzer here"
 fi
-clang++ "${flags[@]}" "$source_dir/validate/tests/unit/fuzz_record.cpp" "$source_dir/validate/run/record.cpp" \
+clang++ "${flags[@]}" "$source_dir/validate/tests/unit/fuzz_record.cpp" "$source_dir"/validate/run/{record,text}.cpp \
   -o "$temp/fuzz" || fail "the fuzzer does not build"
 
 # Seeds: true records, so that most of the inputs are nearly right.
