@@ -200,7 +200,8 @@ judge() {
     done < <(sed -n 's/^# expect-no: //p' "$2")
     expect_no '\{[a-z_]+\}' "$name" # a gap in the words
     # On a GPU the same mistake may look otherwise.
-    if [[ $place != gpu && $verdict == wrong ]]; then
+    # On many multiprocessors a warp has one row of a small grid: the same mistake can look like another one.
+    if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} && $place != gpu && $verdict == wrong ]]; then
       expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"
     fi
   fi
