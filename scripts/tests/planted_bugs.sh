@@ -199,8 +199,7 @@ judge() {
       expect_no "$regex" "$name"
     done < <(sed -n 's/^# expect-no: //p' "$2")
     expect_no '\{[a-z_]+\}' "$name" # a gap in the words
-    # On a GPU the same mistake may look otherwise.
-    # On many multiprocessors a warp has one row of a small grid: the same mistake can look like another one.
+    # The same mistake can look like another one on a GPU, and if many multiprocessors leave a warp one row.
     if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} && $place != gpu && $verdict == wrong ]]; then
       expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"
     fi
