@@ -21,10 +21,10 @@ help:  ## this list
 run:  ##* all solutions, validated and timed; STEP=14 one [RANKS=4]
 	@scripts/verbs/run.sh
 
-test:  ##* the quick tests, five minutes; before every commit
+test:  ##* the quick tests; run them before every commit
 	@scripts/verbs/test.sh
 
-test-all:  ##* these and all others, twenty minutes; CI does
+test-all:  ##* these and all others, as CI does
 	@scripts/verbs/test.sh --all
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]

@@ -36,7 +36,7 @@ THREADS = (1, 2, 4, 8, 16, 32)
 SWEEP, COPY = "jacobi_sweep_kernel", "copy_field_kernel"
 COLUMNS = ["step", "variant", "n", "quantity", "unit", "median", "least", "most", "words"]
 
-# guide: whose guide proposes it; base: the solution that it changes; changes: patches of validate/tests/legal
+# guide: whose guide proposes it; base: the solution that it changes; changes: patches of validate/tests/bank/right
 # (a name) and texts to replace, each of which stands in the solution once; whole: is its residual right, too?
 Variant = collections.namedtuple("Variant", "guide name base changes words whole")
 
