@@ -13,6 +13,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
                                                      validate/tests/bank/found_on_cpu/09_shared_tile.tsv
+    <!--= ladder["04"].ms | ms -->57.7 ms<!--=-->    (any text) one number within a sentence: scripts/publish/blocks/inline.py
 
     tables.py --write    bring the texts up to date
     tables.py --check    exit 1, naming the texts, where they are not
@@ -23,7 +24,7 @@ import re
 import sys
 
 import labtools_here  # noqa: F401
-from blocks import ladder, measured, scaling, tools
+from blocks import inline, ladder, measured, scaling, tools
 from blocks.published import COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, number
 from labtools import scaling_model
 from labtools.files import ROOT, STEPS
@@ -86,6 +87,15 @@ def main():
         elif new != text and arguments.check:
             wrong.append(f"{path.relative_to(ROOT)}: its numbers are not those of {source.relative_to(ROOT)}; "
                          "run `make tables`")
+        elif new != text:
+            path.write_text(new)
+            print(f"{path.relative_to(ROOT)}: written")
+    for path in [ROOT / "README.md", *sorted((ROOT / "exercises").rglob("*.md"))]:
+        text = path.read_text()
+        new, mistaken = inline.replace_numbers(text)
+        wrong += [f"{path.relative_to(ROOT)}: {expression}: {why}" for expression, why in mistaken]
+        if new != text and arguments.check:
+            wrong.append(f"{path.relative_to(ROOT)}: a number within its sentences is not the measured one; run `make tables`")
         elif new != text:
             path.write_text(new)
             print(f"{path.relative_to(ROOT)}: written")

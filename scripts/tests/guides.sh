@@ -22,6 +22,18 @@ done <<<"$pages"
 # 2. The guides.
 cat >"$temp/sections" <<'END'
 ## Why
+## Predict
+## Task
+## Check
+## Hints
+## What to look for
+## Your predictions, and an H200
+## Questions
+## More
+## Next
+END
+cat >"$temp/old_sections" <<'END'
+## Why
 ## Task
 ## Predict, before you measure
 ## Build, run, check
@@ -43,8 +55,11 @@ while IFS= read -r step; do
     continue
   fi
   [[ $(head -n 1 "$guide") == "# $step: "* ]] || fail "$guide: its first line should be '# $step: ...'"
-  grep -qE '^\*[0-9]+ minutes\. Needs: .*\. After: .*\*$' "$guide" || fail "$guide: the line of minutes and needs is missing"
-  awk '/^ *```/ { code = !code } !code && /^## /' "$guide" | diff "$temp/sections" - >"$temp/diff" ||
+  sections=$temp/sections
+  minutes='^\*[0-9]+ minutes \(core: [0-9]+\)\. Needs: .*\. After: .*\*$'
+  if grep -q '^## Read on' "$guide"; then sections=$temp/old_sections minutes='^\*[0-9]+ minutes\. Needs: .*\. After: .*\*$'; fi
+  grep -qE "$minutes" "$guide" || fail "$guide: the line of minutes and needs is missing"
+  awk '/^ *```/ { code = !code } !code && /^## / && !/^## New here$/' "$guide" | diff "$sections" - >"$temp/diff" ||
     fail "$guide: its sections are not those of the others:" "$(<"$temp/diff")"
   [[ $(grep -c '<details>' "$guide") == "$(grep -c '</details>' "$guide")" ]] || fail "$guide: a <details> is not closed"
   # The tables of what was measured are looked up, not read.
@@ -53,6 +68,7 @@ while IFS= read -r step; do
   ((words <= 3000)) || fail "$guide: $words words are more than 15 minutes of reading"
   # The measured block is a script's.
   while IFS= read -r line; do
+    line=$(sed 's/<!--=[^>]*-->//g' <<<"$line")
     ((${#line} <= 120)) || fail "$guide: this line is longer than 120 characters:" "$line"
   done < <(awk '/(measured|scaling):begin/ { quiet = 1 } /(measured|scaling):end/ { quiet = 0 } !quiet' "$guide")
 

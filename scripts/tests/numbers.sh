@@ -52,6 +52,18 @@ for name in counters tracer; do
     show "no $name.tsv: one line should say what writes it"
   mv "$temp/kept.tsv" "$lab/results/h200/$name.tsv"
 done
+# A number within a sentence.
+sentence='It takes <!--= ladder["04"].ms / 2 | .2 ms -->1 ms<!--=-->, on <!--= h100.none["04"].ms -->2<!--=-->.'
+echo "$sentence" >>"$lab/exercises/README.md"
+run "$lab/scripts/publish/tables.py" --check
+expect_status 1 "numbers within a sentence"
+expect '^exercises/README.md: a number within its sentences is not the measured one; run `make tables`$' "a stale number"
+expect '^exercises/README.md: h100.none\["04"\].ms: there is no results/h100/none.tsv$' "a number of no table"
+run "$lab/scripts/publish/tables.py" --write
+ms=$(awk -F '\t' '$1 ~ /^step$/ { for (k = 1; k <= NF; ++k) c[$k] = k } $1 ~ /^04_/ { printf "%.0f", $c["ms"] / 2 }' \
+  "$lab/results/h200/ladder.tsv")
+grep -qF -- "-->$ms ms<!--=-->, on" "$lab/exercises/README.md" || fail "half of step 04's time is $ms ms:" \
+  "$(tail -n 1 "$lab/exercises/README.md")"
 # Every right row of the published ladder has a time, and every step is in it.
 awk -F '\t' '
   # Several GPUs have tables of their own.

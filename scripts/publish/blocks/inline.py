@@ -1,0 +1,104 @@
+"""Numbers within sentences, each with the measurement that it comes from:
+
+    The kernel takes <!--= tracer["04", "kernels", "jacobi_sweep_kernel"].tracer / 1e6 | ms -->13.3 ms<!--=-->.
+
+Between the markers is what tables.py writes. What stands in the first marker:
+
+    ladder["04"].ms           the column `ms` of the one row of results/h200/ladder.tsv in which "04" is a cell; a step's
+                              number stands for its name. Several keys, if one is not enough
+    ladder.copy_gb_per_s      a fact of that table's head
+    ladder["serial", "best", "2048"].ms    in a line of the head that has more, the field after `ms`
+    h100.ladder["04"].ms      the same of results/h100
+    3 * (... + ...) / ...     + - * / and parentheses
+    | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal.
+                              `| ns` before no unit: `| duration` takes nanoseconds and chooses the unit
+"""
+
+import ast
+import operator
+import re
+
+from blocks.published import RESULTS
+from labtools.numbers import duration, number, significant
+from labtools.table import Table
+
+MARKED = re.compile(r"<!--= (.*?) -->(.*?)<!--=-->", re.DOTALL)
+OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+tables = {}
+
+
+class Wrong(ValueError):
+    """What is wrong with an expression, in words."""
+
+
+def table(folder, name):
+    """A published table, read once."""
+    path = RESULTS.parent / folder / f"{name}.tsv"
+    if path not in tables:
+        if not path.is_file():
+            raise Wrong(f"there is no {path.relative_to(RESULTS.parent.parent)}")
+        tables[path] = Table(path)
+    return tables[path]
+
+
+def table_of(node):
+    """The table that `ladder` or `h100.ladder` names."""
+    if isinstance(node, ast.Name):
+        return table(RESULTS.name, node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return table(node.value.id, node.attr)
+    raise Wrong(f"{ast.unparse(node)} names no table")
+
+
+def row_of(node):
+    """The one row in which all keys are cells."""
+    keys = [str(key.value) for key in getattr(node.slice, "elts", [node.slice])]
+    heads = [dict(zip(line, line[1:])) for line in table_of(node.value).lines if len(line) > 2]
+    rows = [row for row in [*table_of(node.value).rows, *heads]
+            if all(key in [*row, *row.values()] or row.get("step", "").startswith(f"{key}_") for key in keys)]
+    if len(rows) != 1:
+        raise Wrong(f"{len(rows)} rows of {ast.unparse(node.value)} have {', '.join(keys)}; it should be one")
+    return rows[0]
+
+
+def value(node):
+    """The value of an expression."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+        return OPERATIONS[type(node.op)](value(node.left), value(node.right))
+    if isinstance(node, ast.Attribute):
+        cells = row_of(node.value) if isinstance(node.value, ast.Subscript) else table_of(node.value).facts
+        found = number(cells.get(node.attr, ""))
+        if found is None:
+            raise Wrong(f"{ast.unparse(node)} is no number")
+        return found
+    raise Wrong(f"{ast.unparse(node)} is neither a number of a table nor a sum, difference, product or quotient of some")
+
+
+def written(marker):
+    """What belongs between the markers."""
+    expression, _, form = marker.partition(" | ")
+    try:
+        result = value(ast.parse(" ".join(expression.split()), mode="eval").body)
+    except SyntaxError:
+        raise Wrong(f"{expression}: is no expression") from None
+    digits, places, unit = re.fullmatch(r"(?:\.(\d+)(f?)\b)? *(.*)", form.strip()).groups()
+    if unit == "duration":
+        return duration(result)
+    text = f"{result:,.{digits}f}" if places else significant(result, int(digits or 3))
+    return f"{text} {unit}".strip()
+
+
+def replace_numbers(text):
+    """The text with all its numbers as they are measured, and [(expression, what is wrong with it)]."""
+    wrong = []
+
+    def one(match):
+        try:
+            return f"<!--= {match[1]} -->{written(match[1])}<!--=-->"
+        except Wrong as error:
+            wrong.append((match[1], str(error)))
+            return match[0]
+
+    return MARKED.sub(one, text), wrong
