@@ -29,11 +29,11 @@
 constexpr int kDefaultN = 32768;  // points a side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
+// TODO(15): blocks of 8 warps, so that one fills a multiprocessor and no other block is there with
+//   it; kBlocks goes.
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kLevels = 16;               // sweeps per pass; those left over go one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
-// TODO(15): blocks of 8 warps, so that one fills a multiprocessor and no other block is there with
-//   it; kBlocks goes.
 constexpr int kWarps = 2;                 // warps per block; each marches by itself
 constexpr int kBlocks = 4;  // blocks that a multiprocessor holds at once, with their registers
 constexpr int kRing = 8;    // rows per warp in shared memory; all but one are in flight
