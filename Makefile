@@ -7,10 +7,10 @@ whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export HINT FROM TO SIDE UPTO OUT YES TIME
+export SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test test-all check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
 .PHONY: setup handout tables clean
 
 help:  ## this list
@@ -26,6 +26,9 @@ test:  ##* the quick tests; run them before every commit
 
 test-all:  ##* these and all others, as CI does
 	@scripts/verbs/test.sh --all
+
+guide:  ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
+	@scripts/verbs/guide.sh
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh

@@ -228,7 +228,7 @@ test_in_the_handout() {
 
   verb
   expect_status 0 "make alone"
-  for word in check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
+  for word in guide check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
   expect '^  make diff  +STEP=04 FROM=start TO=exercise' "make alone: there is no solution to hold it against"
   expect_no '^  make (run|test|test-all|handout|tables|roofline|report) ' "make alone"
   expect_no 'WHICH=solution' "make alone"
