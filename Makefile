@@ -11,10 +11,10 @@ export SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
 .PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: setup handout tables clean
+.PHONY: site setup handout tables clean
 
 help:  ## this list
-	@echo "The Jacobi porting lab. Begin with: $(if $(whole),make run,exercises/README.md)"
+	@echo "The Jacobi porting lab. Begin with: $(if $(whole),make run,exercises/README.md$(if $(wildcard site/index.html),; in a browser: site/index.html))"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
@@ -75,6 +75,11 @@ report:  ##* one page of all that was measured [RESULTS=DIR] [OUT=FILE]
 	@$(call whole_lab,a handout has no solutions to report on; make progress shows what you have done)
 	@$(needs_python)
 	@scripts/publish/report.py
+
+site:  ##* the guides and the report as pages for a browser
+	@$(call whole_lab,a handout has its pages in site/ already (if not: make guide STEP=NN))
+	@$(needs_python)
+	@scripts/publish/website.py
 
 setup:  ## install what is missing (with apt; uses sudo)
 	@scripts/verbs/setup.sh

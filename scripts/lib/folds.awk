@@ -51,7 +51,7 @@ function keep(line) {
 {
   line = $0
   sub(/\r$/, "", line)
-  if (line ~ /^ *(```|~~~)/) code = !code
+  if (!comment && line ~ /^ *(```|~~~)/) code = !code
   else if (!code) {
     had = line
     line = without_comments(line)

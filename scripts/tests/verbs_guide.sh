@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make guide` prints a guide in the terminal: nothing wider than the terminal but code, no marker, no HTML, each fold as
-# one line that says how to open it; and SHOW opens what it names.
+# `make guide` prints a guide in the terminal: only code is wider than the terminal, no marker and no HTML is left, and
+# each fold is one line that says how to open it. SHOW opens what it names.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -31,7 +31,8 @@ fi
 read_terminal
 text=$(guide_text show="$show") || exit 1
 if [[ -z $show ]] && ((folds)); then
-  text+=$'\n\n'$(printf '%s\n' "The parts [1] to [$folds] are folded. To open one: make guide STEP=$step_number SHOW=1." \
+  text+=$'\n\n'$(printf '%s\n' \
+    "The parts [1] to [$folds] are folded. To open one: make guide STEP=$step_number SHOW=1." \
     "SHOW=all opens all of them, and SHOW with one of these words those of its sections: ${words// /, }." |
     layout)
 fi
