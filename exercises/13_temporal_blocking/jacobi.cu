@@ -1,8 +1,8 @@
 // 13_temporal_blocking: several sweeps for one trip to memory
 //
 // Start: the code of step 12.
-// Task:  a pass reads the field once, makes kLevels sweeps and writes it once: each row that a warp
-//        has swept goes on to the next sweep while it is in registers. Strips overlap.
+// Task:  a pass reads the field once, performs kLevels sweeps and writes it once. Each row that a
+//        warp has swept goes on to the next sweep while it is in registers. Strips overlap.
 //
 //   make check STEP=13
 //   Ask the profiler: how can a code run past the memory roofline, and what is its limit now?
@@ -27,12 +27,11 @@ constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
 constexpr int kCheckEvery = 10;   // sweeps from one residual to the next (--check-every)
 constexpr int kLanes = 32;        // threads of a warp
 
-// TODO(13): kLevels = 12 sweeps a pass; where fewer are left, kFewLevels = 4, then one by one. A
-//   check every 4 * kLevels sweeps. 2 warps a block, kBlocks = 6 blocks a multiprocessor (the
-//   second number of __launch_bounds__), a ring of kRing = 8 rows in shared memory. How many rows
-//   a warp stores is a launch argument, `rows`: begin with 256.
-//   kHalo columns at either end of a strip are wrong after kLevels sweeps (rounded up to a multiple
-//   of 4); kKept = 128 - 2 * kHalo are stored.
+// TODO(13): kLevels = 16 sweeps per pass; those left over go one by one. A check every 4 * kLevels
+//   sweeps. 2 warps per block, kBlocks = 4 blocks per multiprocessor (the second number of
+//   __launch_bounds__), a ring of kRing = 8 rows per warp in shared memory.
+//   A pass spoils up to kHalo = 16 columns at each end of a strip; the warp stores the
+//   kKept = 128 - 2 * kHalo between them.
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kWarps = 4;  // warps a block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
@@ -82,10 +81,11 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// TODO(13): What each sweep remembers, struct Level: the row that arrived last, and of the row
-//   before it the sums east + north ("pairs"), which are south + west for the row that came last, a
-//   column further east. So sweep_row(level, north) needs two additions a point. No `beyond`:
-//   what the lanes at the ends get wrong is not stored.
+// TODO(13): stage 1. What each sweep remembers, struct Level: the row that arrived last, and of the
+//   row before it the sums east + north ("pairs"), which are south + west for the row that came
+//   last, a column further east. So sweep_row(level, north) needs two additions per point. It leaves
+//   out the factor 1/4, which all sweeps of a pass get at its end. No `beyond`: what the lanes at
+//   the ends get wrong is not stored.
 // What a lane holds of a row: four points side by side. Where the strip ends one neighbour is
 // another warp's: lane 0 holds the point west of the strip too, and lane 31 the one east of it.
 //
@@ -133,13 +133,17 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
   return value;
 }
 
-// TODO(13): jacobi_pass_kernel, a template of the number of sweeps. A warp's rows begin kSweeps
-//   rows below the first one that it stores, and end as many above the last one. Each row that
-//   arrives goes through all levels; what comes out of the last one, kSweeps rows further down, is
-//   stored. Row 0, row n - 1 and the outer columns keep their values at each level. A second
-//   argument of the template, kSum: are the last sweep's changes summed, too?
-// TODO(13): Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory: each lane
-//   fetches its own four columns, kRing - 1 rows ahead. No barrier, no registers.
+// TODO(13): stage 1. march, a template of the number of sweeps: a device function that sweeps rows
+//   j_begin to j_end - 1 of strip x. Rows arrive from kSweeps below the first one that it stores to
+//   as many above the last one. Each row that arrives goes through all levels; what comes out of the
+//   last one, kSweeps rows further down, is stored. Row 0, row n - 1 and the outer columns keep
+//   their values at each level. A second argument of the template, kSum, says whether the last
+//   sweep's changes are summed. The kernel, jacobi_pass_kernel, calls it: at first one warp for
+//   each strip, with all rows.
+// TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory: each
+//   lane fetches its own four columns, kRing - 1 rows ahead. No barrier.
+// TODO(13): stage 4. march_begin: all strips, one after the other, are one long march, of which each
+//   warp of the launch takes an equal share.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
 // strip.
 __global__ void __launch_bounds__(kLanes* kWarps)
@@ -180,9 +184,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(13): Split the sweeps into passes of kLevels, then kFewLevels, then 1. Each pass swaps the
-//   fields' roles once. The last one alone makes a sum; it is zero before.
-//   When all is right: best_rows(n) chooses `rows`; see the guide.
+// TODO(13): stage 3. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the fields'
+//   roles once. Only the last one computes a sum, which is zero before.
 // Makes sweeps over the interior, the fields changing roles after each. Returns the sum of the last
 // one's squared changes; in double, as n^2 of them in float would lose too many digits.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {

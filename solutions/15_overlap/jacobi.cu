@@ -1,19 +1,17 @@
-// 15_overlap: the exchange hidden behind the rows that nobody waits for
+// 15_overlap: the exchange hidden behind the rows that no other rank needs
 //
-// Changed: two streams. A pass first makes the rows at both ends of the rank's slab, in a stream
-// with high priority, and gives them to the neighbours; the rest is made at the same time, in the
-// other stream. NCCL's kernels need multiprocessors of their own: so now a launch takes as many as
-// it is given, with one block on each, and the warps divide the rows evenly. The host waits for no
-// pass: it asks for a residual when the next sweeps are under way.
+// Changed: two streams. A pass first sweeps the rows at both ends of the rank's slab, in a stream
+// with high priority, and gives them to the neighbours. The other stream sweeps the rest at the same
+// time. NCCL's kernels need multiprocessors of their own, so each launch gets as many as it should
+// have, with one block on each. The host waits for no pass: it asks for a residual when the next
+// sweeps are queued.
 //
 //   make check STEP=15, make run STEP=15 RANKS=4
 //   Ask the profiler: what is left exposed?
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -33,20 +31,19 @@
 constexpr int kDefaultN = 32768;  // points a side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
-// As in step 13; but blocks are as large as can be, one on each multiprocessor.
-constexpr int kLevels = 12;               // sweeps a pass
-constexpr int kFewLevels = 4;             // where fewer are left; then one by one
+// As in step 13, but blocks are as large as they can be.
+constexpr int kLevels = 16;               // sweeps per pass; those left over go one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
-constexpr int kWarps = 12;                // warps a block: they fill a multiprocessor
-constexpr int kAbreast = 2;               // of them march side by side, each in its strip
-constexpr int kRing = 8;                  // rows in shared memory, all but one under way
-constexpr int kHalo = (kLevels + 3) / 4 * 4;   // columns that are wrong in the end, on both sides,
-constexpr int kKept = 4 * kLanes - 2 * kHalo;  // and those between, which the warp stores
+constexpr int kWarps = 8;                 // warps per block: one block fills a multiprocessor
+constexpr int kRing = 8;   // rows per warp in shared memory; all but one are in flight
+constexpr int kHalo = 16;  // columns at each end of a strip that a pass may spoil: >= kLevels
+constexpr int kKept = 4 * kLanes - 2 * kHalo;  // columns between them, which the warp stores
+constexpr int kSideRow = 3;  // a row at the west or east side takes as long as this many others
 
 // The rows of a rank: it computes rows begin to end - 1, and holds those from held_begin to
 // held_end - 1. What it only holds is its halo: kLevels rows of each neighbour.
 struct Slab {
-  int n;  // points a side of the whole field
+  int n;  // points per side of the whole field
   int begin, end;
   int held_begin, held_end;
 };
@@ -57,6 +54,11 @@ Slab slab_of_rank(int rank, int ranks, int n) {
   return {n, begin, end, std::max(begin - kLevels, 0), std::min(end + kLevels, n)};
 }
 
+// Rows begin to end - 1 of a slab: what one launch sweeps.
+struct Part {
+  int begin, end;
+};
+
 // Where point (i, j) stands in memory. i is x and j is y; i runs from 0 to n - 1, and j from the
 // first row that the rank holds. A row is padded to a multiple of 32 floats, its pitch: the padding
 // has no part in the result.
@@ -66,7 +68,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) {
 __host__ __device__ inline int pitch_of(int n) { return int(idx(0, 1, n)); }
 
 // The rank's rows of two fields, and two sums of squared changes, of which one is on its way to the
-// host while the other one is made. All are in the GPU's memory.
+// host while the next one is computed. All are in the GPU's memory.
 void allocate_fields(float** f_old, float** f_new, double** sum, const lab::Ranks& ranks,
                      const Slab& slab) {
   nvtxRangePush("allocate_fields");
@@ -105,19 +107,11 @@ void initialize_field(float* f, const lab::StartingField& start, const Slab& sla
   nvtxRangePop();
 }
 
-// What a launch sweeps: so many rows from `begin` on, and, where it has two parts, as many more.
-struct Part {
-  int rows, parts;
-  int begin, begin_second;
-};
-
-// kAbreast strips are a swath, through which as many warps, a team, march side by side: so columns
-// that two of them read come from DRAM once. All swaths of a part, one behind the other, are one
-// long swath, which the teams divide evenly. Here swath s begins in it, in half rows. One at a side
-// of the grid counts one and a half times: some columns there must keep values, which takes time.
-__device__ inline int swath_begin(int s, int rows, int n) {
-  const int east = max((n - kHalo + kKept - 1) / kKept - 1, 0) / kAbreast;  // first at that side
-  return rows * (2 * s + (s > 0) + max(s - east, 0));
+// All warps share one long march through all strips, one after the other. Returns where strip x
+// begins in it, in rows: a strip has `rows` of them, and counts kSideRow times at a side.
+__device__ inline std::ptrdiff_t march_begin(int x, int rows, int strips) {
+  const int sides = (x > 0) + (x == strips);  // of the strips before it
+  return std::ptrdiff_t(rows) * (x + sides * (kSideRow - 1));
 }
 
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
@@ -126,119 +120,135 @@ struct Level {
   float4 pairs;  // east + north of the row before's points: south + west for `row`, a column on
 };
 
-// `north` arrives. Returns the new values of the row south of it, level->row until now.
+// `north` arrives. Returns 4 times the new values of the row south of it, level->row until now. The
+// factors 1/4 of all sweeps are left to the end: a power of 2 does not change how sums are rounded.
 __device__ __forceinline__ float4 sweep_row(Level* level, float4 north) {
   const float4 c = level->row, before = level->pairs;
   const float east = __shfl_down_sync(~0u, c.x, 1);           // the next lane's first point
   const float south_west = __shfl_up_sync(~0u, before.w, 1);  // the last lane's last pair
   const float4 pairs = {c.y + north.x, c.z + north.y, c.w + north.z, east + north.w};
   *level = {north, pairs};
-  // __fmul_rn: a product that the compiler fuses with no later sum, so that the bits stay.
-  return {__fmul_rn(0.25f, pairs.x + south_west), __fmul_rn(0.25f, pairs.y + before.x),
-          __fmul_rn(0.25f, pairs.z + before.y), __fmul_rn(0.25f, pairs.w + before.z)};
+  return {pairs.x + south_west, pairs.y + before.x, pairs.z + before.y, pairs.w + before.z};
 }
 
-// The value stays the old one where a bit of `fixed` is set.
+__device__ __forceinline__ float4 times(float factor, float4 f) {
+  return {factor * f.x, factor * f.y, factor * f.z, factor * f.w};
+}
+
+// The value stays the old one if its bit of `fixed` is set.
 __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed) {
   return {fixed & 1 ? old.x : value.x, fixed & 2 ? old.y : value.y, fixed & 4 ? old.z : value.z,
           fixed & 8 ? old.w : value.w};
 }
 
-// A pass of kSweeps sweeps. Row after row of a strip arrives, and goes through all levels at once:
+// Performs kSweeps sweeps of rows j_begin to j_end - 1 of strip x. Row after row arrives, and goes
+// through all levels at once:
 //
 //   row y, old       arrives: level[0] keeps it, and gives the new values of the row before:
 //   row y - 1        after sweep 1: level[1] keeps it, and gives those of the row before:
 //   row y - 2        after sweep 2: level[2] keeps it, ...
 //   row y - kSweeps  after the last sweep: is stored
-enum class Near { kNothing, kSide, kEnd };  // which boundary may be near
-template <int kSweeps>
+//
+// Returns the lane's squared changes of the last sweep, if kSum asks for them.
+template <int kSweeps, bool kSum>
+__device__ double march(float* __restrict__ f_new, const float* __restrict__ f_old, int x,
+                        int j_begin, int j_end, Slab slab) {
+  // The first strip begins kHalo columns beyond the side: so every row that a warp fetches or stores
+  // begins with a line of 128 bytes.
+  const int n = slab.n, lane = threadIdx.x;
+  const int i_begin = x * kKept - kHalo, i_end = min(i_begin + kKept, n);
+  const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
+  const int column = min(max(i, 0), pitch_of(n) - 4);  // beyond the grid any other one will do
+  const bool stores = i >= max(i_begin, 0) && i < i_end;
+  const bool side = x == 0 || i_end + kHalo >= n;
+  unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
+  for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
+
+  // Each lane fetches what it will read itself: no barrier. Row y_begin + k goes to place k % kRing.
+  __shared__ float4 rings[kWarps][kRing][kLanes];
+  float4(*ring)[kLanes] = rings[threadIdx.y];
+  const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
+  const int fetch_end = min(y_end, n);
+  const float* from = f_old + idx(column, y_begin - slab.held_begin, n);
+  const auto fetch = [&](int row, int place, bool careful) {
+    if (!careful || row < fetch_end) {
+      __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
+      from += pitch_of(n);
+    }
+    __pipeline_commit();
+  };
+
+  Level level[kSweeps] = {};
+  double thread_sum = 0.0;
+  float* to = f_new + idx(column, j_begin - slab.held_begin, n);
+  const auto arrive = [&](int y, int place, bool careful) {  // careful: a boundary may be near
+    __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are in flight
+    fetch(y + kRing - 1, (place + kRing - 1) % kRing, careful);  // to where row y - 1 was
+    float4 row = {}, old;
+    if (!careful || y < fetch_end) row = ring[place][lane];
+#pragma unroll
+    for (int l = 0; l < kSweeps; ++l) {
+      old = times(4, level[l].row);
+      row = sweep_row(&level[l], row);
+      if (careful) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
+    }
+    if (stores && y >= j_begin + kSweeps && (!careful || y < y_end)) {
+      constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
+      row = times(kScale, row);
+      *reinterpret_cast<float4*>(to) = row;
+      to += pitch_of(n);
+      if constexpr (kSum) {
+        old = times(kScale, old);
+        const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
+        thread_sum += (a * a + b * b) + (c * c + d * d);
+      }
+    }
+  };
+
+  for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
+  for (int y = y_begin; y < y_end; y += kRing) {
+    if (side || y <= kSweeps || y + 2 * kRing > fetch_end) {
+#pragma unroll 1
+      for (int k = 0; k < kRing; ++k) arrive(y + k, k, true);
+    } else {
+#pragma unroll  // so that `place` is a number, and each row of a level stays in its registers
+      for (int k = 0; k < kRing; ++k) arrive(y + k, k, false);
+    }
+  }
+  return thread_sum;
+}
+
+// kSweeps sweeps of one part of the slab: each warp takes an equal share of the march. It sweeps
+// 2 kSweeps rows more than it stores, anew in each strip: so a strip counts that many rows more. With kSum the
+// changes of the last sweep are squared and summed; that takes time, so most passes leave it out.
+template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
                        Slab slab, Part part) {
-  // Each lane fetches what it will read itself: no barrier.
-  __shared__ float4 ring[kWarps][kRing][kLanes];
-  const int n = slab.n, lane = threadIdx.x, warp = threadIdx.y;
-  // Teams with numbers one behind the other are in different blocks: so the slow ones, at a side of
-  // the grid, do not meet on one multiprocessor.
-  const int teams = gridDim.x * (kWarps / kAbreast), me = warp / kAbreast * gridDim.x + blockIdx.x;
-  const int swaths = (n + kAbreast * kKept - 1) / (kAbreast * kKept);
-  const int length = swath_begin(swaths, part.rows, n);
-  const int end = std::int64_t(length) * part.parts * (me + 1) / teams;
+  const int strips = (slab.n + kHalo + kKept - 1) / kKept;
+  const int rows = part.end - part.begin + 2 * kSweeps;
+  const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
+  const auto total = march_begin(strips, rows, strips);
+  const auto share_begin = total * warp / warps, share_end = total * (warp + 1) / warps;
   double thread_sum = 0.0;
-
-  for (int at = std::int64_t(length) * part.parts * me / teams; at < end;) {
-    // The team's rows of one swath: from `at` on, to the swath's last or to the team's last.
-    const int part_begin = at < length ? 0 : length;
-    int s = (at - part_begin) / part.rows / 2;
-    while (part_begin + swath_begin(s, part.rows, n) > at) --s;
-    const int first = part_begin + swath_begin(s, part.rows, n);
-    const int last = part_begin + swath_begin(s + 1, part.rows, n);
-    const int count = (last - first) / part.rows;  // what each row counts
-    const int j = at < length ? part.begin : part.begin_second;
-    const int j_begin = j + (at - first) / count, j_end = j + (min(end, last) - first) / count;
-    at = last;
-    const int i_begin = (s * kAbreast + warp % kAbreast) * kKept, i_end = min(i_begin + kKept, n);
-    if (i_begin >= n) continue;  // the last swath may have fewer strips
-    const bool side = i_begin == 0 || i_end + kHalo >= n;
-    const int i = i_begin - kHalo + 4 * lane;  // the first of the lane's four columns
-    unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, keeps its values
-    for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
-
-    int y = max(j_begin - kSweeps, 0);  // the row that arrives
-    // Beyond what is held any address will do. What is fetched beyond the warp's own rows, and may
-    // be a halo that is just arriving, is never used.
-    const float* from = f_old + idx(min(max(i, 0), pitch_of(n) - 4), y - slab.held_begin, n);
-    const auto fetch = [&](int row, Near near) {
-      __pipeline_memcpy_async(&ring[warp][unsigned(row) % kRing][lane], from, sizeof(float4));
-      __pipeline_commit();
-      if (near != Near::kEnd || row < slab.held_end - 1) from += pitch_of(n);
-    };
-
-    Level level[kSweeps] = {};
-    float* to = f_new + idx(i, 0, n) + std::ptrdiff_t(y - kSweeps - slab.held_begin) * pitch_of(n);
-    const int y_stored = i >= i_begin && i < i_end ? j_begin + kSweeps : INT_MAX;
-    const auto arrive = [&](int y, Near near) {
-      __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are under way
-      fetch(y + kRing - 1, near);        // to where row y - 1 was
-      float4 row = ring[warp][unsigned(y) % kRing][lane], old;
-#pragma unroll
-      for (int l = 0; l < kSweeps; ++l) {
-        old = level[l].row;
-        row = sweep_row(&level[l], row);
-        if (near == Near::kSide) row = keep(row, old, fixed);
-        if (near == Near::kEnd) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
-      }
-      if (y >= y_stored) {
-        *reinterpret_cast<float4*>(to) = row;
-        if (sum) {
-          const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
-          thread_sum += (a * a + b * b) + (c * c + d * d);
-        }
-      }
-      to += pitch_of(n);
-    };
-
-    for (int k = 0; k < kRing - 1; ++k) fetch(y + k, Near::kEnd);
-    const int y_end = j_end + kSweeps;
-    while (y < y_end) {
-      if (y <= kSweeps || y + kRing >= slab.held_end) {
-        arrive(y++, Near::kEnd);
-      } else if (side) {
-#pragma unroll 1
-        for (; y < min(y_end, slab.held_end - kRing); ++y) arrive(y, Near::kSide);
-      } else {
-#pragma unroll 3
-        for (; y < min(y_end, slab.held_end - kRing); ++y) arrive(y, Near::kNothing);
-      }
-    }
-    __pipeline_wait_prior(0);  // nothing more may arrive in the ring
+  for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
+    const auto begin = march_begin(x, rows, strips), end = march_begin(x + 1, rows, strips);
+    const auto first = max(share_begin, begin), last = min(share_end, end);
+    if (first >= last) continue;
+    const int weight = (end - begin) / rows;
+    const int j = part.begin - 2 * kSweeps;
+    const int j_begin = max(j + int((first - begin) / weight), part.begin);
+    const int j_end = j + int((last - begin) / weight);
+    if (j_begin < j_end) thread_sum += march<kSweeps, kSum>(f_new, f_old, x, j_begin, j_end, slab);
   }
 
-  for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
-  if (lane == 0 && sum) atomicAdd(sum, thread_sum);  // null: nobody asks
+  if constexpr (kSum) {
+    for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
+    if (threadIdx.x == 0) atomicAdd(sum, thread_sum);
+  }
 }
 
-// The two streams of a pass, and what each of them says to the other when it is done.
+// The two streams of a pass, and an event with which each of them tells the other that it is done.
 struct Streams {
   cudaStream_t ends, rest;
   cudaEvent_t ends_done, rest_done;
@@ -262,7 +272,7 @@ void free_streams(const Streams& streams) {
   CUDA_CHECK(cudaEventDestroy(streams.rest_done));
 }
 
-// Gives each neighbour the kLevels rows beside it, and gets as many, when the stream comes to it.
+// Gives each neighbour the kLevels rows next to it, and gets as many, when the stream comes to it.
 void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t stream) {
   nvtxRangePush("exchange_halos");
   const int south = ranks.rank() - 1, north = ranks.rank() + 1;
@@ -285,11 +295,11 @@ void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t 
   nvtxRangePop();
 }
 
-// How a slab is divided: its ends, the kLevels rows at each neighbour's side, and the rest; and the
-// multiprocessors of the GPU, of which so many are for the ends that these need about half a pass:
-// the other half is the exchange's.
+// How a pass is divided: the ends, kLevels rows next to each neighbour, and the rest; and how many of
+// the GPU's multiprocessors sweep the ends. That takes these about half of the pass, and in the
+// other half they are free for NCCL, which needs lab::kNcclBlocks of them.
 struct Division {
-  Part ends, rest;
+  Part south_end, rest, north_end;
   int ends_blocks, rest_blocks;
 };
 
@@ -298,26 +308,30 @@ Division divide(const Slab& slab) {
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const int rows = slab.end - slab.begin;
-  const int south = slab.begin > 0, north = slab.end < slab.n;  // 1 where there is a neighbour
-  if (!south && !north) return {{}, {rows, 1, slab.begin, 0}, 0, multiprocessors};
-  if (rows < 2 * kLevels) return {{rows, 1, slab.begin, 0}, {}, multiprocessors, 0};  // all is end
+  const int south = slab.begin > 0, north = slab.end < slab.n;  // 1 if there is a neighbour
+  if (!south && !north) return {{}, {slab.begin, slab.end}, {}, 0, multiprocessors};
+  if (rows < 2 * kLevels) {  // all is end
+    return {{slab.begin, slab.end}, {}, {}, multiprocessors, 0};
+  }
   Division division;
-  const int north_end = slab.end - kLevels;  // where that end begins
-  division.ends = {kLevels, south + north, south ? slab.begin : north_end, north_end};
-  division.rest = {rows - (south + north) * kLevels, 1, slab.begin + south * kLevels, 0};
-  // To make kLevels rows a warp goes through three times as many.
-  const int blocks = std::lround(multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows);
-  division.ends_blocks = std::min(std::max(blocks, 1), (multiprocessors + 1) / 2);
-  division.rest_blocks = std::max(multiprocessors - division.ends_blocks, 1);
+  division.south_end = {slab.begin, slab.begin + south * kLevels};
+  division.north_end = {slab.end - north * kLevels, slab.end};
+  division.rest = {division.south_end.end, division.north_end.begin};
+  // To store the kLevels rows of an end a warp marches through three times as many.
+  const int half_a_pass = std::lround(multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows);
+  const int blocks = std::min(std::max(half_a_pass, lab::kNcclBlocks), (multiprocessors + 1) / 2);
+  division.ends_blocks = blocks;
+  division.rest_blocks = std::max(multiprocessors - blocks, 1);
   return division;
 }
 
+// kSweeps sweeps of a part, if there is any. `sum` is null if no residual is asked for.
 template <int kSweeps>
 void sweep_part(float* f_new, const float* f_old, double* sum, const Slab& slab, const Part& part,
                 int blocks, cudaStream_t stream) {
-  if (part.rows == 0) return;
-  const dim3 block(kLanes, kWarps);
-  jacobi_pass_kernel<kSweeps><<<blocks, block, 0, stream>>>(f_new, f_old, sum, slab, part);
+  if (part.begin == part.end) return;
+  const auto kernel = sum ? jacobi_pass_kernel<kSweeps, true> : jacobi_pass_kernel<kSweeps, false>;
+  kernel<<<blocks, dim3(kLanes, kWarps), 0, stream>>>(f_new, f_old, sum, slab, part);
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
 }
 
@@ -329,11 +343,15 @@ template <int kSweeps>
 void jacobi_pass(float** f_old, float** f_new, double* sum, lab::Ranks& ranks, const Slab& slab,
                  const Division& division, const Streams& streams) {
   nvtxRangePush("jacobi_pass");
+  const auto sweep = [&](const Part& part, int blocks, cudaStream_t stream) {
+    sweep_part<kSweeps>(*f_new, *f_old, sum, slab, part, blocks, stream);
+  };
   CUDA_CHECK(cudaStreamWaitEvent(streams.ends, streams.rest_done, 0));
   CUDA_CHECK(cudaStreamWaitEvent(streams.rest, streams.ends_done, 0));
-  sweep_part<kSweeps>(*f_new, *f_old, sum, slab, division.ends, division.ends_blocks, streams.ends);
+  sweep(division.south_end, division.ends_blocks, streams.ends);
+  sweep(division.north_end, division.ends_blocks, streams.ends);
   CUDA_CHECK(cudaEventRecord(streams.ends_done, streams.ends));
-  sweep_part<kSweeps>(*f_new, *f_old, sum, slab, division.rest, division.rest_blocks, streams.rest);
+  sweep(division.rest, division.rest_blocks, streams.rest);
   CUDA_CHECK(cudaEventRecord(streams.rest_done, streams.rest));
   exchange_halos(*f_new, ranks, slab, streams.ends);
   std::swap(*f_old, *f_new);  // the new field is the old one of the next pass
@@ -359,18 +377,16 @@ void free_found(const Found& found) {
   CUDA_CHECK(cudaEventDestroy(found.done));
 }
 
-// Queues sweeps, many a pass, and the sum of the last one's squared changes over all ranks, a
+// Queues sweeps, many per pass, and the sum of the last one's squared changes over all ranks, a
 // double: see 00. Waits for nothing.
 void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps, lab::Ranks& ranks,
                    const Slab& slab, const Division& division, const Streams& streams) {
   nvtxRangePush("jacobi_sweeps");
   while (sweeps > 0) {
-    const int levels = sweeps >= kLevels ? kLevels : sweeps >= kFewLevels ? kFewLevels : 1;
-    const auto pass = levels == kLevels      ? jacobi_pass<kLevels>
-                      : levels == kFewLevels ? jacobi_pass<kFewLevels>
-                                             : jacobi_pass<1>;
-    sweeps -= levels;
-    double* sum = sweeps == 0 ? found.sum : nullptr;  // the last one's alone
+    const bool whole = sweeps >= kLevels;
+    const auto pass = whole ? jacobi_pass<kLevels> : jacobi_pass<1>;
+    sweeps -= whole ? kLevels : 1;
+    double* sum = sweeps == 0 ? found.sum : nullptr;  // only the last one's changes
     pass(f_old, f_new, sum, ranks, slab, division, streams);
   }
 
@@ -403,7 +419,7 @@ int main(int argc, char** argv) {
   const lab::Problem problem(options);
   const int n = options.n;
   ranks.require_rows(n, kLevels);
-  ranks.connect();  // a GPU for each rank, and NCCL between them where it can be
+  ranks.connect();  // a GPU for each rank, and NCCL between them if it can be
   const Slab slab = slab_of_rank(ranks.rank(), ranks.size(), n);
   const Division division = divide(slab);
 
@@ -427,10 +443,10 @@ int main(int argc, char** argv) {
     iteration += sweeps;
     std::swap(found, found_before);
   }
-  run.record(iteration, wait_for(found_before, ranks, n));  // the last ones were still under way
+  run.record(iteration, wait_for(found_before, ranks, n));  // the last ones were still queued
 
-  // Where somebody wants the result, rank 0 asks the others for some rows at a time. They are
-  // copied without their padding: `width` bytes of each pitch.
+  // If the result is wanted, rank 0 asks the others for some rows at a time. They are copied without
+  // their padding: `width` bytes of each pitch.
   const int exit_code = ranks.finish(run, slab.begin, slab.end, [=](float* to, int j, int rows) {
     const std::size_t width = n * sizeof(float), pitch = pitch_of(n) * sizeof(float);
     CUDA_CHECK(cudaMemcpy2D(to, width, f_old + idx(0, j - slab.held_begin, n), pitch, width, rows,

@@ -40,7 +40,7 @@ Case run_to_tolerance(const std::vector<Case>& cases) {
       for (const Case& other : cases) {
         if (other.n == run.n) run.ranks = std::max(run.ranks, other.ranks);
       }
-      run.iterations = 100;
+      run.iterations = 200;  // past two checks of any step
       return run;
     }
   }
