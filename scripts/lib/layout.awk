@@ -31,7 +31,7 @@ function from_top(path,    parts, count, k, kept, whole) {
   return whole
 }
 
-# What a link [text](target) becomes. Where a list item begins with it, the address is the point: it follows.
+# What a link [text](target) becomes. At the beginning of a list item the address is what counts, so it follows.
 function link(label, target, begins_item,    plain) {
   if (target ~ /^(https?|mailto):/) {
     if (begins_item) addresses = addresses " " target
@@ -170,7 +170,7 @@ function put_heading(line,    level) {
   if (level < 3) put(repeated(level == 1 ? "=" : "-", columns(line) < width ? columns(line) : width))
 }
 
-# Code, indented by four where there is room.
+# Code, indented by four if there is room.
 function put_code(    k, line, longest, margin) {
   longest = 0
   for (k = 1; k <= codes; ++k) if (columns(code[k]) > longest) longest = columns(code[k])

@@ -149,8 +149,8 @@ Next
 The end.
 
 The parts [1] to [3] are folded. To open one: make guide
-STEP=04 SHOW=1. SHOW=all opens all of them, and SHOW with
-one of these words those of its sections: hints,
+STEP=04 SHOW=1. SHOW=all opens all of them. SHOW=WORD
+opens those of one section; the words are hints,
 questions, measured.
 END
 cat "$temp/why" "$temp/task" "$temp/rest" >"$temp/whole"
@@ -209,6 +209,44 @@ guide STEP=04 SHOW=all
 expect_status 0 SHOW=all
 for line in Look. Deeper. '1' 'The end.' '\[3\] Answer'; do expect "^$line\$" SHOW=all; done
 expect_no 'SHOW=' SHOW=all
+
+# Several sections of one word, and folds with names of their own.
+cat >"$lab/exercises/06_coalesced/README.md" <<'END'
+# 06
+
+## Predict
+1. Faster?
+
+## Your predictions, and an H200
+<details><summary>When you have yours</summary>
+
+| | H200 |
+|---|--:|
+| 1 | <!--= x -->no<!--=--> |
+
+</details>
+
+## More
+<details><summary>Break it</summary>
+
+Break.
+</details>
+<details><summary>Read on</summary>
+
+- [One](https://example.org/one), [two](https://example.org/two):
+  words
+</details>
+END
+guide STEP=06 SHOW=predictions
+[[ $out == $'06\n==\n\nPredict\n-------\n1. Faster?\n\nYour predictions, and an H200\n'*$'\n\n[1] When you have yours\n\n   H200\n'* ]] ||
+  show SHOW=predictions
+expect '^1    no$' SHOW=predictions
+expect_no Break SHOW=predictions
+guide STEP=06 SHOW=more
+expect '^\[3\] Read on$' SHOW=more
+[[ $out == *$'\n- One, two: words\n  https://example.org/one' ]] || show "SHOW=more: a list of links has their addresses"
+guide STEP=06 SHOW=2
+[[ $out == $'06\n==\n\nMore\n----\n\n[2] Break it\n\nBreak.' ]] || show "SHOW=2: the fold, and no other one"
 
 # In an old terminal, at any width, and by any awk.
 run env COLUMNS=200 make --no-print-directory -C "$lab" guide STEP=4

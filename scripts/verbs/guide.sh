@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Prints a step's guide in the terminal, its folds closed. On a terminal it comes in a pager. `make guide STEP=NN`
+# Prints a step's guide with its folds closed, on a terminal through a pager. `make guide STEP=NN`
 # calls it.
 #
 #   STEP=NN     the step
 #   SHOW=WORD   only the sections of that word, their folds open: hints, predictions, questions, measured, more
 #   SHOW=K      only the fold of that number
 #   SHOW=all    the whole guide, all folds open
-#   PAGER       the pager (default: less -FRX, or none where there is no less)
-#   COLUMNS     the width, where it is less than 80
+#   PAGER       the pager (default: less -FRX, or none if less is missing)
+#   COLUMNS     the width, if it is less than 80
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -33,7 +33,7 @@ text=$(guide_text show="$show") || exit 1
 if [[ -z $show ]] && ((folds)); then
   text+=$'\n\n'$(printf '%s\n' \
     "The parts [1] to [$folds] are folded. To open one: make guide STEP=$step_number SHOW=1." \
-    "SHOW=all opens all of them, and SHOW with one of these words those of its sections: ${words// /, }." |
+    "SHOW=all opens all of them. SHOW=WORD opens those of one section; the words are ${words// /, }." |
     layout)
 fi
 if [[ ! -t 1 ]]; then
