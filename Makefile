@@ -77,7 +77,7 @@ report:  ##* one page of all that was measured [RESULTS=DIR] [OUT=FILE]
 	@scripts/publish/report.py
 
 site:  ##* the guides and the report as pages for a browser
-	@$(call whole_lab,a handout has its pages in site/; if it has none, make guide STEP=NN prints a guide)
+	@$(call whole_lab,a handout has its pages in site/; make guide STEP=NN prints a guide here)
 	@$(needs_python)
 	@scripts/publish/website.py
 
