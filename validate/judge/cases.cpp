@@ -12,11 +12,13 @@ namespace {
 constexpr int kFirstFastStep = 8;
 /// The first step whose passes have several sweeps, or whose rows of a warp have their own rhythm.
 constexpr int kFirstPassStep = 12;
-constexpr int kPassIterations = 13;
+/// A whole pass of 16 sweeps, and one more.
+constexpr int kPassIterations = 17;
 /// Enough for sizes that are tried for their own sake.
 constexpr int kFewIterations = 4;
-/// Strips of 128 columns, and those of which 104 are stored, leave a narrow last one of it.
-constexpr int kNarrowStripN = 521;
+/// Their last strip is narrow, so that the one before has the boundary in its halo only. 177: strips
+/// that store 96 columns, the first of which begins 16 beyond the side. 521: those that store 104.
+constexpr int kNarrowStripN[] = {177, 521};
 
 int most_ranks(const std::vector<Case>& cases) {
   int most = 0;
@@ -116,23 +118,39 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
   for (Case run : cases) {
     if (run.n > kMaxN) {
       // Beside a boundary whose columns a strip's halo holds, and not the strip itself.
-      if (run.n != kLargestUsualN || !tried.insert({kNarrowStripN, 0}).second) continue;
-      run.n = kNarrowStripN;
-      run.iterations = kUnevenIterations;
-      more.push_back(run);
+      if (run.n != kLargestUsualN || !tried.insert({run.n, 0}).second) continue;
+      for (const int n : kNarrowStripN) {
+        run.n = n;
+        run.iterations = kUnevenIterations;
+        more.push_back(run);
+      }
       continue;
     }
     if (run.iterations == kFewIterations || !tried.insert({run.n, run.ranks}).second) continue;
     const bool as_usual = run.iterations == usual_iterations(run.problem, run.n);
     if (as_usual) run.iterations = kUnevenIterations;
-    for (int check_every : {0, 1, 7}) {
+    // With 17 a whole pass comes after a short one.
+    for (int check_every : {0, 1, 7, kPassIterations}) {
       // A job of ranks takes a while to start: all of them at one size.
-      if (run.ranks > 0 && as_usual && check_every > 0 && run.n != cases[0].n) continue;
+      const bool at_one_size = check_every > 7 || (run.ranks > 0 && as_usual && check_every > 0);
+      if (at_one_size && run.n != cases[0].n) continue;
       run.check_every = check_every;
       if (check_every > 0 || as_usual) more.push_back(run);
     }
   }
   return more;
+}
+
+void lengthen_passes(int step, std::vector<Case>* cases) {
+  if (step < kFirstPassStep) return;
+  const auto is_probe = [](const Case& run) { return run.problem == lab::ProblemKind::kProbe; };
+  for (Case& run : *cases) {
+    if (is_probe(run) && run.n < kBeyondN)
+      run.iterations = std::max(run.iterations, kPassIterations);
+  }
+  std::stable_partition(cases->begin() + 1, cases->end(), [&](const Case& run) {
+    return is_probe(run) && run.n == cases->front().n;
+  });
 }
 
 void add_orders(std::vector<Case>* cases) {

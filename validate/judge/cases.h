@@ -16,7 +16,7 @@ inline constexpr int kLargestUsualN = 1043;
 inline constexpr int kMultipleN = 256, kLargeMultipleN = 1024;
 /// Beyond 2048, where 4096 blocks of 32 x 32 no longer suffice; a multiple of 1024, too.
 inline constexpr int kBeyondN = 3072;
-/// Between a halo and two of steps 14 and 15, whose passes have 12 sweeps.
+/// Between a halo and two of steps 14 and 15, whose passes have 16 sweeps.
 inline constexpr int kFewRowsARank = 21;
 /// No --check-every that is tried divides it.
 inline constexpr int kUnevenIterations = 37;
@@ -37,10 +37,15 @@ std::vector<Case> cases_for_gpu(const std::vector<int>& ranks);
 /// other problems with one after the other. No numbers: the cases as they are.
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks);
 
-/// What a step that takes --check-every is judged by beside `cases`: the default, 1 and 7, with so
+/// What a step that takes --check-every is judged by beside `cases`: the default, 1, 7 and 17, with so
 /// many iterations that the last ones fill no pass. After an odd 7 two fields that change roles
 /// have each other's.
 std::vector<Case> cases_of_checks(const std::vector<Case>& cases);
+
+/// From step 12 on the probe gets at least as many iterations as a pass has sweeps, and one more: most
+/// mistakes of a pass show in no single sweep. They show best at the first case's n, so those cases
+/// come next.
+void lengthen_passes(int step, std::vector<Case>* cases);
 
 /// The probe shows what depends on the order of threads, whatever the number of ranks is. By NCCL
 /// the host waits for no exchange: there streams that do not wait for one another go on too early.

@@ -153,6 +153,7 @@ void Judgement::plan_the_rest(const Run& first, int step) {
           "it computes the residual in every iteration; --check-every was not tried");
     }
   }
+  if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
   if (extent_.every_order) add_orders(&cases_);
   add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
   trials_.emplace(check_.program, std::vector<Case>(cases_.begin() + 1, cases_.end()),

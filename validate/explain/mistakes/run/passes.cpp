@@ -53,6 +53,22 @@ Answer other_count(const PassLook& look) {
   return {};
 }
 
+/// Whether every point has the right value times one power of 4: of the factors 1/4 of the sweeps of
+/// a pass, some are missing, or there are too many.
+Answer factor_of_a_pass(const PassLook& look) {
+  const std::vector<float>& right = look.right.after(look.sweeps);
+  int power = 0;  // of 2
+  for (std::size_t k = 0; k < right.size(); ++k) {
+    if (power == 0 && right[k] != 0) {
+      power = static_cast<int>(std::lround(std::log2(std::abs(look.seen.field[k] / right[k]))));
+      if (power == 0 || power % 2 != 0) return {};
+    }
+    if (look.seen.field[k] != std::ldexp(right[k], power)) return {};
+  }
+  if (power == 0) return {};
+  return Answer("factor_of_other_sweeps").with("sweeps", look.sweeps).with("power", power / 2);
+}
+
 /// Whether the residuals of the first passes are those of so many sweeps a pass, and more are
 /// counted, or fewer: a graph that was captured with another number of them.
 Answer sweeps_of_a_graph(const PassLook& look) {
@@ -367,6 +383,9 @@ const Family kPassMistakes = {
      "that are left, fewer than a pass has, are not all made|a whole pass is made where fewer sweeps are left}",
      {"the loops over the sweeps of a pass, and over the passes: how many are made, how many are counted, and how "
       "many are left"}},
+    {"factor_of_other_sweeps", Strength::kModel, kAnyProgram, of_pass<factor_of_a_pass>,
+     "After a pass of {sweeps} sweeps every point has 4^{power} times the right value",
+     {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps"}},
     {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>,
      "In a pass of several, two runs give different fields: a race",
      {"{?of_streams|what each stream waits for before a pass: for all that the other one did in the pass before and "
