@@ -110,6 +110,9 @@ test_contents() {
       fail "$file: that is of the whole lab"
     fi
   done
+  if grep -nE 'Several GPUs|make (run|test|report|diff)|NCCL|STEP=(0[5-9]|1)' "$place/$name/README.md"; then
+    fail "README.md: that is of the whole lab, or of later steps"
+  fi
   if grep -n '^That is .* in all' "$place/$name/exercises/README.md"; then fail "exercises/README.md: minutes of steps that are not there"; fi
 
   # The archive: the same files, of nobody.

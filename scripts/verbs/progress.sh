@@ -181,7 +181,7 @@ awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
     for (k = 1; k <= NR; ++k) put(step[k], state[k], checked[k], mine[k], theirs[k])
     if (any_time) {
       print ""
-      print "your ms: time per iteration at the step'\''s default n; " gpu_short ": the published solution"
+      print "your ms: per iteration at the step'\''s default n; " gpu_short ": the published solution"
     }
   }' "$temp/table"
 say ""
