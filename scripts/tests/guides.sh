@@ -17,6 +17,8 @@ while IFS= read -r page; do
     if [[ -n $target && ! -e $(dirname "$page")/$target ]]; then fail "$page: $link: no such file"; fi
   done < <(awk '/^ *```/ { code = !code; next } !code { gsub(/`[^`]*`/, ""); print }' "$page" |
     grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | grep -vE '^(https?|mailto):' || true)
+  # A comment at a line's beginning ends the paragraph.
+  if grep -nE '^ *<!--=' "$page"; then fail "$page: a line begins with the marker of a number: put a word before it"; fi
 done <<<"$pages"
 
 # 2. The guides.
