@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a learner is told: `make check` on an exercise in every state that it can be in, in a copy of the lab whose path has
-# a blank in it, without the CUDA Toolkit.
+# What a learner is told: `make check` on an exercise in every state that it can be in, in a copy of the lab whose path has a
+# blank, a quote, a comma and a dollar sign in it, without the CUDA Toolkit.
 #
 #   check_verdicts.sh make   the same words from a build by make, which is what a machine without ninja gets
 #   check_verdicts.sh nvcc   what a plain compiler takes and nvcc refuses
@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake
 make_temp
-lab="$temp/the lab"
+lab="$temp/it's the lab, 5\$" # a name that shells and build tools may stumble over
 use_built
 
 copy_tree "$lab"
