@@ -183,9 +183,7 @@ def kernel_lines(step):
         if any(row.get(name, "-") != "-" for row in rows)]
     if not columns:
         return []
-    caches = ", caches not emptied before the kernel" if facts.get("cache_control") == "none" else ""
-    lines = ["", f"Counted by ncu {facts.get('ncu', '')} at n = {rows[0]['n']} (the GPU at its own clock{caches}):",
-             "",
+    lines = ["", f"Counted by ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
              f"| kernel | {' | '.join(title for title, _, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
     for row in rows:
         cells = []
