@@ -7,14 +7,14 @@ whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export HINT FROM TO SIDE UPTO OUT YES TIME
+export SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test test-all check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: setup handout tables clean
+.PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: site setup handout tables clean
 
 help:  ## this list
-	@echo "The Jacobi porting lab. Begin with: $(if $(whole),make run,exercises/README.md)"
+	@echo "The Jacobi porting lab. Begin with: $(if $(whole),make run,exercises/README.md$(if $(wildcard site/index.html),; in a browser: site/index.html))"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
 
@@ -26,6 +26,9 @@ test:  ##* the quick tests; run them before every commit
 
 test-all:  ##* these and all others, as CI does
 	@scripts/verbs/test.sh --all
+
+guide:  ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
+	@scripts/verbs/guide.sh
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh
@@ -72,6 +75,11 @@ report:  ##* one page of all that was measured [RESULTS=DIR] [OUT=FILE]
 	@$(call whole_lab,a handout has no solutions to report on; make progress shows what you have done)
 	@$(needs_python)
 	@scripts/publish/report.py
+
+site:  ##* the guides and the report as pages for a browser
+	@$(call whole_lab,a handout has its pages in site/; make guide STEP=NN prints a guide here)
+	@$(needs_python)
+	@scripts/publish/website.py
 
 setup:  ## install what is missing (with apt; uses sudo)
 	@scripts/verbs/setup.sh

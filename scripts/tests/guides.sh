@@ -68,9 +68,9 @@ while IFS= read -r step; do
   ((words <= 3000)) || fail "$guide: $words words are more than 15 minutes of reading"
   # The measured block is a script's.
   while IFS= read -r line; do
-    line=$(sed 's/<!--=[^>]*-->//g' <<<"$line")
     ((${#line} <= 120)) || fail "$guide: this line is longer than 120 characters:" "$line"
-  done < <(awk '/(measured|scaling):begin/ { quiet = 1 } /(measured|scaling):end/ { quiet = 0 } !quiet' "$guide")
+  done < <(awk '/(measured|scaling):begin/ { quiet = 1 } /(measured|scaling):end/ { quiet = 0 } !quiet' "$guide" |
+    sed 's/<!--=[^>]*-->//g')
 
   # What it tells to type: verbs and variables of the Makefile, programs of steps that there are.
   while read -r make verb rest; do

@@ -310,18 +310,19 @@ Division divide(const Slab& slab) {
   const int rows = slab.end - slab.begin;
   const int south = slab.begin > 0, north = slab.end < slab.n;  // 1 if there is a neighbour
   if (!south && !north) return {{}, {slab.begin, slab.end}, {}, 0, multiprocessors};
-  if (rows < 2 * kLevels)
-    return {{slab.begin, slab.end}, {}, {}, multiprocessors, 0};  // all is end
-  const Part rest = {slab.begin + south * kLevels, slab.end - north * kLevels};
+  if (rows < 2 * kLevels) {  // all is end
+    return {{slab.begin, slab.end}, {}, {}, multiprocessors, 0};
+  }
+  Division division;
+  division.south_end = {slab.begin, slab.begin + south * kLevels};
+  division.north_end = {slab.end - north * kLevels, slab.end};
+  division.rest = {division.south_end.end, division.north_end.begin};
   // To store the kLevels rows of an end a warp marches through three times as many.
   const int half_a_pass = std::lround(multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows);
-  const int ends_blocks =
-      std::min(std::max(half_a_pass, lab::kNcclBlocks), (multiprocessors + 1) / 2);
-  return {{slab.begin, rest.begin},
-          rest,
-          {rest.end, slab.end},
-          ends_blocks,
-          std::max(multiprocessors - ends_blocks, 1)};
+  const int blocks = std::min(std::max(half_a_pass, lab::kNcclBlocks), (multiprocessors + 1) / 2);
+  division.ends_blocks = blocks;
+  division.rest_blocks = std::max(multiprocessors - blocks, 1);
+  return division;
 }
 
 // kSweeps sweeps of a part, if there is any. `sum` is null if no residual is asked for.

@@ -129,9 +129,11 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
     if (run.iterations == kFewIterations || !tried.insert({run.n, run.ranks}).second) continue;
     const bool as_usual = run.iterations == usual_iterations(run.problem, run.n);
     if (as_usual) run.iterations = kUnevenIterations;
-    for (int check_every : {0, 1, 7}) {
+    // With 17 a whole pass comes after a short one.
+    for (int check_every : {0, 1, 7, kPassIterations}) {
       // A job of ranks takes a while to start: all of them at one size.
-      if (run.ranks > 0 && as_usual && check_every > 0 && run.n != cases[0].n) continue;
+      const bool at_one_size = check_every > 7 || (run.ranks > 0 && as_usual && check_every > 0);
+      if (at_one_size && run.n != cases[0].n) continue;
       run.check_every = check_every;
       if (check_every > 0 || as_usual) more.push_back(run);
     }

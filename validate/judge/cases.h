@@ -37,7 +37,7 @@ std::vector<Case> cases_for_gpu(const std::vector<int>& ranks);
 /// other problems with one after the other. No numbers: the cases as they are.
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks);
 
-/// What a step that takes --check-every is judged by beside `cases`: the default, 1 and 7, with so
+/// What a step that takes --check-every is judged by beside `cases`: the default, 1, 7 and 17, with so
 /// many iterations that the last ones fill no pass. After an odd 7 two fields that change roles
 /// have each other's.
 std::vector<Case> cases_of_checks(const std::vector<Case>& cases);

@@ -201,12 +201,13 @@ std::string divisor_words(const SumLook& look, double times) {
   const double whole = std::round(1 / times);
   if (whole < 2 || whole > 4096 || std::fabs(times - 1 / whole) > 1e-7 / whole) return "";
   const double root = std::round(sqrt(whole));
-  const bool square = root * root == whole;
+  const double every = constant_in(look.evidence.source, "kCheckEvery");
+  const bool square = root * root == whole && whole != every;
   const double divisor = square ? root : whole;
   return format("%s by %.0f as well", square ? "it is divided" : "under the root it is divided",
                 divisor) +
          (look.ranks > 1 && divisor == look.ranks ? ", as many as there are ranks"
-          : divisor == constant_in(look.evidence.source, "kCheckEvery")
+          : divisor == every
               ? ", the sweeps from one residual to the next. It is that of one sweep"
               : "");
 }
@@ -227,7 +228,8 @@ Answer factor(const SumLook& look) {
   // Right in this run, and wrong in another: a race.
   if (std::fabs(factor - 1) < 1e-6) return {};
   const double times = factor * factor, whole = std::round(times), root = std::round(sqrt(whole));
-  const bool square = root * root == whole;
+  const double every = constant_in(look.evidence.source, "kCheckEvery");
+  const bool square = root * root == whole && whole != every;
   if (whole < 2 || whole > 65536 || std::fabs(times - whole) >= std::min(1e-2, 1e-6 * whole)) {
     return Answer("residual_times_a_factor")
         .with("factor", format("%.6g", factor))
