@@ -57,8 +57,8 @@ void free_fields(float* f_old, float* f_new, double* sum) {
 }
 
 // TODO(10): (stage 2) make a kernel of the two loops, because the CPU will not be able to write the
-//   field. The kernel takes a lab::StartingValue. In initialize_field, lab::StartOnGpu on_gpu(start)
-//   brings the boundary's values to the GPU, and on_gpu.value() goes to the kernel.
+//   field. The kernel takes a lab::StartingValue. In initialize_field, create a lab::StartOnGpu
+//   on_gpu(start): it brings the boundary's values to the GPU. The kernel gets on_gpu.value().
 // Gives every point its starting value; no sweep changes those on the boundary.
 void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePush("initialize_field");
@@ -173,8 +173,8 @@ int main(int argc, char** argv) {
   }
 
   // TODO(10): (stage 3) hand over a function in place of a pointer: [=](float* to, int j, int rows)
-  //   { ... }. It copies whole rows, from row j on, to the host with cudaMemcpy. run.finish calls it
-  //   for one block of rows after the other, if the field is needed.
+  //   { ... }. It copies whole rows, from row j on, to the host with cudaMemcpy. If the field is
+  //   needed, run.finish calls it for one block of rows after the other.
   const int exit_code = run.finish(f_old, idx(1, 0, n), idx(0, 1, n));
   free_fields(f_old, f_new, sum);
   return exit_code;

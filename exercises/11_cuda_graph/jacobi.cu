@@ -156,8 +156,8 @@ int main(int argc, char** argv) {
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
     // TODO(11): queue one pass (its graph in stage 3), record its event, and only then wait for the
-    //   previous pass and record its residual. At the end fewer sweeps than a graph has may be left:
-    //   queue those without one. After the loop, wait for the last pass.
+    //   previous pass and record its residual. At the end fewer sweeps than a pass may be left:
+    //   queue those without a graph. After the loop, wait for the last pass.
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));
     std::swap(f_old, f_new);  // the new field is the old one of the next sweep

@@ -77,15 +77,15 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 }
 
 // TODO(12): (stage 3) What a lane has of a row: struct Row, a float4 and one float beyond (lane 0:
-//   the point west of the strip; lane 31: the one east of it). load_row fills it from f_old. No lane
-//   reads past its row's pitch, though its strip may go on beyond that.
+//   the point west of the strip; lane 31: the one east of it). load_row fills it from f_old. No
+//   lane reads past its row's pitch, though its strip may go on beyond that.
 // TODO(12): (stage 3) sweep_row computes a lane's four new values from its rows south, centre and
 //   north. The values east and west of the four come by __shfl_down_sync and __shfl_up_sync. The
 //   boundary and the padding keep their values.
 // TODO(12): (stage 2) The kernel has no kCheck: every sweep sums again. (Stage 3) Each warp loads
-//   its first rows. For each further row it loads, sweeps, and stores four values. (Stage 4) It asks
-//   for a row kAhead + 1 rows before that one is needed. Rows in flight are never copied: a loop in
-//   steps of kAhead, and an unrolled one in it.
+//   its first rows. For each further row it loads, sweeps, and stores four values. (Stage 4) While
+//   it sweeps one row, the kAhead rows after the northern one are in flight. They are never copied:
+//   a loop in steps of kAhead, and an unrolled one in it.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ... Without kCheck nobody asks for the changes, and the compiler
 // leaves out what computes them.
