@@ -35,7 +35,7 @@ def find_nvcc():
 
 
 def compiler_and_facts():
-    """(nvcc, what it is measured on: gpu, driver, and nvcc's cuda); ends the script where one is missing."""
+    """(nvcc, what it is measured on: gpu, driver, and nvcc's cuda); ends the script if one is missing."""
     nvcc = find_nvcc()
     if not shutil.which("nvidia-smi"):
         fail("nvidia-smi was not found: this needs an NVIDIA GPU")

@@ -1,4 +1,4 @@
-# What a step's kernels did to memory, beside the lines of its source. scripts/verbs/count.sh calls it:
+# What a step's kernels did to memory, next to the lines of its source. scripts/verbs/count.sh calls it:
 #
 #   awk -f counts.awk -v n=N -v path=PATH -v name=NAME COUNTS.tsv
 #
@@ -72,7 +72,7 @@ NR == 1 { next } # the columns' names
     coalesced[access] += $8 * bytes
   }
   code = file == name ? source[line] : file ":" line
-  # Lines that declare a value differ behind its type.
+  # Lines that declare a value differ after its type.
   sub(/^const [A-Za-z_0-9]+ /, "", code)
   printf "%6d  %-6s %-6s %9.4f  %-14s %s\n", line, space, access, per_point, how, substr(code, 1, 31)
 }

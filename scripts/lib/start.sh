@@ -95,7 +95,7 @@ if [[ -f $lab_root/.start/SHA256SUMS ]] || [[ -d $lab_root/.start && ! -d $lab_r
 fi
 
 if in_git; then
-  # The solution's path, too: a change in two commits is whole with the later one.
+  # Also the solution's path: a change in two commits is complete with the later one.
   solution=solutions/${step_before:-$step}/${step_before_source:-$step_source}
   while read -r commit; do
     if handed_out from_commit; then answer "$commit" from_commit "$exercise"; fi

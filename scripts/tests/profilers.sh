@@ -280,7 +280,7 @@ named 'cut into slices \(MIG\)' \
 named 'this is WSL' '==ERROR== Profiling is not supported on device 0 as it uses the Windows Subsystem for Linux (WSL).' "WSL"
 named 'does not know the GPU' \
   '==ERROR== Profiling is not supported on device 0. To find out supported GPUs refer --list-chips option.' "an old ncu"
-named 'lock file belongs to somebody else' '==ERROR== Failed to open/create lock file /tmp/nsight-compute-lock.' "the lock file"
+named 'lock file belongs to another user' '==ERROR== Failed to open/create lock file /tmp/nsight-compute-lock.' "the lock file"
 named 'could not load the driver.s profiling library' '==ERROR== Failed to initialize the profiler: LibraryNotLoaded' "a sandbox"
 fails ncu '==WARNING== No kernels were profiled.' 0
 profile ncu STEP=06 KERNEL=none
@@ -336,9 +336,9 @@ expect '^  No Eligible, of all cycles +75\.0 %$' "ncu's page raw"
 expect '^    wait: a fixed latency +7$' "ncu's page raw"
 expect_no ' 99$' "ncu's page raw"
 tables ncu "$temp/raw.csv" --step 13
-expect '^  DRAM bytes a point +8\.50 B$' "ncu's page raw"
+expect '^  DRAM bytes per point +8\.50 B$' "ncu's page raw"
 expect '^  duration +1\.5[0-9]* ms$' "ncu's page raw"
-expect_no 'L2 bytes a point' "a metric that cannot be had"
+expect_no 'L2 bytes per point' "a metric that cannot be had"
 tables trim "$temp/raw.csv"
 expect_no 'not_issued|==PROF' "trim"
 cp "$temp/out" "$temp/trimmed.csv"

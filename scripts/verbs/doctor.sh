@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Says what this machine has of what the lab uses, what it lacks, and how to get that. `make doctor` calls it.
-# It installs and changes nothing. Exit code: 0 where the lab can be worked with, on a GPU or without; else 1.
+# It installs and changes nothing. Exit code: 0 if the lab can be used here, with or without a GPU; else 1.
 #
-# Each line begins with ok, missing (it is not here), or problem (it is here, and will not do).
+# Each line begins with ok, missing (it is not here), or problem (it is here, but cannot be used).
 set -euo pipefail
 if [[ ${1:-} == --help ]]; then
   sed -n '2,5s/^# \{0,1\}//p' "$0"
@@ -45,7 +45,7 @@ else
   if timeout 120 "${compiler[@]}" -std=c++17 "$temp/a.cpp" -o "$temp/a" >/dev/null 2>&1; then
     line ok "C++ compiler" "${version:-${compiler[*]}}"
     if ! timeout 120 "${compiler[@]}" -std=c++20 -fsyntax-only "$temp/a.cpp" >/dev/null 2>&1; then
-      line problem "" "it knows no C++20, which CUDA on the CPU is built with" "$install $new_enough"
+      line problem "" "it does not know C++20, with which CUDA on the CPU is built" "$install $new_enough"
     fi
   else
     line problem "C++ compiler" "${version:-${compiler[*]}}: does not compile C++17" "$install $new_enough"
@@ -137,15 +137,15 @@ while IFS=, read -r name capability total free mig; do
     line ok "GPU $k" "$name, compute capability ${capability:-unknown}"
   fi
   if [[ -z $free ]]; then
-    line problem "  memory" "how much is free is not known" "look at what nvidia-smi says"
+    line problem "  memory" "free memory is not known" "look at what nvidia-smi says"
   elif ((free < needed)); then
     line problem "  memory" "$free of $total MiB free; the largest step takes $needed MiB" \
-      "see who uses it (nvidia-smi), or give a smaller --n"
+      "see what uses it (nvidia-smi), or give a smaller --n"
   else
     line ok "  memory" "$free of $total MiB free"
   fi
   if [[ $mig == Enabled ]]; then
-    line problem "  MIG" "cut into slices: right results, a slice's bandwidth, and counters may be refused" \
+    line problem "  MIG" "cut into slices: results are correct, but bandwidth is a slice's and counters may be refused" \
       "ask for a whole GPU to measure on"
   fi
   k=$((k + 1))
@@ -205,7 +205,7 @@ if [[ -n $gpus ]]; then
     no)
       line problem "may count" "hardware counters are for administrators (RmProfilingAdminOnly)" \
         "an administrator: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and a reboot; in a \
-container: --cap-add=SYS_ADMIN; on a cluster: ask for its way. make trace and make count need no counters"
+container: --cap-add=SYS_ADMIN; on a cluster: ask how. make trace and make count need no counters"
       ;;
     held)
       line problem "may count" "another program holds the counters, most likely DCGM" \
@@ -220,9 +220,9 @@ fi
 if quietly 10 ps -eo comm | grep -qE '^(nv-hostengine|dcgm-exporter)'; then
   line ok DCGM "watches this node; it may hold the counters: dcgmi profile --pause, --resume"
 elif have dcgmi; then
-  line ok DCGM "installed, and not at work"
+  line ok DCGM "installed, but not running"
 else
-  line ok DCGM "not here, and so it holds no counters"
+  line ok DCGM "not here, so it holds no counters"
 fi
 
 # For more than one GPU.
@@ -281,7 +281,7 @@ if have sinfo; then
 elif [[ -n ${SLURM_JOB_ID:-} ]]; then
   line ok Slurm "inside job $SLURM_JOB_ID"
 else
-  line ok Slurm "not here; clusters alone have it"
+  line ok Slurm "not here; only clusters have it"
 fi
 
 say ""

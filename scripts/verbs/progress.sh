@@ -4,7 +4,7 @@
 #   TIME=1    first times those that are right, at their step's default n, on a GPU
 #
 # What it knows: `make check` leaves its verdicts in results/local/progress.tsv (step, verdict, SHA-256 of the
-# file that was checked, date, where it ran), and the last one that was right in progress_right.tsv beside it;
+# file that was checked, date, where it ran), and the last one that was right in progress_right.tsv next to it;
 # TIME=1 leaves the times in progress_times.tsv (step, n, ms per iteration, SHA-256, date, device). None of them
 # says anything about a file that was edited since.
 set -euo pipefail
@@ -46,7 +46,7 @@ look_at() {
   elif [[ $checked_sum != "$sum" ]]; then
     state="edited, not checked since"
   elif [[ $verdict == "goal missed" ]]; then
-    state="right, its goal is missed"
+    state="right, goal not reached"
   elif [[ $verdict == right || $verdict == "done" ]]; then
     todos=$({ grep -o "TODO($step_number)" "$path" || true; } | wc -l)
     case $todos in
@@ -61,7 +61,7 @@ look_at() {
 
 read_steps() { awk -F '\t' '/^[0-9]/ { print $1 }' "$steps_file"; }
 
-# time_step: runs the exercise of $step, and remembers its time. Fails where it could not.
+# time_step: runs the exercise of $step, and remembers its time. Fails if it could not.
 time_step() {
   local n iterations target program ms device status=0
   IFS=$'\t' read -r _ _ _ n iterations _ < <(step_line "$step")
@@ -179,7 +179,7 @@ awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
     for (k = 1; k <= NR; ++k) put(step[k], state[k], checked[k], mine[k], theirs[k])
     if (any_time) {
       print ""
-      print "your ms: an iteration at the step'\''s default n; " gpu_short ": the published solution'\''s."
+      print "your ms: one iteration at the step'\''s default n; " gpu_short ": the published solution'\''s."
     }
   }' "$temp/table"
 say ""

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"no_driver", cudaErrorInsufficientDriver, 0, 77,
                 "no NVIDIA driver found: this program needs an NVIDIA GPU"},
         Failure{"old_driver", cudaErrorInsufficientDriver, 11080, 77,
-                "the driver is too old: it serves CUDA 11.8, this program was built with CUDA"},
+                "the driver is too old: it serves CUDA 11.8, but this program was built with CUDA"},
         Failure{"no_device", cudaErrorNoDevice, 13000, 77, "no usable GPU: it failed as told"},
         Failure{"busy_or_exclusive", cudaErrorDevicesUnavailable, 13000, 77,
                 "no usable GPU: another program has it to itself"},

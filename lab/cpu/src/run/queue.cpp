@@ -560,7 +560,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
     return cudaSuccess;
   }
   if (info) info->result = cudaGraphExecUpdateErrorTopologyChanged;
-  return error(cudaErrorGraphExecUpdateFailure, "the two graphs have other nodes");
+  return error(cudaErrorGraphExecUpdateFailure, "the two graphs have different nodes");
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return check(exec); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -573,7 +573,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   if (auto e = check(graph)) return e;
-  if (nodes) return error(cudaErrorNotSupported, "only the count of nodes can be had");
+  if (nodes) return error(cudaErrorNotSupported, "only the number of nodes is available");
   *count = graph->work.size();
   return cudaSuccess;
 }
