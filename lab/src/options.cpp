@@ -81,7 +81,8 @@ void check_together(const Options& options, bool convergence_given) {
   }
   if (options.fixed_iterations && convergence_given) {
     fail(kExitBadUsage,
-         "--iterations performs exactly that many: leave out --tolerance and --max-iterations");
+         "--iterations performs exactly that many: use it without --tolerance and "
+         "--max-iterations");
   }
   if (options.problem == ProblemKind::kHarmonic && options.n > kMaxHarmonicN) {
     fail(kExitBadUsage, "--problem harmonic: n = %d is too large: it is exact only up to n = %d",

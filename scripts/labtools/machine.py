@@ -62,7 +62,7 @@ def need_folder(folder):
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        fail(f"{folder}: cannot be made: {error.strerror}")
+        fail(f"{folder}: cannot be created: {error.strerror}")
 
 
 def options_of(doc):

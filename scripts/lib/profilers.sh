@@ -288,12 +288,12 @@ build_for_profile() {
     have_target "$target" || die $exit_no_gpu "$target cannot be built here for a GPU: no nvcc was found"
   done
   build_program "${targets[@]}" || die 1 "the build failed; the compiler's messages are above"
-  mkdir -p "$profiles_dir" 2>/dev/null || die 1 "$profiles_dir: cannot be made"
+  mkdir -p "$profiles_dir" 2>/dev/null || die 1 "$profiles_dir: cannot be created"
   work=$(mktemp -d "$profiles_dir/.work-XXXXXX") || die 1 "$profiles_dir: cannot be written"
   trap 'rm -rf "$work"' EXIT
 }
 
-# judge_run TOOL STATUS LOG REPORT PROGRAM: ends the script with a word on why, where there is no report or the
+# judge_run TOOL STATUS LOG REPORT PROGRAM: ends the script and says why, if there is no report or the
 # program failed. (Exit code 1 of a program: it has not converged.)
 judge_run() {
   local tool=$1 status=$2 log=$3 report=$4 name=${5##*/} line
@@ -310,12 +310,12 @@ judge_run() {
     die 1 "the program itself failed; run it without $tool: build/bin/$name"
   fi
   if [[ -f $report ]] && ((status < 128)); then
-    say "  (a report was made, though $tool ended with exit code $status)"
+    say "  (a report was written, although $tool ended with exit code $status)"
     return
   fi
   tail -n 15 "$log" | cut -c 1-300 >&2
   if ((status > 128)); then die 1 "$name died of signal $((status - 128)) under $tool; run it without $tool"; fi
-  die 1 "$tool made no report (exit code $status); its last messages are above"
+  die 1 "$tool wrote no report (exit code $status); its last messages are above"
 }
 
 # profile_both: the baseline, then the step; then the tables.

@@ -90,7 +90,7 @@ fi
 read_exercise "${1-}"
 if [[ -f $lab_root/.start/SHA256SUMS ]] || [[ -d $lab_root/.start && ! -d $lab_root/solutions ]]; then
   (cd "$lab_root" && grep -sF "  $copy" .start/SHA256SUMS | sha256sum --check --status 2>/dev/null) ||
-    die 1 "$copy is missing, or was changed since the handout was made: unpack the handout anew"
+    die 1 "$copy is missing, or was changed since the handout was made: unpack the handout again"
   answer .start cat "$lab_root/$copy"
 fi
 

@@ -35,7 +35,7 @@ for folder in exercises lab results scripts solutions validate; do
     die $exit_bad_usage "OUT=$out: this folder is the lab's own; name one outside, or none"
   fi
 done
-mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be made"
+mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be created"
 out=$(cd "$out" && pwd)
 for place in "$out/$name" "$out/$name.tar.gz"; do
   if [[ -e $place ]] && ((!${YES:-0})); then

@@ -126,10 +126,10 @@ def main():
         ("kernels", "The kernels", "What the profiler knows of them.",
          shown(kernels_section, kernels, roofline, ceilings)),
         ("scaling", "Several GPUs", "How steps 14 and 15 scale.", shown(scaling_section, scaling)),
-        ("bandwidth", "The machine's own speed", "The ceilings that everything is told against.",
+        ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
          shown(bandwidth_section, bandwidth)),
         ("machine", "What machine, when", "Where every number here comes from.", machine_section(tables, runner))]
-    about = f"The Jacobi porting lab, as far as it has been measured; made on {datetime.date.today()}. "
+    about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
     published = [table for table in tables if table.path.parent == ROOT / "results/h200"]
     if published and not arguments.results:
         all_of_them = len(published) == len(tables)

@@ -73,7 +73,7 @@ if ((dry)); then
   printf '\n'
   exit 0
 fi
-mkdir -p "$jobs_dir" 2>/dev/null || die 1 "$jobs_dir: cannot be made"
+mkdir -p "$jobs_dir" 2>/dev/null || die 1 "$jobs_dir: cannot be created"
 export LAB_ROOT=$lab_root
 status=0
 # "12345", or "12345;cluster".

@@ -172,7 +172,7 @@ fails nsys 'something that has no name' 5
 profile nsys STEP=04
 expect 'Error 1$' "a failure without a name"
 expect '^something that has no name$' "a failure without a name"
-expect 'nsys made no report \(exit code 5\)' "a failure without a name"
+expect 'nsys wrote no report \(exit code 5\)' "a failure without a name"
 left_clean "a failure without a name"
 fails nsys '' 139
 profile nsys STEP=04

@@ -190,7 +190,7 @@ one_line 1 '^scaling.py: nothing could be timed; .*: not run: 0 s are over$' "no
 PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/results" --build "$temp/empty"
 one_line 1 '^scaling.py: .*/bin/ranks is not there: build it first$' "nothing built"
 PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/program/x" --build "$temp/build"
-one_line 1 "^scaling.py: $temp/program/x: cannot be made" "a folder that cannot be"
+one_line 1 "^scaling.py: $temp/program/x: cannot be created" "a folder that cannot be"
 cmp -s "$table" "$temp/before" || fail "what failed should leave the table as it was"
 
 # ---- The picture

@@ -216,7 +216,7 @@ test_bad_input() {
   [[ ! -e $lab/exercises/for\ learners ]] || fail "a folder in exercises/: it was made"
   printf 'a file\n' >"$temp/file"
   handout UPTO=04 OUT="$temp/file/out"
-  expect "^handout.sh: OUT=$temp/file/out: this folder cannot be made\$" "a folder that cannot be made"
+  expect "^handout.sh: OUT=$temp/file/out: this folder cannot be created\$" "a folder that cannot be made"
   expect 'Error 4$' "a folder that cannot be made"
 }
 

@@ -166,7 +166,7 @@ if [[ -n $watched ]]; then common+=(--watched "$bin/$watched"); fi
 if [[ $backend == gpu && $step_needs == cuda ]]; then common+=(--gpu); fi
 one_process="" # of a step for several GPUs that has no ranks yet
 if ((step_ranks)) && ! has_ranks "$source_file"; then
-  one_process="It is a program of one process so far: lab::Ranks makes it one of several."
+  one_process="It is a program of one process so far. With lab::Ranks it becomes one of several."
 elif ((step_ranks)); then
   # Once with each number of ranks; to look at every access one number will do.
   ranks=1,2,3,4

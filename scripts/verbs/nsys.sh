@@ -82,7 +82,7 @@ keep_report() {
     if [[ -n $importer ]]; then "$importer" -i "$work/$name.qdstrm" >>"$log" 2>&1 </dev/null || true; fi
     if [[ ! -f $report ]]; then
       tail -n 3 "$log" | cut -c 1-200 >&2
-      cannot nsys "nsys wrote its raw stream ($name.qdstrm), and QdstrmImporter could not make a report of it" \
+      cannot nsys "nsys wrote its raw stream ($name.qdstrm), and QdstrmImporter could not turn it into a report" \
         "A complete installation of Nsight Systems has it, and the libraries that it needs (libdw and others)."
     fi
   fi
@@ -97,7 +97,7 @@ keep_report() {
   fi
   if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
     tail -n 10 "$work/stats.csv" >&2
-    die 1 "nsys stats made no table of the report; its messages are above"
+    die 1 "nsys stats wrote no table of the report; its messages are above"
   fi
   # Without what nsys says of its files: the tables are told by their columns.
   { head_of_report nsys "$1" "$2" - && sed '/^Generating SQLite/d; /^Processing \[/d; /^SKIPPED: /d; /^WARNING: /d' "$work/stats.csv"; } \

@@ -57,8 +57,8 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       fail(kExitCudaError,
-           "%s:%d: this program holds no code for this GPU (%s): build it on a node with that GPU, "
-           "or set CUDAARCHS",
+           "%s:%d: this program contains no code for this GPU (%s): build it on a node with that "
+           "GPU, or set CUDAARCHS",
            file, line, name);
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:

@@ -44,7 +44,7 @@ def ladder_section(table, steps, told):
     if jobs:
         noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
         together = " “% of copy” is relative to the copy bandwidth of all the GPUs that a step used together (the dashed " \
-                   "line is one GPU's); a step before that is a program of one process ran on one." \
+                   "line is one GPU's); a previous step that is a program of one process ran on one." \
             if any(map(several_gpus, jobs)) else ""
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
     absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
@@ -58,7 +58,7 @@ def ladder_section(table, steps, told):
     columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
                ("n", lambda r: text(r["n"]))]
     for title, key in (("ms per iteration", "ms"), ("GB/s", "gb_per_s"), ("% of copy", "percent_of_copy"),
-                       ("× step before", "x_before"), ("× best serial", "x_best_serial"),
+                       ("× previous step", "x_before"), ("× best serial", "x_best_serial"),
                        ("× strided serial", "x_strided_serial")):
         columns.append((title, lambda r, key=key: cell(r.get(key))))
     parts.append(data_table("The same in figures", columns, rows))
@@ -211,5 +211,5 @@ def machine_section(tables, runner):
     if not lines:
         parts = ['<p class="missing"><strong>Nothing has been measured yet.</strong></p>']
     kernel = f"{os.uname().sysname} {os.uname().machine}"
-    return "".join(parts) + (f"<p>This page was made on {kernel}, {'with' if runner.gpu else 'without'} an NVIDIA GPU."
+    return "".join(parts) + (f"<p>This page was written on {kernel}, {'with' if runner.gpu else 'without'} an NVIDIA GPU."
                              "</p>")

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"driver_mismatch", cudaErrorSystemDriverMismatch, 13000, 77, "no usable GPU"},
         Failure{"out_of_memory", cudaErrorMemoryAllocation, 13000, 5, "take a smaller --n"},
         Failure{"other_gpu", cudaErrorNoKernelImageForDevice, 13000, 3,
-                "holds no code for this GPU.*CUDAARCHS"},
+                "contains no code for this GPU.*CUDAARCHS"},
         Failure{"illegal_address", cudaErrorIllegalAddress, 13000, 3, "make sanitize"},
         Failure{"bad_launch", cudaErrorInvalidConfiguration, 13000, 3,
                 "cuda_check_test.cpp:[0-9]+: next_error: it failed as told"}),

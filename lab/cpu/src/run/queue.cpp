@@ -258,7 +258,7 @@ cudaError_t not_an_event(cudaEvent_t event) {
 template <class G>
 cudaError_t check_graph(G* graph, const std::set<G*>& all, const char* made_by) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
-  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s has not made it", made_by);
+  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s did not create it", made_by);
   if (graph->destroyed_at.line == 0) return cudaSuccess;
   return error(cudaErrorInvalidValue, "this graph was destroyed already, at %s",
                text(graph->destroyed_at).c_str());
