@@ -185,12 +185,12 @@ cp "$temp/stubs/nsys" "$temp/nsys"
 sed -i 's/^    echo report .*/&; exit 2/' "$temp/stubs/nsys"
 profile nsys STEP=04
 expect_status 0 "nsys ends with an exit code of its own"
-expect 'a report was made, though nsys ended with exit code 2' "nsys ends with an exit code of its own"
+expect 'a report was written, although nsys ended with exit code 2' "nsys ends with an exit code of its own"
 cp "$temp/nsys" "$temp/stubs/nsys"
 # A raw stream, and nothing to make a report of it.
 sed -i 's/\.nsys-rep"$/.qdstrm"/' "$temp/stubs/nsys"
 profile nsys STEP=04
-cannot 'QdstrmImporter could not make a report' "no importer"
+cannot 'QdstrmImporter could not turn it into a report' "no importer"
 sed -i '/^    sleep/d; s/^  profile)$/  profile)\n    sleep 30/' "$temp/stubs/nsys"
 profile nsys STEP=04 LAB_PROFILE_TIME_LIMIT=1
 expect 'nsys took longer than 1 s' "the time limit"
