@@ -219,7 +219,7 @@ def print_unified_memory(head, tables):
         if count:
             line += f" in {count:,.0f} pieces"
         if is_bytes and iterations:
-            line += f", {size(value / iterations)} a sweep"
+            line += f", {size(value / iterations)} per sweep"
         print(line)
     if number(head.get("n")):
         print(f"  (one field has {size(4 * number(head['n']) ** 2)})")

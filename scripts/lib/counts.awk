@@ -23,15 +23,15 @@ function name_of(line) {
 
 function print_sums() {
   if (requests["load"]) {
-    printf "        loads:   %.4f a point, %.2f sectors per request (coalesced: %.2f)\n",
+    printf "        loads:   %.4f per point, %.2f sectors per request (coalesced: %.2f)\n",
       each["load"], sectors["load"] / requests["load"], coalesced["load"] / requests["load"]
   }
   if (requests["store"]) {
-    printf "        stores:  %.4f a point, %.2f sectors per request (coalesced: %.2f)\n",
+    printf "        stores:  %.4f per point, %.2f sectors per request (coalesced: %.2f)\n",
       each["store"], sectors["store"] / requests["store"], coalesced["store"] / requests["store"]
   }
   if (each["atomic"]) {
-    printf "        atomics: %.4f a point, up to %d at one address\n", each["atomic"], busiest
+    printf "        atomics: %.4f per point, up to %d at one address\n", each["atomic"], busiest
   }
   if (passes) printf "        shared memory: %.1f %% of its passes are bank conflicts\n", 100 * lost / passes
   print ""

@@ -319,7 +319,7 @@ expect '^ 25\.0 +1 ms +2 +500\.5 µs +1 µs +999 µs  other$' "nsys's numbers"
 # What would be too long with true and false; these are different kernels.
 expect '^ 20\.0 .* µs  jacobi_pass_kernel<12, 1>$' "nsys's numbers"
 expect '^ 10\.0 .* µs  jacobi_pass_kernel<4, 0>$' "nsys's numbers"
-expect '^  host to device +12 MB in 3 pieces, 3 MB a sweep$' "nsys's numbers"
+expect '^  host to device +12 MB in 3 pieces, 3 MB per sweep$' "nsys's numbers"
 expect_no 'device to host' "a copy is no migration"
 expect '^  \(one field has 4 MB\)$' "nsys's numbers"
 expect '^  none: no NVTX range$' "nsys's numbers"

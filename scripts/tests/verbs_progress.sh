@@ -181,7 +181,7 @@ expect "^step +state +last checked +your ms +$gpu\$" "TIME=1"
 expect "^00_serial  +no task  +- +$number +$number\$" "TIME=1"
 expect "^01_nvtx  +done  +$row +$number +$number\$" "TIME=1"
 expect '^02_unified_memory  +unchanged  +- +- +'"$number"'$' "TIME=1"
-expect "^your ms: an iteration at the step's default n; $gpu: the published solution's\.\$" "TIME=1"
+expect "^your ms: one iteration at the step's default n; $gpu: the published solution's\.\$" "TIME=1"
 [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "TIME=1: lines of more than 80 columns"
 published=$(awk -F '\t' '$1 == "01_nvtx" { printf "%.5f", $5 }' "$lab/results/h200/ladder.tsv")
 expect "^01_nvtx .* $published\$" "TIME=1: the published time"
