@@ -187,7 +187,7 @@ test_verdicts() {
   cp "$lab/solutions/02_unified_memory/jacobi.cpp" "$lab/$second"
   check 0 "step 02, every call checked" STEP=02
   expect_no 'Not checked' "step 02, every call checked"
-  expect "^  Next: compare your prediction with what was measured, at the end of$" "step 02, without a GPU"
+  expect "^  Next: compare your predictions with an H200's: make guide STEP=02$" "step 02, without a GPU"
   sed -i 's/CUDA_CHECK(cudaFree(f_old));/cudaFree(f_old);/; /require_gpu_memory/d; s/std::size_t(i) \* n/i * n/' \
     "$lab/$second"
   line=$(grep -n '^  cudaFree(f_old);' "$lab/$second" | cut -d : -f 1)

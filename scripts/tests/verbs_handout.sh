@@ -75,7 +75,9 @@ test_contents() {
   while IFS=$'\t' read -r step source _; do
     count=$((count + 1))
     for file in "exercises/$step/$source" "exercises/$step/README.md"; do
-      cmp -s "$lab/$file" "$place/$name/$file" || fail "$file: is not as in the clone"
+      # The last guide's link to the next one has become plain words.
+      sed 's#\[05_copy_kernel\](\.\./05_copy_kernel/README\.md)#05_copy_kernel#' "$lab/$file" |
+        cmp -s - "$place/$name/$file" || fail "$file: is not as in the clone"
     done
     cmp -s "$lab/exercises/$step/$source" "$place/$name/.start/$step/$source" || fail "$step: another start"
   done < <(grep '^[0-9]' "$place/$name/lab/steps.tsv")

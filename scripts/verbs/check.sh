@@ -244,10 +244,10 @@ if [[ -n $bandwidth ]]; then common+=(--bandwidth "$bin/$bandwidth"); fi
 if [[ -n $before ]]; then common+=(--before "$bin/$before"); fi
 if [[ -n $bandwidth ]] && ncu=$(command -v ncu); then common+=(--ncu "$ncu"); fi
 if [[ $which == exercise ]]; then
-  next="Next: run $program, compare with your prediction"
+  next="Next: run $program, compare with your predictions"
   # Where the CPU stands in, the program prints no times.
   if [[ $backend == cpu && $step_needs == cuda ]]; then
-    next="Next: compare your prediction with what was measured, at the end of exercises/$step/README.md"
+    next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
   fi
   # A handout has no solutions.
   if [[ -d solutions ]]; then next+=", and see how the solution does it: make diff STEP=$step_number"; fi
