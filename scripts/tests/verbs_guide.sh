@@ -40,6 +40,13 @@ see it](../pictures/page_migration.svg)
   And more.
 3) Three
 
+> **A box** of words:
+>
+> ```cpp
+> int b;   // as it is, in a box too, however long it may be: no line is broken
+> ```
+> And after it.
+
 ```cpp
 // a line of code that stays as it is, however long it may be, and <!-- this --> too
   int a;
@@ -113,6 +120,11 @@ Task
 
   And more.
 3) Three
+
+> A box of words:
+
+int b;   // as it is, in a box too, however long it may be: no line is broken
+> And after it.
 
 // a line of code that stays as it is, however long it may be, and <!-- this --> too
   int a;
@@ -298,7 +310,7 @@ while IFS= read -r number; do
   run env STEP="$number" SHOW=all "$source_dir/scripts/verbs/guide.sh"
   expect_status 0 "$number, SHOW=all"
   # Code is as it is; in all else nothing of Markdown or HTML is left.
-  awk '/^ *```/ { code = !code; next } code { sub(/^ */, ""); sub(/ *$/, ""); print }' "$file" | sort -u >"$temp/code"
+  awk '/^ *(> *)?```/ { code = !code; next } code { sub(/^> ?/, ""); sub(/^ */, ""); sub(/ *$/, ""); print }' "$file" | sort -u >"$temp/code"
   sed 's/^ *//' "$temp/out" | { grep -vxFf "$temp/code" || true; } >"$temp/text"
   # shellcheck disable=SC2016
   if sed 's/`[^`]*`//g' "$temp/text" | grep -nE '<!--|-->|</?(details|summary)|\]\([^ ]+\)|!\[|\*\*' >"$temp/left"; then
