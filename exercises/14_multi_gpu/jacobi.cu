@@ -2,7 +2,7 @@
 //
 // Start: the code of step 13.
 // Task:  several processes, the ranks, compute one field, each some of its rows. Before a pass they
-//        exchange the rows beside their borders, as many as the pass makes sweeps.
+//        exchange the rows next to their borders, as many as the pass has sweeps.
 //
 //   make check STEP=14, make run STEP=14 WHICH=exercise RANKS=4
 //   Ask the profiler: where do ranks wait?
@@ -137,8 +137,8 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 template <int kSweeps, bool kSum>
 __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_old, int x,
                         int j_begin, int j_end, int n) {
-  // The first strip begins kHalo columns beyond the side: so every row that a warp fetches or stores
-  // begins with a line of 128 bytes.
+  // The first strip begins kHalo columns beyond the side. So every row that a warp fetches or
+  // stores begins with a line of 128 bytes.
   const int lane = threadIdx.x, i_begin = x * kKept - kHalo, i_end = min(i_begin + kKept, n);
   const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
   const int column = min(max(i, 0), pitch_of(n) - 4);  // beyond the grid any other one will do
@@ -147,7 +147,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
-  // Each lane fetches what it will read itself: no barrier. Row y_begin + k goes to place k % kRing.
+  // Each lane fetches what it reads itself: no barrier. Row y_begin + k goes to place k % kRing.
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
@@ -242,7 +242,7 @@ int resident_blocks() {
 //   and as many from it. If ranks.has_nccl(): ncclSend and ncclRecv of both sides between
 //   ncclGroupStart and ncclGroupEnd, in NCCL_CHECK; else ranks.exchange_through_host. Then
 //   ranks.wait(nullptr). An NVTX range around it, one around a pass, one around the sum.
-// Performs sweeps, many per pass. Returns the sum of the last one's squared changes, a double: see 00.
+// Performs sweeps. Returns the sum of the last one's squared changes, a double: see 00.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n, int blocks) {
   nvtxRangePush("jacobi_sweeps");
   CUDA_CHECK(cudaMemsetAsync(sum, 0, sizeof(double)));
