@@ -153,7 +153,7 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 template <int kSweeps, bool kSum>
 __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_old, int x,
                         int j_begin, int j_end, Slab slab) {
-  // The first strip begins kHalo columns beyond the side. So every row that a warp fetches or
+  // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches or
   // stores begins with a line of 128 bytes.
   const int n = slab.n, lane = threadIdx.x;
   const int i_begin = x * kKept - kHalo, i_end = min(i_begin + kKept, n);
@@ -164,7 +164,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
-  // Each lane fetches what it reads itself: no barrier. Row y_begin + k goes to place k % kRing.
+  // Each lane fetches what it will read itself: no barrier. Row y_begin + k: to place k % kRing.
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
@@ -331,8 +331,9 @@ template <int kSweeps>
 void sweep_part(float* f_new, const float* f_old, double* sum, const Slab& slab, const Part& part,
                 int blocks, cudaStream_t stream) {
   if (part.begin == part.end) return;
-  const auto kernel = sum ? jacobi_pass_kernel<kSweeps, true> : jacobi_pass_kernel<kSweeps, false>;
-  kernel<<<blocks, dim3(kLanes, kWarps), 0, stream>>>(f_new, f_old, sum, slab, part);
+  const auto pass_kernel =
+      sum ? jacobi_pass_kernel<kSweeps, true> : jacobi_pass_kernel<kSweeps, false>;
+  pass_kernel<<<blocks, dim3(kLanes, kWarps), 0, stream>>>(f_new, f_old, sum, slab, part);
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
 }
 
