@@ -270,7 +270,7 @@ def print_head(head, step):
 def print_beside(head, head_before, words):
     n, n_before = head.get("n"), head_before.get("n")
     step, which = head_before.get("step", "the other"), head_before.get("which", "?")
-    print(f"beside {step} ({which}), n = {n_before or '?'}: {words}")
+    print(f"next to {step} ({which}), n = {n_before or '?'}: {words}")
     if n and n_before and n != n_before:
         print(f"  Mind: this one is at n = {n}, so times are not to be compared.")
     print(f"{'':<36}{'before':>12}{'now':>14}{'now/before':>14}")

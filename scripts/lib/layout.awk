@@ -294,24 +294,26 @@ function finish() {
 }
 
 in_code {
-  if ($0 ~ /^ *(```|~~~) *$/) {
-    in_code = 0
+  line = $0
+  if (in_quote) sub(/^ *> ?/, "", line)
+  if (line ~ /^ *(```|~~~) *$/) {
+    in_code = in_quote = 0
     put_code()
   } else {
-    line = $0
     if (fence && substr(line, 1, fence) ~ /^ *$/) line = substr(line, fence + 1)
     code[++codes] = line
   }
   next
 }
-/^ *(```|~~~)/ {
+/^ *(> *)?(```|~~~)/ {
   finish()
+  in_quote = $0 ~ /^ *>/
   match($0, /^ */)
   fence = RLENGTH
   in_code = 1
   next
 }
-/^ *$/ {
+/^ *>? *$/ {
   finish()
   print ""
   next

@@ -80,7 +80,7 @@ expect_status 0 "nsys"
 expect '^nvtx_sum: NVTX ranges$' "nsys"
 expect '^ +[0-9.]+ +[0-9.]+ m?s +[0-9]+ +[0-9.]+ ms .* copy_field$' "nsys"
 expect '^ *[0-9.]+ .* ms  jacobi_sweep_kernel$' "nsys"
-expect '^  host to device  .* a sweep$' "nsys"
+expect '^  host to device  .* per sweep$' "nsys"
 expect '^  page fault groups on the GPU +[0-9,]+$' "nsys"
 expect '^  > ' "nsys"
 expect '^04_jacobi_kernel .*, n = 2048, 30 iterations, NVIDIA H200, nsys' "nsys"
@@ -101,7 +101,7 @@ profile nsys STEP=02 ITERATIONS=
 grep -q -- '--iterations 500 ' "$temp/calls" || fail "as many iterations as make run times are too many here"
 profile nsys STEP=05 BASELINE=previous
 expect_status 0 "nsys beside the step before"
-expect '^beside 04_jacobi_kernel \(' "nsys beside the step before"
+expect '^next to 04_jacobi_kernel \(' "nsys beside the step before"
 expect '^  kernel jacobi_sweep_kernel .* 1$' "nsys beside the step before"
 narrow "nsys beside the step before"
 
@@ -148,12 +148,12 @@ cp "$profiles/nsys_${which}_05_copy_kernel.csv" "$temp/kept/nsys_05.csv"
 mv "$temp/stubs" "$temp/away"
 profile nsys STEP=05 REPORT="$temp/kept/nsys_05.csv" BASELINE=previous
 expect_status 0 "a report that was kept"
-expect '^beside 04_jacobi_kernel' "a report that was kept"
+expect '^next to 04_jacobi_kernel' "a report that was kept"
 # The step before at the same n, where that was kept, too.
 sed $'s/^# n\t.*/# n\t512/' "$temp/kept/nsys_04.csv" >"$temp/kept/nsys_04_n512.csv"
 sed -i $'s/^# n\t.*/# n\t512/' "$temp/kept/nsys_05.csv"
 profile nsys STEP=05 REPORT="$temp/kept/nsys_05.csv" BASELINE=previous
-expect '^beside 04_jacobi_kernel \(.*\), n = 512: ' "a report of the step before at this n"
+expect '^next to 04_jacobi_kernel \(.*\), n = 512: ' "a report of the step before at this n"
 expect_no 'Mind: this one is at n' "a report of the step before at this n"
 profile nsys STEP=05 REPORT="$temp/kept/nsys_04.csv"
 expect 'Mind: this report is not of step 05' "a report of another step"
