@@ -2,7 +2,7 @@
 //
 // Start: the code of step 13.
 // Task:  several processes, the ranks, compute one field, each some of its rows. Before a pass they
-//        exchange the rows beside their borders, as many as the pass makes sweeps.
+//        exchange the rows next to their borders, as many as the pass has sweeps.
 //
 //   make check STEP=14, make run STEP=14 WHICH=exercise RANKS=4
 //   Ask the profiler: where do ranks wait?

@@ -1,8 +1,8 @@
-// 15_overlap: the exchange hidden behind the rows that nobody waits for
+// 15_overlap: the exchange hidden behind the rows that no other rank needs
 //
 // Start: the code of step 14.
-// Task:  two streams. A pass makes the rows at both ends of the rank's slab first, and exchanges
-//        them while all other rows are made. The host waits for no pass.
+// Task:  two streams. A pass sweeps the rows at both ends of the rank's slab first, and exchanges
+//        them while all other rows are swept. The host waits for no pass.
 //
 //   make check STEP=15, make run STEP=15 WHICH=exercise RANKS=4
 //   Ask the profiler: what is left exposed?
@@ -29,8 +29,7 @@
 constexpr int kDefaultN = 32768;  // points a side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
-// TODO(15): blocks of 8 warps, so that one fills a multiprocessor and no other block is there with
-//   it; kBlocks goes.
+// TODO(15): stage 3. Blocks of 8 warps, so that one fills a multiprocessor; kBlocks goes.
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kLevels = 16;               // sweeps per pass; those left over go one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
@@ -55,8 +54,8 @@ Slab slab_of_rank(int rank, int ranks, int n) {
   return {n, begin, end, std::max(begin - kLevels, 0), std::min(end + kLevels, n)};
 }
 
-// TODO(15): struct Part {int begin, end}: the rows of a slab that one launch sweeps. The kernel
-//   gets it.
+// TODO(15): stage 1. struct Part {int begin, end}: the rows of a slab that one launch sweeps. The
+//   kernel gets it.
 // Where point (i, j) stands in memory. i is x and j is y; i runs from 0 to n - 1, and j from the
 // first row that the rank holds. A row is padded to a multiple of 32 floats, its pitch: the padding
 // has no part in the result.
@@ -65,7 +64,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) {
 }
 __host__ __device__ inline int pitch_of(int n) { return int(idx(0, 1, n)); }
 
-// TODO(15): two sums, one for the host to read and one to add to; both zero in the beginning.
+// TODO(15): stage 4. Two sums, one for the host to read and one to add to; both zero at first.
 // The rank's rows of two fields, and the sum of the squared changes, all in the GPU's memory. The
 // sum has a place on the host, too: in pinned memory, which a copy can reach without a wait.
 void allocate_fields(float** f_old, float** f_new, double** sum, double** host_sum,
@@ -218,7 +217,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   return thread_sum;
 }
 
-// TODO(15): the march is through the rows of the part. (Nothing else changes in march and kernel.)
+// TODO(15): stage 1. The march is through the rows of the part. (march itself does not change.)
 // A pass of kSweeps sweeps: each warp takes an equal share of the march. It sweeps 2 kSweeps rows
 // more than it stores, anew in each strip: so a strip counts that many rows more. With kSum the
 // changes of the last sweep are squared and summed; that takes time, so most passes leave it out.
@@ -249,9 +248,9 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   }
 }
 
-// TODO(15): resident_blocks goes: a launch gets as many blocks as it should have multiprocessors.
-//   struct Streams: two streams that do not block, the one of the ends with the highest priority,
-//   and an event of each.
+// TODO(15): stage 3. resident_blocks goes: a launch gets as many blocks as it should have
+//   multiprocessors. struct Streams: two streams that do not block, the one of the ends with the
+//   highest priority, and an event of each.
 // As many blocks as the GPU holds at once.
 int resident_blocks() {
   int device, multiprocessors;
@@ -260,8 +259,9 @@ int resident_blocks() {
   return kBlocks * multiprocessors;
 }
 
-// TODO(15): always kLevels rows, in a stream that is given: of the field that a pass has computed,
-//   for the next one, however many sweeps that will perform. It waits for nothing.
+// TODO(15): stage 2. Always kLevels rows, of the field that a pass has computed, for the next one,
+//   however many sweeps that will perform. From stage 3 on in a stream that is given, and without
+//   a wait.
 // Before a pass of that many sweeps: gives each neighbour the rows next to it, and gets as many.
 void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
   nvtxRangePush("exchange_halos");
@@ -286,10 +286,10 @@ void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
   nvtxRangePop();
 }
 
-// TODO(15): struct Division: the parts of both ends (kLevels rows at each neighbour's side) and of
-//   the rest, and the multiprocessors of each. Mind a rank without a neighbour on one side, or on
-//   both, and one whose ends are all that it has. The ends need at least lab::kNcclBlocks
-//   multiprocessors, which are NCCL's afterwards.
+// TODO(15): stages 1 and 3. struct Division: the parts of both ends (kLevels rows at each
+//   neighbour's side) and of the rest; from stage 3 on the multiprocessors of each, too. Mind a
+//   rank without a neighbour on one side, or on both, and one whose ends are all that it has. The
+//   ends need at least lab::kNcclBlocks multiprocessors, which are NCCL's afterwards.
 // The sum over all ranks, in each of them the same: they go on, or stop, together.
 double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
   nvtxRangePush("residual");
@@ -304,12 +304,13 @@ double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
   return *host_sum;
 }
 
-// TODO(15): a pass: each stream waits for the other one's event of the pass before. The ends, their
-//   event, the rest, its event, then the exchange of the new field, after the ends in their stream.
-//   (It is queued last, because through the host it waits.) The host reads each sum one check late,
-//   as in step 11: struct Found with the sum on the GPU, one in pinned memory, and an event. After
-//   the last pass, in the ends' stream, when the rest is done: the sum over the ranks, the copy to
-//   the host, the sum set to zero for its next turn.
+// TODO(15): stage 3. A pass: each stream waits for the other one's event of the previous pass. Then
+//   the ends, their event, the rest, its event, and the exchange of the new field, after the ends
+//   in their stream. (It is queued last, because through the host it waits.)
+// TODO(15): stage 4. The host reads each sum one check late, as in step 11: struct Found has the
+//   sum on the GPU, its copy in pinned memory, and an event. After the last pass, in the ends'
+//   stream, when the rest is done: the sum over the ranks, the copy to the host, the sum set to
+//   zero for its next turn.
 // Performs sweeps, many per pass. Returns the sum of the last one's squared changes, in double.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, int sweeps,
                      int blocks, lab::Ranks& ranks, const Slab& slab) {
@@ -341,7 +342,7 @@ int main(int argc, char** argv) {
   ranks.require_rows(n, kLevels);
   ranks.connect();  // a GPU for each rank, and NCCL between them if it can be
   const Slab slab = slab_of_rank(ranks.rank(), ranks.size(), n);
-  // TODO(15): divide(slab) instead.
+  // TODO(15): stages 1 and 3. divide(slab) instead.
   const int blocks = resident_blocks();
 
   float *f_old, *f_new;
@@ -350,14 +351,14 @@ int main(int argc, char** argv) {
   initialize_field(f_old, problem.initial_old(), slab);
   initialize_field(f_new, problem.initial_new(), slab);
 
-  // TODO(15): the streams, and two Found; in the end they are freed.
+  // TODO(15): stages 3 and 4. The streams, and two Found; in the end they are freed.
   lab::Run run(options, problem);
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
     const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
-    // TODO(15): queue these sweeps; then wait for the residual of those before, and record that.
-    //   After the loop the last one is still to come.
+    // TODO(15): stage 4. Queue these sweeps; then wait for the residual of those before, and record
+    //   that. After the loop the last one is still to come.
     const double squares =
         jacobi_sweeps(&f_old, &f_new, sum, host_sum, sweeps, blocks, ranks, slab);
     residual = std::sqrt(squares / (double(n) * n));
