@@ -31,6 +31,14 @@ class Table:
         """The fields behind the key of all lines of the head that begin with it."""
         return [fields[1:] for fields in self.lines if fields[0] == key]
 
+    def all_cores(self):
+        """{n: (ms, threads)} of the best code on all cores, of a ladder; empty if it was not timed."""
+        found = {}
+        for values in self.lines_of("all_cores"):
+            values = dict(zip(values[::2], values[1::2]))
+            found[int(values["n"])] = float(values["ms"]), int(values["threads"])
+        return found
+
     def name(self):
         """Its path within the lab, if it is there."""
         try:
