@@ -7,80 +7,89 @@ whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export HINT FROM TO SIDE UPTO OUT YES TIME
+export SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test test-all check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: setup handout tables clean
+.PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: site setup handout tables clean
 
 help:  ## this list
-	@echo "The Jacobi porting lab. Begin with: $(if $(whole),make run,exercises/README.md)"
+	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
+	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
-	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize take WHICH=solution, too."
+	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
-run:  ##* all solutions, validated and timed; STEP=14 one [RANKS=4]
+run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
 	@scripts/verbs/run.sh
 
-test:  ##* the quick tests; run them before every commit
+test:  ##* the quick tests of the lab; run them before every commit
 	@scripts/verbs/test.sh
 
-test-all:  ##* these and all others, as CI does
+test-all:  ##* all tests of the lab, as CI runs them
 	@scripts/verbs/test.sh --all
+
+guide:  ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
+	@scripts/verbs/guide.sh
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh
 
-hint:  ## STEP=04: a hint; once more, the next one [HINT=1] [HINT=all]
+hint:  ## STEP=04: a hint; call it again for the next [HINT=1] [HINT=all]
 	@scripts/verbs/hint.sh
 
-diff:  ##* STEP=04: exercise against solution [FROM=before] [SIDE=1]
+diff:  ##* STEP=04: compare exercise and solution [FROM=before] [SIDE=1]
 	@scripts/verbs/diff.sh
 diff:  ##- STEP=04 FROM=start TO=exercise: what you have changed
 
-reset:  ## STEP=04: the exercise as handed out; yours is kept beside it
+reset:  ## STEP=04: restore the exercise; your version is saved
 	@scripts/verbs/reset.sh
 
 progress:  ## which exercises are done [TIME=1: and how fast they are]
 	@scripts/verbs/progress.sh
 
-count:  ## STEP=04: what each line does to memory; needs no GPU
+count:  ## STEP=04: memory accesses of each line; needs no GPU
 	@scripts/verbs/count.sh
 
-trace:  ## STEP=04: the time of ranges, kernels, API calls, page moves
+trace:  ## STEP=04: times of ranges, kernels, API calls, page migration
 	@scripts/verbs/trace.sh
 
-nsys:  ## STEP=04: Nsight Systems, what to see [BASELINE=previous]
+nsys:  ## STEP=04: Nsight Systems on the program [BASELINE=previous]
 	@scripts/verbs/nsys.sh
 
 ncu:  ## STEP=06: Nsight Compute on a kernel [KERNEL=REGEX] [SET=full]
 	@scripts/verbs/ncu.sh
 
-sanitize:  ## STEP=04: compute-sanitizer's four tools
+sanitize:  ## STEP=04: check it with compute-sanitizer's four tools
 	@scripts/verbs/sanitize.sh
 
-doctor:  ## what is here, what is missing, and how to get it
+doctor:  ## what this machine has, what it lacks, and how to get it
 	@scripts/verbs/doctor.sh
 
-bandwidth:  ## what this GPU can do at most, measured [RESULTS=DIR]
+bandwidth:  ## measure this GPU's achievable peak rates [RESULTS=DIR]
 	@scripts/verbs/bandwidth.sh
 
-roofline:  ##* every step's kernels against those ceilings [RESULTS=DIR]
+roofline:  ##* compare every step's kernels with these rates [RESULTS=DIR]
 	@$(call whole_lab,a handout has no solutions to count; make ncu STEP=NN counts your exercise)
 	@scripts/publish/roofline.sh
 
-report:  ##* one page of all that was measured [RESULTS=DIR] [OUT=FILE]
+report:  ##* one page with all measurements [RESULTS=DIR] [OUT=FILE]
 	@$(call whole_lab,a handout has no solutions to report on; make progress shows what you have done)
 	@$(needs_python)
 	@scripts/publish/report.py
 
-setup:  ## install what is missing (with apt; uses sudo)
+site:  ##* the guides and the report as pages for a browser
+	@$(call whole_lab,a handout has its pages in site/; make guide STEP=NN prints a guide here)
+	@$(needs_python)
+	@scripts/publish/website.py
+
+setup:  ## install what is missing (uses apt and sudo)
 	@scripts/verbs/setup.sh
 
-handout:  ##* UPTO=04: a folder and a .tar.gz for learners [OUT=DIR]
+handout:  ##* UPTO=04: make a folder and a .tar.gz for learners [OUT=DIR]
 	@$(call whole_lab,this is a handout; another is made in the whole lab)
 	@scripts/publish/handout.sh
 
-tables:  ##* write the measured numbers into README.md, the guides
+tables:  ##* write the measured numbers into README.md and the guides
 	@$(call whole_lab,the numbers in the texts are written in the whole lab)
 	@$(needs_python)
 	@scripts/publish/tables.py --write

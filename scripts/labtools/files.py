@@ -5,10 +5,10 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def steps():
+def steps(lab=ROOT):
     """The lines of lab/steps.tsv: [(name, source, needs, n, iterations, title)]."""
     found = []
-    for line in (ROOT / "lab/steps.tsv").read_text().splitlines():
+    for line in (lab / "lab/steps.tsv").read_text().splitlines():
         fields = line.split("\t")
         if line[:1].isdigit():
             found.append((fields[0], fields[1], fields[2], int(fields[3]), int(fields[4]), fields[5]))

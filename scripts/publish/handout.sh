@@ -8,7 +8,7 @@
 #
 # In a clone it is made of the last commit, without what was edited since; elsewhere of the files as they are. The
 # exercises are those that start.sh prints, never somebody's edits. The same commit makes the same archive, byte
-# for byte.
+# for byte. With cmark-gfm and python3 here, its texts are also in it as pages for a browser, in site/.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -140,7 +140,15 @@ find . -name '*.md' | while IFS= read -r file; do
   done
 done
 
-# 4. The archive.
+# 4. The same texts for a browser.
+pages=""
+if ! command -v python3 >/dev/null || ! command -v cmark-gfm >/dev/null; then
+  pages="python3 or cmark-gfm is missing, so it has no pages for a browser"
+else
+  "$lab_root/scripts/publish/website.py" --lab "$made" --out "$made/site" >/dev/null
+fi
+
+# 5. The archive.
 cd "$temp"
 chmod -R u=rwX,go=rX "$name"
 tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$date" -cf - "$name" |
@@ -156,5 +164,6 @@ fi
 if [[ -n $commit ]] && [[ -n $(git -C "$lab_root" status --porcelain -- "${wanted[@]}" | head -n 1) ]]; then
   say "  What is not committed is not in it (git status names it)."
 fi
+if [[ -n $pages ]]; then say "  On this machine $pages."; fi
 say "  $out/$name/"
 say "  $out/$name.tar.gz ($(($(wc -c <"$out/$name.tar.gz") / 1024)) KiB)"

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
-"""Measures how steps 14 and 15 scale on a machine with several GPUs, and says by a model on paper why.
+"""Measures how steps 14 and 15 scale on a machine with several GPUs.
 
   scaling.py --write DIR    validates, measures and writes DIR/scaling.tsv and DIR/scaling.svg: step 13 on one GPU,
                             steps 14 and 15 on 1, 2 and 4 ranks; strong scaling (n = 16384, 32768, 65536), weak scaling
                             (n * n / ranks stays what it is) and, on the most ranks, n = 131072; with a residual every
-                            pass of 12 sweeps, at n = 16384 also every 48
-  scaling.py --model [FILE] a model of FILE's times (default: results/h200/scaling.tsv), fitted to one and two ranks,
-                            against what was measured, and what it says of 64 nodes of four GPUs
+                            pass of 16 sweeps, at n = 16384 also every 64
   scaling.py --plot DIR     draws DIR/scaling.svg from DIR/scaling.tsv
 
 Before anything is timed the field's rows must have the hashes of step 10's on one GPU, at n = 4099 with every number
@@ -31,15 +29,16 @@ import tempfile
 import time
 
 import labtools_here  # noqa: F401
-from labtools import scaling_model
+from labtools import scaling_table
 from labtools.files import ROOT, STEPS
 from labtools.machine import compiler_and_facts, need_folder, need_programs
 from labtools.process import fail, printed_by, reason, run
-from labtools.scaling_model import CHECK_OFTEN, CONSTANTS, FILE, LARGEST, STRONG, WEAK
+from labtools.scaling_table import STRONG, WEAK
 from labtools.table import write_table
 
 BASE, REFERENCE = "13", "10"
-CHECK_SELDOM = 48  # sweeps
+LARGEST = 131072
+CHECK_OFTEN, CHECK_SELDOM = 16, 64  # sweeps from one residual to the next: a pass, and four
 # What is compared: n, sweeps (passes of all kinds), and whether on the most ranks alone.
 COMPARED = ((4099, 37, False), (32768, 17, True))
 SAMPLES = 20
@@ -89,16 +88,6 @@ def cases(steps, ranks, quick):
             for n in WEAK.get(r, ()) if r > 1 else ():  # what one rank needs for that is there already
                 add(n, [r])
     return list(dict.fromkeys(found))
-
-
-def constants_of(step):
-    """What the model counts on, as the solution has it: "kLevels=12 kWarps=2"."""
-    path = ROOT / "solutions" / STEPS[step] / "jacobi.cu"
-    found = {name: re.search(rf"constexpr int {name} = (\d+);", path.read_text()) for name in CONSTANTS[step]}
-    for name, match in found.items():
-        if not match:
-            fail(f"{path.relative_to(ROOT)} has no constexpr int {name}, which the model counts on")
-    return " ".join(f"{name}={match[1]}" for name, match in found.items())
 
 
 # Running a job.
@@ -398,8 +387,7 @@ def write(arguments, ranks, steps):
         print(f"{', '.join(map(str, too_many))} ranks: skipped: GPUs: {len(gpus)}", flush=True)
     facts |= {"gpus": str(len(gpus)), "beside": "yes" if arguments.beside else "no", "nccl": "-",
               "mpi": mpi_version(build),
-              "links": read_links(run(["nvidia-smi", "topo", "-m"])),
-              **{f"constants_{step}": constants_of(step) for step in CONSTANTS}}
+              "links": read_links(run(["nvidia-smi", "topo", "-m"]))}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         lab = Machine(build, gpus, pathlib.Path(folder))
@@ -442,7 +430,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", metavar="DIR", type=pathlib.Path)
-    what.add_argument("--model", metavar="FILE", type=pathlib.Path, nargs="?", const=FILE)
     what.add_argument("--plot", metavar="DIR", type=pathlib.Path)
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--ranks", metavar="1,2,4", type=numbers, default=[1, 2, 4])
@@ -459,11 +446,9 @@ def main():
             if step not in (BASE, "14", "15"):
                 parser.error(f"--steps {arguments.steps}: 13, 14 and 15 can be measured")
         write(arguments, arguments.ranks, steps)
-        scaling_model.plot(arguments.write, needed=False)
-    elif arguments.model:
-        scaling_model.print_model(arguments.model)
+        scaling_table.plot(arguments.write, needed=False)
     else:
-        scaling_model.plot(arguments.plot)
+        scaling_table.plot(arguments.plot)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
                                                          and results/h200/{tile_loading,graph,tuning,large,experiments,kernels,
                                                          roofline}.tsv where they are
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
-    <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv, and the model of it;
+    <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
                                                          scaling.svg is drawn beside it. README.md: some words of it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
@@ -26,7 +26,7 @@ import sys
 import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
 from blocks.published import COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, number
-from labtools import scaling_model
+from labtools import scaling_table
 from labtools.files import ROOT, STEPS
 
 
@@ -73,12 +73,12 @@ def main():
 
     wrong = []
     if SCALING.is_file():
-        drawn, path = scaling_model.picture(SCALING), SCALING.with_suffix(".svg")
+        drawn, path = scaling_table.picture(SCALING), SCALING.with_suffix(".svg")
         if not path.is_file() or path.read_text() != drawn:
             if arguments.check:
                 wrong.append(f"{path.relative_to(ROOT)}: is not drawn from {SCALING.relative_to(ROOT)}; run `make tables`")
             else:
-                scaling_model.plot(path.parent)
+                scaling_table.plot(path.parent)
     for path, name, source, lines in blocks:
         text = path.read_text() if path.is_file() else ""
         new = replace_block(text, name, lines)

@@ -30,15 +30,16 @@ TRIED = {
         {}, {"kAhead": 1}, {"kAhead": 2}, {"kAhead": 4}, {"kRows": 9}, {"kRows": 4}, {"kRows": 6},
         {"kRows": 12}, {"kRows": 16}, {"kRows": 64}, {"kWarps": 1}, {"kWarps": 2}, {"kWarps": 8}, {"kWarps": 16}]),
     "13_temporal_blocking": (960, 37, [
-        {}, {"kRing": 4}, {"kRing": 6}, {"kRing": 12}, {"kRing": 16}, {"unroll": 1}, {"unroll": 2}, {"unroll": 4},
-        {"unroll": 6}, {"kBlocks": 4}, {"kBlocks": 8}, {"kWarps": 1, "kBlocks": 12}, {"kWarps": 4, "kBlocks": 3},
-        {"kWarps": 12, "kBlocks": 1}, {"kLevels": 8, "kBlocks": 8}, {"kLevels": 10}, {"kLevels": 11}, {"kLevels": 13},
-        {"kLevels": 14, "kBlocks": 4}, {"kLevels": 16, "kBlocks": 4}]),
+        {}, {"kRing": 4}, {"kRing": 6}, {"kRing": 12}, {"kRing": 16}, {"kWarps": 1, "kBlocks": 8},
+        {"kWarps": 4, "kBlocks": 2}, {"kWarps": 8, "kBlocks": 1}, {"kSideRow": 1}, {"kSideRow": 2}, {"kSideRow": 4},
+        {"kLevels": 4, "kHalo": 4, "kBlocks": 8}, {"kLevels": 8, "kHalo": 8, "kBlocks": 6}, {"kLevels": 12},
+        {"kLevels": 12, "kHalo": 12}, {"kLevels": 12, "kHalo": 12, "kBlocks": 5},
+        {"kLevels": 14}, {"kLevels": 18, "kHalo": 20}]),
 }
 LARGE = (4096, 8192, 16384, 32768)
 # On large grids, too: step 09 and all after it that need one GPU.
 LARGE_STEPS = tuple(name for name in STEPS.values() if "09" <= name < "14")
-COMPARED_SWEEPS = 17  # 12 + 4 + 1: all passes of step 13
+COMPARED_SWEEPS = 17  # 16 + 1: both passes of step 13
 
 
 def copy_bandwidth(build):
@@ -55,7 +56,7 @@ def copy_bandwidth(build):
 def with_constants(source, constants):
     """The step's text with other values of its constants."""
     for name, value in constants.items():
-        pattern = r"(#pragma unroll )\d+" if name == "unroll" else rf"(constexpr int {name} = )\d+(?=;)"
+        pattern = rf"(constexpr int {name} = )\d+(?=;)"
         source, count = re.subn(pattern, rf"\g<1>{value}", source)
         if count != 1:
             fail(f"{name} stands {count} times in the step's file, and not once")
@@ -63,11 +64,8 @@ def with_constants(source, constants):
 
 
 def constants_of(source):
-    names = ("kLevels", "kWarps", "kBlocks", "kRows", "kRing", "kAhead")
-    found = {name: match[1] for name in names if (match := re.search(rf"constexpr int {name} = (\d+);", source))}
-    if match := re.search(r"#pragma unroll (\d+)", source):
-        found["unroll"] = match[1]
-    return found
+    names = ("kLevels", "kHalo", "kWarps", "kBlocks", "kRows", "kRing", "kSideRow", "kAhead")
+    return {name: match[1] for name in names if (match := re.search(rf"constexpr int {name} = (\d+);", source))}
 
 
 def compile_with(nvcc, build, folder, step, constants):

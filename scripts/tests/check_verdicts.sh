@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a learner is told: `make check` on an exercise in every state that it can be in, in a copy of the lab whose path has
-# a blank in it, without the CUDA Toolkit.
+# What a learner is told: `make check` on an exercise in every state that it can be in, in a copy of the lab whose path has a
+# blank, a quote, a comma and a dollar sign in it, without the CUDA Toolkit.
 #
 #   check_verdicts.sh make   the same words from a build by make, which is what a machine without ninja gets
 #   check_verdicts.sh nvcc   what a plain compiler takes and nvcc refuses
@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake
 make_temp
-lab="$temp/the lab"
+lab="$temp/it's the lab, 5\$" # a name that shells and build tools may stumble over
 use_built
 
 copy_tree "$lab"
@@ -309,6 +309,14 @@ test_nvcc() {
   expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"
   expect '^04_jacobi_kernel: right where the CPU runs the kernels, but nvcc refuses it;$' \
     "a kernel that calls a function of the host"
+
+  # An nvcc that stops to work is not the learner's mistake. (What the solution may not use either, it refuses, too.)
+  printf '#!/bin/sh\ncase " $* " in *" -ptx "*) echo "nvcc fatal: no licence" >&2 && exit 1 ;; esac\nexec "%s" "$@"\n' \
+    "$LAB_TEST_NVCC" >"$temp/nvcc"
+  chmod +x "$temp/nvcc"
+  export LAB_BUILD_DIR="$temp/another build" LAB_CMAKE_ARGS="$LAB_CMAKE_ARGS -DCMAKE_CUDA_COMPILER=$temp/nvcc"
+  check 0 "an nvcc that stops to work" STEP=04 BACKEND=cpu WHICH=solution
+  expect '^ *nvcc does not work here, so it was not asked: nvcc fatal: no licence$' "an nvcc that stops to work"
 }
 
 cp "$lab/$solution" "$temp/solution.cpp"

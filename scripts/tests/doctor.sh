@@ -76,6 +76,10 @@ doctor
 expect_status 0 "a laptop"
 expect '^ok       CMake          3\.30\.0$' "a laptop"
 expect '^Ready, without a GPU' "a laptop"
+expect '^Begin with: exercises/00_serial/README\.md$' "a laptop: the first thing to do"
+run "$make" --no-print-directory -C "$source_dir"
+expect 'Begin with: exercises/00_serial/README\.md$' "make alone names the same"
+grep -q 'Begin with .*(exercises/00_serial/README\.md)' "$source_dir/README.md" || fail "README.md names another beginning"
 
 # A compiler or a CMake that will not do.
 stub c++ <<<'case "$*" in --version) echo "c++ 4.8" ;; *) exit 1 ;; esac'
@@ -117,7 +121,7 @@ expect '^ok       GPU 0          NVIDIA H200, compute capability 9\.0$' "a node 
 expect '^ok         memory       143000 of 143771 MiB free$' "a node with a GPU"
 expect '^ok       may count      the driver lets you' "a node with a GPU"
 expect '^ok       nsys           2025\.3\.1\.0 ' "a node with a GPU"
-expect '^Ready, on the GPU' "a node with a GPU"
+expect '^Ready, with a GPU\. Begin with: exercises/00_serial/README\.md$' "a node with a GPU"
 
 # Counters: for administrators alone; and again for who is one.
 echo "RmProfilingAdminOnly: 1" >"$params"
@@ -143,7 +147,7 @@ doctor
 expect '^problem  may count      hardware counters are for administrators$' "counters tried, and refused"
 echo "==ERROR== Profiling failed because a driver resource was unavailable." >"$temp/ncu_says"
 STUB_PROCESS=nv-hostengine doctor
-expect '^problem  may count      another program holds the counters, most likely DCGM$' "DCGM"
+expect '^problem  may count      another program holds the counters, probably DCGM$' "DCGM"
 expect '^ok       DCGM           watches this node' "DCGM"
 rm -r "$temp/build/bin"
 

@@ -17,6 +17,8 @@ while IFS= read -r page; do
     if [[ -n $target && ! -e $(dirname "$page")/$target ]]; then fail "$page: $link: no such file"; fi
   done < <(awk '/^ *```/ { code = !code; next } !code { gsub(/`[^`]*`/, ""); print }' "$page" |
     grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | grep -vE '^(https?|mailto):' || true)
+  # A comment at a line's beginning ends the paragraph.
+  if grep -nE '^ *<!--=' "$page"; then fail "$page: a line begins with the marker of a number: put a word before it"; fi
 done <<<"$pages"
 
 # 2. The guides.
@@ -59,6 +61,10 @@ while IFS= read -r step; do
   minutes='^\*[0-9]+ minutes \(core: [0-9]+\)\. Needs: .*\. After: .*\*$'
   if grep -q '^## Read on' "$guide"; then sections=$temp/old_sections minutes='^\*[0-9]+ minutes\. Needs: .*\. After: .*\*$'; fi
   grep -qE "$minutes" "$guide" || fail "$guide: the line of minutes and needs is missing"
+  read -r all core < <(sed -nE 's/^\*([0-9]+) minutes \(core: ([0-9]+)\)\..*/\1 \2/p' "$guide") || true
+  if [[ -n ${core:-} ]] && ! grep -qE "^\| \[${step%%_*}\].* \| $all \| $core \|" exercises/README.md; then
+    fail "$guide: takes $all minutes, $core of them for its core, and exercises/README.md says something else"
+  fi
   awk '/^ *```/ { code = !code } !code && /^## / && !/^## New here$/' "$guide" | diff "$sections" - >"$temp/diff" ||
     fail "$guide: its sections are not those of the others:" "$(<"$temp/diff")"
   [[ $(grep -c '<details>' "$guide") == "$(grep -c '</details>' "$guide")" ]] || fail "$guide: a <details> is not closed"
@@ -68,9 +74,9 @@ while IFS= read -r step; do
   ((words <= 3000)) || fail "$guide: $words words are more than 15 minutes of reading"
   # The measured block is a script's.
   while IFS= read -r line; do
-    line=$(sed 's/<!--=[^>]*-->//g' <<<"$line")
     ((${#line} <= 120)) || fail "$guide: this line is longer than 120 characters:" "$line"
-  done < <(awk '/(measured|scaling):begin/ { quiet = 1 } /(measured|scaling):end/ { quiet = 0 } !quiet' "$guide")
+  done < <(awk '/(measured|scaling):begin/ { quiet = 1 } /(measured|scaling):end/ { quiet = 0 } !quiet' "$guide" |
+    sed 's/<!--=[^>]*-->//g')
 
   # What it tells to type: verbs and variables of the Makefile, programs of steps that there are.
   while read -r make verb rest; do
@@ -93,4 +99,23 @@ while IFS= read -r step; do
   done < <(grep -oE 'build/bin/(exercise|solution)_[0-9a-z_]+' "$guide" |
     sed -E 's/.*(exercise|solution)_//; s/_cpu(_watched|_asan)?$//')
 done <<<"$steps"
+
+# 3. The course adds up the minutes of its steps.
+awk -F '|' '
+  function hours(m) { return int(m / 60) " hours and " m % 60 " minutes" }
+  /^\| \[[0-9][0-9]\]/ {
+    all += $4
+    core += $5
+    if ($2 ~ /09/) print "That is " hours(all) " up to 09 (core: " hours(core) "),"
+  }
+  END { print "and " hours(all) " in all (core: " hours(core) ")." }' exercises/README.md >"$temp/sums"
+if [[ -d solutions ]] && ! grep -A 1 '^That is ' exercises/README.md | diff - "$temp/sums" >"$temp/diff"; then
+  fail "exercises/README.md: its sums of minutes are wrong:" "$(<"$temp/diff")"
+fi
+# And the schedules: 90 minutes, half a day, two days (six hours, six and a half), and two more half days.
+scheduled=$(awk -F '|' '
+  /^\| (day \| )?minutes / { column = /^\| day/ ? 3 : 2; sum = 0; next }
+  column && /^\|/ { sum += $column; next }
+  column { print sum; column = 0 }' exercises/README.md | tr '\n' ' ')
+[[ ! -d solutions || $scheduled == "90 240 750 240 240 " ]] || fail "exercises/README.md: its schedules take $scheduled minutes"
 finish "$(wc -l <<<"$steps") guides, and the links of $(wc -l <<<"$pages") pages"

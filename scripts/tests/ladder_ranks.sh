@@ -172,11 +172,11 @@ for row in rows:
 END_PYTHON
   words() { run python3 "$temp/words.py" "$source_dir/scripts/publish" "$1"; }
   words '2 GPUs, a rank each'
-  expect '^Rows 14, 15: on 2 GPUs, a rank each; % of copy is of all of them together; the step before 14 ran on one\.$' "README.md"
+  expect '^Rows 14, 15: on 2 GPUs, a rank each; the % of copy refers to all of them together; the step before 14 ran on one GPU\.$' "README.md"
   expect '^On 2 Test GPUs, a rank each \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The step before, at this n on one GPU: 8\.00 ms' "guide 14"
   expect 'The step before, at this n with as many ranks: 8\.00 ms' "guide 15"
   words '4 ranks on 2 GPUs'
-  expect '^Rows 14, 15: 4 ranks on 2 GPUs; % of copy' "README.md, ranks that share GPUs"
+  expect '^Rows 14, 15: 4 ranks on 2 GPUs; the % of copy refers' "README.md, ranks that share GPUs"
   expect '^As 4 ranks on 2 Test GPUs \(CUDA 13\.0\), n = 140: ' "guide 14, ranks that share GPUs"
   words '1 GPU'
   expect '^Rows 14, 15: on 1 GPU\.$' "README.md, one GPU"

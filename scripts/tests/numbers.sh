@@ -57,7 +57,7 @@ sentence='It takes <!--= ladder["04"].ms / 2 | .2 ms -->1 ms<!--=-->, on <!--= h
 echo "$sentence" >>"$lab/exercises/README.md"
 run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "numbers within a sentence"
-expect '^exercises/README.md: a number within its sentences is not the measured one; run `make tables`$' "a stale number"
+expect '^exercises/README.md: a number within its sentences is not the measured one; run .make tables.$' "a stale number"
 expect '^exercises/README.md: h100.none\["04"\].ms: there is no results/h100/none.tsv$' "a number of no table"
 run "$lab/scripts/publish/tables.py" --write
 ms=$(awk -F '\t' '$1 ~ /^step$/ { for (k = 1; k <= NF; ++k) c[$k] = k } $1 ~ /^04_/ { printf "%.0f", $c["ms"] / 2 }' \

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # scripts/publish/scaling.py: with stand-ins for GPUs, MPI and the programs it writes the table of several GPUs, gives no time
-# to what is wrong, and ends what hangs. Its model finds the figures again that a table was made from, and tells a point
-# that does not fit. tables.py puts both into the guides.
+# to what is wrong, and ends what hangs. tables.py puts it into the guides.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -96,16 +95,17 @@ has '# gpus 4'
 has '# nccl 2.99.1'
 has '# mpi Open MPI 9.8.7'
 has '# links NV18'
-has '# constants_14 kLevels=[0-9]+ kWarps=[0-9]+ kBlocks=[0-9]+'
 has 'step n ranks check_every ms ms_q1 ms_q3 samples glups efficiency own_efficiency weak_efficiency halos verdict'
-has '13_temporal_blocking 16384 1 12 268.4 265.8 273.8 [0-9]+ 1.00 100.00 100.00 100.00 - right'
-has '14_multi_gpu 16384 2 12 134.2 132.9 136.9 [0-9]+ 2.00 100.00 100.00 - NCCL 2.99.1 right'
-has '15_overlap 16384 4 48 83.89 83.05 85.56 [0-9]+ 3.20 79.99 79.99 - NCCL 2.99.1 right'
-has '15_overlap 32768 4 12 335.5 332.2 342.3 [0-9]+ 3.20 80.03 80.03 80.00 NCCL 2.99.1 right'
-has '14_multi_gpu 23170 2 12 268.4 .* - - 100.00 NCCL 2.99.1 right'
-has '13_temporal_blocking 131072 1 12 - - - - - - - - - does not fit'
-has '15_overlap 131072 4 12 5369 .* - - - NCCL 2.99.1 right'
+has '13_temporal_blocking 16384 1 16 268.4 265.8 273.8 [0-9]+ 1.00 100.00 100.00 100.00 - right'
+has '14_multi_gpu 16384 2 16 134.2 132.9 136.9 [0-9]+ 2.00 100.00 100.00 - NCCL 2.99.1 right'
+has '15_overlap 16384 4 64 83.89 83.05 85.56 [0-9]+ 3.20 79.99 79.99 - NCCL 2.99.1 right'
+has '15_overlap 32768 4 16 335.5 332.2 342.3 [0-9]+ 3.20 80.03 80.03 80.00 NCCL 2.99.1 right'
+has '14_multi_gpu 23170 2 16 268.4 .* - - 100.00 NCCL 2.99.1 right'
+has '13_temporal_blocking 131072 1 16 - - - - - - - - - does not fit'
+has '15_overlap 131072 4 16 5369 .* - - - NCCL 2.99.1 right'
 [[ $(grep -c '^1[345]_' "$table") == 35 ]] || fail "there should be 35 rows" "$(<"$table")"
+mkdir "$temp/made"
+cp "$table" "$temp/made/scaling.tsv"
 awk -F '\t' '/^1[345]_/ && $5 != "-" && $8 < 20 { bad = 1 } END { exit bad }' "$table" || fail "20 samples at least"
 [[ -s $temp/results/scaling.svg ]] || fail "the picture should be drawn, too"
 # Compared before anything is timed, on as many GPUs as there are ranks, without NVLink's multicast.
@@ -132,10 +132,10 @@ done
 
 OTHER_FIELD="14 4" OTHER_SUM="15 2" measure --quick
 expect_status 0 "a field that is another one"
-has '14_multi_gpu 16384 4 12 - - - - - - - - - wrong: at n = 4099 its field is not that of step 10, first in row 1'
-has '15_overlap 16384 2 12 - - - - - - - - - wrong: at n = 4099 its residual is 0.2500003, and that of step 10 0.25'
-has '14_multi_gpu 16384 2 12 134.2 .* right'
-if grep -qE '^14 4 .*--check-every 12$' < <(grep -v -- --record "$temp/log"); then fail "what is wrong should not run"; fi
+has '14_multi_gpu 16384 4 16 - - - - - - - - - wrong: at n = 4099 its field is not that of step 10, first in row 1'
+has '15_overlap 16384 2 16 - - - - - - - - - wrong: at n = 4099 its residual is 0.2500003, and that of step 10 0.25'
+has '14_multi_gpu 16384 2 16 134.2 .* right'
+if grep -qE '^14 4 .*--check-every 16$' < <(grep -v -- --record "$temp/log"); then fail "what is wrong should not run"; fi
 [[ $(grep -c '^1[345]_' "$table") == 7 ]] || fail "--quick: there should be 7 rows" "$(<"$table")"
 
 GPUS=2 measure --quick
@@ -152,10 +152,10 @@ scaling.main()
 END_PYTHON
 HANGS="15 2" PATH=$temp/tools:$PATH run python3 "$temp/soon.py" "$scripts/publish" --write "$temp/results" --build "$temp/build"
 expect_status 0 "a job that hangs"
-has '15_overlap 16384 2 12 - - - - - - - - - exit code 124: did not end within 1 s'
+has '15_overlap 16384 2 16 - - - - - - - - - exit code 124: did not end within 1 s'
 # It is waited for once; and it is not what is called wrong.
-has '15_overlap 32768 2 12 - - - - - - - - - exit code 124: did not end within 1 s'
-has '15_overlap 16384 4 12 83.89 .* right'
+has '15_overlap 32768 2 16 - - - - - - - - - exit code 124: did not end within 1 s'
+has '15_overlap 16384 4 16 83.89 .* right'
 if pgrep -f "$temp/build/bin/solution_15" >/dev/null; then fail "a job that hangs should be ended"; fi
 # Whoever ends the script ends its jobs.
 HANGS="14 1" PATH=$temp/tools:$PATH run timeout --foreground 5 "$scripts/publish/scaling.py" --write "$temp/results" --build "$temp/build" \
@@ -193,92 +193,17 @@ PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/program/
 one_line 1 "^scaling.py: $temp/program/x: cannot be made" "a folder that cannot be"
 cmp -s "$table" "$temp/before" || fail "what failed should leave the table as it was"
 
-# ---- The model
-
-cat >"$temp/make.py" <<'END_PYTHON'
-"""make.py SCRIPTS FOLDER: scaling.tsv of a machine with known figures; says what the model makes of it."""
-import math
-import pathlib
-import sys
-sys.path.insert(0, sys.argv[1])
-import scaling
-from labtools import scaling_model
-folder = pathlib.Path(sys.argv[2])
-folder.mkdir(exist_ok=True)
-(folder / "bandwidth.tsv").write_text("# multiprocessors\t132\nwhat\n")
-known = {"row_14": 0.5, "summed_14": 0.05, "check": 15.0, "latency": 20.0, "per_sum": 12.0,
-         "row_15": 0.4, "summed_15": 0.02, "launch": 5.0, "streams": 9.0}
-
-
-class Known(scaling_model.Model):
-    def __init__(self):
-        self.multiprocessors, self.link = 132, 450
-        self.constants = {"14": {"kLevels": 12, "kWarps": 2, "kBlocks": 6},
-                          "15": {"kLevels": 12, "kWarps": 12, "kAbreast": 2}}
-        self.levels, self.kept = {"14": 12, "15": 12}, {"14": 104, "15": 104}
-        vars(self).update(known)
-
-
-machine, rows = Known(), []
-for case in scaling.cases(["13", "14", "15"], [1, 2, 4], False):
-    parts = machine.predict("14" if case.step == "13" else case.step, case.n, case.ranks, case.check_every)
-    ms = sum(parts.values()) / 12e3
-    if (case.step, case.n, case.ranks, case.check_every) == ("15", 32768, 4, 12):
-        ms *= 1.25  # a point that does not fit
-    rows.append({**dict.fromkeys(scaling.COLUMNS, "-"), "step": scaling.STEPS[case.step], "n": str(case.n),
-                 "ranks": str(case.ranks), "check_every": str(case.check_every), "ms": f"{ms:.9g}", "ms_q1": f"{ms:.9g}",
-                 "ms_q3": f"{ms:.9g}", "samples": "30", "glups": f"{1e-6 * case.n ** 2 / ms:.2f}", "verdict": "right"})
-scaling.add_efficiencies(rows)
-facts = {"date": "2026-01-01", "gpu": "Test GPU", "driver": "1", "cuda": "1", "gpus": "4", "nccl": "1", "mpi": "MPI 1",
-         "links": "NV18", **{f"constants_{step}": " ".join(f"{name}={value}" for name, value in of.items())
-                             for step, of in machine.constants.items()}}
-scaling.write_table(folder / "scaling.tsv", ["Made."], facts, scaling.COLUMNS,
-                    [[row[column] for column in scaling.COLUMNS] for row in rows])
-model = scaling_model.Model(folder / "scaling.tsv")
-for name, value in known.items():
-    if not math.isclose(getattr(model, name), value, rel_tol=1e-4):
-        print(f"{name}: {getattr(model, name)}, and not {value}")
-# As the solution searches its rows.
-for n, own in ((4096, 1024), (16384, 8192), (32768, 32768), (46341, 23171)):
-    across = -(-n // 208)
-    blocks = across + (2 if across > 1 else 1)
-    best = min(-(-(-(-own // height) * blocks) // 792) * (height + 24) for height in range(1, own + 1))
-    if model.work_14(n, own) != best:
-        print(f"work of {own} rows of {n}: {model.work_14(n, own)}, and not {best}")
-# All blocks share what there is; twice the multiprocessors, half the rows of a warp.
-if not 1.9 < (model.work_15(32768, 32768, 1, 66) - 24) / (model.work_15(32768, 32768, 1, 132) - 24) < 2.1:
-    print("the work of step 15 should be shared evenly")
-END_PYTHON
-run python3 "$temp/make.py" "$scripts/publish" "$temp/made"
-[[ $status == 0 && -z $out ]] || show "the model should find the figures again"
-run "$scripts/publish/scaling.py" --model "$temp/made/scaling.tsv"
-expect_status 0 "--model"
-expect '^15_overlap +32768 +4 +12 .* -20\.0 %$' "a point that does not fit"
-[[ $(grep -cE ' -?0\.0 %( +\(fitted\))?$' <<<"$out") == 29 ]] || show "--model: the other 29 points should fit"
-[[ $(grep -cE '^(strong|weak) .* %$' <<<"$out") == 8 ]] || show "--model: what 64 nodes would do"
-# Of a run that was cut short: what cannot be told apart is told together.
-awk -F '\t' '/^#/ || $2 == "n" || ($4 == 12 && ($2 == 16384 || ($2 == 32768 && ($1 ~ /^13/ || $3 == 4))))' \
-  "$temp/made/scaling.tsv" >"$temp/made/cut.tsv"
-run "$scripts/publish/scaling.py" --model "$temp/made/cut.tsv"
-expect_status 0 "--model of a few rows"
-expect 'an exchange and a sum together 3[12]\.[0-9] µs' "--model of a few rows"
-expect '^14_multi_gpu +16384 +4 .* -?0\.[0-9] %$' "--model of a few rows"
-expect '^15_overlap +32768 +4 .* -(19|20)\.[0-9] %$' "--model of a few rows"
+# ---- The picture
 
 run "$scripts/publish/scaling.py" --plot "$temp/made"
 expect_status 0 "--plot"
 python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$temp/made/scaling.svg" || fail "--plot: no XML"
-run "$scripts/publish/scaling.py" --model "$temp/nowhere"
-one_line 1 "^scaling.py: $temp/nowhere: cannot be read: No such file" "no table"
-printf 'a\tb\n1\t2\n' >"$temp/odd.tsv"
-run "$scripts/publish/scaling.py" --model "$temp/odd.tsv"
-one_line 1 'odd.tsv: is not a table of scaling.py' "another table"
-grep -v '^# constants' "$temp/made/scaling.tsv" >"$temp/made/old.tsv"
-run "$scripts/publish/scaling.py" --model "$temp/made/old.tsv"
-one_line 1 'old.tsv: does not say with which constants it was measured$' "a table without the constants"
-grep -v $'^14_multi_gpu\t[0-9]*\t[12]\t' "$temp/made/scaling.tsv" >"$temp/made/few.tsv"
-run "$scripts/publish/scaling.py" --model "$temp/made/few.tsv"
-one_line 1 'the model needs times of step 14 on one and two ranks$' "too few times"
+run "$scripts/publish/scaling.py" --plot "$temp/nowhere"
+one_line 1 "^scaling.py: $temp/nowhere/scaling.tsv: cannot be read: No such file" "no table"
+mkdir "$temp/odd"
+printf 'a\tb\n1\t2\n' >"$temp/odd/scaling.tsv"
+run "$scripts/publish/scaling.py" --plot "$temp/odd"
+one_line 1 'scaling.tsv: is not a table of scaling.py' "another table"
 
 # ---- In the guides
 
@@ -297,8 +222,7 @@ expect_status 0 "the guides as written"
 sed -i 's/Weak scaling/Strong scaling/' "$lab/results/h200/scaling.svg"
 run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "a picture edited by hand"
-grep -qE '^\| 32768 \| 12 \| [0-9.]+ \| 15 \| .* %\) \| [0-9,]+ \| 0\.0 % \|$' "$lab/$guide" || fail "$guide: strong scaling"
-grep -qE '^\| 16384² \| 14 \| [0-9.]+ \(100\.0 %\) \| ' "$lab/$guide" || fail "$guide: weak scaling"
-grep -qE '^\| 32768 \| 12 \| 4 \| 15 \| .* \| -20\.0 % \|$' "$lab/$guide" || fail "$guide: the model"
+grep -qE '^\| 32768 \| 16 \| [0-9,.]+ \| 15 \| .* %\) \| [0-9,.]+ \| [0-9.]+ % \|$' "$lab/$guide" || fail "$guide: strong scaling" "$(grep "32768 | 16" "$lab/$guide")"
+grep -qE '^\| 16384² \| 14 \| [0-9,.]+ \(100\.0 %\) \| ' "$lab/$guide" || fail "$guide: weak scaling"
 
-finish "scaling.py, its model, and what the guides say of both"
+finish "scaling.py, and what the guides say of it"

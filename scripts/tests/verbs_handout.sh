@@ -19,7 +19,8 @@ handout() { run make_in "$lab" handout "$@"; }
 files_in() { (cd "$1" && find . -type f -printf '%P\n' | sort); }
 
 # no_solution FOLDER LAST: nothing in FOLDER, a handout up to LAST, is a line of code that a solution from LAST on
-# has and nothing before it. Guides and their hints may show some.
+# has and nothing before it. Guides and their hints may show some, as text and as pages (of which the test `site` holds
+# that they are the same).
 no_solution() {
   local step source found
   : >"$temp/known"
@@ -42,7 +43,7 @@ no_solution() {
     grep -qF -- "$found" "$temp/known" || printf '%s\n' "$found"
   done >"$temp/telling"
   [[ -s $temp/telling ]] || fail "no line tells the solutions from $2 on: the test is at fault"
-  if found=$(grep -rFnf "$temp/telling" --exclude='*.md' "$1"); then
+  if found=$(grep -rFnf "$temp/telling" --exclude='*.md' --exclude-dir=site "$1"); then
     fail "$1: has lines of solutions:" "$(head -n 20 <<<"$found")"
   fi
   if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' \
@@ -110,6 +111,9 @@ test_contents() {
       fail "$file: that is of the whole lab"
     fi
   done
+  if grep -nE 'Several GPUs|make (run|test|report|diff)|NCCL|STEP=(0[5-9]|1)' "$place/$name/README.md"; then
+    fail "README.md: that is of the whole lab, or of later steps"
+  fi
   if grep -n '^That is .* in all' "$place/$name/exercises/README.md"; then fail "exercises/README.md: minutes of steps that are not there"; fi
 
   # The archive: the same files, of nobody.
@@ -228,10 +232,11 @@ test_in_the_handout() {
 
   verb
   expect_status 0 "make alone"
-  for word in check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
+  for word in guide check hint diff reset progress count; do expect "^  make $word  +[^ ]" "make alone"; done
   expect '^  make diff  +STEP=04 FROM=start TO=exercise' "make alone: there is no solution to hold it against"
   expect_no '^  make (run|test|test-all|handout|tables|roofline|report) ' "make alone"
   expect_no 'WHICH=solution' "make alone"
+  expect 'Begin with: exercises/00_serial/README\.md$' "make alone"
   verb run
   said_one_line '^run.sh: a handout has no solutions to time; make progress TIME=1 times your exercises$' "make run"
   verb test
@@ -245,7 +250,7 @@ test_in_the_handout() {
   verb roofline
   said_one_line '^make roofline: a handout has no solutions to count; make ncu STEP=NN counts your exercise$' "make roofline"
   verb doctor
-  expect 'Begin with: exercises/README\.md$' "make doctor"
+  expect 'Begin with: exercises/00_serial/README\.md$' "make doctor"
   expect_no 'make run' "make doctor"
   verb diff STEP=04
   said_one_line '^diff.sh: a handout has no solutions; ' "make diff"
@@ -260,7 +265,7 @@ test_in_the_handout() {
   expect_status 0 "make progress"
   expect '^04_jacobi_kernel  +unchanged +-$' "make progress"
   expect_no '^05_' "make progress"
-  expect '^0 of 4 done\. Next: exercises/01_nvtx/README\.md$' "make progress"
+  expect '^0 of 4 done\. Next: exercises/00_serial/README\.md$' "make progress"
   verb check STEP=05
   said_one_line 'STEP=05: there is no such step; they go from 00 to 04$' "a step that is not in it"
 

@@ -35,7 +35,7 @@ One at a time, please.
 
 Every thread has *one* point: its `i` comes from `blockIdx.x * blockDim.x + threadIdx.x`, a&lt;b, and so on.
 
-- an item
+- an item of <!--= ladder["04"].ms | ms -->57.7 ms<!--=-->
   - with `kernel<<<blocks, threads>>>(f)` in it
 
 </details>
@@ -68,21 +68,21 @@ EOG
 
 cat >"$temp/hint_1" <<'EOH'
 04_jacobi_kernel: hint 1 of 3
-Every thread has *one* point: its `i` comes from `blockIdx.x * blockDim.x + threadIdx.x`, a&lt;b, and so on.
+Every thread has *one* point: its `i` comes from `blockIdx.x * blockDim.x +
+threadIdx.x`, a<b, and so on.
 
-- an item
+- an item of 57.7 ms
   - with `kernel<<<blocks, threads>>>(f)` in it
 EOH
 cat >"$temp/hint_2" <<'EOH'
 04_jacobi_kernel: hint 2 of 3
 the kernel
-```cuda
-// ## Hints
-__global__ void kernel(float* f) {
 
-  if (i < n) f[i] = **p + *q * 2;
-}
-```
+    // ## Hints
+    __global__ void kernel(float* f) {
+
+      if (i < n) f[i] = **p + *q * 2;
+    }
 
 Done.
 EOH
@@ -185,7 +185,7 @@ said_one_line '^hint.sh: exercises/06_coalesced/README.md is not there \(git che
 for line in '' '```'; do
   printf '%s\n' '## Hints' '<details><summary>Hint 1</summary>' "$line" text >"$lab/$guide"
   hint STEP=04
-  expect "^hint.sh: $guide: a hint in it has no end\$" "a hint that does not end"
+  expect "^hint.sh: $guide: a fold or a code block in it has no end\$" "a hint that does not end"
 done
 
 # The guides of this tree. The first step has no task: its section may say just that.

@@ -40,7 +40,7 @@ shown() {
 
 shown unchanged - "as handed out"
 expect '^00_serial  +no task  +-$' "as handed out"
-expect "^0 of $tasks done\. Next: exercises/01_nvtx/README\.md\$" "as handed out"
+expect "^0 of $tasks done\. Next: exercises/00_serial/README\.md\$" "as handed out"
 [[ $(grep -c '^[0-9][0-9]_' <<<"$out") == $((tasks + 1)) ]] || show "as handed out: a row for each step"
 [[ ! -e $lab/results/local ]] || fail "make progress wrote something:" "$(ls -A "$lab/results/local")"
 
@@ -153,7 +153,7 @@ for arguments in TIME=1 "TIME=1 BACKEND=cpu"; do
   # shellcheck disable=SC2086  # two variables
   progress $arguments
   expect 'Error 77$' "$arguments without a GPU"
-  [[ $out == "Times need a GPU, and there is none here. Without TIME=1: what is done so far." ]] ||
+  [[ $out == "Times need a GPU, and there is none here. Leave out TIME=1 to see what is done." ]] ||
     show "$arguments without a GPU: one line"
 done
 # Right is not done where goals were not measured.
@@ -181,7 +181,7 @@ expect "^step +state +last checked +your ms +$gpu\$" "TIME=1"
 expect "^00_serial  +no task  +- +$number +$number\$" "TIME=1"
 expect "^01_nvtx  +done  +$row +$number +$number\$" "TIME=1"
 expect '^02_unified_memory  +unchanged  +- +- +'"$number"'$' "TIME=1"
-expect "^your ms: an iteration at the step's default n; $gpu: the published solution's\.\$" "TIME=1"
+expect "^your ms: per iteration at the step's default n; $gpu: the published solution\$" "TIME=1"
 [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "TIME=1: lines of more than 80 columns"
 published=$(awk -F '\t' '$1 == "01_nvtx" { printf "%.5f", $5 }' "$lab/results/h200/ladder.tsv")
 expect "^01_nvtx .* $published\$" "TIME=1: the published time"

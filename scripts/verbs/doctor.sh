@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Says what this machine has of what the lab uses, what it lacks, and how to get that. `make doctor` calls it.
-# It installs and changes nothing. Exit code: 0 where the lab can be worked with, on a GPU or without; else 1.
+# Lists what this machine has, what it lacks, and how to get the rest. `make doctor` calls it. It installs and
+# changes nothing. Exit code: 0 if you can work with the lab here, with a GPU or without; else 1.
 #
-# Each line begins with ok, missing (it is not here), or problem (it is here, and will not do).
+# Each line begins with ok, missing (it is not here), or problem (it is here, but does not work for the lab).
 set -euo pipefail
 if [[ ${1:-} == --help ]]; then
   sed -n '2,5s/^# \{0,1\}//p' "$0"
@@ -25,9 +25,10 @@ quietly() {
 
 have() { command -v "$1" >/dev/null; }
 
+begin=exercises/$(awk '/^[0-9]/ { print $1; exit }' "$steps_file")/README.md
 # A handout has no solutions to run.
-begin="make run" probe="make ncu STEP=06 WHICH=solution"
-if [[ ! -d $lab_root/solutions ]]; then begin=exercises/README.md probe="make ncu, with the last step that you have"; fi
+probe="make ncu STEP=06 WHICH=solution"
+if [[ ! -d $lab_root/solutions ]]; then probe="make ncu, with the last step that you have"; fi
 
 cannot_build=()
 make_scratch
@@ -45,7 +46,7 @@ else
   if timeout 120 "${compiler[@]}" -std=c++17 "$temp/a.cpp" -o "$temp/a" >/dev/null 2>&1; then
     line ok "C++ compiler" "${version:-${compiler[*]}}"
     if ! timeout 120 "${compiler[@]}" -std=c++20 -fsyntax-only "$temp/a.cpp" >/dev/null 2>&1; then
-      line problem "" "it knows no C++20, which CUDA on the CPU is built with" "$install $new_enough"
+      line problem "" "it does not know C++20, which CUDA on the CPU needs" "$install $new_enough"
     fi
   else
     line problem "C++ compiler" "${version:-${compiler[*]}}: does not compile C++17" "$install $new_enough"
@@ -64,7 +65,7 @@ else
   line ok CMake "$version"
 fi
 if have make; then line ok make "$(quietly 10 make --version | head -n 1)"; else
-  line missing make "the verbs are run by make" "$install make"
+  line missing make "every command of the lab is run by make" "$install make"
   cannot_build+=(make)
 fi
 
@@ -91,25 +92,25 @@ if nvcc=$(find_nvcc); then
     toolkit=""
   fi
 else
-  line missing "CUDA Toolkit" "no nvcc that runs: the CPU runs the kernels" \
+  line missing "CUDA Toolkit" "no nvcc found, so the CPU runs the kernels" \
     "module load cuda, or https://developer.nvidia.com/cuda-downloads (12 or 13)"
 fi
 
 driver_cuda="" gpus="" gpu_usable=0
 if ! have nvidia-smi; then
-  line missing driver "no nvidia-smi: no NVIDIA driver here" \
-    "srun --gpus=1 make doctor, on a cluster (a node with a GPU); in a container: --gpus all"
+  line missing driver "no nvidia-smi, so no NVIDIA driver here" \
+    "on a cluster, srun --gpus=1 make doctor (a node with a GPU); in a container, --gpus all"
 else
   smi=$(quietly 30 nvidia-smi)
   driver_cuda=$(sed -n 's/.*CUDA Version *:* *\([0-9][0-9.]*\).*/\1/p' <<<"$smi" | head -n 1)
   driver=$(sed -n 's/.*Driver Version *:* *\([0-9][0-9.]*\).*/\1/p' <<<"$smi" | head -n 1)
   if ! gpu_here; then
     line problem driver "nvidia-smi sees no GPU (${driver:-the driver does not answer})" \
-      "srun --gpus=1 make doctor (a node with a GPU); else see dmesg, and whether the kernel module is loaded"
+      "srun --gpus=1 make doctor (a node with a GPU); or see dmesg: is the kernel module loaded?"
   elif [[ -z $driver_cuda ]]; then
-    line problem driver "nvidia-smi does not say its version" "look at what nvidia-smi says"
+    line problem driver "nvidia-smi does not say its version" "see what nvidia-smi prints"
   elif [[ -n $toolkit && ${toolkit%%.*} -gt ${driver_cuda%%.*} ]]; then
-    line problem driver "$driver is for CUDA $driver_cuda: what toolkit $toolkit builds does not run" \
+    line problem driver "$driver is for CUDA $driver_cuda: what toolkit $toolkit builds cannot run" \
       "a toolkit ${driver_cuda%%.*} (module avail cuda), or a newer driver"
   else
     line ok driver "$driver, for CUDA up to $driver_cuda"
@@ -131,21 +132,21 @@ while IFS=, read -r name capability total free mig; do
   if [[ ${toolkit%%.*} == 13 ]]; then least=7.5; fi
   if [[ -n $capability ]] && ! version_at_least "$capability" $least; then
     line problem "GPU $k" "$name, compute capability $capability: ${toolkit:+toolkit $toolkit }needs $least or more" \
-      "another GPU${toolkit:+, or a toolkit 12 down to 6.0}"
+      "a newer GPU${toolkit:+, or toolkit 12, which supports 6.0 and later}"
     gpu_usable=0
   else
     line ok "GPU $k" "$name, compute capability ${capability:-unknown}"
   fi
   if [[ -z $free ]]; then
-    line problem "  memory" "how much is free is not known" "look at what nvidia-smi says"
+    line problem "  memory" "unknown how much is free" "see what nvidia-smi prints"
   elif ((free < needed)); then
     line problem "  memory" "$free of $total MiB free; the largest step takes $needed MiB" \
-      "see who uses it (nvidia-smi), or give a smaller --n"
+      "nvidia-smi shows who uses it; or choose a smaller --n"
   else
     line ok "  memory" "$free of $total MiB free"
   fi
   if [[ $mig == Enabled ]]; then
-    line problem "  MIG" "cut into slices: right results, a slice's bandwidth, and counters may be refused" \
+    line problem "  MIG" "cut into slices: correct results, but a slice's bandwidth, and perhaps no counters" \
       "ask for a whole GPU to measure on"
   fi
   k=$((k + 1))
@@ -153,10 +154,10 @@ done <<<"$gpus"
 
 # Profilers, and whether they may count.
 if nsys=$(find_profiler nsys); then line ok nsys "$(profiler_version "$nsys") ($nsys)"; else
-  line missing nsys "Nsight Systems; make trace does most of the same" "module avail nsight, or package nsight-systems"
+  line missing nsys "Nsight Systems; make trace shows most of the same" "module avail nsight, or package nsight-systems"
 fi
 if ncu=$(find_profiler ncu); then line ok ncu "$(profiler_version "$ncu") ($ncu)"; else
-  line missing ncu "Nsight Compute; make count needs none" "module avail nsight, or package nsight-compute"
+  line missing ncu "Nsight Compute; make count works without it" "module avail nsight, or package nsight-compute"
 fi
 
 # may_count: whether the driver and this process's capabilities let it read counters: yes, no or unknown.
@@ -204,25 +205,25 @@ if [[ -n $gpus ]]; then
     yes) line ok "may count" "the driver lets you read hardware counters" ;;
     no)
       line problem "may count" "hardware counters are for administrators (RmProfilingAdminOnly)" \
-        "an administrator: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and a reboot; in a \
-container: --cap-add=SYS_ADMIN; on a cluster: ask for its way. make trace and make count need no counters"
+        "an administrator sets: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and reboots; in a \
+container, --cap-add=SYS_ADMIN; on a cluster, ask the operators. make trace and make count need no counters"
       ;;
     held)
-      line problem "may count" "another program holds the counters, most likely DCGM" \
-        "dcgmi profile --pause, and --resume afterwards; see scripts/slurm/site.sh"
+      line problem "may count" "another program holds the counters, probably DCGM" \
+        "dcgmi profile --pause, and --resume afterwards (scripts/slurm/site.sh)"
       ;;
     *)
-      line problem "may count" "not known: there is no /proc/driver/nvidia/params here" \
+      line problem "may count" "unknown: there is no /proc/driver/nvidia/params here" \
         "try: $probe"
       ;;
   esac
 fi
 if quietly 10 ps -eo comm | grep -qE '^(nv-hostengine|dcgm-exporter)'; then
-  line ok DCGM "watches this node; it may hold the counters: dcgmi profile --pause, --resume"
+  line ok DCGM "watches this node and may hold the counters: dcgmi profile --pause, --resume"
 elif have dcgmi; then
-  line ok DCGM "installed, and not at work"
+  line ok DCGM "installed, but not running"
 else
-  line ok DCGM "not here, and so it holds no counters"
+  line ok DCGM "not here, so it holds no counters"
 fi
 
 # For more than one GPU.
@@ -230,13 +231,13 @@ if have mpirun || have mpiexec; then
   mpi=$(command -v mpirun || command -v mpiexec)
   line ok MPI "$(quietly 20 "$mpi" --version | head -n 1) ($mpi)"
 else
-  line missing MPI "for several GPUs only (steps from 14 on)" "module load openmpi, or package libopenmpi-dev"
+  line missing MPI "only needed for several GPUs (steps from 14 on)" "module load openmpi, or package libopenmpi-dev"
 fi
 nccl=$(newest "${NCCL_HOME:-/nowhere}"/{lib,lib64}/libnccl.so* "${EBROOTNCCL:-/nowhere}"/lib/libnccl.so* \
   "$system_root"/usr/lib/{x86_64,aarch64}-linux-gnu/libnccl.so* "$system_root"/usr/lib64/libnccl.so* \
   "$system_root"/usr/local/cuda/lib64/libnccl.so* "${NVHPC_ROOT:-/nowhere}"/comm_libs/nccl/lib/libnccl.so* | head -n 1)
 if [[ -n $nccl ]]; then line ok NCCL "$nccl"; else
-  line missing NCCL "for several GPUs only (steps from 14 on)" "module load nccl, or package libnccl-dev"
+  line missing NCCL "only needed for several GPUs (steps from 14 on)" "module load nccl, or package libnccl-dev"
 fi
 
 # What prints and draws.
@@ -249,18 +250,18 @@ else
   line ok Python "$version"
 fi
 if have git; then line ok git "$(quietly 10 git --version)"; else
-  line missing git "for make reset and make diff of what you edited" "package git"
+  line missing git "make reset and make diff use it" "package git"
 fi
 
 folder=$build_dir
 until [[ -d $folder ]]; do folder=$(dirname "$folder"); done
 free=$(df -Pm "$folder" 2>/dev/null | awk 'NR == 2 { print $4 }')
 if [[ ! -w $folder ]]; then
-  line problem disk "$folder cannot be written" "another folder for what is built: export LAB_BUILD_DIR=/scratch/..."
+  line problem disk "$folder cannot be written" "choose another build folder: export LAB_BUILD_DIR=/scratch/..."
   cannot_build+=("a folder to build in")
 elif [[ $free =~ ^[0-9]+$ ]] && ((free < 1000)); then
   line problem disk "$free MB free in $folder; a build takes up to 1 GB" \
-    "another folder for what is built: export LAB_BUILD_DIR=/scratch/..."
+    "choose another build folder: export LAB_BUILD_DIR=/scratch/..."
 else
   line ok disk "${free:-unknown} MB free in $folder"
 fi
@@ -274,14 +275,14 @@ if have sinfo; then
   }' |
     sort -u | head -n 8 | awk '{ printf "%s%s", (NR > 1 ? ", " : ""), $0 }')
   if [[ -n $partitions ]]; then
-    line ok Slurm "partitions with GPUs: $partitions. Put yours into scripts/slurm/site.sh"
+    line ok Slurm "partitions with GPUs: $partitions. Name yours in scripts/slurm/site.sh"
   else
     line problem Slurm "sinfo names no partition with a GPU" "ask your site; then scripts/slurm/site.sh"
   fi
 elif [[ -n ${SLURM_JOB_ID:-} ]]; then
   line ok Slurm "inside job $SLURM_JOB_ID"
 else
-  line ok Slurm "not here; clusters alone have it"
+  line ok Slurm "not here; only clusters have it"
 fi
 
 say ""
@@ -290,11 +291,12 @@ if ((${#cannot_build[@]} > 0)); then
   say_wrapped "The lab cannot be built here yet. First: ${list%, }."
   exit 1
 elif [[ -n $toolkit ]] && ((gpu_usable)); then
-  say "Ready, on the GPU. Begin with: $begin"
+  say "Ready, with a GPU. Begin with: $begin"
 elif [[ -n $toolkit ]]; then
-  say "Ready, without a GPU: the CPU runs the kernels (results, races; no times). The"
-  say "toolkit builds for nodes that have one. Begin with: $begin"
+  say "Ready, without a GPU: the CPU runs the kernels (results and races, no times)."
+  say "The toolkit builds for nodes that have a GPU."
+  say "Begin with: $begin"
 else
-  say "Ready, without a GPU: the CPU runs the kernels (results, races; no times)."
+  say "Ready, without a GPU: the CPU runs the kernels (results and races, no times)."
   say "Begin with: $begin"
 fi

@@ -7,44 +7,15 @@
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/guides.sh
+source "$lab_root/scripts/lib/guides.sh"
 
 read_step "${STEP-}"
 wanted=${HINT:-next}
 [[ $wanted =~ ^(next|all|[0-9]{1,3})$ ]] || die $exit_bad_usage "HINT=$wanted: must be a number, or all"
-guide=exercises/$step/README.md
-[[ -f $lab_root/$guide ]] ||
-  die $exit_bad_usage "$guide is not there (git checkout ${guide%/*} brings it back)"
-
-# hints WANT: that hint as it stands in the guide's section "## Hints", there in <details>; of 0, how many there are.
-hints() {
-  awk -v want="$1" '
-    { sub(/\r$/, "") }
-    /^ *(```|~~~)/ { code = !code }
-    !code && /^##? / { section = ($0 ~ /^## Hints *$/) }
-    !section || (!code && /^<details>$/) { next }
-    !code && /<summary>/ {
-      ++hints
-      open = 1
-      shown = blank = 0
-      gsub(/^.*<summary>|<\/summary>.*$/, "")
-      if (hints == want && sub(/^Hint [0-9]+: */, "")) print
-      next
-    }
-    !code && /<\/details>/ { open = 0 }
-    !open || hints != want { next }
-    /^$/ { blank = shown; next }
-    {
-      if (blank) print ""
-      blank = 0
-      shown = 1
-      print
-    }
-    END {
-      if (!want) print hints + 0
-      exit open || code
-    }' "$lab_root/$guide" || die 1 "$guide: a hint in it has no end"
-}
-count=$(hints 0) || exit 1
+find_guide
+read -r _ count _ < <(guide_folds list=1) || exit 1
+read_terminal
 if ((count == 0)); then
   [[ $wanted == next || $wanted == all ]] || die $exit_bad_usage "HINT=$wanted: $guide has no hints"
   say "$step: its guide has no hints"
@@ -55,7 +26,7 @@ if [[ $wanted == all ]]; then
   for ((k = 1; k <= count; ++k)); do
     ((k == 1)) || say ""
     say "$step: hint $k of $count"
-    hints "$k"
+    guide_text hint="$k"
   done
   exit
 fi
@@ -77,7 +48,7 @@ else
 fi
 
 say "$step: hint $k of $count"
-hints "$k"
+guide_text hint="$k"
 remember hints.tsv "$step" "$k"
 if ((k < count)); then
   say ""

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Shows which exercises are done. `make progress` calls it.
 #
-#   TIME=1    first times those that are right, at their step's default n, on a GPU
+#   TIME=1    first times the correct ones, at their step's default n, on a GPU
 #
-# What it knows: `make check` leaves its verdicts in results/local/progress.tsv (step, verdict, SHA-256 of the
-# file that was checked, date, where it ran), and the last one that was right in progress_right.tsv beside it;
-# TIME=1 leaves the times in progress_times.tsv (step, n, ms per iteration, SHA-256, date, device). None of them
-# says anything about a file that was edited since.
+# `make check` leaves its verdicts in results/local/progress.tsv (step, verdict, SHA-256 of the file that was checked,
+# date, where it ran), and the last one that was right in progress_right.tsv. TIME=1 leaves the times in
+# progress_times.tsv (step, n, ms per iteration, SHA-256, date, device). A row says nothing about a file that was
+# edited since.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -90,7 +90,7 @@ time_step() {
 failed=0
 if ((${TIME:-0})); then
   if [[ ${BACKEND:-} == cpu ]] || { [[ -z ${BACKEND:-} ]] && ! gpu_here; }; then
-    say "Times need a GPU, and there is none here. Without TIME=1: what is done so far."
+    say "Times need a GPU, and there is none here. Leave out TIME=1 to see what is done."
     exit $exit_no_gpu
   fi
   mapfile -t steps < <(read_steps)
@@ -123,9 +123,11 @@ for file in "$lab_root"/results/*/ladder.tsv; do
   fi
 done
 
-finished=0 right=0 tasks=0 next="" any_time=0
+finished=0 right=0 tasks=0 first="" next="" any_check=0 any_time=0
 while read -r name; do
   look_at "$name"
+  first=${first:-$step}
+  if [[ $checked != - ]]; then any_check=1; fi
   n=$(step_line "$step" | cut -f 4)
   ms="" theirs=""
   IFS=$'\t' read -r timed_n timed_ms timed_sum _ < <(recall progress_times.tsv "$step") || true
@@ -179,7 +181,7 @@ awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
     for (k = 1; k <= NR; ++k) put(step[k], state[k], checked[k], mine[k], theirs[k])
     if (any_time) {
       print ""
-      print "your ms: an iteration at the step'\''s default n; " gpu_short ": the published solution'\''s."
+      print "your ms: per iteration at the step'\''s default n; " gpu_short ": the published solution"
     }
   }' "$temp/table"
 say ""
@@ -188,6 +190,7 @@ if ((right)); then
   if gpu_here; then why="some of their goals were not measured"; else why="some of their goals need a GPU"; fi
   summary="$finished of $tasks done, $right right ($why)."
 fi
+if ((!any_check)); then next=$first; fi # the first step has no task, but a guide
 if [[ -n $next ]]; then summary+=" Next: exercises/$next/README.md"; fi
 say_wrapped "$summary"
 exit "$failed"

@@ -5,7 +5,7 @@
 #   setup.sh            install what `make run` and `make test` need, with sudo where not root
 #   setup.sh --needed   what every build needs: nothing is said or done if it is all there
 #   setup.sh --ranks    the same and, if it can be had, MPI: for `make run`
-#   setup.sh --tests    the same and, if they can be had, MPI and GoogleTest: for `make test`
+#   setup.sh --tests    the same and, if they can be had, MPI, GoogleTest and cmark-gfm: for `make test`
 set -euo pipefail
 
 mode=${1:-}
@@ -52,6 +52,8 @@ look() {
       packages+=(libgtest-dev)
     fi
   fi
+  # What `make site` reads Markdown with. If it cannot be had, its test is skipped.
+  if [[ $mode == --tests ]]; then need cmark-gfm cmark-gfm; fi
   # For the steps on several GPUs. If it cannot be had, they are skipped.
   if [[ $mode != --needed ]]; then
     if ! command -v mpicxx >/dev/null && ! command -v mpic++ >/dev/null; then
@@ -76,8 +78,9 @@ if ((${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
   fi
 fi
 
-# These are no reason to stop: all but the unit tests works without GoogleTest, all but some steps without MPI.
-if [[ $mode == --[tr]* && ${missing[*]-} =~ ^(GoogleTest)?\ ?(MPI)?$ ]]; then missing=(); fi
+# These are no reason to stop: all but the unit tests works without GoogleTest, all but `make site` without cmark-gfm, and
+# all but some steps without MPI.
+if [[ $mode == --[tr]* && ${missing[*]-} =~ ^(GoogleTest)?\ ?(cmark-gfm)?\ ?(MPI)?$ ]]; then missing=(); fi
 if ((${#missing[@]} > 0)); then
   list=$(printf '%s, ' "${missing[@]}")
   printf '%s\n' "setup.sh: missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your" \

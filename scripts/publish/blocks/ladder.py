@@ -29,7 +29,7 @@ def other_runs(facts):
     lines = [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
              f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
     if lines:
-        lines.append("Such a row's × serial, too, is against the times of the serial code that stand below.")
+        lines.append("In every row *× serial* refers to the serial times listed below.")
     return lines + ([f"Note: {facts['note']}."] if facts.get("note") else [])
 
 
@@ -48,9 +48,9 @@ def job_lines(rows):
     for words, of_job in jobs.items():
         line = f"Row{'s' if len(of_job) > 1 else ''} {', '.join(number(row['step']) for row in of_job)}: {words}"
         if job_of(of_job[0])[1] > 1:
-            line += "; % of copy is of all of them together"
+            line += "; the % of copy refers to all of them together"
             alone = [number(row["step"]) for row in of_job if row["x_before"] != "-" and not is_job(step_before(row["step"]))]
-            line += f"; the step before {' and '.join(alone)} ran on one" if alone else ""
+            line += f"; the step before {' and '.join(alone)} ran on one GPU" if alone else ""
         lines.append(line + ".")
     return lines
 
@@ -83,16 +83,20 @@ def ladder_block(facts, serial, rows):
         *later,
         f"Serial code on one core ({facts['cpu']}), ms per iteration: {times}.",
         "",
-        "Times are medians; the spread is the interquartile range, as a share of the median. GB/s counts 8 bytes a",
-        "point: one float read and one written, the least that a sweep can move. Up to step 09 an iteration also copies",
-        "the field, which moves as much again: 50 % of the copy bandwidth is the most that these steps can reach. The",
-        "step before was timed again where its own n is another. The best serial code goes through memory row by row",
-        "and copies nothing; the strided one is step 00.",
+        "Times are medians; the spread is the interquartile range as a share of the median. GB/s counts 8 bytes per",
+        "point: one float read and one written, the minimum a sweep must move. Up to step 09 an iteration also copies",
+        "the field, which moves as much again, so these steps can reach at most 50 % of the copy bandwidth. If the",
+        "previous step has a different default n, it was timed again at this one. The best serial code walks through",
+        "memory row by row and copies nothing; the strided code is step 00. Every n in the table is a power of two;",
+        "also try the strided code at n = 2047.",
     ]
     if any(row["step"] >= "10" for row in rows):
         lines += [
             "",
-            "From step 10 on the fields change roles, and nothing is copied: 100 % is the most for steps that read and write",
-            "each point once a sweep. Both fields of step 11 fit in the L2 cache of a large GPU; its row tells of launches.",
+            "<!-- whole-lab:begin -->",
+            "From step 10 on the fields change roles and nothing is copied, so steps that read and write each point once",
+            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU; its row measures launch",
+            "overhead.",
+            "<!-- whole-lab:end -->",
         ]
     return lines

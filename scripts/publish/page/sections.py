@@ -2,7 +2,7 @@
 
 import os
 
-from labtools import bandwidth_plot, charts, scaling_model
+from labtools import bandwidth_plot, charts, scaling_table
 from labtools.ncu import STALLS
 from labtools.numbers import number, significant
 from labtools.table import job_of
@@ -165,7 +165,7 @@ def scaling_section(table):
     if table is None:
         return missing("steps 14 and 15 on several GPUs.", "scripts/publish/scaling.py --write results/local")
     rows = [row for row in table.rows if number(row["ms"]) and row["verdict"] == "right"]
-    parts = [figure(chart) for chart in scaling_model.drawn_of(table.fact("gpu"), table.fact("links", ""), rows)]
+    parts = [figure(chart) for chart in scaling_table.drawn_of(table.fact("gpu"), table.fact("links", ""), rows)]
     parts.append("<p>All GPUs together sweep as many times faster as there are of them, times the efficiency. What is "
                  "missing are the halos: they are swept twice, and have to be exchanged.</p>")
     columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong>"), ("n", lambda r: text(r["n"])),

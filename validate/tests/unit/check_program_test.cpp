@@ -149,6 +149,7 @@ TEST_F(CheckProgramTest, a_step_that_checks_now_and_then_is_tried_with_several_d
                 "probe, n = 100, 10 iterations", "probe, n = 34, 3 iterations",
                 "probe, n = 100, 37 iterations", "probe, n = 100, 37 iterations, --check-every 1",
                 "probe, n = 100, 37 iterations, --check-every 7",
+                "probe, n = 100, 37 iterations, --check-every 17",
                 "probe, n = 34, 3 iterations, --check-every 1",
                 "probe, n = 34, 3 iterations, --check-every 7"}));
 }
@@ -736,6 +737,20 @@ TEST_F(TemporaryFolderTest, that_cannot_be_made_is_an_error_that_says_what_to_do
     FAIL() << "no error";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("set TMPDIR"), std::string::npos) << error.what();
+  }
+}
+
+TEST(UsualCasesTest, have_whole_passes_of_16_sweeps) {
+  std::vector<Case> cases = validate::usual_cases();
+  validate::lengthen_passes(11, &cases);
+  EXPECT_EQ(cases[0].iterations, 10) << "step 11 has no passes";
+  cases.push_back({ProblemKind::kProbe, 3072, 1});
+  cases.push_back({ProblemKind::kProbe, 100, 37});
+  validate::lengthen_passes(13, &cases);
+  EXPECT_EQ(cases[1].iterations, 37) << "the cases at the n that shows most come first";
+  for (const Case& run : cases) {
+    if (run.problem != ProblemKind::kProbe) continue;
+    EXPECT_EQ(run.iterations >= 17, run.n < 3072) << "n = " << run.n;
   }
 }
 

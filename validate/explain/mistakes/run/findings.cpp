@@ -56,7 +56,7 @@ Answer outside(const Found& found) {
     answer.rule = "index_outside_of_partial_sums";
     return answer.with("allocated", finding.allocated_at);
   }
-  if (found.words.has(kSlabs) && sweeps) {
+  if (found.words.has(kSlabs) && (sweeps || !launched)) {  // or what the sweep calls
     answer.rule = "row_outside_of_the_slab";
     return answer;
   }

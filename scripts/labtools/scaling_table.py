@@ -1,0 +1,91 @@
+"""What scripts/publish/scaling.py measured: its file, and the picture. tables.py writes both into the guides."""
+
+import math
+
+from labtools import charts
+from labtools.files import write_aside
+from labtools.process import fail
+from labtools.table import read_table
+
+STRONG = (16384, 32768, 65536)
+WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / ranks is the same in each column
+
+
+def read(path):
+    """(facts, rows) of scaling.tsv."""
+    try:
+        facts, rows = read_table(path)
+        for row in rows:
+            int(row["n"]), int(row["ranks"]), int(row["check_every"]), row["ms"] == "-" or float(row["ms"])
+            row["step"], row["verdict"], row["efficiency"], row["own_efficiency"], row["weak_efficiency"]
+        facts["gpu"], facts["links"]
+    except OSError as error:
+        fail(f"{path}: cannot be read: {error.strerror}")
+    except (ValueError, KeyError, TypeError) as error:
+        fail(f"{path}: is not a table of scaling.py ({type(error).__name__}: {error})")
+    if not rows:
+        fail(f"{path}: is not a table of scaling.py: it has no rows")
+    return facts, rows
+
+
+def often(rows):
+    """The sweeps from one residual to the next that all sizes were timed with: as many as a pass has."""
+    return min(int(row["check_every"]) for row in rows)
+
+
+def points_of(rows, step, column, sizes):
+    """[(ranks, percent)] of a step's rows with as many sweeps a check as the others; sizes: {ranks: n}."""
+    return sorted((float(row["ranks"]), float(row[column])) for row in rows
+                  if row["step"][:2] == step and row[column] != "-" and int(row["check_every"]) == often(rows)
+                  and sizes.get(int(row["ranks"])) == int(row["n"]))
+
+
+def drawn_of(gpu, links, rows, width=880):
+    """The charts of what was measured on these GPUs: strong scaling of each n, and weak scaling, in percent."""
+    ranks = sorted({int(row["ranks"]) for row in rows})
+    strong, weak = [], []
+    for step, shape in (("14", "square"), ("15", "circle")):
+        for n, colour in zip(STRONG, ("orange", "blue", "green")):
+            points = points_of(rows, step, "efficiency", dict.fromkeys(ranks, n))
+            strong.append((f"step {step}, n = {n}", colour, shape, points))
+        for k, colour in enumerate(("orange", "blue")):
+            sizes = {r: of_ranks[k] for r, of_ranks in WEAK.items()}
+            points = points_of(rows, step, "weak_efficiency", sizes)
+            weak.append((f"step {step}, {sizes[1]}² a GPU", colour, shape, points))
+    drawn = []
+    for name, series, title, subtitle, tall in (
+            ("scaling-strong", strong, "Strong scaling: efficiency in percent",
+             f"step 13 on one GPU is 100; {gpu}, {links}", 300),
+            ("scaling-weak", weak, "Weak scaling: efficiency in percent",
+             "the step itself on one GPU is 100; as many points a GPU", 240)):
+        series = [one for one in series if any(r > 1 for r, _ in one[3])]
+        if series:
+            values = [percent for *_, points in series for _, percent in points]
+            step = 5 if min(values) >= 75 else 10
+            percents = range(step * int(min(*values, 95) // step), step * math.ceil(max(*values, 100) / step) + 1, step)
+            drawn.append(charts.lines(name, series, title, subtitle, "GPUs", width, tall, lambda value: f"{value:.0f}",
+                                      [float(r) for r in ranks], True, y_values=percents))
+    if not drawn:
+        raise ValueError("has nothing to draw: no efficiencies of several numbers of ranks")
+    return drawn
+
+
+def picture(path):
+    """The text of scaling.svg."""
+    facts, rows = read(path)
+    drawn = drawn_of(facts["gpu"], facts["links"], rows)
+    return charts.stacked(drawn, "scaling", f"How steps 14 and 15 scale on {facts['gpu']}s")
+
+
+def plot(folder, needed=True):
+    """Draws it; where there is nothing to draw that is an error if it is needed."""
+    try:
+        write_aside(folder / "scaling.svg", picture(folder / "scaling.tsv"))
+    except ValueError as error:
+        if needed:
+            fail(f"{folder / 'scaling.tsv'}: {error}")
+        print(f"not drawn: {folder / 'scaling.tsv'} {error}")
+        return
+    except OSError as error:
+        fail(f"{folder / 'scaling.svg'}: cannot be written: {error.strerror}")
+    print(f"drawn: {folder / 'scaling.svg'}")

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Writes the guides and the pages that they link to as HTML: build/site/index.html. It opens from a file, and loads
+nothing from elsewhere.
+
+  website.py [--lab DIR] [--out DIR]
+
+The report is among the pages: build/report.html, if `make report` has written it, or else one without runs. A handout
+(--lab) has none. Links to files that are no pages become plain words. The pages are those of one text, so the same
+texts give the same bytes.
+Exit: 0 written, 1 it cannot be written, 2 bad usage, 77 cmark-gfm, which reads Markdown, is missing.
+"""
+
+import argparse
+import html
+import os
+import pathlib
+import posixpath
+import re
+import shutil
+import string
+import subprocess
+import sys
+
+import labtools_here  # noqa: F401
+from labtools import charts
+from labtools.files import ROOT, steps
+from labtools.process import fail, run
+
+TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
+START, COURSE = "README.md", "exercises/README.md"
+FENCE = re.compile(r" *(```|~~~)")
+
+
+def without_comments(markdown):
+    """The text without HTML comments, which stay in code. A comment with lines of its own leaves none behind."""
+    kept, in_code, in_comment = [], False, False
+    for line in markdown.splitlines():
+        if not in_comment and FENCE.match(line):
+            in_code = not in_code
+        if in_code:
+            kept.append(line)
+            continue
+        text = line
+        if in_comment:
+            _, end, text = text.partition("-->")
+            in_comment = not end
+        out = ""
+        while not in_comment and "<!--" in text:
+            before, _, text = text.partition("<!--")
+            out += before
+            if out.count("`") % 2:
+                out += "<!--"
+                continue
+            _, end, text = text.partition("-->")
+            in_comment = not end
+        out += text
+        if out.strip() or not line.strip():
+            kept.append(out)
+    return "\n".join(kept) + "\n"
+
+
+def words(markup):
+    """HTML without its tags."""
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
+
+
+def slug(title, taken):
+    """The name that GitHub gives to a heading."""
+    name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    count = taken.get(name, 0)
+    taken[name] = count + 1
+    return f"{name}-{count}" if count else name
+
+
+class Page:
+    """One text, and the HTML of its body."""
+
+    def __init__(self, lab, path):
+        self.path = path
+        self.folder = posixpath.dirname(path)
+        markdown = without_comments((lab / path).read_text(encoding="utf-8"))
+        result = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table"], input=markdown, capture_output=True,
+                                text=True, encoding="utf-8", check=False)
+        if result.returncode != 0:
+            fail(f"{path}: cmark-gfm: exit code {result.returncode}: {result.stderr.strip()}")
+        self.sections, taken = [], {}
+        self.title = path
+
+        def heading(match):
+            level, inner = match.groups()
+            name = slug(words(inner), taken)
+            if level == "1":
+                self.title = words(inner)
+            if level == "2":
+                self.sections.append((name, words(inner)))
+            return f'<h{level} id="{html.escape(name)}">{inner}</h{level}>'
+
+        self.body = re.sub(r"<h([1-6])>(.*?)</h\1>", heading, result.stdout, flags=re.DOTALL)
+        self.body = re.sub(r"<table>.*?</table>", r'<div class="wide">\g<0></div>', self.body, flags=re.DOTALL)
+        # GitHub leaves Markdown in a summary as it is; here code is code.
+        self.body = re.sub(r"<summary>.*?</summary>", lambda match: re.sub(r"`([^`]+)`", r"<code>\1</code>", match[0]),
+                           self.body, flags=re.DOTALL)
+
+    def target(self, address):
+        """The path, from the lab's top, and the anchor of a link; None if it leads out of the lab."""
+        if re.match(r"[a-z]+:|#", address):
+            return None
+        path, _, anchor = html.unescape(address).partition("#")
+        return posixpath.normpath(posixpath.join(self.folder, path)), anchor
+
+    def linked(self):
+        """The texts that it links to."""
+        found = filter(None, map(self.target, re.findall(r'<a href="([^"]*)"', self.body)))
+        return [path for path, _ in found if path.endswith(".md")]
+
+    def file(self):
+        """Where it goes in the site: beside what its text lies beside."""
+        if self.path.endswith("README.md"):
+            return posixpath.join(self.folder, "index.html")
+        return self.path[:-3] + ".html"
+
+    def way_to(self, file):
+        """The link from here to another file of the site."""
+        return html.escape(posixpath.relpath(file, self.folder or "."))
+
+
+def collect(lab, guides):
+    """The pages: the start, the course, the guides, and whatever these link to."""
+    pages, waiting = {}, [START, COURSE, *guides]
+    while waiting:
+        path = waiting.pop(0)
+        if path not in pages and (lab / path).is_file():
+            pages[path] = Page(lab, path)
+            waiting += pages[path].linked()
+    for needed in (START, COURSE, *guides):
+        if needed not in pages:
+            fail(f"{needed} is not there")
+    return pages
+
+
+def with_links(page, pages, pictures):
+    """The page's body, its links to texts as links to pages. Notes the pictures that it shows."""
+
+    def link(match):
+        address, inner = match.groups()
+        target = page.target(address)
+        if target is None:
+            return match[0]
+        path, anchor = target
+        if path not in pages:
+            return inner
+        return f'<a href="{page.way_to(pages[path].file())}{"#" + html.escape(anchor) if anchor else ""}">{inner}</a>'
+
+    def picture(match):
+        target = page.target(match[1])
+        if target is None:
+            fail(f"{page.path}: shows {match[1]}, which is not in the lab")
+        pictures.add(target[0])
+        # On a phone one wants to see it alone.
+        return f'<a class="picture" href="{page.way_to(target[0])}">{match[0]}</a>'
+
+    body = re.sub(r'<a href="([^"]*)">(.*?)</a>', link, page.body, flags=re.DOTALL)
+    return re.sub(r'<img src="([^"]*)"[^>]*>', picture, body)
+
+
+def navigation(page, pages, guides, report):
+    """The links at the top: start, course, report, steps."""
+
+    def entry(file, text, title=""):
+        here = ' aria-current="page"' if file == page.file() else ""
+        title = f' title="{html.escape(title)}"' if title else ""
+        return f'<a href="{page.way_to(file)}"{here}{title}>{text}</a>'
+
+    links = [entry("index.html", "Start"), entry(pages[COURSE].file(), "Course")]
+    if report:
+        links.append(entry("report.html", "Report"))
+    numbers = [entry(pages[path].file(), posixpath.basename(pages[path].folder)[:2], pages[path].title)
+               for path in guides]
+    return f'<p>{" ".join(links)}</p> <p class="steps"><span>Steps</span> {" ".join(numbers)}</p>'
+
+
+def contents(page):
+    """Links to the sections of a page that has several."""
+    if len(page.sections) < 3:
+        return ""
+    return '<nav class="contents">' + " ".join(f'<a href="#{html.escape(name)}">{html.escape(title)}</a>'
+                                               for name, title in page.sections) + "</nav>\n"
+
+
+def neighbours(page, pages, row):
+    """Links to the page before and the page after, if it is one of a row."""
+    if page.path not in row:
+        return ""
+    at, links = row.index(page.path), []
+    for k, name in ((at - 1, "previous"), (at + 1, "next")):
+        if 0 <= k < len(row):
+            other = pages[row[k]]
+            links.append(f'<a class="{name}" href="{page.way_to(other.file())}"><small>{name.capitalize()}</small> '
+                         f'{html.escape(other.title)}</a>')
+    return f'<nav class="neighbours">{" ".join(links)}</nav>'
+
+
+def write_report(out, build):
+    """The report, as it was made, or one without runs; says which."""
+    made = build / "report.html"
+    if made.is_file():
+        shutil.copyfile(made, out / "report.html")
+        return f"with {made}"
+    run([sys.executable, pathlib.Path(__file__).with_name("report.py"), "--no-run", "--out", out / "report.html"])
+    return "with a report without runs; `make report` before `make site` runs the solutions"
+
+
+def write_site(lab, out, build):
+    """All of it, in the empty folder `out`; returns what to say of it."""
+    guides = [f"exercises/{name}/README.md" for name, *_ in steps(lab)]
+    pages = collect(lab, guides)
+    row = [START, COURSE, *guides]
+    report = write_report(out, build) if (lab / "solutions").is_dir() else ""
+    template = string.Template((TEMPLATE / "site.html").read_text(encoding="utf-8"))
+    (out / "style.css").write_text(charts.STYLE + (TEMPLATE / "site.css").read_text(encoding="utf-8"), encoding="utf-8")
+    pictures = set()
+    for page in pages.values():
+        body = with_links(page, pages, pictures)
+        above, first, below = body.partition("<h2 ")
+        file = out / page.file()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(template.substitute(
+            title=html.escape(page.title), style=page.way_to("style.css"),
+            navigation=navigation(page, pages, guides, report),
+            body=above + contents(page) + first + below, neighbours=neighbours(page, pages, row)), encoding="utf-8")
+    for picture in sorted(pictures):
+        (out / picture).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(lab / picture, out / picture)
+    return f"{len(pages)} pages{', ' + report if report else ''}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    build = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
+    parser.add_argument("--lab", metavar="DIR", type=pathlib.Path, default=ROOT)
+    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=build / "site")
+    arguments = parser.parse_args()
+    lab, out = arguments.lab.absolute(), arguments.out.absolute()
+    if not (lab / "lab/steps.tsv").is_file():
+        fail(f"--lab {arguments.lab}: has no lab/steps.tsv", 2)
+    if out.exists() and not ((out / "style.css").is_file() and (out / "index.html").is_file()):
+        fail(f"--out {arguments.out}: is there already, and is no site", 2)
+    if not shutil.which("cmark-gfm"):
+        fail("cmark-gfm, which reads Markdown, is missing: package cmark-gfm", 77)
+    aside = out.with_name(f".{out.name}.partial")
+    try:
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(parents=True)
+        said = write_site(lab, aside, build)
+        if out.exists():
+            shutil.rmtree(out)
+        aside.rename(out)
+    except OSError as error:
+        fail(f"{error.filename or out}: {error.strerror}")
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    print(f"{out / 'index.html'}: {said}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        fail("interrupted: nothing was written", 130)

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Prints a step's guide with its folds closed, on a terminal through a pager. `make guide STEP=NN`
+# calls it.
+#
+#   STEP=NN     the step
+#   SHOW=WORD   only the sections of that word, their folds open: hints, predictions, questions, measured, more
+#   SHOW=K      only the fold of that number
+#   SHOW=all    the whole guide, all folds open
+#   PAGER       the pager (default: less -FRX, or none if less is missing)
+#   COLUMNS     the width, if it is less than 80
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/guides.sh
+source "$lab_root/scripts/lib/guides.sh"
+
+read_step "${STEP-}"
+find_guide
+read -r folds _ words < <(guide_folds list=1) || exit 1
+show=""
+if [[ -n ${SHOW:-} ]]; then
+  # "hint" and "Hints" are asked for, too.
+  for word in all $words; do
+    if ((${#SHOW} >= 3)) && [[ $word == "${SHOW,,}"* ]]; then show=$word; fi
+  done
+  if [[ $SHOW =~ ^[0-9]{1,3}$ ]] && ((10#$SHOW >= 1 && 10#$SHOW <= folds)); then show=$((10#$SHOW)); fi
+  ((folds)) || [[ -n $show ]] || die $exit_bad_usage "SHOW=$SHOW: $guide has no folds"
+  [[ -n $show ]] || die $exit_bad_usage "SHOW=$SHOW: must be a fold, 1 to $folds, or one of: ${words:+$words }all"
+fi
+
+read_terminal
+text=$(guide_text show="$show") || exit 1
+if [[ -z $show ]] && ((folds)); then
+  text+=$'\n\n'$(printf '%s\n' \
+    "The parts [1] to [$folds] are folded. To open one: make guide STEP=$step_number SHOW=1." \
+    "SHOW=all opens all of them. SHOW=WORD opens those of one section; the words are ${words// /, }." |
+    layout)
+fi
+if [[ ! -t 1 ]]; then
+  say "$text"
+  exit
+fi
+pager=${PAGER:-}
+if [[ -z $pager ]]; then
+  pager="cat"
+  if command -v less >/dev/null; then pager="less -FRX"; fi
+fi
+# The text as a file, so that leaving the pager early is no error.
+sh -c "$pager" <<<"$text"
