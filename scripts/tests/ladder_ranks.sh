@@ -80,6 +80,17 @@ ran_not() { if grep -E -- "$1" "$temp/log" >"$temp/found"; then fail "there shou
 
 ladder
 expect_status 0 "two GPUs"
+# The best code on all cores, beside that on one.
+for n in 130 140; do
+  grep -qP "^# all_cores\tn\t$n\tthreads\t[0-9]+\tms\t[0-9.]+\tq1\t[0-9.]+\tq3\t[0-9.]+\tsamples\t11\$" \
+    "$temp/results/ladder.tsv" || fail "n = $n: a time of all cores:" "$(<"$temp/results/ladder.tsv")"
+done
+expect '^speed-up over +n +step before +best serial +all cores +strided$' "two GPUs"
+expect '^This run took [0-9]+ s\. Its longest parts: .* [0-9.]+ s, ' "two GPUs"
+# On GPUs each run waits for the driver: every problem, and few sizes.
+ran '^13 alone --n 250 --iterations 5 --problem harmonic'
+ran '^13 alone --n 250 .*--problem laplace'
+ran_not '^13 alone --n (33|129) '
 has 13_one note ''
 has 14_several note '2 GPUs, a rank each'
 has 15_hidden note '2 GPUs, a rank each'
@@ -143,7 +154,7 @@ GPUS=1 ladder --steps 00,13
 expect_status 1 "a serial code that is wrong"
 has 00_serial verdict WRONG
 has 13_one x_strided_serial -
-expect '^  n = 130 +best [0-9.]+ .* strided - ' "a serial code that is wrong"
+expect '^n = 130 +[0-9.]+ +[0-9.]+ \([0-9]+\) +-$' "a serial code that is wrong"
 ln -sf "$build_dir/bin/solution_00_serial" "$bin/solution_00_serial"
 
 # Without a GPU: two ranks, and no times.
@@ -195,19 +206,19 @@ if [[ -d $source_dir/solutions ]]; then
   chmod +x "$temp/build/bin/ladder"
   run make_in "$source_dir" run RANKS=3 RESULTS="$temp/results"
   expect_status 0 "make run RANKS=3"
-  expect "^ladder --lab [^ ]+ --ranks 3 --results $temp/results\$" "make run RANKS=3"
+  expect "^ladder --lab [^ ]+ --ranks 3 --built [0-9]+ --results $temp/results\$" "make run RANKS=3"
   run make_in "$source_dir" run RANKS=64 STEPS=14,15 RESULTS="$temp/results"
-  expect '^ladder --lab [^ ]+ --ranks 64 --steps 14,15 --results .*$' "make run RANKS=64 STEPS=14,15"
+  expect '^ladder --lab [^ ]+ --ranks 64 --steps 14,15 --built [0-9]+ --results .*$' "make run RANKS=64 STEPS=14,15"
   # STEPS are named as STEP is.
   run make_in "$source_dir" run STEPS=4,05_copy_kernel,10 RESULTS="$temp/results"
-  expect '^ladder --lab [^ ]+ --steps 04,05,10 --results .*$' "make run STEPS=4,05_copy_kernel,10"
+  expect '^ladder --lab [^ ]+ --steps 04,05,10 --built [0-9]+ --results .*$' "make run STEPS=4,05_copy_kernel,10"
   run make_in "$source_dir" run RESULTS="$temp/results"
-  expect "^ladder --lab [^ ]+ --results $temp/results\$" "make run"
+  expect "^ladder --lab [^ ]+ --built [0-9]+ --results $temp/results\$" "make run"
 
   # The rows of other steps stay: here a ladder that times step 04 alone.
   if command -v python3 >/dev/null; then
     cp "$source_dir/results/h200/ladder.tsv" "$temp/results/ladder.tsv"
-    grep -E '^(#|step|04_)' "$temp/results/ladder.tsv" | grep -v '^# row' | sed '/^04_/s/57\.[0-9]*/1.25/' >"$temp/of_04.tsv"
+    grep -E '^(#|step|04_)' "$temp/results/ladder.tsv" | grep -v '^# row' | sed -E '/^04_/s/\t2048\t[0-9.]+/\t2048\t1.25/' >"$temp/of_04.tsv"
     # shellcheck disable=SC2016  # the stand-in's own variables
     printf '#!/bin/sh\nwhile [ "$1" != --results ]; do shift; done\ncp "%s" "$2/ladder.tsv"\n' "$temp/of_04.tsv" >"$temp/build/bin/ladder"
     run make_in "$source_dir" run STEPS=04 RESULTS="$temp/results"

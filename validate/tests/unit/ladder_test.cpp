@@ -23,7 +23,7 @@ class LadderTest : public ::testing::Test {
     strided_.name = "00_serial";
     std::ofstream(program()) << "#!/bin/sh\ntouch " << folder_.path() << "/ran\n";
     std::filesystem::permissions(program(), std::filesystem::perms::owner_all);
-    validate::LadderRow row;
+    validate::LadderRow row{};
     row.step.name = "04_kernel";
     row.step.n = 64;
     row.verdict = "right";
@@ -35,7 +35,7 @@ class LadderTest : public ::testing::Test {
 
   const test::TemporaryFolder folder_;
   validate::LadderOptions options_;
-  validate::Step strided_;
+  validate::Step strided_{};
   Ladder ladder_;
 };
 
