@@ -91,7 +91,7 @@ def facts(rows):
         bound = [threads for threads, rate in starts.items() if rate > 0.95 * most]
         if len(bound) > 2:
             said.append(f"The GPU starts at most {significant(most)} blocks in a nanosecond, however few threads they "
-                        f"have. Up to {max(bound)} threads a block that is all that holds these kernels back: twice "
+                        f"have. Up to {max(bound)} threads per block that is all that holds these kernels back: twice "
                         "the threads, twice the rate.")
         large = [row for row in blocks if int(row["block_x"]) * int(row["block_y"]) == 1024]
         best = max(blocks, key=lambda row: float(row["rate_median"]))

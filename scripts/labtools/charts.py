@@ -320,11 +320,11 @@ def roofline(rows, ceilings, titles, where, width=880):
     if any(point["by_hand"] for point in sweeps):
         at, row = left + 290, base
         chart.dot(at, row - 4, "blue", "circle", 5.5, True)
-        chart.text(at + 13, row, "counted by hand: 8 bytes a point, 4 operations a point and sweep", size=12)
+        chart.text(at + 13, row, "counted by hand: 8 bytes per point, 4 operations per point and sweep", size=12)
     chart.legend(edge, base, entries, 3, 90)
     base += 24
     for k, step in enumerate(steps):
-        # Of several kernels, the one that makes most sweeps a launch.
+        # Of several kernels, the one that makes most sweeps per launch.
         told = max((point for point in sweeps if point["step"] == step), key=lambda point: point["sweeps"])
         rate = 1e-9 * told["flops"] / told["seconds"]
         column, row = k // legend_rows, k % legend_rows
@@ -332,7 +332,7 @@ def roofline(rows, ceilings, titles, where, width=880):
         chart.text(at, base + 20 * row, step[:2], bold=True, size=12)
         words = f"{titles.get(step, step)}: {significant(rate)}, n = {told['n']}"
         if told["sweeps"] > 1:
-            words += f", {told['sweeps']:.0f} sweeps a launch"
+            words += f", {told['sweeps']:.0f} sweeps per launch"
         chart.text(at + 22, base + 20 * row, words, size=12)
 
     if copies:
@@ -363,14 +363,14 @@ def roofline(rows, ceilings, titles, where, width=880):
 # The ladder.
 
 def ladder(rows, facts, on_gpu, width=880):
-    """Bars of million points a second. rows of ladder.tsv that have a time; `on_gpu`: the steps whose sweep is."""
+    """Bars of million points per second. rows of ladder.tsv that have a time; `on_gpu`: the steps whose sweep is."""
     rates = {row["step"]: number(row["mpoints_per_s"]) for row in rows}
     copy = number(facts.get("copy_gb_per_s"))
     limit = 1000 * copy / 8 if copy else None
     left, right, top = 238, width - 12, 64
     each = 34
     bottom = top + each * len(rows) + 6
-    chart = Chart("ladder", width, bottom + 44, "The ladder: million points a second of every step",
+    chart = Chart("ladder", width, bottom + 44, "The ladder: million points per second of every step",
                   "; ".join(f"{step}: {significant(rate)}" for step, rate in rates.items()))
     x = Axis(power_below(min(rates.values()) * 0.99), max([*rates.values(), limit or 0]) * 1.6, left, right)
     chart.text(10, 18, "Million points updated in a second", bold=True)
@@ -379,7 +379,7 @@ def ladder(rows, facts, on_gpu, width=880):
     chart.text(left - 10, top - 9, "n", "end", "soft", 12)
     if limit:
         chart.line([(x(limit), top - 4), (x(limit), bottom)], "orange", 2, "5 4")
-        chart.text(x(limit), top - 9, "8 bytes a point at copy bandwidth", "end", "orange", 12)
+        chart.text(x(limit), top - 9, "8 bytes per point at copy bandwidth", "end", "orange", 12)
     for k, row in enumerate(rows):
         step, rate = row["step"], rates[row["step"]]
         y = top + each * k + 4

@@ -242,7 +242,7 @@ def show_nsys(path, step, baseline):
 
 def beside_nsys(head, tables, head_before, before):
     """Ranges, kernels and migration of two steps, side by side."""
-    print_beside(head, head_before, "medians; bytes a sweep")
+    print_beside(head, head_before, "medians; bytes per sweep")
     for report in ("nvtx_sum", "cuda_gpu_kern_sum"):
         now = {name_of(row): times_of(row)[3] for row in reversed(tables.get(report, []))}
         then = {name_of(row): times_of(row)[3] for row in reversed(before.get(report, []))}
@@ -364,10 +364,10 @@ SECTIONS = {
         ("L2 Cache Throughput", lambda m: m.get(f"lts__throughput{SPEED}"), percent),
         ("L1/TEX Cache Throughput", lambda m: m.get("l1tex__throughput.avg.pct_of_peak_sustained_active"), percent)],
     "MemoryWorkloadAnalysis": [
-        ("DRAM bytes a point", dram, bytes_a_point),
+        ("DRAM bytes per point", dram, bytes_a_point),
         ("  of these read", lambda m: m.per_point("dram__bytes_read.sum"), bytes_a_point),
-        ("L2 bytes a point", lambda m: m.per_point("lts__t_bytes.sum"), bytes_a_point),
-        ("L1 bytes a point", lambda m: m.per_point("l1tex__t_bytes.sum"), bytes_a_point),
+        ("L2 bytes per point", lambda m: m.per_point("lts__t_bytes.sum"), bytes_a_point),
+        ("L1 bytes per point", lambda m: m.per_point("l1tex__t_bytes.sum"), bytes_a_point),
         ("L1/TEX Hit Rate", lambda m: m.get("l1tex__t_sector_hit_rate.pct"), percent),
         ("L2 Hit Rate", lambda m: m.get("lts__t_sector_hit_rate.pct"), percent)],
     "MemoryWorkloadAnalysis_Tables": [

@@ -49,9 +49,10 @@ PER_REQUEST = {kind: (f"l1tex__t_sectors_pipe_lsu_mem_global_op_{letters}.sum",
                       f"l1tex__t_requests_pipe_lsu_mem_global_op_{letters}.sum")
                for kind, letters in (("load", "ld"), ("store", "st"))}
 ISSUES = "smsp__issue_active.avg.per_cycle_active"  # in the other cycles no warp was eligible
+INSTRUCTIONS, ELIGIBLE = "smsp__inst_executed.sum", "smsp__warps_eligible.avg.per_cycle_active"  # by warps; per scheduler
 HITS = {"l1": "l1tex__t_sector_hit_rate.pct", "l2": "lts__t_sector_hit_rate.pct"}
 METRICS = [*TIME, "gpu__time_duration.sum", *FLOPS["float"], *FLOPS["double"], *BYTES.values(),
-           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, *HITS.values(),
+           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, INSTRUCTIONS, ELIGIBLE, *HITS.values(),
            *[metric for pair in PER_REQUEST.values() for metric in pair]]
 SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
 SAME = ("gpu", "driver", "cuda", "ncu", "cache_control", "not_counted")
@@ -221,7 +222,8 @@ ROOFLINE_COLUMNS = ["step", "kernel", "n", "sweeps", "counted_by", "launches", "
 KERNEL_COLUMNS = ["step", "kernel", "n", "grid", "block", "registers", "shared_bytes_per_block",
                   "occupancy_percent", "occupancy_possible_percent", "load_sectors_per_request",
                   "store_sectors_per_request", "dram_percent", "memory_percent", "compute_percent",
-                  "no_eligible_percent", "l1_hit_percent", "l2_hit_percent", "stalls"]
+                  "no_eligible_percent", "instructions_per_32_points", "eligible_warps", "l1_hit_percent", "l2_hit_percent",
+                  "stalls"]
 
 
 def rows_of_step(step, raw):
@@ -259,6 +261,8 @@ def rows_of_step(step, raw):
                 memory_percent=median(launches, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
                 compute_percent=median(launches, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
                 stalls=stalls(launches),
+                instructions_per_32_points=ratio(median(launches, INSTRUCTIONS), max(1, of_kernel) * n * n / 32),
+                eligible_warps=median(launches, ELIGIBLE),
                 no_eligible_percent=None if issues is None else 100 * (1 - issues),
                 **{f"{level}_hit_percent": median(launches, metric) for level, metric in HITS.items()},
                 **{f"{kind}_sectors_per_request": ratio(median(launches, sectors), median(launches, requests))

@@ -44,6 +44,7 @@ values = {"sm__cycles_elapsed.avg": ("cycle", "2,000"), "sm__cycles_elapsed.avg.
           "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": ("inst", "4,000"),
           "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum": ("inst", "1,000"),
           "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": ("inst", "500"),
+          "smsp__inst_executed.sum": ("inst", "2,097,152"), "smsp__warps_eligible.avg.per_cycle_active": ("warp", "1.5"),
           "smsp__issue_active.avg.per_cycle_active": ("", "0.0625"), "l1tex__t_sector_hit_rate.pct": ("%", "59.5"),
           "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": ("sector", "1,280"),
           "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": ("request", "40")}
@@ -113,6 +114,11 @@ cell kernels.tsv "$step_05" "sweep_kernel<1>" load_sectors_per_request 32
 cell kernels.tsv "$step_05" "sweep_kernel<1>" stalls "long_scoreboard 12.25, barrier 1.50"
 cell kernels.tsv "$step_05" "sweep_kernel<1>" no_eligible_percent 93.75
 cell kernels.tsv "$step_05" "sweep_kernel<1>" l1_hit_percent 59.5
+# 4 sweeps of 2048 x 2048 points, 32 of them per warp.
+cell kernels.tsv "$step_05" "sweep_kernel<1>" instructions_per_32_points 4
+cell kernels.tsv "$step_05" copy_field_kernel instructions_per_32_points 16
+cell kernels.tsv "$step_05" "sweep_kernel<1>" eligible_warps 1.5
+cell kernels.tsv "$step_06" "sweep_kernel<1>" eligible_warps -
 cell kernels.tsv "$step_05" "sweep_kernel<1>" block 32x4x1
 cell kernels.tsv "$step_06" "sweep_kernel<1>" shared_bytes_per_block 1024
 grep -qx $'# gpu\tTest GPU 9000' "$temp/results/roofline.tsv" || fail "the table should name the GPU"
@@ -148,7 +154,7 @@ cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" flops_float $((4 * 12 * 16
 cell roofline.tsv "$step_13" "jacobi_pass_kernel<4>" sweeps 4
 cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" dram_bytes $((8 * 16384 * 16384))
 grep -q -- '--launch-count 40 .*--iterations 96 ' "$temp/calls" || fail "passes: other launches were to be counted:" "$(<"$temp/calls")"
-grep -q '12 sweeps a launch' "$temp/results/roofline.svg" || fail "the chart should say how many sweeps a launch makes"
+grep -q '12 sweeps per launch' "$temp/results/roofline.svg" || fail "the chart should say how many sweeps a launch performs"
 rm -r "$temp/results"
 
 # Counters that only administrators may read.

@@ -22,7 +22,7 @@ def machine(facts):
 
 
 def other_runs(facts):
-    """What is noted of rows that come from other runs than the rest, and what somebody did."""
+    """What is noted of rows that come from other runs than the rest, and the note."""
     runs = {}
     for step, _, date, _, copy in Table(LADDER).lines_of("row"):
         runs.setdefault((date, copy), []).append(step[:2])
@@ -68,7 +68,7 @@ def ladder_block(facts, serial, rows):
     """The whole ladder, and what there is to say of it."""
     all_cores = Table(LADDER).all_cores()
     threads = max((threads for _, threads in all_cores.values()), default=0)
-    columns = ["n", "ms per iteration", "spread", "million points/s", "GB/s", "% of copy", "× step before", "× best serial",
+    columns = ["n", "ms per iteration", "spread", "million points/s", "GB/s", "% of copy", "× previous step", "× best serial",
                *([f"× all {threads} cores"] if threads else []), "× strided serial"]
     lines = [f"| step | what changed | {' | '.join(columns)} |", f"|---|---|{'--:|' * len(columns)}"]
     for row, previous in zip(rows, [None, *rows]):
@@ -96,7 +96,8 @@ def ladder_block(facts, serial, rows):
         *later,
         f"Serial code on one core ({facts['cpu']}), ms per iteration: {times}.",
         *all_cores_lines(all_cores, threads),
-        *(["– (n): this step has another n, and the step before was not timed there."] if any("– (n)" in line for line in lines) else []),
+        *(["– (n): this step has another n, and the previous step was not timed there."]
+          if any("– (n)" in line for line in lines) else []),
         "",
         "Times are medians; the spread is the interquartile range as a share of the median. GB/s counts 8 bytes per",
         "point: one float read and one written, the minimum a sweep must move. Up to step 09 an iteration also copies",

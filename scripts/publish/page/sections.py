@@ -34,17 +34,17 @@ def ladder_section(table, steps, told):
                      f"step {fastest['step'][:2]}, n = {fastest['n']}"))
     if number(fastest["percent_of_copy"]):
         told.append(("of the copy bandwidth", f"{significant(number(fastest['percent_of_copy']), 2)} %",
-                     f"step {fastest['step'][:2]}, at 8 bytes a point{several_gpus(fastest)}"))
+                     f"step {fastest['step'][:2]}, at 8 bytes per point{several_gpus(fastest)}"))
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
     facts = {"copy_gb_per_s": table.fact("copy_gb_per_s", "")}
     parts.append(figure(charts.ladder(rows, facts, on_gpu)))
-    parts.append("<p>“Times faster” is against the step before, run again at this step's n. The scale is logarithmic: "
+    parts.append("<p>“Times faster” compares with the previous step, run again at this step's n. The scale is logarithmic: "
                  "the same length more is the same factor more.</p>")
     jobs = [row for row in rows if job_of(row)]
     if jobs:
         noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
-        together = " “% of copy” is against the copy bandwidth of all the GPUs that a step used together (the dashed " \
-                   "line is one GPU's); a step before that is a program of one process ran on one." \
+        together = " “% of copy” refers to the copy bandwidth of all the GPUs that a step used together (the dashed " \
+                   "line is one GPU's); a previous step that is a program of one process ran on one." \
             if any(map(several_gpus, jobs)) else ""
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
     absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
@@ -61,10 +61,10 @@ def ladder_section(table, steps, told):
     threads = max((threads for _, threads in all_cores.values()), default=0)
     before = {row["step"]: previous for row, previous in zip(table.rows, [None, *table.rows])}
     for title, key in (("ms per iteration", "ms"), ("GB/s", "gb_per_s"), ("% of copy", "percent_of_copy"),
-                       ("× step before", "x_before"), ("× best serial", "x_best_serial"),
+                       ("× previous step", "x_before"), ("× best serial", "x_best_serial"),
                        ("× strided serial", "x_strided_serial")):
         columns.append((title, lambda r, key=key: cell(r.get(key))))
-    columns[5] = ("× step before", lambda r: gain_text(r, before[r["step"]], cell))
+    columns[5] = ("× previous step", lambda r: gain_text(r, before[r["step"]], cell))
     if threads:
         columns.insert(7, (f"× all {threads} cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"]))
                            if int(r["n"]) in all_cores else "–"))
@@ -144,7 +144,7 @@ def kernels_section(kernels, roofline, ceilings_table):
                ("time", time_of),
                ("grid, block", lambda r: f"{shape(r['grid'])}<br>{shape(r['block'])}"),
                ("registers", lambda r: whole(r["registers"])),
-               ("shared bytes a block", lambda r: whole(r["shared_bytes_per_block"])),
+               ("shared bytes per block", lambda r: whole(r["shared_bytes_per_block"])),
                ("occupancy", lambda r: cell(r["occupancy_percent"], " %", 2)),
                ("sectors per request, load / store", pair("load_sectors_per_request", "store_sectors_per_request")),
                ("of the best: DRAM", lambda r: share(r, "dram")),
@@ -176,8 +176,8 @@ def scaling_section(table):
     parts.append("<p>All GPUs together sweep as many times faster as there are of them, times the efficiency. What is "
                  "missing are the halos: they are swept twice, and have to be exchanged.</p>")
     columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong>"), ("n", lambda r: text(r["n"])),
-               ("GPUs", lambda r: text(r["ranks"])), ("sweeps a residual", lambda r: text(r["check_every"])),
-               ("ms a sweep", lambda r: cell(r["ms"])), ("10⁹ points a second", lambda r: whole(r["glups"])),
+               ("GPUs", lambda r: text(r["ranks"])), ("sweeps per residual", lambda r: text(r["check_every"])),
+               ("ms per sweep", lambda r: cell(r["ms"])), ("10⁹ points per second", lambda r: whole(r["glups"])),
                ("efficiency", lambda r: cell(r["efficiency"], " %"))]
     parts.append(data_table("In figures", columns, rows))
     note = table.fact("note", "")
