@@ -134,7 +134,7 @@ def kernels_section(kernels, roofline, ceilings_table):
                            for part in parts if len(part) == 2) or "–"
 
     def name_of(row):
-        return (f"<strong>{text(row['step'][:2])}</strong> {text(row['kernel'].replace('_kernel', ''))} "
+        return (f"<strong>{text(charts.label(row['step']))}</strong> {text(row['kernel'].replace('_kernel', ''))} "
                 f"<small>n = {text(row['n'])}</small>")
 
     def pair(first, second, unit="", digits=3):

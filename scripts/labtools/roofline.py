@@ -1,20 +1,19 @@
-#!/usr/bin/env python3
-"""Time, flops and bytes of every step's kernels, for the roofline.
+"""Time, flops and bytes of kernels, for the roofline.
 
-  roofline.py --write DIR          on a machine with a GPU: counts with ncu, and writes DIR/roofline.tsv
+  python3 -m labtools.roofline --write DIR     on a machine with a GPU: counts with ncu, and writes DIR/roofline.tsv
                                    and DIR/kernels.tsv (registers, occupancy, stalls ...), and draws them
-  roofline.py --write DIR --from RAW   makes them again from what ncu and the tracer printed (--raw)
-  roofline.py --draw DIR           draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
+                    --write DIR --from RAW     writes them again from what ncu and the tracer printed (--raw)
+                    --draw DIR     draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
 
 Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
-8 bytes a point, and 4 flops a point of a sweep. roofline.tsv says which; these two stand in it for every kernel. A
+8 bytes per point, and 4 flops per point and sweep. roofline.tsv says which; these two stand in it for every kernel. A
 kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
 
 Options: --build DIR (default: build), --steps 04,05 (default: all with kernels; with it, the rows of other steps stay
-as they are, if they come from the same GPU, driver, CUDA and ncu), --n N (default: each step's own),
+as they are, if they come from the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the
+rows of an exercise are called NN_yours, and stand next to the solution's), --n N (default: each step's own),
 --raw DIR (keeps what ncu and the tracer print), --cache-control none|all (ncu's; default none: a kernel finds in L2
-what the one before has left), --no-counters (as if ncu may not count). The programs solution_NN_name must have been
-built, and lab_trace.
+what the one before has left), --no-counters (as if ncu may not count). The programs and lab_trace must have been built.
 Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
@@ -24,7 +23,6 @@ import re
 import statistics
 import tempfile
 
-import labtools_here  # noqa: F401
 from labtools import charts, ncu
 from labtools.files import ROOT, steps, write_aside
 from labtools.machine import find_profiler, gpu_facts
@@ -100,7 +98,8 @@ def collect(arguments, chosen, raw):
     raw.mkdir(parents=True, exist_ok=True)
     write_machine(raw, machine)
     for step, _, _, n, iterations, _ in chosen:
-        program = arguments.build / "bin" / f"solution_{step}"
+        program = arguments.build / "bin" / f"{arguments.which}_{step}"
+        step = step if arguments.which == "solution" else f"{step[:2]}{charts.YOURS}"
         n = arguments.n or n
         if not program.exists():
             warn(f"{step}: {program.name} has not been built; left out")
@@ -313,7 +312,7 @@ def write(folder, raw, keep):
             ("kernels.tsv", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
         rows = [{column: text(row.get(column)) for column in columns} for row in rows]
         lines, rows = with_others(folder / name, dict(head), rows) if keep else (head, rows)
-        write_table(folder / name, [f"{words} Written by scripts/publish/roofline.py."], lines, columns, rows)
+        write_table(folder / name, [f"{words} Written by `make roofline`."], lines, columns, rows)
         all_of_them.append(rows)
     by_hand = sum(line["counted_by"] == "hand" for line in roofline)
     print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
@@ -353,6 +352,7 @@ def main():
     parser.add_argument("--raw", metavar="DIR", type=pathlib.Path)
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--steps", default="")
+    parser.add_argument("--which", choices=("exercise", "solution"), default="solution")
     parser.add_argument("--n", type=int, default=0)
     parser.add_argument("--cache-control", choices=("none", "all"), default="none")
     parser.add_argument("--no-counters", action="store_true")
