@@ -4,7 +4,7 @@
 // Task:  make copy_field launch a kernel, so that the fields stay in the GPU's memory.
 //
 //   make check STEP=05
-//   Ask the profiler: what still migrates between CPU and GPU?
+//   Ask the profiler: what moves between CPU and GPU, and which kernel takes the time?
 
 #include <cmath>
 #include <cstddef>
@@ -95,7 +95,8 @@ double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
 }
 
 // Makes the new field the old one of the next sweep.
-// TODO(05): write copy_field_kernel(to, from, n). Which points does it copy: the interior, or all?
+// TODO(05): write copy_field_kernel(to, from, n), one thread per point, for all n x n points, the
+//   boundary included.
 void copy_field(float* to, const float* from, int n) {
   nvtxRangePush("copy_field");
   // TODO(05): launch it here, as jacobi_sweep launches its kernel, with the same two checks.

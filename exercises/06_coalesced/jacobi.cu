@@ -2,10 +2,10 @@
 //
 // Start: the code of step 05.
 // Task:  the 32 threads of a warp differ in threadIdx.x, and so in i. Lay the fields out so that
-//        points which differ by one in i stand side by side in memory.
+//        points which differ by one in i are neighbours in memory.
 //
 //   make check STEP=06
-//   Ask the profiler: sectors per request, before and after? And why does the sweep barely gain?
+//   Ask the profiler: sectors per request, and the time of each kernel, before and after?
 
 #include <cmath>
 #include <cstddef>
@@ -25,7 +25,7 @@ constexpr int kBlockX = 32;      // threads a block along i: one warp
 constexpr int kBlockY = 32;      // threads a block along j
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
-// TODO(06): one line decides the layout. Everything else goes through it, the CPU's loops too.
+// TODO(06): this line decides the layout. Every access goes through it, also those of the CPU.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }
 
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed

@@ -5,7 +5,7 @@
 //        (l2CacheSize in cudaDeviceProp: 4 MB on a T4, 40 on an A100, 60 on an H200).
 //
 //   make check STEP=07
-//   Ask the profiler: L2 or DRAM? How many DRAM bytes does the copy kernel move for a point?
+//   Ask the profiler: L2 or DRAM? How many DRAM bytes does the copy kernel move per point?
 
 #include <cmath>
 #include <cstddef>
@@ -20,7 +20,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(07): a field takes 4 n^2 bytes. Which power of two takes both far past the cache?
+// TODO(07): both fields take 8 n^2 bytes. Which power of two makes that at least 4 times the cache?
 constexpr int kDefaultN = 2048;  // points a side, unless --n says otherwise
 constexpr int kBlockX = 32;      // threads a block along i: one warp
 constexpr int kBlockY = 32;      // threads a block along j

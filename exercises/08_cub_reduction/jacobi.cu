@@ -1,9 +1,9 @@
 // 08_cub_reduction: add up inside the block first
 //
 // Start: the code of step 07.
-// Task:  one atomic a block in place of one a point: each thread adds up the changes of several
-//        points, cub::BlockReduce adds up the block's threads, one of them adds that to the sum.
-//        And the sum's page stays on the GPU.
+// Task:  one atomic per block instead of one per point. Each thread adds up the changes of several
+//        points, cub::BlockReduce adds up the block's threads, and one of them adds that to the
+//        sum. The sum's page stays on the GPU.
 //
 //   make check STEP=08
 //   Ask the profiler: what do the warps stall on, before and after?
@@ -15,16 +15,16 @@
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
-// TODO(08): include CUB's block reduction, <cub/block/block_reduce.cuh>: it is in the CUDA Toolkit.
+// TODO(08): include CUB's block reduction, <cub/block/block_reduce.cuh>, from the CUDA Toolkit.
 #include <lab/cuda_check.h>
 #include <lab/gpu_memory.h>
 #include <lab/options.h>
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(08): the block keeps its 32 x 32 points, and in the sweep it gets fewer threads for them:
-//   name here how many along j, kThreadsY. (4 is a good number: 8 points for each.) What kBlockX
-//   and kBlockY count is then points: mend their comments.
+// TODO(08): the block keeps its 32 x 32 points, but in the sweep it gets fewer threads for them.
+//   Define kThreadsY, the number of threads along j. (4 is a good number, with 8 points each.)
+//   kBlockX and kBlockY then count points: update their comments.
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
 constexpr int kBlockX = 32;      // threads a block along i: one warp
 constexpr int kBlockY = 32;      // threads a block along j
@@ -69,9 +69,10 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // of the grid. __restrict__ promises that the two fields do not overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
-  // TODO(08): i stays. Declare a double for the thread's own sum, then loop over those rows of the
-  //   block that are this thread's: y = threadIdx.y, threadIdx.y + kThreadsY, ... below kBlockY. In
-  //   the loop, j = blockIdx.y * kBlockY + y.
+  // TODO(08): i stays, and the line of j goes into a loop. Declare a double for the thread's own
+  //   sum. Then loop over this thread's rows of the block: y = threadIdx.y,
+  //   threadIdx.y + kThreadsY, ... below kBlockY. In the loop, j = blockIdx.y * kBlockY + y.
+  //   A thread now updates several points: update the comment above the kernel.
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
 
@@ -84,24 +85,23 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
     const float value = 0.25f * ((east + north) + (west + south));
     const double change = value - f_old[idx(i, j, n)];
     f_new[idx(i, j, n)] = value;
-    // TODO(08): add to the thread's own sum. Behind the loop, add up the block's threads by
-    //     cub::BlockReduce<double, threads along x, algorithm, threads along y>
-    //   with the algorithm cub::BLOCK_REDUCE_WARP_REDUCTIONS. Name that type BlockReduce, and put a
-    //   BlockReduce::TempStorage into __shared__ memory: BlockReduce(storage).Sum(x) then adds up
-    //   the x of all threads. Each of them must call it, and only the first one gets the result.
-    //   Which threads may not leave early?
+    // TODO(08): add to the thread's own sum instead.
     atomicAdd(sum, change * change);
   }
+  // TODO(08): here, after the loop, add up the block's threads. The type is
+  //     cub::BlockReduce<double, threads along x, algorithm, threads along y>
+  //   with the algorithm cub::BLOCK_REDUCE_WARP_REDUCTIONS. Every thread must call Sum, also a
+  //   thread without a point. Only the first thread gets the result: it does the one atomicAdd.
 }
 
 // One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(08): where the CPU touches the sum, its page moves to the CPU, and the kernel waits for it
-  //   to come back. Set it to zero with cudaMemset, and fetch it below with cudaMemcpy.
+  // TODO(08): if the CPU touches the sum, its page moves to the CPU, and the kernel waits until it
+  //   is back. Set the sum to zero with cudaMemset, and fetch it below with cudaMemcpy.
   *sum = 0.0;
-  // TODO(08): fewer threads a block. (And how many blocks? Still one for 32 x 32 points.)
+  // TODO(08): fewer threads per block. How many blocks? Still one per 32 x 32 points.
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);

@@ -1,11 +1,11 @@
 // 09_shared_tile: neighbours from shared memory
 //
 // Start: the code of step 08.
-// Task:  load the block's tile of the old field, and a halo one point wide around it, into shared
-//        memory; then take all five values of a point from there. Nothing else changes.
+// Task:  load the block's tile of the old field, with a halo one point wide, into shared memory.
+//        Then take all five values of each point from there. Nothing else changes.
 //
 //   make check STEP=09
-//   Ask the profiler: what got fewer, requests or DRAM bytes? And did it get faster?
+//   Ask the profiler: how many requests, how many DRAM bytes, what time? Before and after.
 
 #include <cmath>
 #include <cstddef>
@@ -68,9 +68,9 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // TODO(09): a __shared__ float tile of kBlockY + 2 rows and kBlockX + 2 columns. All threads of
-  //   the block fill it, and there are more points than threads: number both, and let thread k load
-  //   the points k, k + 128, k + 256 ... Which points of the halo are outside the grid? And what
-  //   must happen before any thread reads the tile?
+  //   the block fill it. There are more points than threads: number both, and let thread k load the
+  //   points k, k + 128, k + 256 ... Which points of the halo are outside the grid? And what must
+  //   happen before any thread reads the tile?
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 
   double thread_sum = 0.0;
@@ -79,7 +79,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 
     // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
-      // TODO(09): take these from the tile; the halo shifts its indices by one. The centre too.
+      // TODO(09): take these from the tile, and the point itself, too. The halo shifts the indices.
       const float east = f_old[idx(i + 1, j, n)];
       const float north = f_old[idx(i, j + 1, n)];
       const float west = f_old[idx(i - 1, j, n)];

@@ -1,11 +1,11 @@
 // 10_pointer_swap: swap pointers, not data
 //
 // Start: the code of step 09.
-// Task:  let the two fields change roles after a sweep, in place of the copy; and let them live in
-//        the GPU's own memory, from their starting values to the result.
+// Task:  let the two fields change roles after a sweep, instead of copying one to the other. And
+//        let them live in the GPU's own memory, from their starting values to the result.
 //
 //   make check STEP=10
-//   Ask the profiler: how many bytes does an iteration move for each point?
+//   Ask the profiler: how many bytes per point does an iteration move?
 
 #include <cmath>
 #include <cstddef>
@@ -35,8 +35,8 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::si
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
 // memory: one pointer serves the CPU and the GPU, and the pages move to whichever touches them.
 // The sum of the squared changes is there too: the GPU adds to it, the CPU reads it.
-// TODO(10): cudaMalloc in place of managed memory: nothing migrates, and the CPU cannot touch it.
-//   Which of the two lines that require memory is now too much? Bring the comment up to date.
+// TODO(10): (stage 4) cudaMalloc in place of managed memory: nothing migrates, and the CPU cannot
+//   touch it. Which of the two lines that require memory is now too much? Update the comment.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
   nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));
@@ -56,9 +56,9 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
-// TODO(10): the CPU cannot write the starting values now. Make a kernel of the two loops. It takes
-//   a lab::StartingValue, which is start with its arrays in the GPU's memory: make a
-//   lab::StartOnGpu on_gpu(start) in initialize_field, and hand on_gpu.value() to the kernel.
+// TODO(10): (stage 2) make a kernel of the two loops, because the CPU will not be able to write the
+//   field. The kernel takes a lab::StartingValue. In initialize_field, create a lab::StartOnGpu
+//   on_gpu(start): it brings the boundary's values to the GPU. The kernel gets on_gpu.value().
 // Gives every point its starting value; no sweep changes those on the boundary.
 void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePush("initialize_field");
@@ -130,8 +130,7 @@ double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   return host_sum;
 }
 
-// TODO(10): this kernel and the function after it can go. In their place: a function that copies
-//   some whole rows of a field to the host, from row j on, by cudaMemcpy.
+// TODO(10): (stage 1) this kernel and the function after it can go.
 __global__ void copy_field_kernel(float* __restrict__ to, const float* __restrict__ from, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
@@ -168,13 +167,14 @@ int main(int argc, char** argv) {
   while (residual > options.tolerance && iteration < options.max_iterations) {
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));
-    // TODO(10): swap the two pointers (std::swap is in <utility>).
+    // TODO(10): (stage 1) swap the two pointers instead (std::swap is in <utility>).
     copy_field(f_old, f_new, n);
     run.record(++iteration, residual);
   }
 
-  // TODO(10): hand over a function in place of a pointer. Where somebody wants the field, it is
-  //   called for a block of rows at a time: [=](float* to, int j, int rows) { ... }
+  // TODO(10): (stage 3) hand over a function in place of a pointer: [=](float* to, int j, int rows)
+  //   { ... }. It copies whole rows, from row j on, to the host with cudaMemcpy. If the field is
+  //   needed, run.finish calls it for one block of rows after the other.
   const int exit_code = run.finish(f_old, idx(1, 0, n), idx(0, 1, n));
   free_fields(f_old, f_new, sum);
   return exit_code;

@@ -72,8 +72,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ...
-// TODO(11): most sweeps need no sum. Make the kernel a template of a bool kCheck, and let it return
-//   before the reduction where nobody asks for it.
+// TODO(11): (stage 1) most sweeps need no sum. Make the kernel a template of a bool kCheck, and let
+//   it return before the reduction without one.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // tile[y + 1][x + 1] is point (x, y) of the block's part of the grid; the ring around them is the
@@ -116,13 +116,12 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(11): a function that queues a number of sweeps in a stream, the fields changing roles after
-//   each, and behind them a copy of the sum to the host. Only the last sweep adds to the sum. What
-//   waits for the GPU (which calls do?) has no place in it. It takes the place of jacobi_sweep,
-//   which goes.
-// TODO(11): a struct Pass with a graph, an event and a double in pinned memory; a function that
-//   makes all three, and one that waits for the event. One pass has the sweeps from one check to
-//   the next. (What frees them goes to the end of main.)
+// TODO(11): (stage 1) jacobi_sweeps takes the place of jacobi_sweep. It queues a number of sweeps,
+//   swaps the fields after each, and then copies the sum to the host. Only the last sweep adds to
+//   the sum. (Stage 2) It queues all of that in a stream, and calls nothing that waits for the GPU.
+// TODO(11): (stages 2 and 3) a struct Pass with an event, a double in pinned memory, and a graph. A
+//   function creates all three, and another one waits for the event. A pass has the sweeps from one
+//   check to the next. (At the end of main they are freed.)
 // One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
@@ -150,15 +149,15 @@ int main(int argc, char** argv) {
   initialize_field(f_old, problem.initial_old(), n);
   initialize_field(f_new, problem.initial_new(), n);
 
-  // TODO(11): a stream, and two passes that take turns. An odd number of sweeps leaves the fields
-  //   with their roles changed: which pointers does the second graph need?
+  // TODO(11): (stage 2) a stream, and two passes that take turns. (Stage 3) An odd number of sweeps
+  //   leaves the fields with their roles changed: which pointers does the second graph need?
   lab::Run run(options, problem);
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    // TODO(11): launch the graph of one pass, record its event, and only then wait for the pass
-    //   before and record its residual. Fewer sweeps than a graph has may be left at the end: queue
-    //   those without one. After the loop: the last pass.
+    // TODO(11): queue one pass (its graph in stage 3), record its event, and only then wait for the
+    //   previous pass and record its residual. At the end fewer sweeps than a pass may be left:
+    //   queue those without a graph. After the loop, wait for the last pass.
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));
     std::swap(f_old, f_new);  // the new field is the old one of the next sweep

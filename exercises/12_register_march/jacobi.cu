@@ -1,9 +1,9 @@
 // 12_register_march: a row is read once, and stays in registers
 //
 // Start: the code of step 11.
-// Task:  a warp marches up a strip of 128 columns, with the rows that it needs in registers, 16
-//        bytes a load, and the next rows under way. Rows are padded. The tile goes, and so does the
-//        graph: at this n a launch costs nothing beside a sweep.
+// Task:  a warp marches up a strip of 128 columns. It keeps the rows that it needs in registers,
+//        loads 16 bytes at once, and has the next rows in flight. Rows are padded. The tile goes,
+//        and so does the graph: at this n a launch takes far less time than a sweep.
 //
 //   make check STEP=12
 //   Ask the profiler: what fraction of the copy bandwidth is that?
@@ -24,8 +24,8 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(12): n = 16384. A block is kWarps = 4 warps of kLanes = 32 threads, side by side; a warp
-//   marches through kRows = 8 rows, with kAhead = 3 more rows under way. No tile.
+// TODO(12): n = 16384. A block is kWarps = 4 warps of kLanes = 32 threads, side by side. A warp
+//   marches through kRows = 8 rows, with kAhead = 3 more rows in flight. No tile.
 constexpr int kDefaultN = 512;   // points a side, unless --n says otherwise
 constexpr int kCheckEvery = 10;  // sweeps from one residual to the next (--check-every)
 constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
@@ -35,8 +35,8 @@ constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kB
 constexpr int kTileX = kBlockX + 2;  // a block's points and a halo one point wide around them
 constexpr int kTileY = kBlockY + 2;
 
-// TODO(12): Pad each row to a multiple of 32 floats, its pitch: idx, and a function pitch_of(n).
-//   Then every row begins at a multiple of 16 bytes, which a float4 needs.
+// TODO(12): (stage 1) Pad each row to a multiple of 32 floats, its pitch: idx, and a function
+//   pitch_of(n). Then every row begins at a multiple of 16 bytes, which a float4 needs.
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
 
@@ -60,7 +60,7 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
-// TODO(12): The padding needs values, too: zeros. And allocate_fields needs room for it.
+// TODO(12): (stage 1) The padding needs values, too: zeros. And allocate_fields needs room for it.
 __global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row
   for (int i = threadIdx.x; i < n; i += blockDim.x) f[idx(i, j, n)] = start(i, j);
@@ -76,14 +76,16 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// TODO(12): What a lane has of a row: struct Row, a float4 and one float beyond (lane 0: the point
-//   west of the strip; lane 31: the one east of it). load_row fills it from f_old. No lane reads
-//   past its row's pitch, though its strip may go on beyond that.
-// TODO(12): sweep_row makes a lane's four new values from its rows south, centre, north. East and
-//   west of the four come by __shfl_down_sync and __shfl_up_sync. Boundary and padding keep theirs.
-// TODO(12): The kernel: each warp loads its first rows, then for each row asks for the one
-//   kAhead + 1 further on, sweeps, and stores four values. Rows under way are never copied: a loop
-//   in steps of kAhead, and an unrolled one in it. Every sweep sums again: there is no kCheck.
+// TODO(12): (stage 3) What a lane has of a row: struct Row, a float4 and one float beyond (lane 0:
+//   the point west of the strip; lane 31: the one east of it). load_row fills it from f_old. No
+//   lane reads past its row's pitch, though its strip may go on beyond that.
+// TODO(12): (stage 3) sweep_row computes a lane's four new values from its rows south, centre and
+//   north. The values east and west of the four come by __shfl_down_sync and __shfl_up_sync. The
+//   boundary and the padding keep their values.
+// TODO(12): (stage 2) The kernel has no kCheck: every sweep sums again. (Stage 3) Each warp loads
+//   its first rows. For each further row it loads, sweeps, and stores four values. (Stage 4) While
+//   it sweeps one row, the kAhead rows after the northern one are in flight. They are never copied:
+//   a loop in steps of kAhead, and an unrolled one in it.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ... Without kCheck nobody asks for the changes, and the compiler
 // leaves out what computes them.
@@ -131,9 +133,9 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(12): No stream, no events, no graph: jacobi_sweeps makes the sweeps from one check to the
-//   next, waits, and returns the last one's sum, as jacobi_sweep of step 10 did. Pass, create_pass
-//   and wait_for go.
+// TODO(12): (stage 2) No stream, no events, no graph: jacobi_sweeps performs the sweeps from one
+//   check to the next, waits, and returns the last one's sum, as jacobi_sweep of step 10 did. Pass,
+//   create_pass and wait_for go.
 // Queues sweeps over the interior, the fields changing roles after each, and a copy of the last
 // one's sum of squared changes to the host. Waits for nothing. In double: n^2 changes, added up in
 // float, would lose more digits than a wrong row of points costs.
@@ -195,7 +197,8 @@ int main(int argc, char** argv) {
   initialize_field(f_old, problem.initial_old(), n);
   initialize_field(f_new, problem.initial_new(), n);
 
-  // TODO(12): The loop of step 10 again, with options.check_every sweeps a round, fewer at the end.
+  // TODO(12): (stage 2) The loop of step 10 again, with options.check_every sweeps per round, or
+  //   fewer at the end.
   // An odd number of sweeps leaves the fields with their roles changed: each pass needs a graph of
   // its own. After both, the roles are as they were.
   cudaStream_t stream;
@@ -222,7 +225,7 @@ int main(int argc, char** argv) {
   }
   run.record(iteration, wait_for(pass_before, n));  // the last pass was still under way
 
-  // TODO(12): cudaMemcpy2D copies rows whose beginnings are a pitch apart.
+  // TODO(12): (stage 1) cudaMemcpy2D copies rows whose beginnings are a pitch apart.
   // Where somebody wants the result, some whole rows of it at a time are copied to the host.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
     const std::size_t bytes = std::size_t(rows) * n * sizeof(float);

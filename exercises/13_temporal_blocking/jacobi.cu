@@ -81,11 +81,11 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// TODO(13): stage 1. What each sweep remembers, struct Level: the row that arrived last, and of the
-//   row before it the sums east + north ("pairs"), which are south + west for the row that came
-//   last, a column further east. So sweep_row(level, north) needs two additions per point. It leaves
-//   out the factor 1/4, which all sweeps of a pass get at its end. No `beyond`: what the lanes at
-//   the ends get wrong is not stored.
+// TODO(13): stage 1. What each sweep remembers, struct Level: the row that arrived last, and of
+//   the row before it the sums east + north ("pairs"), which are south + west for the row that
+//   came last, a column further east. So sweep_row(level, north) needs two additions per point.
+//   It leaves out the factor 1/4, which all sweeps of a pass get at its end. No `beyond`: what
+//   the lanes at the ends get wrong is not stored.
 // What a lane holds of a row: four points side by side. Where the strip ends one neighbour is
 // another warp's: lane 0 holds the point west of the strip too, and lane 31 the one east of it.
 //
@@ -133,17 +133,17 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
   return value;
 }
 
-// TODO(13): stage 1. march, a template of the number of sweeps: a device function that sweeps rows
-//   j_begin to j_end - 1 of strip x. Rows arrive from kSweeps below the first one that it stores to
-//   as many above the last one. Each row that arrives goes through all levels; what comes out of the
-//   last one, kSweeps rows further down, is stored. Row 0, row n - 1 and the outer columns keep
-//   their values at each level. A second argument of the template, kSum, says whether the last
-//   sweep's changes are summed. The kernel, jacobi_pass_kernel, calls it: at first one warp for
-//   each strip, with all rows.
-// TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory: each
-//   lane fetches its own four columns, kRing - 1 rows ahead. No barrier.
-// TODO(13): stage 4. march_begin: all strips, one after the other, are one long march, of which each
-//   warp of the launch takes an equal share.
+// TODO(13): stage 1. march, a template of the number of sweeps: a device function that sweeps
+//   rows j_begin to j_end - 1 of strip x. Rows arrive from kSweeps below the first one that it
+//   stores to as many above the last one. Each row that arrives goes through all levels; what
+//   comes out of the last one, kSweeps rows further down, is stored. Row 0, row n - 1 and the
+//   outer columns keep their values at each level. A second argument of the template, kSum, says
+//   whether the last sweep's changes are summed. The kernel, jacobi_pass_kernel, calls it: at
+//   first one warp for each strip, with all rows.
+// TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory:
+//   each lane fetches its own four columns, kRing - 1 rows ahead. No barrier.
+// TODO(13): stage 4. march_begin: all strips, one after the other, are one long march, of which
+//   each warp of the launch takes an equal share.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
 // strip.
 __global__ void __launch_bounds__(kLanes* kWarps)
@@ -184,8 +184,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(13): stage 3. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the fields'
-//   roles once. Only the last one computes a sum, which is zero before.
+// TODO(13): stage 3. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the
+//   fields' roles once. Only the last one computes a sum, which is zero before.
 // Makes sweeps over the interior, the fields changing roles after each. Returns the sum of the last
 // one's squared changes; in double, as n^2 of them in float would lose too many digits.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {

@@ -339,6 +339,17 @@ def no_eligible(m):
     return 100 * (1 - issue) if none is None and issue is not None else none
 
 
+def instructions(m):
+    """Instructions issued for 32 points. The waves of blocks say how many multiprocessors there are."""
+    grid, waves = m.get("launch__grid_size"), m.get("launch__waves_per_multiprocessor")
+    limits = [m.get(f"launch__occupancy_limit_{what}") for what in ("registers", "shared_mem", "warps")]
+    cycles, idle = m.get("sm__cycles_elapsed.avg"), no_eligible(m)
+    if None in (grid, waves, cycles, idle, m.points, *limits) or not waves:
+        return None
+    schedulers = 4 * round(grid / (waves * min(limits)))
+    return schedulers * cycles * (1 - idle / 100) / (m.points / 32)
+
+
 def dram(m):
     total = m.per_point("dram__bytes_read.sum", "dram__bytes_write.sum")
     return m.per_point("dram__bytes.sum") if total is None else total
@@ -380,7 +391,8 @@ SECTIONS = {
     "SchedulerStats": [
         ("No Eligible, of all cycles", no_eligible, percent),
         ("Active Warps Per Scheduler", lambda m: m.get("smsp__warps_active.avg.per_cycle_active"), digits),
-        ("Eligible Warps Per Scheduler", lambda m: m.get("smsp__warps_eligible.avg.per_cycle_active"), digits)],
+        ("Eligible Warps Per Scheduler", lambda m: m.get("smsp__warps_eligible.avg.per_cycle_active"), digits),
+        ("Instructions Issued For 32 Points", instructions, lambda value: f"{value:.0f}")],
     "WarpStateStats": [
         ("Warp Cycles Per Instruction", lambda m: m.get("smsp__average_warp_latency_per_inst_issued.ratio"), digits)],
     "Occupancy": [

@@ -17,7 +17,7 @@ import xml.etree.ElementTree as ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
 # On a phone, 320 px wide, text should be 8 px high. These are too wide for that: one turns the phone.
-WIDE = {"thread_map_before", "thread_map_after", "warp_sectors", "reduction_tree", "tile_with_halo", "page_migration"}
+WIDE = {"thread_map_before", "thread_map_after", "warp_sectors", "reduction_tree", "tile_with_halo", "page_migration", "one_page"}
 SHAPES = {SVG + name for name in ("svg", "title", "desc", "rect", "path", "circle", "text")}
 
 

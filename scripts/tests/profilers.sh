@@ -353,6 +353,15 @@ END
 tables ncu "$temp/details.csv" --step 06
 expect '^  Memory Throughput, of peak +41\.1 %$' "ncu's page details"
 expect '^  duration +13\.02 µs$' "ncu's page details"
+# Half of the cycles of 4 schedulers on 132 multiprocessors, which the waves of blocks say, over n²/32.
+printf '# n\t8192\n' >"$temp/issued.csv"
+cat >>"$temp/issued.csv" <<'END'
+"ID","Kernel Name","Block Size","Grid Size","launch__grid_size","launch__waves_per_multiprocessor","launch__occupancy_limit_registers","launch__occupancy_limit_shared_mem","launch__occupancy_limit_warps","sm__cycles_elapsed.avg","smsp__issue_active.avg.per_cycle_active"
+"","","","","","","block","block","block","cycle","inst/cycle"
+"0","jacobi_sweep_kernel(float *)","(32, 4, 1)","(256, 256, 1)","65,536","31.03","16","23","17","400,000","0.5"
+END
+tables ncu "$temp/issued.csv" --step 04
+expect '^  Instructions Issued For 32 Points +50$' "instructions"
 printf 'nothing\n' >"$temp/empty.csv"
 for tool in nsys ncu trim; do
   tables $tool "$temp/empty.csv"

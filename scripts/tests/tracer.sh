@@ -46,9 +46,9 @@ fi
 # Of a job each rank has a table, and their ranges stand side by side.
 ranks_step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
 if [[ -d $source_dir/solutions ]] && grep -q "^solution_${ranks_step}_cpu$" "$build_dir/step_targets.txt"; then
-  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=100 ITERATIONS=14 RANKS=2
+  run make --no-print-directory -C "$source_dir" trace STEP="${ranks_step%%_*}" WHICH=solution N=100 ITERATIONS=18 RANKS=2
   expect_status 0 "make trace of a job"
-  expect ', n = 100, 2 ranks, 14 iterations' "make trace of a job"
+  expect ', n = 100, 2 ranks, 18 iterations' "make trace of a job"
   expect '^ +rank 0 +rank 1 +times  range$' "make trace of a job"
   expect '^ +[0-9.]+ +[0-9.]+ +3  exchange_halos$' "make trace of a job"
   for rank in 0 1; do

@@ -4,7 +4,7 @@
 // so they stay in the GPU's memory.
 //
 //   make check STEP=05
-//   Ask the profiler: what still migrates between CPU and GPU?
+//   Ask the profiler: what moves between CPU and GPU, and which kernel takes the time?
 
 #include <cmath>
 #include <cstddef>

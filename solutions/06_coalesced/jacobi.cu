@@ -1,11 +1,11 @@
 // 06_coalesced: neighbouring threads, neighbouring addresses
 //
-// Changed: idx, so that i is the index whose neighbours stand side by side in memory. The threads
-// of a warp differ in i: their 32 floats now fill 4 sectors of 32 bytes (5 where they begin inside
-// one); before, they lay in 32.
+// Changed: idx, so that points which differ by one in i are neighbours in memory. The threads of a
+// warp differ in i. Their 32 floats now fill 4 sectors of 32 bytes (5 if they begin inside a
+// sector). Before, they lay in 32 sectors.
 //
 //   make check STEP=06
-//   Ask the profiler: sectors per request, before and after? And why does the sweep barely gain?
+//   Ask the profiler: sectors per request, and the time of each kernel, before and after?
 
 #include <cmath>
 #include <cstddef>

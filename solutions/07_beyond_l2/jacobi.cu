@@ -1,10 +1,10 @@
 // 07_beyond_l2: a grid that no cache holds
 //
 // Changed: n. At n = 2048 both fields together are 34 MB, and the L2 cache of a large GPU holds
-// them. At n = 8192 they are 537 MB: now the copy kernel shows what the GPU's memory can do.
+// them. At n = 8192 they are 537 MB, and every kernel has to use the GPU's memory.
 //
 //   make check STEP=07
-//   Ask the profiler: L2 or DRAM? How many DRAM bytes does the copy kernel move for a point?
+//   Ask the profiler: L2 or DRAM? How many DRAM bytes does the copy kernel move per point?
 
 #include <cmath>
 #include <cstddef>

@@ -1,10 +1,10 @@
 // 09_shared_tile: neighbours from shared memory
 //
 // Changed: a block first loads its tile of the old field, with a halo one point wide, into shared
-// memory. The five values of each point come from there: global memory is read about once a point.
+// memory. The five values of each point come from there.
 //
 //   make check STEP=09
-//   Ask the profiler: what got fewer, requests or DRAM bytes? And did it get faster?
+//   Ask the profiler: how many requests, how many DRAM bytes, what time? Before and after.
 
 #include <cmath>
 #include <cstddef>

@@ -5,7 +5,7 @@
 // and only the result is copied to the host, a block of rows at a time.
 //
 //   make check STEP=10
-//   Ask the profiler: how many bytes does an iteration move for each point?
+//   Ask the profiler: how many bytes per point does an iteration move?
 
 #include <cmath>
 #include <cstddef>

@@ -1,9 +1,9 @@
 // 12_register_march: a row is read once, and stays in registers
 //
-// Changed: no tile and no barrier. A warp marches up a strip of the grid and keeps the rows that
-// its next sweep of a row needs in registers; the rows after them are under way from memory.
-// Loads and stores are 16 bytes wide, as rows are padded to begin at a multiple of 128 bytes.
-// The grid is large now and a launch costs nothing beside a sweep: the graph is gone.
+// Changed: no tile and no barrier. A warp marches up a strip of the grid. It keeps the rows that it
+// needs next in registers, and the rows after them are in flight. Loads and stores are 16 bytes
+// wide, because rows are padded to begin at a multiple of 128 bytes. The grid is large now, and a
+// launch takes far less time than a sweep: the graph is gone.
 //
 //   make check STEP=12
 //   Ask the profiler: what fraction of the copy bandwidth is that?

@@ -149,8 +149,8 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 template <int kSweeps, bool kSum>
 __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_old, int x,
                         int j_begin, int j_end, Slab slab) {
-  // The first strip begins kHalo columns beyond the side: so every row that a warp fetches or stores
-  // begins with a line of 128 bytes.
+  // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches or
+  // stores begins with a line of 128 bytes.
   const int n = slab.n, lane = threadIdx.x;
   const int i_begin = x * kKept - kHalo, i_end = min(i_begin + kKept, n);
   const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
@@ -160,7 +160,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
-  // Each lane fetches what it will read itself: no barrier. Row y_begin + k goes to place k % kRing.
+  // Each lane fetches what it will read itself: no barrier. Row y_begin + k: to place k % kRing.
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
@@ -290,7 +290,7 @@ double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
   return *host_sum;
 }
 
-// Performs sweeps, many per pass. Returns the sum of the last one's squared changes, a double: see 00.
+// Performs sweeps, many per pass. Returns the sum of the last one's squared changes, in double.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, int sweeps,
                      int blocks, lab::Ranks& ranks, const Slab& slab) {
   nvtxRangePush("jacobi_sweeps");
@@ -302,8 +302,8 @@ double jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum
     sweeps -= whole ? kLevels : 1;
     const auto with_sum = whole ? jacobi_pass_kernel<kLevels, true> : jacobi_pass_kernel<1, true>;
     const auto without = whole ? jacobi_pass_kernel<kLevels, false> : jacobi_pass_kernel<1, false>;
-    const auto kernel = sweeps == 0 ? with_sum : without;  // only the last one's changes
-    kernel<<<blocks, dim3(kLanes, kWarps)>>>(*f_new, *f_old, sum, slab);
+    const auto pass_kernel = sweeps == 0 ? with_sum : without;  // only the last one's changes
+    pass_kernel<<<blocks, dim3(kLanes, kWarps)>>>(*f_new, *f_old, sum, slab);
     CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
     std::swap(*f_old, *f_new);       // the new field is the old one of the next pass
     nvtxRangePop();
@@ -340,8 +340,8 @@ int main(int argc, char** argv) {
     run.record(iteration += sweeps, residual);
   }
 
-  // If the result is wanted, rank 0 asks the others for some rows at a time. They are copied without
-  // their padding: `width` bytes of each pitch.
+  // If the result is wanted, rank 0 asks the others for some rows at a time. They are copied
+  // without their padding: `width` bytes of each pitch.
   const int exit_code = ranks.finish(run, slab.begin, slab.end, [=](float* to, int j, int rows) {
     const std::size_t width = n * sizeof(float), pitch = pitch_of(n) * sizeof(float);
     CUDA_CHECK(cudaMemcpy2D(to, width, f_old + idx(0, j - slab.held_begin, n), pitch, width, rows,

@@ -1,10 +1,10 @@
 // 15_overlap: the exchange hidden behind the rows that no other rank needs
 //
 // Changed: two streams. A pass first sweeps the rows at both ends of the rank's slab, in a stream
-// with high priority, and gives them to the neighbours. The other stream sweeps the rest at the same
-// time. NCCL's kernels need multiprocessors of their own, so each launch gets as many as it should
-// have, with one block on each. The host waits for no pass: it asks for a residual when the next
-// sweeps are queued.
+// with high priority, and gives them to the neighbours. The other stream sweeps the rest at the
+// same time. NCCL's kernels need multiprocessors of their own, so each launch gets as many as it
+// should have, with one block on each. The host waits for no pass: it asks for a residual when the
+// next sweeps are queued.
 //
 //   make check STEP=15, make run STEP=15 RANKS=4
 //   Ask the profiler: what is left exposed?
@@ -153,8 +153,8 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 template <int kSweeps, bool kSum>
 __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_old, int x,
                         int j_begin, int j_end, Slab slab) {
-  // The first strip begins kHalo columns beyond the side: so every row that a warp fetches or stores
-  // begins with a line of 128 bytes.
+  // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches or
+  // stores begins with a line of 128 bytes.
   const int n = slab.n, lane = threadIdx.x;
   const int i_begin = x * kKept - kHalo, i_end = min(i_begin + kKept, n);
   const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
@@ -164,7 +164,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
-  // Each lane fetches what it will read itself: no barrier. Row y_begin + k goes to place k % kRing.
+  // Each lane fetches what it will read itself: no barrier. Row y_begin + k: to place k % kRing.
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
@@ -219,8 +219,9 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
 }
 
 // kSweeps sweeps of one part of the slab: each warp takes an equal share of the march. It sweeps
-// 2 kSweeps rows more than it stores, anew in each strip: so a strip counts that many rows more. With kSum the
-// changes of the last sweep are squared and summed; that takes time, so most passes leave it out.
+// 2 kSweeps rows more than it stores, anew in each strip: so a strip counts that many rows more.
+// With kSum the changes of the last sweep are squared and summed; that takes time, so most passes
+// leave it out.
 template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
@@ -295,8 +296,8 @@ void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t 
   nvtxRangePop();
 }
 
-// How a pass is divided: the ends, kLevels rows next to each neighbour, and the rest; and how many of
-// the GPU's multiprocessors sweep the ends. That takes these about half of the pass, and in the
+// How a pass is divided: the ends, kLevels rows next to each neighbour, and the rest; and how many
+// of the GPU's multiprocessors sweep the ends. That takes these about half of the pass, and in the
 // other half they are free for NCCL, which needs lab::kNcclBlocks of them.
 struct Division {
   Part south_end, rest, north_end;
@@ -330,8 +331,9 @@ template <int kSweeps>
 void sweep_part(float* f_new, const float* f_old, double* sum, const Slab& slab, const Part& part,
                 int blocks, cudaStream_t stream) {
   if (part.begin == part.end) return;
-  const auto kernel = sum ? jacobi_pass_kernel<kSweeps, true> : jacobi_pass_kernel<kSweeps, false>;
-  kernel<<<blocks, dim3(kLanes, kWarps), 0, stream>>>(f_new, f_old, sum, slab, part);
+  const auto pass_kernel =
+      sum ? jacobi_pass_kernel<kSweeps, true> : jacobi_pass_kernel<kSweeps, false>;
+  pass_kernel<<<blocks, dim3(kLanes, kWarps), 0, stream>>>(f_new, f_old, sum, slab, part);
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
 }
 
@@ -445,8 +447,8 @@ int main(int argc, char** argv) {
   }
   run.record(iteration, wait_for(found_before, ranks, n));  // the last ones were still queued
 
-  // If the result is wanted, rank 0 asks the others for some rows at a time. They are copied without
-  // their padding: `width` bytes of each pitch.
+  // If the result is wanted, rank 0 asks the others for some rows at a time. They are copied
+  // without their padding: `width` bytes of each pitch.
   const int exit_code = ranks.finish(run, slab.begin, slab.end, [=](float* to, int j, int rows) {
     const std::size_t width = n * sizeof(float), pitch = pitch_of(n) * sizeof(float);
     CUDA_CHECK(cudaMemcpy2D(to, width, f_old + idx(0, j - slab.held_begin, n), pitch, width, rows,

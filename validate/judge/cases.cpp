@@ -16,8 +16,9 @@ constexpr int kFirstPassStep = 12;
 constexpr int kPassIterations = 17;
 /// Enough for sizes that are tried for their own sake.
 constexpr int kFewIterations = 4;
-/// Their last strip is narrow, so that the one before has the boundary in its halo only. 177: strips
-/// that store 96 columns, the first of which begins 16 beyond the side. 521: those that store 104.
+/// Their last strip is narrow, so that the one before has the boundary in its halo only. 177:
+/// strips that store 96 columns, the first of which begins 16 beyond the side. 521: those that
+/// store 104.
 constexpr int kNarrowStripN[] = {177, 521};
 
 int most_ranks(const std::vector<Case>& cases) {

@@ -37,14 +37,14 @@ std::vector<Case> cases_for_gpu(const std::vector<int>& ranks);
 /// other problems with one after the other. No numbers: the cases as they are.
 std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<int>& ranks);
 
-/// What a step that takes --check-every is judged by beside `cases`: the default, 1, 7 and 17, with so
-/// many iterations that the last ones fill no pass. After an odd 7 two fields that change roles
+/// What a step that takes --check-every is judged by beside `cases`: the default, 1, 7 and 17, with
+/// so many iterations that the last ones fill no pass. After an odd 7 two fields that change roles
 /// have each other's.
 std::vector<Case> cases_of_checks(const std::vector<Case>& cases);
 
-/// From step 12 on the probe gets at least as many iterations as a pass has sweeps, and one more: most
-/// mistakes of a pass show in no single sweep. They show best at the first case's n, so those cases
-/// come next.
+/// From step 12 on the probe gets at least as many iterations as a pass has sweeps, and one more:
+/// most mistakes of a pass show in no single sweep. They show best at the first case's n, so those
+/// cases come next.
 void lengthen_passes(int step, std::vector<Case>* cases);
 
 /// The probe shows what depends on the order of threads, whatever the number of ranks is. By NCCL

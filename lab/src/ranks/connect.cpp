@@ -87,8 +87,8 @@ std::string connect_by_nccl() {
   // Where a rank does not come, the thread that watches ends this call. A communicator that does
   // not block would pay for that with a thread for each group of calls.
   config.blocking = 1;
-  // By default NCCL launches clusters of 4 blocks on compute capability 9.0, and more of them than a
-  // halo needs. A cluster starts only when one part of the GPU has room for all of it.
+  // By default NCCL launches clusters of 4 blocks on compute capability 9.0, and more of them than
+  // a halo needs. A cluster starts only when one part of the GPU has room for all of it.
   config.cgaClusterSize = 1;
   config.maxCTAs = kNcclBlocks;
   begin_waiting("NCCL, whose ranks do not find each other", kTimesToStart);

@@ -71,7 +71,7 @@ def tracer_block():
 
 
 def profile_block(step):
-    """What the profiler's verb prints of the kept report of a step, against the step before from 06 on: its first part.
+    """What the profiler's verb prints of the kept report of a step, from 06 on against the step before: its first part.
     Step 11 is for the time line, launches and waits, and so are those with ranks: theirs is rank 0's of two."""
     ranks = is_job(step)
     tool = "nsys" if number(step) < "06" or number(step) == "11" or ranks else "ncu"
@@ -79,7 +79,8 @@ def profile_block(step):
     if not report.is_file():
         return ["Not measured yet."]
     variables = {"STEP": number(step), "REPORT": str(report)}
-    if number(step) >= "06" and not ranks:
+    # Step 07 has options of its own: the caches stay as they are. With other options nothing compares.
+    if number(step) >= "06" and number(step) != "07" and not ranks:
         variables["BASELINE"] = "previous"
     command = [str(ROOT / f"scripts/verbs/{tool}.sh")]
     result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)

@@ -430,9 +430,7 @@ void Block::fail_at_block() {
                            text(index_[waiting]) + " waits here, thread " + text(index_[other]);
   if (other_returned) {
     fail_in_block("barrier", waits_at_[waiting],
-                  what +
-                      " has returned; GPUs since Volta let that pass, CUDA "
-                      "does not promise it");
+                  what + " has returned; GPUs since Volta let that pass, older ones may hang");
   }
   fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
 }

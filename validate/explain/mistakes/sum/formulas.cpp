@@ -207,9 +207,8 @@ std::string divisor_words(const SumLook& look, double times) {
   return format("%s by %.0f as well", square ? "it is divided" : "under the root it is divided",
                 divisor) +
          (look.ranks > 1 && divisor == look.ranks ? ", as many as there are ranks"
-          : divisor == every
-              ? ", the sweeps from one residual to the next. It is that of one sweep"
-              : "");
+          : divisor == every ? ", the sweeps from one residual to the next. It is that of one sweep"
+                             : "");
 }
 
 Answer factor(const SumLook& look) {
