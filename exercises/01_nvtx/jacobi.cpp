@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <limits>
 
-// TODO(01): include NVTX, a library of headers only: <nvtx3/nvToolsExt.h>.
+// TODO(01): include NVTX, a header-only library: <nvtx3/nvToolsExt.h>.
 #include <lab/options.h>
 #include <lab/problem.h>
 #include <lab/run.h>

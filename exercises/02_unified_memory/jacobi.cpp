@@ -5,7 +5,7 @@
 //        changes: all the code still runs on the CPU.
 //
 //   make check STEP=02
-//   Ask the profiler: what does CUDA's start-up cost, and what does all the rest cost?
+//   Ask the profiler: which CUDA call, and which range, takes the time?
 
 #include <cmath>
 #include <cstddef>
@@ -27,10 +27,10 @@ inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }
 void allocate_fields(float** f_old, float** f_new, int n) {
   nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));
-  // TODO(02): ask whether the fields fit, by lab::require_gpu_memory(n, 2 * sizeof(float)): the
-  //   program's first CUDA call. Then replace the two `new` by
+  // TODO(02): check that the fields fit, with lab::require_gpu_memory(n, 2 * sizeof(float)). Then
+  //   replace the two `new` with
   //     cudaMallocManaged(pointer to the pointer, bytes)
-  //   each inside CUDA_CHECK( ... ), which ends the program with a clear line where a call fails.
+  //   each inside CUDA_CHECK( ... ), which ends the program with a clear line if a call fails.
   *f_old = new float[std::size_t(n) * n];
   *f_new = new float[std::size_t(n) * n];
   nvtxRangePop();
@@ -38,7 +38,7 @@ void allocate_fields(float** f_old, float** f_new, int n) {
 
 void free_fields(float* f_old, float* f_new) {
   nvtxRangePush("free_fields");
-  // TODO(02): what cudaMallocManaged gave, cudaFree takes back. It can fail too.
+  // TODO(02): memory from cudaMallocManaged is freed with cudaFree, a call that can fail as well.
   delete[] f_old;
   delete[] f_new;
   nvtxRangePop();

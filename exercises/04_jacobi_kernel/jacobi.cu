@@ -1,11 +1,11 @@
 // 04_jacobi_kernel: the sweep on the GPU
 //
 // Start: the code of step 03, now compiled by nvcc.
-// Task:  make jacobi_sweep launch a kernel, one thread a point, in blocks of 32 x 32 threads. Every
+// Task:  make jacobi_sweep launch a kernel, one thread per point, 32 x 32 threads per block. Every
 //        thread adds its squared change to one sum in managed memory. The copy stays on the CPU.
 //
 //   make check STEP=04
-//   Ask the profiler: the sweep got faster, but why did the copy get slower?
+//   Ask the profiler: what did each range gain or lose, and what moves between CPU and GPU?
 
 #include <cmath>
 #include <cstddef>
@@ -63,11 +63,11 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // added up in float, would lose more digits than a wrong row of points costs.
 // TODO(04): write the kernel, jacobi_sweep_kernel(f_new, f_old, sum, n), a __global__ function:
 //   its thread's i from blockIdx.x, blockDim.x and threadIdx.x; its j from the y's;
-//   is (i, j) an interior point? The launch grid may be larger than the grid of points;
-//   if so, what stood inside the two loops, and atomicAdd(sum, ...) in place of +=.
+//   is (i, j) an interior point? (The launch grid may be larger than the grid of points.)
+//   If so, do what stood inside the two loops, with atomicAdd(sum, ...) instead of +=.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(04): in place of the loops: set the sum to zero; launch the kernel over enough blocks to
+  // TODO(04): instead of the loops: set the sum to zero; launch the kernel over enough blocks to
   //   cover n x n points (round up); CUDA_CHECK(cudaGetLastError()) for the launch and
   //   CUDA_CHECK(cudaDeviceSynchronize()) for the kernel's end; return the sum.
   double sum = 0.0;

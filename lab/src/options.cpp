@@ -17,8 +17,8 @@ namespace {
 void print_help(const char* step, StepDefaults defaults) {
   std::printf(
       "%s: solves Laplace's equation on n x n points by Jacobi relaxation\n\n"
-      "  --n N                points a side, %d to %d (default %d)\n"
-      "  --iterations K       make exactly K iterations, whatever the residual\n"
+      "  --n N                points per side, %d to %d (default %d)\n"
+      "  --iterations K       perform exactly K iterations, whatever the residual\n"
       "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"
       "  --max-iterations M   stop after M iterations, converged or not (default 1000)\n"
       "  --problem NAME       laplace (default), probe or harmonic\n"
@@ -81,10 +81,11 @@ void check_together(const Options& options, bool convergence_given) {
   }
   if (options.fixed_iterations && convergence_given) {
     fail(kExitBadUsage,
-         "--iterations makes exactly so many: it goes without --tolerance and --max-iterations");
+         "--iterations performs exactly that many: use it without --tolerance and "
+         "--max-iterations");
   }
   if (options.problem == ProblemKind::kHarmonic && options.n > kMaxHarmonicN) {
-    fail(kExitBadUsage, "--problem harmonic: n = %d is too large, it is exact up to n = %d",
+    fail(kExitBadUsage, "--problem harmonic: n = %d is too large: it is exact only up to n = %d",
          options.n, kMaxHarmonicN);
   }
 }

@@ -424,7 +424,7 @@ void Run::print_times() const {
   }
   if (enough) {
     const double points = static_cast<double>(options_.n) * options_.n;
-    std::printf("  throughput       %.4g million points/s, %.4g GB/s at 8 bytes a point\n",
+    std::printf("  throughput       %.4g million points/s, %.4g GB/s at 8 bytes per point\n",
                 1e-3 * points / time.median, 8e-6 * points / time.median);
   }
   if (time.samples > 0 && !enough) {

@@ -250,7 +250,7 @@ void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, 
 bool listen() {
   CUpti_SubscriberHandle subscriber;
   if (!SUCCEEDED(cuptiSubscribe(&subscriber, on_event, nullptr))) {
-    remark("the GPU is not traced: another profiler is attached?");
+    remark("the GPU is not traced: is another profiler attached?");
     return false;
   }
   SUCCEEDED(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,

@@ -22,7 +22,7 @@ CACHES = (("l2_read", "read", "blue", "circle"), ("l2_copy", "copy", "orange", "
 
 
 def read(path):
-    """(head, ceilings, rows) of bandwidth.tsv: {key: value}, {level: rate}, [{column: text}]. ValueError where the
+    """(head, ceilings, rows) of bandwidth.tsv: {key: value}, {level: rate}, [{column: text}]. ValueError if the
     file is none."""
     table = Table(path)
     rows = [row for row in table.rows if number(row.get("rate_median")) and number(row.get("bytes")) is not None]
@@ -55,7 +55,7 @@ def draw(head, rows, width=880):
         found.append(charts.bars("bandwidth-block", [
             (f"{row['block_x']} x {row['block_y']}", float(row["rate_median"]),
              "blue" if float(row["rate_median"]) == best else "soft") for row in blocks],
-            "Threads per block, one float a thread, GB/s", f"the copy at n = {blocks[0]['n']}; the best in blue", width,
+            "Threads per block, one float per thread, GB/s", f"the copy at n = {blocks[0]['n']}; the best in blue", width,
             " GB/s"))
     series = series_of(rows, "host", HOST)
     if series:
@@ -79,10 +79,10 @@ def facts(rows):
                            if row["what"] == "size" and row["way"] == way and row["n"] == n), default=None)
                  for way in ("copy_kernel", "triad", "copy_float4")}
         if all(rates.values()) and rates["copy_kernel"] < rates["triad"] < rates["copy_float4"]:
-            said.append("A thread that copies one float has 4 bytes on their way, one of the triad 8, one of the "
-                        f"float4 copy 16. At n = {n} they reach {significant(rates['copy_kernel'])}, "
+            said.append("A thread that copies one float has 4 bytes in flight, one of the triad has 8, one of the "
+                        f"float4 copy has 16. At n = {n} they reach {significant(rates['copy_kernel'])}, "
                         f"{significant(rates['triad'])} and {significant(rates['copy_float4'])} GB/s. DRAM answers "
-                        "late: the more bytes a thread has on their way, the less the GPU waits.")
+                        "late, so the more bytes a thread has in flight, the less the GPU waits.")
         starts = {}
         for row in blocks:
             x, y, side = int(row["block_x"]), int(row["block_y"]), int(row["n"])
@@ -90,8 +90,8 @@ def facts(rows):
         most = max(starts.values())
         bound = [threads for threads, rate in starts.items() if rate > 0.95 * most]
         if len(bound) > 2:
-            said.append(f"The GPU starts at most {significant(most)} blocks in a nanosecond, however few threads they "
-                        f"have. Up to {max(bound)} threads per block that is all that holds these kernels back: twice "
+            said.append(f"The GPU starts at most {significant(most)} blocks per nanosecond, however few threads they "
+                        f"have. Up to {max(bound)} threads per block, only that limits these kernels: twice "
                         "the threads, twice the rate.")
         large = [row for row in blocks if int(row["block_x"]) * int(row["block_y"]) == 1024]
         best = max(blocks, key=lambda row: float(row["rate_median"]))

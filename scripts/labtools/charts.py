@@ -1,4 +1,4 @@
-"""Charts as SVG, by the standard library alone: what roofline.py, bandwidth_plot.py and report.py draw with.
+"""Charts as SVG, with only the standard library: what roofline.py, bandwidth_plot.py and report.py draw with.
 
 Colours are CSS variables, so that one drawing serves light and dark, on a screen and on paper. A chart of its own
 (Chart.standalone) carries STYLE with it; within a page the page does."""
@@ -346,7 +346,7 @@ def roofline(rows, ceilings, titles, where, width=880):
         chart.text(at + 22, base + 20 * row, words, size=12)
 
     if copies:
-        chart.text(left, strip_top, "The copy kernels have no operations: their bandwidth alone, GB/s", bold=True)
+        chart.text(left, strip_top, "The copy kernels have no operations: only their bandwidth, GB/s", bold=True)
         rows_top, rows_bottom = strip_top + 24, strip_top + 30 + 24 * len(copies)
         speeds = [1e-9 * count / p["seconds"] for p in copies for count in p["bytes"].values()]
         of_levels = [ceilings[level] for level, *_ in LEVELS if level in ceilings]
@@ -383,8 +383,8 @@ def ladder(rows, facts, on_gpu, width=880):
     chart = Chart("ladder", width, bottom + 44, "The ladder: million points per second of every step",
                   "; ".join(f"{step}: {significant(rate)}" for step, rate in rates.items()))
     x = Axis(power_below(min(rates.values()) * 0.99), max([*rates.values(), limit or 0]) * 1.6, left, right)
-    chart.text(10, 18, "Million points updated in a second", bold=True)
-    chart.text(10, 36, "each vertical line is ten times the one before it", colour="soft", size=12)
+    chart.text(10, 18, "Million points updated per second", bold=True)
+    chart.text(10, 36, "each vertical line is ten times the previous one", colour="soft", size=12)
     chart.grid_x(x, top - 4, bottom, x.decades(), power_label)
     chart.text(left - 10, top - 9, "n", "end", "soft", 12)
     if limit:

@@ -35,7 +35,7 @@ def find_nvcc():
 
 
 def compiler_and_facts():
-    """(nvcc, what it is measured on: gpu, driver, and nvcc's cuda); ends the script where one is missing."""
+    """(nvcc, what it is measured on: gpu, driver, and nvcc's cuda); ends the script if one is missing."""
     nvcc = find_nvcc()
     if not shutil.which("nvidia-smi"):
         fail("nvidia-smi was not found: this needs an NVIDIA GPU")
@@ -62,7 +62,7 @@ def need_folder(folder):
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        fail(f"{folder}: cannot be made: {error.strerror}")
+        fail(f"{folder}: cannot be created: {error.strerror}")
 
 
 def options_of(doc):

@@ -12,7 +12,7 @@ SPEED = ".avg.pct_of_peak_sustained_elapsed"
 # What ncu's units are in nanoseconds and bytes.
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "ns": 1, "nsecond": 1, "us": 1e3,
          "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9}
-# The page "details" has labels in place of names: (label, unit) to name.
+# The page "details" has labels instead of names: (label, unit) to name.
 LABELS = {
     ("Duration", None): "gpu__time_duration.sum",
     ("Compute (SM) Throughput", "%"): f"sm__throughput{SPEED}",

@@ -1,4 +1,4 @@
-"""Other programs, and how a script ends that cannot go on."""
+"""Other programs, and how a script ends that cannot continue."""
 
 import pathlib
 import subprocess

@@ -2,7 +2,7 @@
 
   profile_tables.py nsys REPORT.csv --step 04 [--baseline REPORT.csv]
   profile_tables.py ncu REPORT.csv --step 06 [--baseline REPORT.csv]
-  profile_tables.py trim REPORT.csv     ncu's CSV with those columns alone that the lab looks at, on stdout
+  profile_tables.py trim REPORT.csv     ncu's CSV with only those columns that the lab looks at, on stdout
   profile_tables.py metrics             the metrics that ncu has to be asked for, on one line
   profile_tables.py options --tool nsys --step 11      what the tool has to be told for the step
   profile_tables.py questions --tool ncu --step 06     "kernel<tab>what" of each of the step's questions
@@ -219,7 +219,7 @@ def print_unified_memory(head, tables):
         if count:
             line += f" in {count:,.0f} pieces"
         if is_bytes and iterations:
-            line += f", {size(value / iterations)} a sweep"
+            line += f", {size(value / iterations)} per sweep"
         print(line)
     if number(head.get("n")):
         print(f"  (one field has {size(4 * number(head['n']) ** 2)})")

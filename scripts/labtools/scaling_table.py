@@ -78,7 +78,7 @@ def picture(path):
 
 
 def plot(folder, needed=True):
-    """Draws it; where there is nothing to draw that is an error if it is needed."""
+    """Draws it; if there is nothing to draw, that is an error if it is needed."""
     try:
         write_aside(folder / "scaling.svg", picture(folder / "scaling.tsv"))
     except ValueError as error:

@@ -28,7 +28,7 @@ class Table:
         return self.facts.get(key) or otherwise
 
     def lines_of(self, key):
-        """The fields behind the key of all lines of the head that begin with it."""
+        """The fields after the key of all lines of the head that begin with it."""
         return [fields[1:] for fields in self.lines if fields[0] == key]
 
     def all_cores(self):

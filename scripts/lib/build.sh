@@ -4,7 +4,7 @@
 
 # locked COMMAND...: runs it while no other verb configures or builds in this build folder.
 locked() {
-  # Where there is no flock, or the file system has no locks, it has to go without.
+  # Without flock, or on a file system without locks, it runs without a lock.
   if ! command -v flock >/dev/null; then
     "$@"
     return
@@ -18,7 +18,7 @@ locked() {
       printf '%s\n' "${0##*/}: another make builds in ${build_dir#"$lab_root"/}: waiting for it" >&2
       flock 9 2>/dev/null || true
     fi
-    # The lock is this shell's alone: what a compiler leaves running holds none.
+    # Only this shell holds the lock: what a compiler leaves running holds none.
     "$@" 9>&-
   )
 }
@@ -63,7 +63,7 @@ compiler_words() {
 
 # forget_cmake WHY: says so, and removes what CMake knows of this build folder; what was built stays until then.
 forget_cmake() {
-  say "$1: all of it is built anew" >&2
+  say "$1: everything is built again" >&2
   find "$build_dir" -name CMakeFiles -type d -prune -exec rm -rf {} +
   rm -f "$build_dir/CMakeCache.txt"
 }
@@ -71,7 +71,7 @@ forget_cmake() {
 # of_the_lab: whether the build folder has been configured, and for the lab.
 of_the_lab() { grep -qsx 'CMAKE_PROJECT_NAME:STATIC=jacobi_porting_lab' "$build_dir/CMakeCache.txt"; }
 
-# forget_moved: CMake keeps absolute paths. If the build folder or the lab was moved, all is built anew.
+# forget_moved: CMake keeps absolute paths. If the build folder or the lab was moved, everything is built again.
 forget_moved() {
   local cache=$build_dir/CMakeCache.txt of here
   of_the_lab || return 0
@@ -128,7 +128,7 @@ configure() {
     die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
   local log=$build_dir/configure.log
   doing configuring
-  locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its words stand above"
+  locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above"
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
   if ((${step_ranks:-0})) && ! grep -qE '^-- MPI [0-9]' "$log"; then
@@ -154,17 +154,17 @@ read_backend() {
   esac
 }
 
-# choose_backend: sets backend to "gpu", or to "cpu" where the step's kernels run on the CPU in place of
-# a GPU (lab/cpu): where there is no GPU, or no nvcc, and says so; or where BACKEND asks for it. After configure.
+# choose_backend: sets backend to "gpu", or to "cpu" if the step's kernels run on the CPU instead of
+# a GPU (lab/cpu): if there is no GPU, or no nvcc, and says so; or if BACKEND asks for it. After configure.
 choose_backend() {
   read_backend
   if [[ $backend != auto ]]; then return; fi
   if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then
     backend=cpu
-    say "No nvcc here: the CPU runs the kernels in place of a GPU (results, no times)"
+    say "No nvcc here: the CPU runs the kernels instead of a GPU (results, no times)"
   elif ! gpu_here; then
     backend=cpu
-    say "No GPU here: the CPU runs the kernels in its place (results, no times)"
+    say "No GPU here: the CPU runs the kernels instead (results, no times)"
   else
     backend=gpu
   fi

@@ -1,4 +1,4 @@
-# What a step's kernels did to memory, beside the lines of its source. scripts/verbs/count.sh calls it:
+# What a step's kernels did to memory, next to the lines of its source. scripts/verbs/count.sh calls it:
 #
 #   awk -f counts.awk -v n=N -v path=PATH -v name=NAME COUNTS.tsv
 #
@@ -23,15 +23,15 @@ function name_of(line) {
 
 function print_sums() {
   if (requests["load"]) {
-    printf "        loads:   %.4f a point, %.2f sectors per request (coalesced: %.2f)\n",
+    printf "        loads:   %.4f per point, %.2f sectors per request (coalesced: %.2f)\n",
       each["load"], sectors["load"] / requests["load"], coalesced["load"] / requests["load"]
   }
   if (requests["store"]) {
-    printf "        stores:  %.4f a point, %.2f sectors per request (coalesced: %.2f)\n",
+    printf "        stores:  %.4f per point, %.2f sectors per request (coalesced: %.2f)\n",
       each["store"], sectors["store"] / requests["store"], coalesced["store"] / requests["store"]
   }
   if (each["atomic"]) {
-    printf "        atomics: %.4f a point, up to %d at one address\n", each["atomic"], busiest
+    printf "        atomics: %.4f per point, up to %d at one address\n", each["atomic"], busiest
   }
   if (passes) printf "        shared memory: %.1f %% of its passes are bank conflicts\n", 100 * lost / passes
   print ""
@@ -72,7 +72,7 @@ NR == 1 { next } # the columns' names
     coalesced[access] += $8 * bytes
   }
   code = file == name ? source[line] : file ":" line
-  # Lines that declare a value differ behind its type.
+  # Lines that declare a value differ after its type.
   sub(/^const [A-Za-z_0-9]+ /, "", code)
   printf "%6d  %-6s %-6s %9.4f  %-14s %s\n", line, space, access, per_point, how, substr(code, 1, 31)
 }

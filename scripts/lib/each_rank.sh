@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a command as one rank of a job, with {rank} in its words replaced by which: a file of its own for each.
+# Runs a command as one rank of a job. {rank} in its words becomes the rank's number, so each rank has its own file.
 #
 #   build/bin/ranks 2 scripts/lib/each_rank.sh [--log FILE] [NAME=VALUE...] COMMAND...
 #

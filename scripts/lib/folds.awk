@@ -55,7 +55,7 @@ function keep(line) {
   else if (!code) {
     had = line
     line = without_comments(line)
-    # A comment with lines of its own leaves none behind.
+    # A comment with lines of its own leaves no line.
     if (line ~ /^ *$/ && had !~ /^ *$/) next
     if (summary) {
       title[folds] = title[folds] " " line

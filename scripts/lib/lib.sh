@@ -26,7 +26,7 @@ if [[ -n ${LC_ALL:-} ]]; then
 fi
 export LC_NUMERIC=C LC_MESSAGES=C LC_COLLATE=C
 
-# Ctrl-C ends a script, too, where the program that runs at that moment takes it for itself.
+# Ctrl-C also ends a script if the program that runs at that moment handles it itself.
 trap 'exit 130' INT
 
 # need_commands COMMAND...: ends the script if one of them is not installed.

@@ -2,7 +2,7 @@
 # How large the runs are in which every access is looked at, which takes time: for check.sh, and for the tests
 # that judge as it does. Source it.
 
-# read_look NUMBER RANKS: the number of a step, and 1 if several ranks run it: sets look_points (points a side,
+# read_look NUMBER RANKS: the number of a step, and 1 if several ranks run it: sets look_points (points per side,
 # separated by commas) and look_sweeps.
 # shellcheck disable=SC2034  # whoever sources this reads them
 read_look() {

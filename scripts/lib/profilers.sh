@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What nsys.sh, ncu.sh and doctor.sh share: where the profilers are, and the words for when they cannot run.
+# What nsys.sh, ncu.sh and doctor.sh share: where the profilers are, and the messages for when they cannot run.
 # Source it; it brings lib.sh with it.
 #
-#   LAB_NSYS, LAB_NCU        the program, where it stands in no usual place
+#   LAB_NSYS, LAB_NCU        the program, if it is in none of the usual places
 #   LAB_PROFILE_TIME_LIMIT   seconds for one profile (default: 1200)
 #   LAB_SYSTEM_ROOT          what stands before /opt, /usr and /proc (default: nothing); for tests
 
@@ -69,7 +69,7 @@ hpc_sdk_places() {
 }
 
 # find_profiler TOOL: prints the first nsys or ncu that says its version. (A toolkit has a script of this name
-# even where the tool itself was not installed.)
+# even if the tool itself was not installed.)
 find_profiler() {
   local candidate
   while IFS= read -r candidate; do
@@ -104,7 +104,7 @@ cannot() {
   exit $exit_no_gpu
 }
 
-# works_without TOOL: what a learner can do here in place of it.
+# works_without TOOL: what a learner can do here instead.
 works_without() {
   local kept
   if [[ $1 == ncu ]]; then
@@ -120,11 +120,11 @@ works_without() {
 
 profiler_missing() {
   if [[ $1 == nsys ]]; then
-    cannot nsys "nsys (Nsight Systems) was not found on the PATH, nor where toolkits and modules put it" \
+    cannot nsys "nsys (Nsight Systems) was not found, neither on the PATH nor where toolkits and modules put it" \
       "Load your site's module (module avail nsight; module load cuda), or install the package" \
       "nsight-systems of NVIDIA's repository. Elsewhere: make nsys LAB_NSYS=/path/to/nsys"
   fi
-  cannot ncu "ncu (Nsight Compute) was not found on the PATH, nor where toolkits and modules put it" \
+  cannot ncu "ncu (Nsight Compute) was not found, neither on the PATH nor where toolkits and modules put it" \
     "Load your site's module (module avail nsight; module load cuda), or install the package" \
     "nsight-compute of NVIDIA's repository. Elsewhere: make ncu LAB_NCU=/path/to/ncu"
 }
@@ -134,7 +134,7 @@ no_gpu_for() {
     "On a cluster, ask for one: scripts/slurm/submit.sh $1 STEP=$step_number (or srun --gpus=1 make ...)"
 }
 
-# explain_failure TOOL LOG: looks for the causes that have a name in what the tool said. Where there is one,
+# explain_failure TOOL LOG: looks in what the tool said for the causes that have a name. If there is one,
 # ends the script with exit code 77; else returns.
 explain_failure() {
   local regex what help
@@ -163,7 +163,7 @@ no_other_profiler() {
   local name
   for name in CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH; do
     if [[ -n ${!name:-} ]]; then
-      cannot "$1" "$name is set (${!name}): another profiler would be attached too" "unset $name, and try again"
+      cannot "$1" "$name is set (${!name}): another profiler would also be attached" "unset $name, and try again"
     fi
   done
 }
@@ -183,7 +183,7 @@ read_size() {
 }
 
 # read_baseline TOOL: sets baseline to the step that $BASELINE names (previous, or NN), and baseline_which to solution
-# or exercise; both empty where $BASELINE is not set. A file goes with $REPORT.
+# or exercise; both empty if $BASELINE is not set. A file goes with $REPORT.
 read_baseline() {
   local wanted=${BASELINE:-} source
   baseline="" baseline_which=""
@@ -246,7 +246,7 @@ start_profile() {
   command -v python3 >/dev/null || die $exit_no_gpu "python3 was not found; it prints $1's tables"
 }
 
-# show_report TOOL: the tables of $REPORT, beside those of $BASELINE, a file or the step before in the same folder;
+# show_report TOOL: the tables of $REPORT, next to those of $BASELINE, a file or the previous step in the same folder;
 # ends the script.
 show_report() {
   local wanted=${REPORT-} report of_n arguments=() status=0
@@ -273,7 +273,7 @@ kept_report() {
   local file=$3
   [[ -f $file || $file == /* ]] || file=$lab_root/$3
   [[ -f $file && -r $file ]] || die $exit_bad_usage "$2: ${file#"$lab_root"/} cannot be read"
-  [[ $file == *.csv ]] || die $exit_bad_usage "$2: must be a .csv, as make $1 writes beside its report"
+  [[ $file == *.csv ]] || die $exit_bad_usage "$2: must be a .csv, as make $1 writes next to its report"
   printf '%s\n' "$file"
 }
 
@@ -287,13 +287,13 @@ build_for_profile() {
   for target in "${targets[@]}"; do
     have_target "$target" || die $exit_no_gpu "$target cannot be built here for a GPU: no nvcc was found"
   done
-  build_program "${targets[@]}" || die 1 "the build failed; the compiler's words stand above"
-  mkdir -p "$profiles_dir" 2>/dev/null || die 1 "$profiles_dir: cannot be made"
+  build_program "${targets[@]}" || die 1 "the build failed; the compiler's messages are above"
+  mkdir -p "$profiles_dir" 2>/dev/null || die 1 "$profiles_dir: cannot be created"
   work=$(mktemp -d "$profiles_dir/.work-XXXXXX") || die 1 "$profiles_dir: cannot be written"
   trap 'rm -rf "$work"' EXIT
 }
 
-# judge_run TOOL STATUS LOG REPORT PROGRAM: ends the script with a word on why, where there is no report or the
+# judge_run TOOL STATUS LOG REPORT PROGRAM: ends the script and says why, if there is no report or the
 # program failed. (Exit code 1 of a program: it has not converged.)
 judge_run() {
   local tool=$1 status=$2 log=$3 report=$4 name=${5##*/} line
@@ -310,12 +310,12 @@ judge_run() {
     die 1 "the program itself failed; run it without $tool: build/bin/$name"
   fi
   if [[ -f $report ]] && ((status < 128)); then
-    say "  (a report was made, though $tool ended with exit code $status)"
+    say "  (a report was written, although $tool ended with exit code $status)"
     return
   fi
   tail -n 15 "$log" | cut -c 1-300 >&2
-  if ((status > 128)); then die 1 "$name died of signal $((status - 128)) under $tool; run it without"; fi
-  die 1 "$tool made no report (exit code $status); its last words stand above"
+  if ((status > 128)); then die 1 "$name died of signal $((status - 128)) under $tool; run it without $tool"; fi
+  die 1 "$tool wrote no report (exit code $status); its last messages are above"
 }
 
 # profile_both: the baseline, then the step; then the tables.

@@ -22,7 +22,7 @@ remember() {
     printf '%s\n' "${0##*/}: ${file#"$lab_root"/}: cannot be written, so this is not remembered" >&2
 }
 
-# recall FILE STEP: the fields after STEP that were remembered last; nothing where there are none.
+# recall FILE STEP: the fields after STEP that were remembered last; nothing if there are none.
 recall() {
   if [[ -f $lab_root/results/local/$1 ]]; then
     awk -F '\t' -v OFS='\t' -v step="$2" \

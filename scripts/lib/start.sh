@@ -90,12 +90,12 @@ fi
 read_exercise "${1-}"
 if [[ -f $lab_root/.start/SHA256SUMS ]] || [[ -d $lab_root/.start && ! -d $lab_root/solutions ]]; then
   (cd "$lab_root" && grep -sF "  $copy" .start/SHA256SUMS | sha256sum --check --status 2>/dev/null) ||
-    die 1 "$copy is missing, or was changed since the handout was made: unpack the handout anew"
+    die 1 "$copy is missing, or was changed since the handout was made: unpack the handout again"
   answer .start cat "$lab_root/$copy"
 fi
 
 if in_git; then
-  # The solution's path, too: a change in two commits is whole with the later one.
+  # Also the solution's path: a change in two commits is complete with the later one.
   solution=solutions/${step_before:-$step}/${step_before_source:-$step_source}
   while read -r commit; do
     if handed_out from_commit; then answer "$commit" from_commit "$exercise"; fi

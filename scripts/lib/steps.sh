@@ -14,7 +14,7 @@ check_steps_file() {
     END { if (!steps) print ": lists no step" }' "$steps_file" 2>/dev/null) || problem=": cannot be read"
   if [[ -n $problem ]]; then
     problem=${problem%%$'\n'*}
-    die 1 "lab/steps.tsv$problem (git checkout lab/steps.tsv brings it back; without git, unpack the lab anew)"
+    die 1 "lab/steps.tsv$problem (git checkout lab/steps.tsv brings it back; without git, unpack the lab again)"
   fi
 }
 

@@ -1,6 +1,5 @@
-# A run without a GPU in 80 columns: the times of its NVTX ranges and, of a step with kernels that the CPU runs in
-# a GPU's place, kernels, copies and memory by number, without times, which would mean nothing. scripts/verbs/trace.sh calls
-# it:
+# Shows a run without a GPU in 80 columns: the times of its NVTX ranges and, if the CPU runs the step's kernels, the
+# numbers of kernels, copies and allocations, without times, which would mean nothing. scripts/verbs/trace.sh calls it:
 #
 #   awk -f trace_on_cpu.awk -v path=PATH -v asked=1 TRACE.tsv
 #

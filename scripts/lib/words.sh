@@ -15,7 +15,7 @@ die() {
   exit "$1"
 }
 
-# say_wrapped LINES: the same, with lines of more than 80 characters broken at blanks. Nothing, where there are none.
+# say_wrapped LINES: the same, with lines of more than 80 characters broken at blanks. Nothing, if there are none.
 say_wrapped() {
   if [[ -z $* ]]; then return; fi
   printf '%s\n' "$*" | awk '

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Holds the counters of CUDA on the CPU (make count) against those of a GPU.
+"""Compares the counters of CUDA on the CPU (make count) with those of a GPU.
 
   counters.py --write DIR   on a machine with a GPU and ncu: counts every step's kernels in both ways,
                             and writes DIR/counters.tsv
-  counters.py --check DIR   without a GPU: counts on the CPU again, and holds it against DIR/counters.tsv;
-                            exit 1 where they differ by more than 5 %
+  counters.py --check DIR   without a GPU: counts on the CPU again, and compares with DIR/counters.tsv;
+                            exit 1 if they differ by more than 5 %
 
 Options: --build DIR (default: build), --n N,N (with --write; default 250,1024), --steps 10,11 (with --write; the rows
-of other steps stay as they are, if they come from the same GPU, driver, CUDA and ncu; 08 has to be among them where
+of other steps stay as they are, if they come from the same GPU, driver, CUDA and ncu; 08 has to be among them if
 a later one uses CUB: it shows what is CUB's).
 The programs solution_NN_name and solution_NN_name_cpu_watched must have been built.
 """
@@ -49,10 +49,10 @@ ASYNCHRONOUS = "smsp__inst_executed_op_ldgsts.sum"
 # A step may launch as many blocks as these have room for: the CPU is told how many the GPU has.
 MULTIPROCESSORS = "device__attribute_multiprocessor_count"
 # Where nvcc makes other instructions of the source, the counts of these must differ. {(step, quantity): why}; the
-# sectors and the passes, which are what takes time, are compared there, too.
+# sectors and the passes, which are what takes time, are also compared there.
 BY_NVCC = {
-    ("12", "load requests"): "nvcc leaves out a load whose value nobody reads: the point beyond a warp's first row south",
-    ("13", "shared loads"): "where the boundary may be near nvcc reads a lane's four floats by four loads of one",
+    ("12", "load requests"): "nvcc leaves out a load whose value is not used: the point beyond a warp's first row south",
+    ("13", "shared loads"): "if the boundary may be near, nvcc reads a lane's four floats with four loads of one",
 }
 
 
@@ -63,13 +63,13 @@ def steps_with_kernels():
 
 
 def options_of_run(source, n):
-    """One sweep; of a step that makes several a pass, one pass."""
+    """One sweep; if a step performs several per pass, one pass."""
     levels = re.search(r"^constexpr int kLevels = (\d+);", source.read_text(), re.MULTILINE)
     return ["--n", str(n), "--iterations", levels.group(1) if levels else "1", "--quiet"]
 
 
 def kernel_launched(lines, number):
-    """The name of the kernel that line `number` launches. Where that is a variable: of one that it was set to."""
+    """The name of the kernel that line `number` launches. If that is a variable, of one that it was set to."""
     kernels = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(", "\n".join(lines))
     launch = re.search(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<", " ".join(lines[number - 1:number + 1]))
     if not launch:
@@ -174,7 +174,7 @@ def write(build, folder, sizes, wanted):
     if asynchronous:
         head.append(("asynchronous", *sorted(set(asynchronous))))
     write_table(path, ["What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
-                       "Shared memory: without CUB's own part, which ncu counts in step 08, where there is no other.",
+                       "Shared memory: without CUB's own part, which ncu counts in step 08, which has no other.",
                        "Written by scripts/publish/counters.py --write."], head, COLUMNS, rows)
     worst = max((row for row in rows if (row["step"][:2], row["quantity"]) not in BY_NVCC),
                 key=lambda row: abs(float(row["difference_percent"])))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds exercises and solutions together.
+"""Keeps exercises and solutions consistent.
 
-An exercise is the solution of the step before, under a banner of its own and with TODO(NN) comment
+An exercise is the solution of the previous step, under a banner of its own and with TODO(NN) comment
 blocks put in. A TODO block is a comment line that starts with "// TODO(NN)" and the comment lines after
 it whose text is indented by at least three blanks.
 
-    exercises.py --check    say what does not hold (exit 1); an exercise that somebody has edited since
+    exercises.py --check    say what does not hold (exit 1); an exercise that was edited since
                             the last commit is a learner's, and is only named (exit 77)
     exercises.py --write    write every exercise anew: its own banner and TODO blocks, in today's code of
                             the solution before
@@ -200,7 +200,7 @@ def carry(steps, number):
                 path.write_text("\n".join(banner) + "\n" + ours.read_text())
     if conflicts:
         fail("conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
-                 ". Mend them, then run exercises.py --write")
+                 ". Fix them, then run exercises.py --write")
     write(steps)
 
 

@@ -89,9 +89,9 @@ def variants():
         Variant(S08, "no_atomic", S08, [(atomic, "")], "without the atomic", False),
         Variant(S08, "no_reduction", S08, [(reduction, ""), (atomic, "")], "without the reduction and the atomic",
                 False),
-        Variant(S08, "shuffles", S08, ["shuffles"], "shuffles, and one atomic a warp", True),
+        Variant(S08, "shuffles", S08, ["shuffles"], "shuffles, and one atomic per warp", True),
         Variant(S08, "float_tree", S08, ["float_tree"], "the block's sum in float", True),
-        Variant(S08, "atomic_per_thread", S08, ["atomic_per_thread"], "one atomic a thread", True),
+        Variant(S08, "atomic_per_thread", S08, ["atomic_per_thread"], "one atomic per thread", True),
         Variant(S08, "sum_on_host", S08, [(memset, "*sum = 0.0;")], "the sum set to zero by the CPU", True),
         Variant(S08, "copy_with_loop", S08, copy_loop, "the copy with a loop over y, 32 x 4 threads", True),
         *[Variant(S08, f"threads_{y}", S08, [(threads, threads.replace("4", str(y)))], f"blocks of 32 x {y} threads",
@@ -99,7 +99,7 @@ def variants():
 
 
 def make_sources(folder):
-    """[(variant, source)]. Says which variants cannot be made, and ends where there is one."""
+    """[(variant, source)]. Says which variants cannot be made, and ends if there is one."""
     sources, wrong = [], False
     for one in variants():
         source = folder / f"{one.guide[:2]}_{one.name}.cu"
@@ -199,7 +199,7 @@ def copy_kernel_by_size(lab, one, program):
             median, least, most, _ = lab.trace(program, n, iterations)[COPY]
             return size / median, size / most, size / least
 
-        lab.try_note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes a point over the traced time")
+        lab.try_note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes per point over the traced time")
         lab.try_note(one, n, "DRAM bytes", "bytes a point",
                      lambda: tuple(value / n / n for value in lab.count(program, n, COPY, "dram__bytes.sum")),
                      "counted by ncu in the copy kernel, --cache-control none")
@@ -233,7 +233,7 @@ def measure_all(lab, sources, nvcc):
         (first, program), *others = built
         measure_one(lab, first, program, lambda program: check(first, program, lab.build))
         concurrent.futures.wait([future for _, future in built])
-        # The checks run beside one another, and nothing is timed meanwhile.
+        # The checks run at the same time, and nothing is timed meanwhile.
         checked = [pool.submit(lambda one=one, future=future: check(one, future.result(), lab.build))
                    for one, future in others]
         concurrent.futures.wait(checked)
@@ -302,8 +302,8 @@ def measure(arguments, sources, folder):
     lab.lines.sort(key=lambda line: line[0])  # the steps in order, each as measured
     write_table(arguments.write / "experiments.tsv",
                 ["What the guides propose to try: variants of the solutions, each checked and timed.",
-                 "Times of kernels are traced, the most is often that of the first launch, which waits for its pages;",
-                 "times of iterations are without the first. '-' and the reason where there is no number.",
+                 "Times of kernels are traced; the largest is often that of the first launch, which waits for its pages;",
+                 "times of iterations are without the first. '-' and the reason if there is no number.",
                  "Written by scripts/publish/experiments.py."],
                 {**facts, "cuda": of_compiler["cuda"]}, COLUMNS, lab.lines)
     missing = sum(line[5] == "-" for line in lab.lines)

@@ -44,7 +44,7 @@ def main():
             for name, program in programs.items():
                 times = variant.must_time(program, folder, n, iterations)
                 rows.append([str(n), name, *variant.quartiles(times)])
-                print(f"n = {n}, {name}: {1e3 * float(rows[-1][2]):.2f} us a sweep", flush=True)
+                print(f"n = {n}, {name}: {1e3 * float(rows[-1][2]):.2f} µs per sweep", flush=True)
     write_table(arguments.write / "graph.tsv",
                 ["Time of a sweep, residual included. step_10: one in every sweep. The others: one every 10 sweeps,",
                  "which the host waits for (waits), or reads one check late (late); step_11: so, and as a graph.",

@@ -4,10 +4,10 @@
 #
 #   UPTO=NN   the last step in it
 #   OUT=DIR   where both go (default: the build folder)
-#   YES=1     put it in the place of one that is there already
+#   YES=1     replace one that already exists
 #
 # In a clone it is made of the last commit, without what was edited since; elsewhere of the files as they are. The
-# exercises are those that start.sh prints, never somebody's edits. The same commit makes the same archive, byte
+# exercises are those that start.sh prints, never a learner's edits. The same commit gives the same archive, byte
 # for byte. With cmark-gfm and python3 here, its texts are also in it as pages for a browser, in site/.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
@@ -35,11 +35,11 @@ for folder in exercises lab results scripts solutions validate; do
     die $exit_bad_usage "OUT=$out: this folder is the lab's own; name one outside, or none"
   fi
 done
-mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be made"
+mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be created"
 out=$(cd "$out" && pwd)
 for place in "$out/$name" "$out/$name.tar.gz"; do
   if [[ -e $place ]] && ((!${YES:-0})); then
-    die $exit_bad_usage "$place is there already; YES=1 puts a new one in its place"
+    die $exit_bad_usage "$place already exists; YES=1 replaces it"
   fi
 done
 temp=$(mktemp -d "$out/.handout-XXXXXX") || die 4 "OUT=$out: cannot be written"
@@ -98,7 +98,7 @@ while IFS=$'\t' read -r step source _; do
   "$lab_root/scripts/lib/start.sh" "$step" >"$start" || exit
   # exercises/ is still as in the commit.
   if [[ -n $commit ]] && ! cmp -s "exercises/$step/$source" "$start"; then older+=("$step"); fi
-  # No file of an author's that lies beside it.
+  # No file of an author's next to it.
   find "exercises/$step" -type f \( -name '*.cpp' -o -name '*.cu' \) -exec rm -f {} +
   cp "$start" "exercises/$step/$source"
 done < <(grep '^[0-9]' lab/steps.tsv)

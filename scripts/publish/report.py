@@ -3,11 +3,11 @@
 
   report.py [--out FILE]   (or OUT=FILE)
 
-The ladder, the roofline, what is known of each kernel, the scaling and the bandwidth come from results/local where
-they have been measured on this machine, and else from results/h200; the page says which. The convergence and the
-field are run for it: every solution, at n = 128, on the GPU or on the CPU in its place. It takes about a minute.
+The ladder, the roofline, what is known of each kernel, the scaling and the bandwidth come from results/local if
+they have been measured on this machine, else from results/h200; the page says which. The convergence and the
+field are run for it: every solution, at n = 128, on the GPU or else on the CPU. It takes about a minute.
 
-Options: --results DIR (or RESULTS=DIR; that folder alone), --no-run (runs and builds nothing), --build DIR (programs
+Options: --results DIR (or RESULTS=DIR; only that folder), --no-run (runs and builds nothing), --build DIR (programs
 that are there; nothing is built), --n N and --iterations K (of the convergence; default 128 and 2000).
 Exit: 0 written, 1 it cannot be written, 2 bad usage.
 """
@@ -35,7 +35,7 @@ TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 
 
 def shown(section, *arguments):
-    """The section; where its table is not what it should be, a sentence that says so."""
+    """The section; if its table is not what it should be, a sentence that says so."""
     try:
         return section(*arguments)
     except (KeyError, ValueError, TypeError, ArithmeticError, AttributeError) as error:
@@ -126,10 +126,10 @@ def main():
         ("kernels", "The kernels", "What the profiler knows of them.",
          shown(kernels_section, kernels, roofline, ceilings)),
         ("scaling", "Several GPUs", "How steps 14 and 15 scale.", shown(scaling_section, scaling)),
-        ("bandwidth", "The machine's own speed", "The ceilings that everything is told against.",
+        ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
          shown(bandwidth_section, bandwidth)),
         ("machine", "What machine, when", "Where every number here comes from.", machine_section(tables, runner))]
-    about = f"The Jacobi porting lab, as far as it has been measured; made on {datetime.date.today()}. "
+    about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
     published = [table for table in tables if table.path.parent == ROOT / "results/h200"]
     if published and not arguments.results:
         all_of_them = len(published) == len(tables)

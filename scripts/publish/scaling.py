@@ -9,7 +9,7 @@
 
 Before anything is timed the field's rows must have the hashes of step 10's on one GPU, at n = 4099 with every number
 of ranks and at n = 32768 with the largest, and the residual must be step 10's within the rounding of a sum. What
-differs gets no time. More options of --write: --ranks 1,2,4; --steps 13,14,15; --quick (n = 16384 alone, short runs);
+differs gets no time. More options of --write: --ranks 1,2,4; --steps 13,14,15; --quick (only n = 16384, short runs);
 --seconds S, after which nothing more is begun (default 150); --beside, jobs of the same n that leave each other's GPUs
 alone run at the same time, for half the time in all; --build DIR (default: build), which holds bin/ranks,
 bin/solution_10_... and those of the steps.
@@ -42,7 +42,7 @@ CHECK_OFTEN, CHECK_SELDOM = 16, 64  # sweeps from one residual to the next: a pa
 # What is compared: n, sweeps (passes of all kinds), and whether on the most ranks alone.
 COMPARED = ((4099, 37, False), (32768, 17, True))
 SAMPLES = 20
-# Sweeps are chosen for so many seconds, at this guess of points a second and GPU.
+# Sweeps are chosen for this many seconds, at this guess of points per second and GPU.
 SECONDS, QUICK_SECONDS, GUESS = 0.25, 0.06, 3.5e12
 TIMED_LIMIT, COMPARED_LIMIT = 30, 60  # seconds for a run, its start included
 DOES_NOT_FIT, TIMED_OUT = 5, 124  # exit codes
@@ -237,7 +237,7 @@ SUMMARY = re.compile(rf"^ *per iteration +{NUMBER} ms, median of (\d+) \(middle 
 
 
 def read_summary(text):
-    """(median, q1, q3, samples) of the lines that a program prints at its end; None where they are not there."""
+    """(median, q1, q3, samples) of the lines that a program prints at its end; None if they are not there."""
     match = SUMMARY.search(text)
     try:
         return (float(match[1]), float(match[3]), float(match[4]), int(match[2])) if match else None
@@ -252,7 +252,7 @@ def read_halos(text):
 
 
 def sweeps_of(case, seconds):
-    """Enough for so many seconds and for the samples; the first one is warm-up."""
+    """Enough for that many seconds and for the samples; the first one is warm-up."""
     for_seconds = seconds * GUESS * case.ranks / (case.n * case.n) / case.check_every
     return case.check_every * max(SAMPLES + 1, math.ceil(for_seconds))
 
@@ -283,7 +283,7 @@ def row_of(case, code, out, error):
         row.update(ms=f"{ms:.6g}", ms_q1=f"{q1:.6g}", ms_q3=f"{q3:.6g}", samples=str(samples),
                    glups=f"{1e-6 * case.n * case.n / ms:.2f}", halos=read_halos(out), verdict="right")
     row["verdict"] = row["verdict"].replace("\t", " ")
-    said = f"{row['ms']} ms a sweep, {row['glups']} GLUPS, halos: {row['halos']}" if row["verdict"] == "right" \
+    said = f"{row['ms']} ms per sweep, {row['glups']} GLUPS, halos: {row['halos']}" if row["verdict"] == "right" \
         else row["verdict"]
     print(f"{case}: {said}", flush=True)
     return row
@@ -321,7 +321,7 @@ def gpus_here():
 
 
 def read_links(text):
-    """The words of `nvidia-smi topo -m` for what is between two GPUs, such as NV18; "-" where there is one GPU."""
+    """The words of `nvidia-smi topo -m` for what is between two GPUs, such as NV18; "-" if there is one GPU."""
     table = [[cell.strip() for cell in re.sub(r"\x1b\[[0-9;]*m", "", line).split("\t")] for line in text.splitlines()]
     head = next((cells for cells in table if "GPU0" in cells[1:]), [])
     columns = [k for k, cell in enumerate(head) if re.fullmatch(r"GPU\d+", cell)]

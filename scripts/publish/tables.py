@@ -8,7 +8,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
                                                          roofline}.tsv where they are
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
-                                                         scaling.svg is drawn beside it. README.md: some words of it
+                                                         scaling.svg is drawn next to it. README.md: some words of it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
@@ -16,7 +16,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
     <!--= ladder["04"].ms | ms -->57.7 ms<!--=-->    (any text) one number within a sentence: scripts/publish/blocks/inline.py
 
     tables.py --write    bring the texts up to date
-    tables.py --check    exit 1, naming the texts, where they are not
+    tables.py --check    exit 1, naming the texts, if they are not
 """
 
 import argparse
@@ -31,7 +31,7 @@ from labtools.files import ROOT, STEPS
 
 
 def replace_block(text, name, lines):
-    """text with what stands between the markers of `name` replaced; None where there are no markers."""
+    """text with what stands between the markers of `name` replaced; None if there are no markers."""
     pattern = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
     if not pattern.search(text):
         return None

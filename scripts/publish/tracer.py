@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the lab's own tracer (make trace) against nsys.
+"""Compares the lab's own tracer (make trace) with nsys.
 
   tracer.py --write DIR   on a machine with a GPU and nsys: runs every solution under both, and writes
                           DIR/tracer.tsv. nsys is looked for where `make nsys` does; LAB_NSYS names another
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--steps", default="")
     arguments = parser.parse_args()
     nsys = find_profiler("nsys") or \
-        fail("nsys was not found on the PATH, nor where toolkits and modules put it; LAB_NSYS names it")
+        fail("nsys was not found, neither on the PATH nor where toolkits and modules put it; LAB_NSYS names it")
     wanted = [s for s in arguments.steps.split(",") if s]
     head = gpu_facts("nsys", nsys) or fail("there is no NVIDIA GPU here")
     rows, overhead = [], []
@@ -100,7 +100,7 @@ def main():
             rows.append(dict(zip(COLUMNS, (step, n, iterations, *key, quantity, f"{a[0]:.0f}", f"{b[0]:.0f}", f"{x:.0f}",
                                            f"{y:.0f}", f"{100 * (x / y - 1):.2f}" if y else "-"))))
         print(f"{step}: {len(ours.keys() & theirs.keys())} lines in both, "
-              f"{len([k for k in theirs if k not in ours])} in nsys alone", flush=True)
+              f"{len([k for k in theirs if k not in ours])} only in nsys", flush=True)
     path = arguments.write / "tracer.tsv"
     measured = {line[1] for line in overhead}
     old, rows = update(path, head, rows, ("gpu", "driver", "cuda", "nsys")) if wanted else (None, rows)

@@ -37,7 +37,7 @@ TRIED = {
         {"kLevels": 14}, {"kLevels": 18, "kHalo": 20}]),
 }
 LARGE = (4096, 8192, 16384, 32768)
-# On large grids, too: step 09 and all after it that need one GPU.
+# Also on large grids: step 09 and all after it that need one GPU.
 LARGE_STEPS = tuple(name for name in STEPS.values() if "09" <= name < "14")
 COMPARED_SWEEPS = 17  # 16 + 1: both passes of step 13
 
@@ -76,7 +76,7 @@ def compile_with(nvcc, build, folder, step, constants):
         program, said = variant.compile_source(nvcc, build, step, source, "-Xptxas", "-v")
     except NotPossible as error:
         return None, 0, 0, str(error)
-    # Of the kernels that make sweeps the one with the most registers is the one that counts.
+    # Of the kernels that perform sweeps the one with the most registers counts.
     kernels = re.findall(r"Compiling entry function '(\S*jacobi\S*)'.*?(\d+) bytes spill loads.*?Used (\d+) registers",
                          said, re.S)
     registers, spilled = max(((int(used), int(spill)) for _, spill, used in kernels), default=(0, 0))
@@ -119,7 +119,7 @@ def tune(nvcc, build, folder, step, copy):
             lines.append([step, words, str(registers), str(spilled), "-", "-", "-", "-", "wrong"])
             continue
         runs = [(TUNED_N, words, ())]
-        if not constants:  # the file as it is at sizes that are no multiple of anything, too
+        if not constants:  # the file as it is also at sizes that are no multiple of anything
             runs += [(n, f"as it is, n={n}", ()) for n in (TUNED_N - 1, TUNED_N + 1)]
             if levels := own.get("kLevels"):  # and with a residual after each pass
                 runs.append((TUNED_N, f"as it is, --check-every {levels}", ("--check-every", levels)))
@@ -128,7 +128,7 @@ def tune(nvcc, build, folder, step, copy):
             ms = record["iteration_ms_median"]
             times_copy = 8e-6 * n * n / ms / copy
             lines.append([step, name, str(registers), str(spilled), *variant.quartiles(record)[:3], f"{times_copy:.4f}", "right"])
-            print(f"{step} {name}: {registers} registers, {spilled} B spilled, {ms:.4f} ms a sweep, "
+            print(f"{step} {name}: {registers} registers, {spilled} B spilled, {ms:.4f} ms per sweep, "
                   f"{times_copy:.3f} x copy", flush=True)
     return lines
 
@@ -160,7 +160,7 @@ def large(build, folder, copy):
             ms = record["iteration_ms_median"]
             points = 1e-6 * n * n / ms  # giga-updates a second
             lines.append([str(n), step, *variant.quartiles(record), f"{points:.2f}", f"{8 * points / copy:.4f}", "right"])
-            print(f"n = {n}, {step}: {ms:.4f} ms a sweep, {points:.1f} GLUPS, {8 * points / copy:.3f} x copy", flush=True)
+            print(f"n = {n}, {step}: {ms:.4f} ms per sweep, {points:.1f} GLUPS, {8 * points / copy:.3f} x copy", flush=True)
     return lines
 
 
@@ -186,7 +186,7 @@ def main():
             write_table(
                 arguments.write / "tuning.tsv",
                 ["Steps 12 and 13 with other constants than their files have. Time of a sweep, residual included; x_copy: at",
-                 "8 bytes a point, against the copy bandwidth of the same run. Written by scripts/publish/tune.py."],
+                 "8 bytes per point, against the copy bandwidth of the same run. Written by scripts/publish/tune.py."],
                 {**facts, "n": TUNED_N},
                 ["step", "constants", "registers", "spilled_bytes", "ms", "ms_q1", "ms_q3", "x_copy", "verdict"], lines)
         if arguments.only != "tuning":
@@ -194,7 +194,7 @@ def main():
             write_table(
                 arguments.write / "large.tsv",
                 ["Time of a sweep on large grids, each step's own residuals included. glups: 10^9 points updated a second;",
-                 "x_copy: at 8 bytes a point, against the copy bandwidth of the same run. Written by scripts/publish/tune.py."],
+                 "x_copy: at 8 bytes per point, against the copy bandwidth of the same run. Written by scripts/publish/tune.py."],
                 facts, ["n", "step", "ms", "ms_q1", "ms_q3", "samples", "glups", "x_copy", "verdict"], lines)
 
 

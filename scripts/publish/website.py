@@ -32,7 +32,7 @@ FENCE = re.compile(r" *(```|~~~)")
 
 
 def without_comments(markdown):
-    """The text without HTML comments, which stay in code. A comment with lines of its own leaves none behind."""
+    """The text without HTML comments, which stay in code. A comment with lines of its own leaves no line."""
     kept, in_code, in_comment = [], False, False
     for line in markdown.splitlines():
         if not in_comment and FENCE.match(line):
@@ -114,7 +114,7 @@ class Page:
         return [path for path, _ in found if path.endswith(".md")]
 
     def file(self):
-        """Where it goes in the site: beside what its text lies beside."""
+        """Where it goes in the site: in the same place as its text."""
         if self.path.endswith("README.md"):
             return posixpath.join(self.folder, "index.html")
         return self.path[:-3] + ".html"
@@ -156,7 +156,7 @@ def with_links(page, pages, pictures):
         if target is None:
             fail(f"{page.path}: shows {match[1]}, which is not in the lab")
         pictures.add(target[0])
-        # On a phone one wants to see it alone.
+        # On a phone it is better seen by itself.
         return f'<a class="picture" href="{page.way_to(target[0])}">{match[0]}</a>'
 
     body = re.sub(r'<a href="([^"]*)">(.*?)</a>', link, page.body, flags=re.DOTALL)
@@ -244,7 +244,7 @@ def main():
     if not (lab / "lab/steps.tsv").is_file():
         fail(f"--lab {arguments.lab}: has no lab/steps.tsv", 2)
     if out.exists() and not ((out / "style.css").is_file() and (out / "index.html").is_file()):
-        fail(f"--out {arguments.out}: is there already, and is no site", 2)
+        fail(f"--out {arguments.out}: already exists, and is not a site", 2)
     if not shutil.which("cmark-gfm"):
         fail("cmark-gfm, which reads Markdown, is missing: package cmark-gfm", 77)
     aside = out.with_name(f".{out.name}.partial")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What a job does, on the compute node: the site's modules, then `make VERB`, between before_profiler and
-# after_profiler where the verb is a profiler's. The .sbatch files beside it call it; VERB is run, check,
+# after_profiler if the verb is a profiler's. The .sbatch files next to it call it; VERB is run, check,
 # trace, nsys or ncu, and its variables (STEP, WHICH, N ...) are in the environment. Or VERB is ranks: `make run
-# STEP=NN` of a step for several GPUs, a rank for each task of the job.
+# STEP=NN` of a step for several GPUs, one rank per task of the job.
 set -euo pipefail
 
 verb=${1-}
@@ -58,14 +58,14 @@ fi
 printf '%s\n' "make $make on $(hostname), job ${SLURM_JOB_ID:-none}, $(date '+%F %T')"
 load_modules
 if [[ $verb == ncu || $verb == nsys ]]; then
-  # Set before: a pause that was interrupted half-way is resumed, too.
+  # Set before: a pause that was interrupted half-way is also resumed.
   paused=1
   before_profiler "$verb" || {
     printf '%s\n' "job.sh: before_profiler failed; see scripts/slurm/site.sh" >&2
     exit 1
   }
 fi
-# Through srun where there is one: then Slurm sees the job's step, and its GPU is bound.
+# Through srun if there is one: then Slurm sees the job's step, and its GPU is bound.
 command=(make --no-print-directory "$make")
 if [[ $verb != ranks && -n ${SLURM_JOB_ID:-} ]] && command -v srun >/dev/null; then command=(srun --ntasks=1 "${command[@]}"); fi
 "${command[@]}" &

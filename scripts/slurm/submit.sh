@@ -4,7 +4,7 @@
 #   submit.sh [--dry-run] [--wait] run|check|trace|nsys|ncu|ranks [NAME=VALUE ...]
 #
 # --dry-run shows the command and submits nothing. --wait waits for the job's end, prints what it said, and has its
-# exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks, too: NODES=2,
+# exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks also: NODES=2,
 # and GPUS=4 on each of them.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
@@ -73,13 +73,13 @@ if ((dry)); then
   printf '\n'
   exit 0
 fi
-mkdir -p "$jobs_dir" 2>/dev/null || die 1 "$jobs_dir: cannot be made"
+mkdir -p "$jobs_dir" 2>/dev/null || die 1 "$jobs_dir: cannot be created"
 export LAB_ROOT=$lab_root
 status=0
 # "12345", or "12345;cluster".
 answer=$("${command[@]}") || status=$?
 job=${answer%%[;$'\n']*}
-[[ $job =~ ^[0-9]+$ ]] || die 1 "sbatch did not take the job (exit code $status); its words stand above"
+[[ $job =~ ^[0-9]+$ ]] || die 1 "sbatch did not take the job (exit code $status); its messages are above"
 output=$jobs_dir/$verb-$job.txt
 if ((wait)); then
   if [[ -f $output ]]; then cat "$output"; fi

@@ -88,7 +88,7 @@ bad_verb 'STEPS=[*]: there is no such step' run STEPS='*' RESULTS="$temp/results
 bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned" RESULTS="$temp/results"
 bad_verb 'BASELINE=99: there is no such step' nsys STEP=05 BASELINE=99
 bad_verb 'STEPS=,: names no step' run STEPS=, RESULTS="$temp/results"
-bad_verb 'WHICH=exercise: which step[?] Say STEP=NN, too' run WHICH=exercise RESULTS="$temp/results"
+bad_verb 'WHICH=exercise: which step[?] Also give STEP=NN' run WHICH=exercise RESULTS="$temp/results"
 if [[ -d $source_dir/solutions ]]; then
   for ranks in 0 65 100 2,4 x -1 '1 2'; do
     bad_verb "RANKS=$ranks: must be a number of ranks, from 1 to 64" run RANKS="$ranks" RESULTS="$temp/results"

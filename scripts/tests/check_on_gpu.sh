@@ -52,7 +52,7 @@ expect "^$step: right: 4 runs, n = 100" "right on both"
 expect "$clean" "right on both"
 
 race="$source_file:72: race in global memory: thread (0,0,0) writes what thread (0,0,0) of block (3,0,0) changed"
-stub "$temp/race" "echo 'x: $race atomically at line 96, and no order in between' >&2; exit 3"
+stub "$temp/race" "echo 'x: $race atomically at line 96, with no order in between' >&2; exit 3"
 given "$temp/right" "$temp/race"
 check 1 "a race that does no harm"
 expect "^$step: wrong: probe, n = 100, 3 iterations$" "a race that does no harm"

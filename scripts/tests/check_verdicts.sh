@@ -187,7 +187,7 @@ test_verdicts() {
   cp "$lab/solutions/02_unified_memory/jacobi.cpp" "$lab/$second"
   check 0 "step 02, every call checked" STEP=02
   expect_no 'Not checked' "step 02, every call checked"
-  expect "^  Next: compare your prediction with what was measured, at the end of$" "step 02, without a GPU"
+  expect "^  Next: compare your predictions with an H200's: make guide STEP=02$" "step 02, without a GPU"
   sed -i 's/CUDA_CHECK(cudaFree(f_old));/cudaFree(f_old);/; /require_gpu_memory/d; s/std::size_t(i) \* n/i * n/' \
     "$lab/$second"
   line=$(grep -n '^  cudaFree(f_old);' "$lab/$second" | cut -d : -f 1)
@@ -202,13 +202,13 @@ test_verdicts() {
   expect "^$step: right" "a solution"
 
   check 1 "a step with kernels, untouched, without the toolkit" STEP=04
-  expect '^No nvcc here: the CPU runs the kernels in place of a GPU' "a step with kernels"
+  expect '^No nvcc here: the CPU runs the kernels instead of a GPU' "a step with kernels"
   expect '^04_[a-z_]+: unchanged$' "a step with kernels"
   check 77 "a step with kernels, on a GPU" STEP=04 BACKEND=gpu
   expect '^04_[a-z_]+: cannot be built here for a GPU: no nvcc was found$' "a step with kernels, BACKEND=gpu"
   run make_lab run STEP=04 WHICH=exercise ARGS='--n 64 --iterations 2'
   expect_status 0 "make run, a step with kernels"
-  expect '^  the CPU, in place of a GPU$' "make run, a step with kernels"
+  expect '^  the CPU, instead of a GPU$' "make run, a step with kernels"
   [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make run, a step with kernels: lines of more than 80 columns"
 }
 
@@ -307,7 +307,7 @@ test_nvcc() {
   sed 's/__host__ __device__ inline/inline/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "a kernel that calls a function of the host" STEP=04 BACKEND=cpu
   expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"
-  expect '^04_jacobi_kernel: right where the CPU runs the kernels, but nvcc refuses it;$' \
+  expect '^04_jacobi_kernel: right when the CPU runs the kernels, but nvcc refuses it;$' \
     "a kernel that calls a function of the host"
 
   # An nvcc that stops to work is not the learner's mistake. (What the solution may not use either, it refuses, too.)
@@ -316,7 +316,7 @@ test_nvcc() {
   chmod +x "$temp/nvcc"
   export LAB_BUILD_DIR="$temp/another build" LAB_CMAKE_ARGS="$LAB_CMAKE_ARGS -DCMAKE_CUDA_COMPILER=$temp/nvcc"
   check 0 "an nvcc that stops to work" STEP=04 BACKEND=cpu WHICH=solution
-  expect '^ *nvcc does not work here, so it was not asked: nvcc fatal: no licence$' "an nvcc that stops to work"
+  expect '^ *nvcc does not work here, so it was not tried: nvcc fatal: no licence$' "an nvcc that stops to work"
 }
 
 cp "$lab/$solution" "$temp/solution.cpp"

@@ -123,7 +123,7 @@ expect '^ok       may count      the driver lets you' "a node with a GPU"
 expect '^ok       nsys           2025\.3\.1\.0 ' "a node with a GPU"
 expect '^Ready, with a GPU\. Begin with: exercises/00_serial/README\.md$' "a node with a GPU"
 
-# Counters: for administrators alone; and again for who is one.
+# Counters: only for administrators; and again as an administrator.
 echo "RmProfilingAdminOnly: 1" >"$params"
 printf 'CapEff:\t00000000a80425fb\n' >"$temp/root/proc/self/status"
 doctor

@@ -149,7 +149,7 @@ for script in tile_loading.py graph_table.py "tune.py --only large"; do
   PATH=$temp/tools:$PATH run "$scripts/publish/$name" --write "$temp/results" --build "$temp/empty" "${words[@]:1}"
   one_line 1 "^$name: .*/bin/[a-z_0-9]+ is not there: build it first" "$script, nothing built"
   PATH=$temp/tools:$PATH run "$scripts/publish/$name" --write "$temp/program/results" --build "$temp/build" "${words[@]:1}"
-  one_line 1 "^$name: $temp/program/results: cannot be made" "$script, a folder that cannot be"
+  one_line 1 "^$name: $temp/program/results: cannot be created" "$script, a folder that cannot be"
   diff -r "$temp/kept" "$temp/results" >"$temp/diff" || fail "$script: earlier results have changed" "$(<"$temp/diff")"
 done
 WRONG=tile_by measure tile_loading.py

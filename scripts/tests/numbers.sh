@@ -99,6 +99,11 @@ ms=$(awk -F '\t' '$1 ~ /^step$/ { for (k = 1; k <= NF; ++k) c[$k] = k } $1 ~ /^0
   "$lab/results/h200/ladder.tsv")
 grep -qF -- "-->$ms ms<!--=-->, on" "$lab/exercises/README.md" || fail "half of step 04's time is $ms ms:" \
   "$(tail -n 1 "$lab/exercises/README.md")"
+# In a row of a table a bare | would end the cell.
+echo '| a | <!--= ladder["04"].ms | ms -->1 ms<!--=--> |' >>"$lab/exercises/README.md"
+run "$lab/scripts/publish/tables.py" --write
+tail -n 1 "$lab/exercises/README.md" | grep -q '^| a | <!--= ladder\["04"\].ms \\| ms -->[0-9.]* ms<!--=--> |$' ||
+  fail "a number within a table:" "$(tail -n 1 "$lab/exercises/README.md")"
 # Every right row of the published ladder has a time, and every step is in it.
 awk -F '\t' '
   # Several GPUs have tables of their own.

@@ -172,7 +172,7 @@ fails nsys 'something that has no name' 5
 profile nsys STEP=04
 expect 'Error 1$' "a failure without a name"
 expect '^something that has no name$' "a failure without a name"
-expect 'nsys made no report \(exit code 5\)' "a failure without a name"
+expect 'nsys wrote no report \(exit code 5\)' "a failure without a name"
 left_clean "a failure without a name"
 fails nsys '' 139
 profile nsys STEP=04
@@ -185,12 +185,12 @@ cp "$temp/stubs/nsys" "$temp/nsys"
 sed -i 's/^    echo report .*/&; exit 2/' "$temp/stubs/nsys"
 profile nsys STEP=04
 expect_status 0 "nsys ends with an exit code of its own"
-expect 'a report was made, though nsys ended with exit code 2' "nsys ends with an exit code of its own"
+expect 'a report was written, although nsys ended with exit code 2' "nsys ends with an exit code of its own"
 cp "$temp/nsys" "$temp/stubs/nsys"
 # A raw stream, and nothing to make a report of it.
 sed -i 's/\.nsys-rep"$/.qdstrm"/' "$temp/stubs/nsys"
 profile nsys STEP=04
-cannot 'QdstrmImporter could not make a report' "no importer"
+cannot 'QdstrmImporter could not turn it into a report' "no importer"
 sed -i '/^    sleep/d; s/^  profile)$/  profile)\n    sleep 30/' "$temp/stubs/nsys"
 profile nsys STEP=04 LAB_PROFILE_TIME_LIMIT=1
 expect 'nsys took longer than 1 s' "the time limit"
@@ -280,7 +280,7 @@ named 'cut into slices \(MIG\)' \
 named 'this is WSL' '==ERROR== Profiling is not supported on device 0 as it uses the Windows Subsystem for Linux (WSL).' "WSL"
 named 'does not know the GPU' \
   '==ERROR== Profiling is not supported on device 0. To find out supported GPUs refer --list-chips option.' "an old ncu"
-named 'lock file belongs to somebody else' '==ERROR== Failed to open/create lock file /tmp/nsight-compute-lock.' "the lock file"
+named 'lock file belongs to another user' '==ERROR== Failed to open/create lock file /tmp/nsight-compute-lock.' "the lock file"
 named 'could not load the driver.s profiling library' '==ERROR== Failed to initialize the profiler: LibraryNotLoaded' "a sandbox"
 fails ncu '==WARNING== No kernels were profiled.' 0
 profile ncu STEP=06 KERNEL=none
@@ -319,7 +319,7 @@ expect '^ 25\.0 +1 ms +2 +500\.5 µs +1 µs +999 µs  other$' "nsys's numbers"
 # What would be too long with true and false; these are different kernels.
 expect '^ 20\.0 .* µs  jacobi_pass_kernel<12, 1>$' "nsys's numbers"
 expect '^ 10\.0 .* µs  jacobi_pass_kernel<4, 0>$' "nsys's numbers"
-expect '^  host to device +12 MB in 3 pieces, 3 MB a sweep$' "nsys's numbers"
+expect '^  host to device +12 MB in 3 pieces, 3 MB per sweep$' "nsys's numbers"
 expect_no 'device to host' "a copy is no migration"
 expect '^  \(one field has 4 MB\)$' "nsys's numbers"
 expect '^  none: no NVTX range$' "nsys's numbers"

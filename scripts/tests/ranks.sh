@@ -73,7 +73,7 @@ expect_status 0 "--help"
 run "$ranks" 3 "$program" --n 2
 one_line 2 "^$name: --n 2: must be from 3 " "bad usage"
 run "$ranks" 4 "$program" --n $((small - 1))
-one_line 2 "^$name: n = $((small - 1)) has too few rows for 4 ranks: each needs $levels, .*; 3 ranks are the most" \
+one_line 2 "^$name: n = $((small - 1)) has too few rows for 4 ranks: each needs $levels, .*; this n allows at most 3 ranks" \
   "too many ranks"
 LAB_EXCHANGE_SECONDS=0 run "$ranks" 2 "$program" --n 100
 one_line 2 "^$name: LAB_EXCHANGE_SECONDS=0: must be " "a bad time limit"
@@ -98,7 +98,7 @@ exec "$program" --n \$n --iterations 5
 END
 chmod +x "$temp/other"
 run "$ranks" 3 "$temp/other"
-one_line 2 "^$name: rank 1 was started with other options than rank 0: '--n 101 --iterations 5', and not '--n 100 --iterations 5'$" \
+one_line 2 "^$name: rank 1 was started with options other than rank 0's: '--n 101 --iterations 5' instead of '--n 100 --iterations 5'$" \
   "mismatched options"
 
 # A signal to one rank of three (or of four on two nodes), in the middle of the run.
@@ -156,13 +156,13 @@ END
 c++ -shared -fPIC -o "$temp/late.so" "$temp/late.cpp"
 LAB_EXCHANGE_SECONDS=1 LD_PRELOAD=$temp/late.so run timeout 60 "$ranks" 2 "$program" --n 200 --iterations 40 --quiet
 # Both have the limit, and the one that is first to reach it says so.
-one_line 3 "^$name: rank [01]: waited 6 s in vain for the other ranks: not all have come to the start of the job" \
+one_line 3 "^$name: rank [01]: gave up after waiting 6 s for the other ranks: not all have reached the start of the job" \
   "a rank that hangs at the start"
 
 strike KILL 1
 one_line 137 "^$name: rank 1 has died: " "a rank that is killed"
 LAB_EXCHANGE_SECONDS=2 strike STOP 2
-one_line 3 "^$name: rank [01]: waited 2 s in vain for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank that hangs"
+one_line 3 "^$name: rank [01]: gave up after waiting 2 s for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank that hangs"
 
 # Two nodes with two ranks each. A stand-in for ssh starts the daemon of either one here, under its name; so ranks
 # of different nodes share no memory, and know each other by the network alone.
@@ -196,7 +196,7 @@ END
   expect "^$name: rank 2 has died: " "a rank of another node that is killed"
   LAB_EXCHANGE_SECONDS=2 strike STOP 2
   expect_status 3 "a rank of another node that hangs"
-  expect "^$name: rank [013]: waited 2 s in vain for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank of another node that hangs"
+  expect "^$name: rank [013]: gave up after waiting 2 s for (rank 2|.*) \(LAB_EXCHANGE_SECONDS " "a rank of another node that hangs"
   unset LAB_MPIRUN
 fi
 

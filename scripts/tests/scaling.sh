@@ -68,7 +68,7 @@ fi
 if ((n == 131072 && ranks == 1)); then echo "$step: too large" >&2; exit 5; fi
 if [[ "$step $ranks" == "${HANGS:-}" ]]; then sleep 60 & wait; fi
 echo "$step: probe, n = $n"
-if ((ranks > 1)); then echo "  halos: NCCL 2.99.1, each rank a GPU of its own"; fi
+if ((ranks > 1)); then echo "  halos: NCCL 2.99.1, each rank has its own GPU"; fi
 [[ -z ${NO_TIMES:-} ]] || { echo "  no times         they would say nothing"; exit; }
 awk -v n="$n" -v ranks="$ranks" -v samples=$((iterations / every - 1)) 'BEGIN {
   ms = n * n * 1e-6 / ranks * (ranks == 4 ? 1.25 : 1)
@@ -190,7 +190,7 @@ one_line 1 '^scaling.py: nothing could be timed; .*: not run: 0 s are over$' "no
 PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/results" --build "$temp/empty"
 one_line 1 '^scaling.py: .*/bin/ranks is not there: build it first$' "nothing built"
 PATH=$temp/tools:$PATH run "$scripts/publish/scaling.py" --write "$temp/program/x" --build "$temp/build"
-one_line 1 "^scaling.py: $temp/program/x: cannot be made" "a folder that cannot be"
+one_line 1 "^scaling.py: $temp/program/x: cannot be created" "a folder that cannot be"
 cmp -s "$table" "$temp/before" || fail "what failed should leave the table as it was"
 
 # ---- The picture

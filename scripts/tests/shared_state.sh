@@ -65,7 +65,7 @@ rm "$temp/file"
 mkdir -p "$temp/busy"
 in_lab configure
 expect_status 0 "MPI is gone"
-[[ $err == "$temp/file, which this was built with, is no longer there: all of it is built anew" ]] ||
+[[ $err == "$temp/file, which this was built with, is no longer there: everything is built again" ]] ||
   show "MPI is gone: one line"
 
 # How far a build is: on a terminal one line, elsewhere a word with the first. All of it is in the log.

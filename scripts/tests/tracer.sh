@@ -163,7 +163,7 @@ if [[ -f $source_dir/scripts/publish/tracer.py ]] && command -v python3 >/dev/nu
   }
   run "$source_dir/scripts/publish/tracer.py" --write "$temp/held" --steps none
   expect_status 1 "tracer.py without nsys"
-  [[ $err == "tracer.py: nsys was not found on the PATH, nor where toolkits and modules put it; LAB_NSYS names it" ]] ||
+  [[ $err == "tracer.py: nsys was not found, neither on the PATH nor where toolkits and modules put it; LAB_NSYS names it" ]] ||
     show "tracer.py without nsys: one line"
   place=$temp/root/opt/nvidia/nsight-systems/2025.3.1/bin
   mkdir -p "$place" "$temp/named"

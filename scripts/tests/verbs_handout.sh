@@ -75,7 +75,9 @@ test_contents() {
   while IFS=$'\t' read -r step source _; do
     count=$((count + 1))
     for file in "exercises/$step/$source" "exercises/$step/README.md"; do
-      cmp -s "$lab/$file" "$place/$name/$file" || fail "$file: is not as in the clone"
+      # The last guide's link to the next one has become plain words.
+      sed 's#\[05_copy_kernel\](\.\./05_copy_kernel/README\.md)#05_copy_kernel#' "$lab/$file" |
+        cmp -s - "$place/$name/$file" || fail "$file: is not as in the clone"
     done
     cmp -s "$lab/exercises/$step/$source" "$place/$name/.start/$step/$source" || fail "$step: another start"
   done < <(grep '^[0-9]' "$place/$name/lab/steps.tsv")
@@ -131,10 +133,10 @@ test_the_same_again() {
   local sum
   sum=$(sha256sum <"$place/$name.tar.gz")
   handout UPTO=04 OUT="$place"
-  said_one_line "^handout.sh: $place/$name is there already; YES=1 puts a new one in its place\$" "once more"
+  said_one_line "^handout.sh: $place/$name already exists; YES=1 replaces it\$" "once more"
   rm -r "${place:?}/$name"
   handout UPTO=04 OUT="$place"
-  said_one_line "^handout.sh: $place/$name\.tar\.gz is there already; YES=1 " "once more, the archive alone"
+  said_one_line "^handout.sh: $place/$name\.tar\.gz already exists; YES=1 " "once more, the archive alone"
 
   # Another clone, other dates, other permissions; and the author at work: committed, not committed, new.
   git clone -q "$lab" "$temp/second"
@@ -219,7 +221,7 @@ test_bad_input() {
   [[ ! -e $lab/exercises/for\ learners ]] || fail "a folder in exercises/: it was made"
   printf 'a file\n' >"$temp/file"
   handout UPTO=04 OUT="$temp/file/out"
-  expect "^handout.sh: OUT=$temp/file/out: this folder cannot be made\$" "a folder that cannot be made"
+  expect "^handout.sh: OUT=$temp/file/out: this folder cannot be created\$" "a folder that cannot be made"
   expect 'Error 4$' "a folder that cannot be made"
 }
 

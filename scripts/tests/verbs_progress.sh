@@ -101,7 +101,7 @@ expect "^1 of $tasks done\. Next: exercises/02_unified_memory/README\.md\$" righ
 # Right results are not yet the step's goal.
 sed -i '/nvtxRangePop/d' "$lab/$exercise"
 check STEP=01
-shown "right, its goal is missed" "$row" "a goal that is missed"
+shown "right, goal not reached" "$row" "a goal that is missed"
 cp "$lab/$solution" "$lab/$exercise"
 check STEP=01
 # A look at one size that finds something counts.

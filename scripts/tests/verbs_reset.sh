@@ -52,10 +52,10 @@ expect "^$exercise is as it was handed out: nothing to do\$" "as handed out, YES
 edit
 cp "$lab/$exercise" "$temp/mine"
 reset STEP=04
-said_one_line "^reset.sh: nobody can be asked here: say YES=1 to put $exercise back\$" "no terminal"
+said_one_line "^reset.sh: there is no terminal to ask on: YES=1 puts $exercise back\$" "no terminal"
 untouched "no terminal"
 reset STEP=04 YES=0
-said_one_line "^reset.sh: nobody can be asked here" YES=0
+said_one_line "^reset.sh: there is no terminal to ask on" YES=0
 untouched YES=0
 
 chmod 640 "$lab/$exercise"

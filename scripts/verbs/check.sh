@@ -5,10 +5,10 @@
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
-#   RANKS=R,R,...              of a step for several GPUs: run it as jobs of so many ranks (default: 1,2,3,4)
-#   TIME_LIMIT=S               seconds for one run of the program (default 300; where the CPU runs kernels 120)
-#   BACKEND=gpu|cpu            where the kernels run (default: the GPU, with the CPU beside it to look at every access;
-#                              or the CPU alone, where there is no GPU)
+#   RANKS=R,R,...              how many ranks the jobs of a step for several GPUs have (default: 1,2,3,4)
+#   TIME_LIMIT=S               seconds for one run of the program (default 300; 120 if the CPU runs the kernels)
+#   BACKEND=gpu|cpu            where the kernels run (default: the GPU, and the CPU also looks at every access;
+#                              or only the CPU, if there is no GPU)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
 #                              out of bounds and for reads of what nothing wrote; needs no GPU
 #   ASAN=1                     on the CPU, with AddressSanitizer
@@ -88,7 +88,7 @@ if [[ $step_needs == cuda ]]; then
 fi
 if ! have_target "$target"; then
   say "$step: cannot be built here for a GPU: no nvcc was found"
-  say "  Load your site's CUDA module, or leave BACKEND=gpu away."
+  say "  Load your site's CUDA module, or leave out BACKEND=gpu."
   exit $exit_no_gpu
 fi
 scratch=$build_dir/check_$target.$$ # two checks may run at a time
@@ -111,7 +111,7 @@ sum=${sum%% *}
 if [[ $which == exercise && -n $step_before ]] && scripts/lib/start.sh "$step" 2>/dev/null | cmp -s - "$source_file"; then
   echo unchanged >"$scratch/verdict"
   say "$step: unchanged"
-  say "  Its code is still that of the step before."
+  say "  Its code is still that of the previous step."
   say "  Look for TODO($step_number) in $source_file."
   exit 1
 fi
@@ -149,7 +149,7 @@ for other in on_cpu watched; do
   [[ -x $build_dir/bin/${!other} ]] || declare "$other="
 done
 doing
-# Warnings are worth reading, too.
+# Warnings are also worth reading.
 grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
   awk -v log_file="${log#"$lab_root"/}" '
     !seen[$0]++ && ++count <= 20
@@ -166,7 +166,7 @@ if [[ -n $watched ]]; then common+=(--watched "$bin/$watched"); fi
 if [[ $backend == gpu && $step_needs == cuda ]]; then common+=(--gpu); fi
 one_process="" # of a step for several GPUs that has no ranks yet
 if ((step_ranks)) && ! has_ranks "$source_file"; then
-  one_process="It is a program of one process so far: lab::Ranks makes it one of several."
+  one_process="It is a program of one process so far. With lab::Ranks it becomes one of several."
 elif ((step_ranks)); then
   # Once with each number of ranks; to look at every access one number will do.
   ranks=1,2,3,4
@@ -174,7 +174,7 @@ elif ((step_ranks)); then
   common+=(--ranks "${RANKS:-$ranks}")
 fi
 
-# For the validator alone. To look at every access takes time: fewer points and sweeps.
+# Only for the validator. Looking at every access takes time, so it gets fewer points and sweeps.
 arguments=(--source "$source_file")
 # The first step has no task: there is nothing that it could be unchanged from.
 if [[ $which == exercise && -n $step_before ]]; then arguments+=(--before "$(known_good)"); fi
@@ -210,10 +210,10 @@ if ((status == 0)) && [[ -n $nvcc_job ]]; then
   if ((status)) && nvcc_takes "$(known_good)" >/dev/null 2>&1; then
     echo wrong >"$scratch/verdict"
     sed "s#$lab_root/##g" "$scratch/nvcc" | head -n 20
-    say_wrapped "$step: right where the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
+    say_wrapped "$step: right when the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
     exit 1
   elif ((status)); then
-    said+=$'\n'"  nvcc does not work here, so it was not asked: $(head -n 1 "$scratch/nvcc")"
+    said+=$'\n'"  nvcc does not work here, so it was not tried: $(head -n 1 "$scratch/nvcc")"
     status=0
   fi
 fi
@@ -244,10 +244,10 @@ if [[ -n $bandwidth ]]; then common+=(--bandwidth "$bin/$bandwidth"); fi
 if [[ -n $before ]]; then common+=(--before "$bin/$before"); fi
 if [[ -n $bandwidth ]] && ncu=$(command -v ncu); then common+=(--ncu "$ncu"); fi
 if [[ $which == exercise ]]; then
-  next="Next: run $program, compare with your prediction"
+  next="Next: run $program, compare with your predictions"
   # Where the CPU stands in, the program prints no times.
   if [[ $backend == cpu && $step_needs == cuda ]]; then
-    next="Next: compare your prediction with what was measured, at the end of exercises/$step/README.md"
+    next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
   fi
   # A handout has no solutions.
   if [[ -d solutions ]]; then next+=", and see how the solution does it: make diff STEP=$step_number"; fi

@@ -6,10 +6,10 @@
 #     exercise        the exercise, as you have it now
 #     start           the exercise, as it was handed out
 #     solution        the solution
-#     before          the solution of the step before
+#     before          the solution of the previous step
 #   SIDE=1          side by side, as wide as the terminal (or COLUMNS)
 #
-# Lines of code are shown whole, and have up to 100 columns: one that is cut or broken could not be copied.
+# Lines of code are shown whole, up to 100 columns, because a line that is cut or broken could not be copied.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -55,7 +55,7 @@ to=$path to_label=$label
 # compare OPTION...: diff, for which it is no failure that two files differ.
 compare() { diff --strip-trailing-cr "$@" "$from" "$to" || (($? == 1)); }
 
-differ=$(compare --brief) || die 1 "diff failed; its words stand above"
+differ=$(compare --brief) || die 1 "diff failed; its messages are above"
 if [[ -z $differ ]]; then
   say "$step: no difference between $from_label and $to_label"
   exit

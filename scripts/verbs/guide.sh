@@ -19,7 +19,7 @@ find_guide
 read -r folds _ words < <(guide_folds list=1) || exit 1
 show=""
 if [[ -n ${SHOW:-} ]]; then
-  # "hint" and "Hints" are asked for, too.
+  # "hint" and "Hints" are also accepted.
   for word in all $words; do
     if ((${#SHOW} >= 3)) && [[ $word == "${SHOW,,}"* ]]; then show=$word; fi
   done

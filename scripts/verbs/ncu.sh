@@ -7,15 +7,15 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   KERNEL=REGEX               the kernels (default: the step's question says: jacobi_sweep, copy_field, or both)
 #   SET=NAME                   what to collect: full (the default), detailed, basic ... (ncu --list-sets)
-#   N=N                        points a side (default: the step's own)
+#   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: 10, from step 13 on 240; the sixth launch is looked at)
-#   RANKS=1                    of a step for several GPUs: one rank, with the whole grid, is all that ncu looks at here
-#   BASELINE=previous          profiles the step before, too, at the same n, and shows both side by side; or
+#   RANKS=1                    a step for several GPUs runs as one rank, with the whole grid: ncu looks at only one here
+#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side; or
 #                              BASELINE=NN, another one
 #   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
-#                              with BASELINE=FILE.csv, beside another
-#   LAB_NCU_CLOCKS=base|none   whether ncu holds the clocks (default: base, as ncu's own)
-# Elsewhere than in the usual places: LAB_NCU=/path/to/ncu. See scripts/lib/profilers.sh.
+#                              with BASELINE=FILE.csv, next to another
+#   LAB_NCU_CLOCKS=base|none   whether ncu fixes the clocks (default: base, as in ncu itself)
+# If it is not in the usual places: LAB_NCU=/path/to/ncu. See scripts/lib/profilers.sh.
 set -euo pipefail
 # shellcheck source=scripts/lib/profilers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
@@ -27,7 +27,7 @@ set_name=${SET:-full} clocks=${LAB_NCU_CLOCKS:-base} iterations=${ITERATIONS:-10
 if [[ -z ${ITERATIONS:-} ]] && ((10#$step_number > 12)); then iterations=240; fi
 [[ $set_name =~ ^[A-Za-z_]+$ ]] || die $exit_bad_usage "SET=$set_name: must be a name, such as full, detailed or basic"
 [[ $clocks =~ ^(base|none|boost|reset)$ ]] || die $exit_bad_usage "LAB_NCU_CLOCKS=$clocks: must be base or none"
-((iterations >= 6)) || die $exit_bad_usage "ITERATIONS=$iterations: must be 6 or more, as the sixth launch is looked at"
+((iterations >= 6)) || die $exit_bad_usage "ITERATIONS=$iterations: must be 6 or more, because ncu looks at the sixth launch"
 if [[ $step_source != *.cu ]]; then
   say_wrapped "$step: skipped: it has no kernel, and ncu looks at kernels. Try make nsys, or make trace" >&2
   exit $exit_no_gpu
@@ -71,7 +71,7 @@ profile() {
   run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
   if [[ ! -f $report ]] && grep -qi 'failed to find metric' "$log"; then
     # Some GPUs have no DRAM of their own to count at, for example.
-    say "  (this GPU lacks some of the metrics; once more with the sections alone)"
+    say "  (this GPU lacks some of the metrics; once more with only the sections)"
     status=0
     run_limited "$log" "${command[@]}" "${of_program[@]}" || status=$?
   fi
@@ -88,14 +88,14 @@ profile() {
       labtool profile_tables trim "$work/raw.csv"
   } >"$work/$name.csv" || {
     tail -n 10 "$work/raw.csv" >&2
-    die 1 "ncu could not print its report; its words stand above"
+    die 1 "ncu could not print its report; its messages are above"
   }
   mv -f "$report" "$work/$name.csv" "$profiles_dir"
 }
 
 profile_both
 if ((step_ranks)); then
-  say "That is one rank, with the whole grid. What several wait for:"
+  say "That is one rank, with the whole grid. What several ranks wait for:"
   say "  make nsys STEP=$step_number RANKS=2"
 fi
 say "The report (ncu-ui draws its rooflines; ncu --import prints it, with advice):"

@@ -4,14 +4,14 @@
 #
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
-#   N=N                        points a side (default: the step's own)
+#   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times, at most 500)
-#   RANKS=R                    of a step for several GPUs: how many ranks (default: one for each GPU); a report each
-#   BASELINE=previous          profiles the step before, too, at the same n, and shows both side by side; or
+#   RANKS=R                    how many ranks run a step for several GPUs (default: one per GPU); a report for each
+#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side; or
 #                              BASELINE=NN, another one
 #   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
-#                              with BASELINE=FILE.csv, beside another
-# Elsewhere than in the usual places: LAB_NSYS=/path/to/nsys. See scripts/lib/profilers.sh.
+#                              with BASELINE=FILE.csv, next to another
+# If it is not in the usual places: LAB_NSYS=/path/to/nsys. See scripts/lib/profilers.sh.
 set -euo pipefail
 # shellcheck source=scripts/lib/profilers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
@@ -30,7 +30,7 @@ tool_options nsys
 if [[ -z ${ITERATIONS:-} ]]; then iterations=$((from_steps > 500 ? 500 : from_steps)); else iterations=$ITERATIONS; fi
 build_for_profile
 
-# find_importer: prints where the program is that turns nsys's raw stream into a report, for where nsys itself
+# find_importer: prints the path of the program that turns nsys's raw stream into a report, if nsys itself
 # could not.
 find_importer() {
   local folder
@@ -72,7 +72,7 @@ profile() {
   fi
 }
 
-# keep_report STEP WHICH NAME PROGRAM STATUS LOG: moves NAME's report to the others, with its tables beside it.
+# keep_report STEP WHICH NAME PROGRAM STATUS LOG: moves NAME's report to the others, with its tables next to it.
 keep_report() {
   local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
   if [[ ! -f $report && -f $work/$name.qdstrm ]]; then
@@ -82,7 +82,7 @@ keep_report() {
     if [[ -n $importer ]]; then "$importer" -i "$work/$name.qdstrm" >>"$log" 2>&1 </dev/null || true; fi
     if [[ ! -f $report ]]; then
       tail -n 3 "$log" | cut -c 1-200 >&2
-      cannot nsys "nsys wrote its raw stream ($name.qdstrm), and QdstrmImporter could not make a report of it" \
+      cannot nsys "nsys wrote its raw stream ($name.qdstrm), and QdstrmImporter could not turn it into a report" \
         "A complete installation of Nsight Systems has it, and the libraries that it needs (libdw and others)."
     fi
   fi
@@ -97,7 +97,7 @@ keep_report() {
   fi
   if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
     tail -n 10 "$work/stats.csv" >&2
-    die 1 "nsys stats made no table of the report; its words stand above"
+    die 1 "nsys stats wrote no table of the report; its messages are above"
   fi
   # Without what nsys says of its files: the tables are told by their columns.
   { head_of_report nsys "$1" "$2" - && sed '/^Generating SQLite/d; /^Processing \[/d; /^SKIPPED: /d; /^WARNING: /d' "$work/stats.csv"; } \

@@ -46,7 +46,7 @@ look_at() {
   elif [[ $checked_sum != "$sum" ]]; then
     state="edited, not checked since"
   elif [[ $verdict == "goal missed" ]]; then
-    state="right, its goal is missed"
+    state="right, goal not reached"
   elif [[ $verdict == right || $verdict == "done" ]]; then
     todos=$({ grep -o "TODO($step_number)" "$path" || true; } | wc -l)
     case $todos in
@@ -61,7 +61,7 @@ look_at() {
 
 read_steps() { awk -F '\t' '/^[0-9]/ { print $1 }' "$steps_file"; }
 
-# time_step: runs the exercise of $step, and remembers its time. Fails where it could not.
+# time_step: runs the exercise of $step, and remembers its time. Fails if it could not.
 time_step() {
   local n iterations target program ms device status=0
   IFS=$'\t' read -r _ _ _ n iterations _ < <(step_line "$step")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts a step's exercise back as it was handed out, and keeps yours beside it. `make reset STEP=NN` calls it.
+# Puts a step's exercise back as it was handed out, and keeps your version next to it. `make reset STEP=NN` calls it.
 #
 #   STEP=NN   the step
 #   YES=1     do not ask first
@@ -14,7 +14,7 @@ case ${YES:-0} in
 esac
 exercise=exercises/$step/$step_source
 cd "$lab_root"
-# Beside the file: what is moved into its place is there whole, or not at all.
+# Next to the file: what is moved to its place is there completely, or not at all.
 { mkdir -p "${exercise%/*}" && start=$(mktemp "$exercise.kept-new-XXXXXX"); } 2>/dev/null ||
   die $exit_cannot_write "${exercise%/*}: cannot be written"
 trap 'rm -f "$start"' EXIT
@@ -35,7 +35,7 @@ number=1
 while [[ -e $exercise.kept-$number ]]; do number=$((number + 1)); done
 kept=$exercise.kept-$number
 if ((!${YES:-0})); then
-  [[ -t 0 ]] || die $exit_bad_usage "nobody can be asked here: say YES=1 to put $exercise back"
+  [[ -t 0 ]] || die $exit_bad_usage "there is no terminal to ask on: YES=1 puts $exercise back"
   say "$exercise will be as it was handed out."
   say "What you have written is kept in $kept."
   read -r -p 'Type "yes": ' answer || answer=""

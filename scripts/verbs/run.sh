@@ -3,14 +3,14 @@
 #
 #   RESULTS=DIR   where ladder.tsv goes (default: results/local)
 #   STEPS=NN,NN   only these steps
-#   RANKS=R       the steps for several GPUs are timed with so many ranks (default: one for each GPU)
-#   BACKEND=cpu   the CPU runs the kernels, though there is a GPU (results, no times)
+#   RANKS=R       how many ranks the steps for several GPUs are timed with (default: one per GPU)
+#   BACKEND=cpu   the CPU runs the kernels, although there is a GPU (results, no times)
 #
 # With STEP=NN it runs that step's program instead, and nothing else:
 #
-#   WHICH=exercise|solution    which of the two (default: the solution, where there is one)
-#   RANKS=R                    of a step for several GPUs: how many ranks (default: one for each GPU)
-#   ARGS="--n 4096 ..."        its options (default: its own; where the CPU stands in, --n 256)
+#   WHICH=exercise|solution    which of the two (default: the solution, if there is one)
+#   RANKS=R                    how many ranks run a step for several GPUs (default: one per GPU)
+#   ARGS="--n 4096 ..."        its options (default: its own; if the CPU runs the kernels, --n 256)
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -31,7 +31,7 @@ run_one() {
   if [[ $step_needs == cuda ]]; then choose_backend; fi
   if [[ $backend == cpu ]]; then program+=_cpu; fi
   have_target "$program" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
-  build_program "$program" || die 1 "$source_file does not compile; the compiler's words stand above"
+  build_program "$program" || die 1 "$source_file does not compile; the compiler's messages are above"
   local -a command=("$build_dir/bin/$program") arguments=()
   read -r -a arguments <<<"${ARGS:-}"
   if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi
@@ -46,7 +46,7 @@ if [[ -n ${STEP:-} ]]; then
   run_one
 fi
 for word in WHICH ARGS; do
-  [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Say STEP=NN, too"
+  [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Also give STEP=NN"
 done
 [[ -d $lab_root/solutions ]] ||
   die $exit_bad_usage "a handout has no solutions to time; make progress TIME=1 times your exercises"
@@ -75,7 +75,7 @@ else
   done < <(grep '^[0-9]' "$steps_file")
   targets+=(solutions_on_cpu)
 fi
-build_targets "${targets[@]}" || die 1 "the build failed; the compiler's words stand above"
+build_targets "${targets[@]}" || die 1 "the build failed; the compiler's messages are above"
 arguments+=(--built $((SECONDS + 1)) --results "$results")
 # The rows of other steps stay as they are.
 before=""

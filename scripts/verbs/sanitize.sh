@@ -3,7 +3,7 @@
 #
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
-#   N=N                        points a side (default: 100)
+#   N=N                        points per side (default: 100)
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -13,11 +13,11 @@ read_which
 n=${N:-100}
 [[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
 if [[ $step_needs != cuda ]]; then
-  say_wrapped "$step: skipped: it runs on the CPU alone, and compute-sanitizer looks at GPU code"
+  say_wrapped "$step: skipped: it runs only on the CPU, and compute-sanitizer looks at GPU code"
   exit $exit_no_gpu
 fi
 
-# A toolkit often has it beside nvcc, off the PATH.
+# A toolkit often has it next to nvcc, but not on the PATH.
 find_sanitizer() {
   local candidate
   for candidate in compute-sanitizer "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer \
@@ -37,7 +37,7 @@ sanitizer=$(find_sanitizer) ||
 configure >/dev/null
 have_target "${which}_$step" ||
   die $exit_no_gpu "no nvcc was found. Without a GPU: make check STEP=$step_number RACES=1"
-build_program "${which}_$step" || die 1 "the build failed; the compiler's words stand above"
+build_program "${which}_$step" || die 1 "the build failed; the compiler's messages are above"
 program=$build_dir/bin/${which}_$step
 
 # Without a usable GPU there is nothing to look at.
@@ -58,7 +58,7 @@ for tool in memcheck racecheck initcheck synccheck; do
   if ((status == 0)); then
     printf '  %-9s clean        \n' "$tool"
   else
-    printf '  %-9s %s\n' "$tool" "errors (exit code $status); its first words:"
+    printf '  %-9s %s\n' "$tool" "errors (exit code $status); its first messages:"
     sed "s#$lab_root/##g" "$log" | head -n 40
     found=1
   fi

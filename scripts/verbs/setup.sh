@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Sees to it that the tools are there that the lab is built with. As root it installs what is missing
+# Makes sure that the tools are there that the lab is built with. As root it installs what is missing
 # with apt; otherwise it names the command that does (make setup), or the modules to load.
 #
-#   setup.sh            install what `make run` and `make test` need, with sudo where not root
-#   setup.sh --needed   what every build needs: nothing is said or done if it is all there
-#   setup.sh --ranks    the same and, if it can be had, MPI: for `make run`
-#   setup.sh --tests    the same and, if they can be had, MPI, GoogleTest and cmark-gfm: for `make test`
+#   setup.sh            install what `make run` and `make test` need, with sudo if not root
+#   setup.sh --needed   what every build needs: says and does nothing if all of it is there
+#   setup.sh --ranks    the same and, if available, MPI: for `make run`
+#   setup.sh --tests    the same and, if available, MPI, GoogleTest and cmark-gfm: for `make test`
 set -euo pipefail
 
 mode=${1:-}

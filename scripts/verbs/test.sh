@@ -4,7 +4,7 @@
 #   test.sh         the quick tests, in minutes
 #   test.sh --all   these, then all others
 #
-#   LAB_TEST_PATIENCE=P    a test may take 5 P minutes (default 4): a limit is for what hangs, not for a busy machine
+#   LAB_TEST_PATIENCE=P    a test may take 5 P minutes (default 4): a limit is for a test that hangs, not for a busy machine
 #
 # Which test is quick is decided in scripts/tests/tiers.cmake.
 set -euo pipefail
@@ -38,7 +38,7 @@ status=0
 configure
 for tier in "${tiers[@]}"; do
   started=$SECONDS
-  build_targets "tests_$tier" || die 1 "the build failed; the compiler's words stand above"
+  build_targets "tests_$tier" || die 1 "the build failed; the compiler's messages are above"
   built=$SECONDS
   report=$build_dir/tests_$tier.xml
   # CTest sees to it that tests that share a thing, such as the GPU, run one at a time.

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Runs a step's program under the lab's own tracer, and prints what nsys would: NVTX ranges, kernels, API
+# Runs a step's program under the lab's own tracer, and prints what nsys would print: NVTX ranges, kernels, API
 # calls, unified memory. `make trace STEP=NN` calls it. It needs no nsys, and no permission to count.
 #
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
-#   N=N                        points a side (default: the step's own)
+#   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times)
-#   RANKS=R                    of a step for several GPUs: how many ranks (default: as make run has it); a table each
+#   RANKS=R                    how many ranks run a step for several GPUs (default: as in make run); a table for each
 #   BACKEND=gpu|cpu            where the kernels run; on the CPU NVTX ranges have times, and kernels, copies
 #                              and allocations are counted
 #
-# What runs without a GPU is shown in 80 columns, what runs on one with all that nsys shows.
+# A run without a GPU is shown in 80 columns, a run on a GPU with all that nsys shows.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -37,7 +37,7 @@ if [[ $backend == cpu ]]; then
   if [[ -z ${ITERATIONS:-} ]] && ((iterations > 20)); then iterations=20; fi
 fi
 have_target "$target" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
-build_program "$target" || die 1 "$source_file does not compile; the compiler's words stand above"
+build_program "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
 
 mkdir -p "$build_dir/profiles"
 ranks_of_run "$source_file"
@@ -56,7 +56,7 @@ if [[ -n $ranks ]]; then
 fi
 program=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
 status=0
-# What a job's ranks said, in their order; of the others than the first what they say of errors alone.
+# What a job's ranks said, in their order; of all ranks but the first, only their errors.
 gather() {
   if [[ -z $ranks ]]; then return; fi
   [[ ! -f ${name}_rank0.txt ]] || cat "${name}_rank0.txt" >>"$log"
@@ -69,7 +69,7 @@ gather() {
 quiet=0
 if [[ $step_needs == cpu ]]; then quiet=1; fi # the tracer's own table is as wide as that of nsys
 if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
-  build_targets lab_trace || die 1 "the tracer does not build; the compiler's words stand above"
+  build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
   library=$build_dir/lib/liblab_trace.so
   # A wrong path would be silent.
   [[ -f $library ]] || die 1 "$library is not there"
@@ -84,7 +84,7 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
     die 1 "the program ended, and the tracer was never loaded"
   fi
 else
-  # The lab's own NVTX, where there is no toolkit or no GPU. What the program asked of its GPU is appended.
+  # The lab's own NVTX, if there is no toolkit or no GPU. What the program asked of its GPU is appended.
   say "$target, n = $what, $iterations iterations:"
   : | tee "${tables[@]}"
   "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
@@ -110,5 +110,5 @@ if ((${ranks:-1} > 1)); then
 fi
 if [[ -f ${tables[0]} ]]; then
   say ""
-  say "the same as a table${ranks:+, one for each rank}: ${tables[0]#"$lab_root"/}"
+  say "The same as a table${ranks:+, one for each rank}: ${tables[0]#"$lab_root"/}"
 fi

@@ -1,10 +1,10 @@
 // 02_unified_memory: memory that the CPU and the GPU can both use
 //
-// Changed: cudaMallocManaged in place of new. All the code still runs on the CPU. The program's
+// Changed: cudaMallocManaged instead of new. All the code still runs on the CPU. The program's
 // first CUDA call, in allocate_fields, starts CUDA up; that range shows what it costs.
 //
 //   make check STEP=02
-//   Ask the profiler: what does CUDA's start-up cost, and what does all the rest cost?
+//   Ask the profiler: which CUDA call, and which range, takes the time?
 
 #include <cmath>
 #include <cstddef>

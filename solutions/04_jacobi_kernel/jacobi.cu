@@ -1,10 +1,10 @@
 // 04_jacobi_kernel: the sweep on the GPU
 //
-// Changed: jacobi_sweep launches a kernel, one thread a point, and every thread adds its squared
+// Changed: jacobi_sweep launches a kernel, one thread per point, and every thread adds its squared
 // change to one sum in memory. The copy stays on the CPU.
 //
 //   make check STEP=04
-//   Ask the profiler: the sweep got faster, but why did the copy get slower?
+//   Ask the profiler: what did each range gain or lose, and what moves between CPU and GPU?
 
 #include <cmath>
 #include <cstddef>

@@ -215,7 +215,8 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
 int run(const Arguments& arguments) {
   if (unchanged(arguments)) {
     std::printf(
-        "%s: unchanged\n  Its code is still that of the step before.\n  Look for TODO(%s) in %s.\n",
+        "%s: unchanged\n  Its code is still that of the previous step.\n  Look for TODO(%s) in "
+        "%s.\n",
         arguments.name.c_str(), arguments.name.substr(0, 2).c_str(), arguments.exercise.c_str());
     validate::write_verdict(arguments.verdict, "unchanged");
     return kExitWrong;

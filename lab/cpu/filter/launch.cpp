@@ -144,9 +144,10 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   if (!start) return fail(open, "a launch without a kernel before <<<");
   if (const std::optional<std::size_t> name = name_start(tokens, open - 1);
       name && is_no_kernel(tokens, tokens[*name].text)) {
-    changes->errors.push_back({tokens[*name].line, std::string(tokens[*name].text) +
-                                                       " is launched, and is no kernel: it lacks "
-                                                       "__global__ before void"});
+    changes->errors.push_back(
+        {tokens[*name].line, std::string(tokens[*name].text) +
+                                 " is launched, but is not a kernel: it lacks "
+                                 "__global__ before void"});
     return;
   }
   Closing closing = find_closing(tokens, open, false);

@@ -30,7 +30,7 @@ constexpr const char* kHostFunctions = "host functions in a stream";
 constexpr const char* kCallIt = "synchronise and call the function";
 constexpr const char* kLaunchEx = "launches with attributes";
 constexpr const char* kPlainLaunch = "launch with <<<...>>> or cudaLaunchKernel";
-constexpr const char* kRegister = "pinning memory that is there already";
+constexpr const char* kRegister = "pinning memory that already exists";
 constexpr const char* kCub = "this part of CUB";
 constexpr const char* kOldWarp = "warp functions without a mask";
 constexpr const char* kSync = "use the one that ends in _sync";
@@ -71,7 +71,7 @@ constexpr NotCovered kNotCovered[] = {
     {"cudaLaunchKernelEx*", kLaunchEx, kPlainLaunch},
     {"cudaLaunchConfig_t", kLaunchEx, kPlainLaunch},
     {"cudaLaunchAttribute*", kLaunchEx, kPlainLaunch},
-    {"coalesced_threads", "a group of the threads that come by together", "use tiled_partition"},
+    {"coalesced_threads", "a group of the threads that arrive together", "use tiled_partition"},
     {"labeled_partition", "groups of threads by a label", "use tiled_partition"},
     {"nvcuda", "tensor cores (wmma)", "multiply in plain C++"},
     {"cuda::atomic", "atomic variables", "use cuda::atomic_ref"},

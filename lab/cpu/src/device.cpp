@@ -27,14 +27,14 @@ std::size_t shared_bytes = kSharedBytes;
 struct AtExit {
   ~AtExit() {
     if (const Report refused = refused_launch(); !refused.kind.empty()) {
-      warn(refused, "the launch was refused (%s), and nobody asked cudaGetLastError",
+      warn(refused, "the launch was refused (%s), but cudaGetLastError was never called",
            refused.detail.c_str());
     }
     const auto [count, first] = never_waited_for();
     // Where a call has failed, that is what the program has to say.
     if (count > 0 && !any_error()) {
       warn({"never_waited_for"},
-           "the program ended, and nobody had waited for the work queued at %s%s: it was not done",
+           "the program ended without waiting for the work queued at %s%s, which was not done",
            text(first).c_str(), count > 1 ? " and after" : "");
     }
     if (!any_error() && report_growth() > 0) _exit(kExitFailed);
@@ -49,8 +49,8 @@ std::size_t allowed_shared_bytes() { return shared_bytes; }
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || static_cast<std::size_t>(value) > kSharedBytesOptIn) {
-    return error(cudaErrorInvalidValue, "%d bytes of shared memory, and %zu are the most", value,
-                 kSharedBytesOptIn);
+    return error(cudaErrorInvalidValue, "%d bytes of shared memory, but at most %zu are allowed",
+                 value, kSharedBytesOptIn);
   }
   shared_bytes = std::max<std::size_t>(shared_bytes, value);
   return cudaSuccess;
@@ -85,7 +85,7 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : error(cudaErrorInvalidDevice, "there is device 0 alone");
+  return device == 0 ? cudaSuccess : error(cudaErrorInvalidDevice, "there is only device 0");
 }
 cudaError_t cudaDeviceReset(Where where) {
   if (auto e = cudaDeviceSynchronize()) return e;
@@ -102,7 +102,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(ve
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (cudaError_t e = cudaSetDevice(device)) return e;
   *p = {};
-  std::snprintf(p->name, sizeof p->name, "the CPU, in place of a GPU");
+  std::snprintf(p->name, sizeof p->name, "the CPU, instead of a GPU");
   std::size_t free_bytes;
   cudaMemGetInfo(&free_bytes, &p->totalGlobalMem);
   p->sharedMemPerBlock = kSharedBytes;

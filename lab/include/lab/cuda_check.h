@@ -4,7 +4,7 @@
 #include <lab/exit_codes.h>
 #include <lab/short_path.h>
 
-/// Ends the program with one clear line where a CUDA call failed: which call, at which line, why.
+/// Ends the program with one clear line if a CUDA call failed: which call, at which line, why.
 ///
 ///   CUDA_CHECK(cudaMallocManaged(&f, bytes));
 ///
@@ -23,7 +23,7 @@ using cuda_on_cpu::report_of;
 inline const Report* report_of(cudaError_t) { return nullptr; }
 #endif
 
-/// What CUDA_CHECK calls. Exit code 77 where there is no usable GPU, 5 where memory ran out,
+/// What CUDA_CHECK calls. Exit code 77 if there is no usable GPU, 5 if memory ran out,
 /// else 3.
 inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error == cudaSuccess) return;
@@ -34,13 +34,13 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
   int driver = 0;
   switch (error) {
     case cudaErrorInsufficientDriver:
-      // The runtime says "insufficient driver" also where there is none at all.
+      // The runtime also says "insufficient driver" if there is none at all.
       if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
         fail(kExitNoGpu, "no NVIDIA driver found: this program needs an NVIDIA GPU");
       }
       fail(kExitNoGpu,
-           "the driver is too old: it serves CUDA %d.%d, this program was built with CUDA %d.%d "
-           "(%s:%d)",
+           "the driver is too old: it serves CUDA %d.%d, but this program was built with CUDA "
+           "%d.%d (%s:%d)",
            driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
            file, line);
     case cudaErrorDevicesUnavailable:
@@ -57,8 +57,8 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       fail(kExitCudaError,
-           "%s:%d: this program holds no code for this GPU (%s): build it on a node with that GPU, "
-           "or set CUDAARCHS",
+           "%s:%d: this program contains no code for this GPU (%s): build it on a node with that "
+           "GPU, or set CUDAARCHS",
            file, line, name);
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:

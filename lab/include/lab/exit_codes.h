@@ -10,7 +10,7 @@ using cuda_on_cpu::Report;  // what the file that LAB_REPORT names says of the e
 
 /// What a step's program returns to the shell. The validator and the scripts rely on these values.
 enum ExitCode : int {
-  kExitDone = 0,          ///< converged, or made the iterations that --iterations asked for
+  kExitDone = 0,          ///< converged, or performed the iterations that --iterations asked for
   kExitNotConverged = 1,  ///< stopped at --max-iterations, or at a residual that is not a number
   kExitBadUsage = 2,      ///< a bad command line
   kExitCudaError = 3,     ///< a CUDA call or a kernel failed, or one of NCCL or MPI
@@ -32,7 +32,7 @@ struct FailedCall {
   const char* file;
   int line;
   const char *call, *error;  ///< "cudaFree(f)", "cudaErrorInvalidValue"
-  const Report* more;        ///< what the CPU in place of a GPU knows of it; null: nothing
+  const Report* more;        ///< what the CPU, instead of a GPU, knows of it; null: nothing
 };
 [[noreturn]] void fail(ExitCode code, const FailedCall& call, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -50,10 +50,10 @@ struct Job {
   void (*end)(ExitCode code) = nullptr;
 };
 void set_job(const Job& job);
-/// This process's rank in its job, and how many there are: 0 and 1 where it is alone.
+/// This process's rank in its job, and how many there are: 0 and 1 without other ranks.
 int job_rank();
 int job_size();
-/// The job's `words`; nothing where the process is alone.
+/// The job's `words`; nothing if there are no other ranks.
 const char* words_before_the_end(ExitCode code);
 
 }  // namespace lab

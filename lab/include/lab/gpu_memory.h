@@ -10,15 +10,15 @@
 
 namespace lab {
 
-/// Of so many bytes of free GPU memory, those that fields may take: kernels need some, too, for
+/// How many bytes of that much free GPU memory fields may take: kernels also need some, for
 /// their code and their stacks.
 inline std::size_t usable_gpu_memory(std::size_t free_bytes) {
   const std::size_t reserve = std::size_t{64} << 20;
   return free_bytes > reserve ? free_bytes - reserve : 0;
 }
 
-/// Ends the program where bytes_per_point * n * n bytes do not fit in the GPU's free memory (exit
-/// code 5, naming the largest n that does) or where there is no usable GPU (77). Often the
+/// Ends the program if bytes_per_point * n * n bytes do not fit in the GPU's free memory (exit
+/// code 5, naming the largest n that does) or if there is no usable GPU (77). Often the
 /// program's first CUDA call, and so the one that pays for CUDA's start-up.
 /// (Managed memory may be larger than the GPU's; the lab refuses that: it would measure migration.)
 inline void require_gpu_memory(int n, std::size_t bytes_per_point) {

@@ -9,9 +9,9 @@
 #if LAB_HAVE_NCCL
 #include <nccl.h>
 #else
-// Where the lab is built without NCCL its calls still compile. With the CPU in place of GPUs they
-// work, too, by MPI (LAB_HALOS=nccl asks for them, src/ranks/nccl_by_mpi.cpp has them). Elsewhere
-// they fail, and nobody makes them: has_nccl() of lab::Ranks is false.
+// If the lab is built without NCCL, its calls still compile. With the CPU instead of GPUs they
+// also work, through MPI (LAB_HALOS=nccl asks for them, src/ranks/nccl_by_mpi.cpp has them).
+// Elsewhere they fail, and no program makes them: has_nccl() of lab::Ranks is false.
 struct ncclComm;
 using ncclComm_t = ncclComm*;
 enum ncclResult_t { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
@@ -33,7 +33,7 @@ Report report_of_nccl(ncclResult_t result);
 }  // namespace lab
 #endif
 
-/// Ends the job with one clear line where a call of NCCL failed, or has not returned within the
+/// Ends the job with one clear line if a call of NCCL failed, or has not returned within the
 /// time limit of lab::Ranks: which call, at which line, why.
 ///
 ///   NCCL_CHECK(ncclSend(row, count, ncclFloat, north, ranks.nccl(), stream));

@@ -13,10 +13,10 @@
 
 namespace lab {
 
-/// The fewest and the most points a side that --n takes.
+/// The fewest and the most points per side that --n takes.
 inline constexpr int kMinN = 3;
 inline constexpr int kMaxN = 1 << 20;
-/// The most points a side for the problem `harmonic`: beyond it x^2 is no longer exact in a float.
+/// The most points per side for the problem `harmonic`: beyond it x^2 is not exact in a float.
 inline constexpr int kMaxHarmonicN = 4096;
 /// The most sweeps from one residual to the next: a step may keep them all as one graph.
 inline constexpr int kMaxCheckEvery = 10000;
@@ -29,20 +29,20 @@ enum class FieldRecord { kFull, kRows };
 /// "laplace", "probe" or "harmonic".
 const char* problem_name(ProblemKind kind);
 
-/// Reads a problem's name; returns false, and leaves `kind` alone, where there is no such problem.
+/// Reads a problem's name; returns false, and leaves `kind` as it is, if there is no such problem.
 bool parse_problem(const std::string& name, ProblemKind* kind);
 
 /// What a step brings to the command line.
 struct StepDefaults {
-  int n;                ///< points a side
+  int n;                ///< points per side
   int check_every = 0;  ///< sweeps from one residual to the next; 0: the step has no such option
 };
 
 /// The command line of a step, checked.
 struct Options {
   std::string step;               ///< the step's name
-  int n = 0;                      ///< points a side, boundary included
-  bool fixed_iterations = false;  ///< --iterations was given: make exactly `max_iterations`
+  int n = 0;                      ///< points per side, boundary included
+  bool fixed_iterations = false;  ///< --iterations was given: perform exactly `max_iterations`
   int max_iterations = 1000;      ///< where to stop, converged or not
   double tolerance = 1e-4;        ///< stop at a residual this small; -1 with --iterations
   ProblemKind problem = ProblemKind::kLaplace;

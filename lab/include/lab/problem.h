@@ -15,11 +15,11 @@
 
 namespace lab {
 
-/// What an interior point holds before the first sweep. Computed from integers alone, so that a
+/// What an interior point holds before the first sweep. Computed only from integers, so that a
 /// field initialised on the GPU has the same bits as one initialised on the CPU.
 struct InteriorValue {
   ProblemKind kind;
-  int n;               ///< points a side
+  int n;               ///< points per side
   std::uint64_t seed;  ///< the probe's; each field has its own
   bool is_old;         ///< the field that the first sweep reads, not the one that it writes
 
@@ -47,7 +47,7 @@ struct InteriorValue {
 };
 
 /// What every point of one field holds before the first sweep. It points to the boundary's values
-/// and owns nothing: a kernel can take it, where they are in the GPU's memory (lab::StartOnGpu).
+/// and owns nothing: a kernel can take it if they are in the GPU's memory (lab::StartOnGpu).
 struct StartingValue {
   InteriorValue interior;
   const float *south, *north;  ///< rows j = 0 and j = n - 1, n values each, corners included
@@ -79,7 +79,7 @@ struct StartingField {
 using FetchRows = std::function<void(float* to, int j, int rows)>;
 
 /// Calls use(first, count, rows) for all rows of a field in order: `count` of them at a time, from
-/// row `first` on, one behind the other.
+/// row `first` on, one after the other.
 void for_each_block(const FetchRows& fetch, int n,
                     const std::function<void(int first, int count, const float* rows)>& use);
 
@@ -92,13 +92,13 @@ void for_each_row(const FetchRows& fetch, int n,
 /// laplace:  on the boundary u = sin(pi x) sinh(pi (1 - y)) / sinh(pi)
 ///                             + sin(2 pi y) sinh(2 pi x) / sinh(2 pi), zero inside.
 ///           u solves Laplace's equation, and is not symmetric in x and y.
-/// probe:    every point, boundary too, from a hash of (seed, i, j); no exact solution. The field
-///           that the first sweep writes starts with other values: a point left out shows.
+/// probe:    every point, also on the boundary, from a hash of (seed, i, j); no exact solution. The
+///           field that the first sweep writes starts with other values: a point left out shows.
 /// harmonic: x^2 - y^2 in integers, everywhere. A sweep changes no bit of it.
 class Problem {
  public:
   explicit Problem(const Options& options);
-  /// n points a side, n >= 3; the seed matters to `probe` only.
+  /// n points per side, n >= 3; the seed matters to `probe` only.
   Problem(ProblemKind kind, int n, std::uint64_t seed);
 
   /// Starting values of the field that the first sweep reads.

@@ -18,7 +18,7 @@ namespace lab {
 struct Halo {
   int rank;           ///< the other one
   const float* send;  ///< where its values stand
-  float* receive;     ///< where those of the other rank go
+  float* receive;     ///< where the other rank's values go
   std::size_t values;
 };
 
@@ -33,10 +33,10 @@ constexpr int kNcclBlocks = 4;
 /// and a program that is started without it is a job of one rank. Rank 0 prints and writes for all.
 ///
 /// Whatever ends one rank ends them all, within seconds and with one line that names the rank: an
-/// error, a rank that dies, and one that others wait for in vain, for LAB_EXCHANGE_SECONDS (20).
+/// error, a rank that dies, or one that others have awaited for LAB_EXCHANGE_SECONDS (20).
 class Ranks {
  public:
-  /// Starts MPI. Ends the job with exit code 2 where the ranks were given different options.
+  /// Starts MPI. Ends the job with exit code 2 if the ranks were given different options.
   Ranks(int* argc, char*** argv, const char* step = LAB_STEP_NAME);
   /// Frees what it holds and ends MPI.
   ~Ranks();
@@ -46,17 +46,17 @@ class Ranks {
   int rank() const;  ///< of this process: 0 to size() - 1
   int size() const;  ///< how many there are
 
-  /// Ends the job with exit code 2 where a share of n rows is smaller than the halo that its
+  /// Ends the job with exit code 2 if a share of n rows is smaller than the halo that its
   /// neighbour needs of it.
   void require_rows(int n, int halo) const;
 
   /// Gives this rank a GPU: ranks of one node take the node's GPUs in turn. Then finds the way that
-  /// halos take: NCCL where each rank has a GPU of its own, else MPI on copies in host memory.
-  /// LAB_HALOS=mpi asks for the latter; with the CPU in place of GPUs, where that is the way,
-  /// LAB_HALOS=nccl asks for NCCL's calls, which MPI does then.
+  /// halos take: NCCL if each rank has a GPU of its own, else MPI on copies in host memory.
+  /// LAB_HALOS=mpi asks for MPI. With the CPU instead of GPUs, MPI is the default;
+  /// LAB_HALOS=nccl then asks for NCCL's calls, which MPI performs.
   void connect();
 
-  /// Ends the job with exit code 5 where a rank's share of n x n points, and a halo of so many rows
+  /// Ends the job with exit code 5 if a rank's share of n x n points, and a halo of that many rows
   /// on both sides, does not fit in its GPU's free memory: bytes_per_point for each point.
   void require_gpu_memory(int n, int halo, std::size_t bytes_per_point) const;
 
@@ -67,7 +67,7 @@ class Ranks {
   /// is done. What was received is there for what comes later in the stream.
   void exchange_through_host(const std::vector<Halo>& halos, cudaStream_t stream);
 
-  /// Without NCCL: `value`, on the GPU, becomes its sum over all ranks. In each the same bits.
+  /// Without NCCL: `value`, on the GPU, becomes its sum over all ranks, the same bits in each.
   void sum(double* value, cudaStream_t stream);
 
   /// Waits until all that is in the stream is done, but not for ever.

@@ -12,22 +12,22 @@
 
 namespace lab {
 
-/// What the run record and the first line of output call the device ("NVIDIA H200"). Where nobody
-/// says, the run is on the CPU. `require_gpu_memory` calls it. With `timed` false the run prints
+/// What the run record and the first line of output call the device ("NVIDIA H200"). Without a
+/// call, the run is on the CPU. `require_gpu_memory` calls it. With `timed` false the run prints
 /// and records no times: the device only stands in for another.
 void set_device(const std::string& name, bool timed = true);
 
 /// A line that the run prints under its first one.
 void add_note(const std::string& note);
 
-/// Bytes of memory that this process can still take. The largest size_t where that is not known.
+/// Bytes of memory that this process can still take. The largest size_t if that is not known.
 std::size_t available_host_memory();
 
 /// Bytes that the limits on memory leave to the cgroup `path` ("/slice/job_7") below the folder
-/// `mount`: its own limit, and those of all above it. The largest size_t where there is none.
+/// `mount`: its own limit, and those of all above it. The largest size_t if there is none.
 std::size_t memory_left_in_cgroups(const std::string& mount, std::string path);
 
-/// Ends the program with exit code 5 where the host has less than bytes_per_point * n * n bytes of
+/// Ends the program with exit code 5 if the host has less than bytes_per_point * n * n bytes of
 /// memory left; the message names the largest n that fits.
 void require_host_memory(int n, std::size_t bytes_per_point);
 
@@ -45,7 +45,7 @@ class Run {
   Run(const Options& options, const Problem& problem);
 
   /// Call this after each iteration (or after each check): stops the clock, notes the residual,
-  /// starts the clock again. `iteration` counts the sweeps made so far.
+  /// starts the clock again. `iteration` counts the sweeps performed so far.
   void record(int iteration, double residual);
 
   /// Ends the run: prints the summary and writes the record that --record asked for.
@@ -53,8 +53,8 @@ class Run {
   /// Returns the program's exit code.
   int finish(const float* field, std::size_t stride_i, std::size_t stride_j);
 
-  /// The same where the result is not in host memory: `fetch` copies some rows of it. They are
-  /// asked for from the first to the last, and only where something is to be done with them.
+  /// The same if the result is not in host memory: `fetch` copies some rows of it. They are
+  /// asked for from the first to the last, and only if something is to be done with them.
   int finish(const FetchRows& fetch);
 
  private:

@@ -5,8 +5,8 @@
 namespace lab {
 
 /// The part of a source file's path that a learner knows: from exercises/NN_name on, or
-/// solutions/NN_name, and of any other file its name. A folder above the lab may be called so, too:
-/// the last one counts.
+/// solutions/NN_name, and of any other file its name. A folder above the lab may also have such a
+/// name: the last one counts.
 inline const char* short_path(const char* file) {
   const char* known = nullptr;
   for (const char* folder : {"exercises/", "solutions/"}) {

@@ -96,7 +96,7 @@ std::string connect_by_nccl() {
              "ncclCommInitRankConfig", __FILE__, __LINE__);
   int version = 0;
   NCCL_CHECK(ncclGetVersion(&version));
-  return format("halos: NCCL %d.%d.%d, each rank a GPU of its own", version / 10000,
+  return format("halos: NCCL %d.%d.%d, each rank has its own GPU", version / 10000,
                 version / 100 % 100, version % 100);
 #else
   return "";  // why_not_nccl has said why
@@ -117,7 +117,7 @@ void choose_way_of_halos(bool own_gpus) {
   } else if (kOnCpu && wish == "nccl") {
     static char stand_in;  // the calls need one, and look into none
     self.comm = reinterpret_cast<ncclComm_t>(&stand_in);
-    note = "halos: NCCL's calls, which MPI does in its place: the CPU stands in";
+    note = "halos: NCCL's calls, performed by MPI: the CPU stands in";
   } else {
     note = "halos: MPI, on copies in host memory: " + why_not;
   }
@@ -234,7 +234,7 @@ void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) con
        n, self.size, self.size > 1 ? "s" : "", 1e-9 * needed, state_->gpu_name.c_str(),
        1e-9 * usable, sharers > 1 ? " for each" : "", fits,
        ranks <= most_ranks
-           ? format("this n needs %d GPU%s, a rank each", ranks, ranks > 1 ? "s" : "").c_str()
+           ? format("this n needs %d GPU%s, one rank per GPU", ranks, ranks > 1 ? "s" : "").c_str()
            : "for this n no number of GPUs is enough");
 }
 

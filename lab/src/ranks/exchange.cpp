@@ -61,7 +61,7 @@ void copy_sum(double* to, const double* from, cudaMemcpyKind kind, cudaStream_t 
   const cudaError_t error = cudaMemcpyAsync(to, from, sizeof(double), kind, stream);
   if (no_such_place(error, "cudaMemcpyAsync of a sum")) {
     fail(kExitCudaError, Report{"sum_memory"},
-         "ranks.sum: its value is no double in the GPU's memory: %s (%s)",
+         "ranks.sum: its value is not a double in the GPU's memory: %s (%s)",
          cudaGetErrorString(error), cudaGetErrorName(error));
   }
 }
@@ -91,7 +91,7 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
   for (const Halo& halo : halos) {
     if (halo.rank < 0 || halo.rank >= self.size) {
       Report report{"exchange_rank"};
-      report.detail = format("it exchanges rows with rank %d, and there are ranks 0 to %d",
+      report.detail = format("it exchanges rows with rank %d, but there are only ranks 0 to %d",
                              halo.rank, self.size - 1);
       fail(kExitCudaError, report, "%s", report.detail.c_str());
     }
@@ -145,7 +145,7 @@ void Ranks::sum(double* value, cudaStream_t stream) {
   // last one could differ in whether they go on.
   std::vector<MPI_Request> gather(1);
   MPI_CHECK(MPI_Iallgather(&own, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, MPI_COMM_WORLD, &gather[0]));
-  await(&gather, "the other ranks: not all have come to the sum over the ranks");
+  await(&gather, "the other ranks: not all have reached the sum over the ranks");
   own = 0;
   for (int r = 0; r < self.size; ++r) own += sums[r];
   copy_sum(value, &own, cudaMemcpyHostToDevice, stream);

@@ -59,7 +59,7 @@ struct Waiting {
 /// come some times the limit apart: GPUs, and many nodes, take longer than any exchange.
 constexpr int kTimesToStart = 6;
 #define MPI_CHECK_START(call)                                                                  \
-  (begin_waiting("the other ranks: not all have come to the start of the job", kTimesToStart), \
+  (begin_waiting("the other ranks: not all have reached the start of the job", kTimesToStart), \
    MPI_CHECK(call), end_waiting())
 
 /// Polled in a loop that waits: at first it burns time, which is soonest, and then it sleeps.

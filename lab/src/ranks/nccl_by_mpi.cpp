@@ -92,7 +92,7 @@ void exchange(const std::vector<Message>& messages) {
     MPI_CHECK(MPI_Get_count(&status, MPI_BYTE, &got));
     if (error != MPI_SUCCESS || static_cast<std::size_t>(got) != message.bytes) {
       lab::fail(lab::kExitCudaError, lab::Report{"nccl_counts"},
-                "ncclRecv of %zu bytes from rank %d: it sends %s: that is undefined in NCCL",
+                "ncclRecv of %zu bytes from rank %d, which sends %s: that is undefined in NCCL",
                 message.bytes, message.rank, error != MPI_SUCCESS ? "more" : "fewer");
     }
     std::memcpy(message.to, host[k].data(), message.bytes);
@@ -232,7 +232,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
       return "no error";
     case ncclInvalidArgument:
       if (!why_invalid.kind.empty()) return why_invalid.words.c_str();
-      return "invalid argument (a null pointer, or a rank that there is not)";
+      return "invalid argument (a null pointer, or a rank that does not exist)";
     case ncclInvalidUsage:
       return "invalid usage (no communicator: is ranks.has_nccl() true? or a group that was not "
              "started)";

@@ -43,7 +43,7 @@ void compare_options(const std::string& own) {
   char theirs[512] = "";
   std::snprintf(theirs, sizeof theirs, "%s", own.c_str());
   MPI_CHECK_START(MPI_Bcast(theirs, sizeof theirs, MPI_CHAR, least, MPI_COMM_WORLD));
-  fail(kExitBadUsage, "rank %d was started with other options than rank 0: '%s', and not '%s'",
+  fail(kExitBadUsage, "rank %d was started with options other than rank 0's: '%s' instead of '%s'",
        least, theirs, first.c_str());
 }
 
@@ -123,9 +123,9 @@ ncclComm_t Ranks::nccl() const { return self.comm; }
 void Ranks::require_rows(int n, int halo) const {
   if (self.size == 1 || n / self.size >= halo) return;
   fail(kExitBadUsage,
-       "n = %d has too few rows for %d ranks: each needs %d, as many as its neighbour's halo; %d "
-       "rank%s the most for this n",
-       n, self.size, halo, std::max(1, n / halo), n / halo > 1 ? "s are" : " is");
+       "n = %d has too few rows for %d ranks: each needs %d, as many as its neighbour's halo; this "
+       "n allows at most %d rank%s",
+       n, self.size, halo, std::max(1, n / halo), n / halo > 1 ? "s" : "");
 }
 
 }  // namespace lab

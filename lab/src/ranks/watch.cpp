@@ -110,8 +110,9 @@ void watch_over() {
     if (watch.waits && Clock::now() - watch.since > std::chrono::seconds(watch.limit)) {
       if (first_to_speak()) {
         Report report{watch.kind};
-        report.words = format("waited %d s in vain for %s (LAB_EXCHANGE_SECONDS sets the limit)",
-                              watch.limit, watch.what.c_str());
+        report.words =
+            format("gave up after waiting %d s for %s (LAB_EXCHANGE_SECONDS sets the limit)",
+                   watch.limit, watch.what.c_str());
         cuda_on_cpu::write_report(report);
         write_line(self.program + format(": rank %d: ", self.rank) + report.words + "\n");
       }
@@ -133,7 +134,7 @@ void end_job(ExitCode code) {
     // the rest.
     std::vector<MPI_Request> barrier(1);
     MPI_Ibarrier(MPI_COMM_WORLD, &barrier[0]);
-    await(&barrier, "the other ranks, which go on where this one ends");
+    await(&barrier, "the other ranks, which continue although this one ends");
     finalize();
     std::exit(code);
   }
@@ -183,10 +184,11 @@ std::vector<Peer> find_peers(MPI_Comm node) {
   std::vector<Peer> peers;
   for (int k = 0; k < self.ranks_of_node; ++k) {
     if (k == self.rank_of_node || std::strcmp(all[k].space, own.space) != 0) continue;
-    peers.push_back({all[k].pid, k,
-                     format("%s: rank %d has died: its process ended without a word (killed? out "
-                            "of memory?); that ends the job\n",
-                            self.program.c_str(), all[k].rank)});
+    peers.push_back(
+        {all[k].pid, k,
+         format("%s: rank %d has died: its process ended without a message (killed? out "
+                "of memory?); that ends the job\n",
+                self.program.c_str(), all[k].rank)});
   }
   return peers;
 }
@@ -232,7 +234,7 @@ void finalize() {
   if (watch.over) return;
   watch.over = true;
   set_leaving();
-  begin_waiting("the other ranks, which have not come to the end of the program");
+  begin_waiting("the other ranks, which have not reached the end of the program");
   MPI_Finalize();
   {
     const std::lock_guard<std::mutex> lock(watch.mutex);
@@ -258,7 +260,7 @@ void start_to_watch(MPI_Comm node) {
   try {
     watch.thread = std::thread(watch_over);
   } catch (const std::system_error& error) {
-    fail(kExitCudaError, "no thread to watch over the job: %s", error.what());
+    fail(kExitCudaError, "cannot start the thread that watches the job: %s", error.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -12,6 +12,7 @@ Between the markers is what tables.py writes. What stands in the first marker:
     3 * (... + ...) / ...     + - * / and parentheses
     | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal.
                               `| ns` before no unit: `| duration` takes nanoseconds and chooses the unit
+    \\| ms                     the same in a row of a table, where a bare | would end the cell; tables.py --write puts the \\
 """
 
 import ast
@@ -95,8 +96,11 @@ def replace_numbers(text):
     wrong = []
 
     def one(match):
+        marker = match[1].replace("\\|", "|")
+        in_table = text[text.rfind("\n", 0, match.start()) + 1] == "|"
         try:
-            return f"<!--= {match[1]} -->{written(match[1])}<!--=-->"
+            shown = marker.replace("|", "\\|") if in_table else marker
+            return f"<!--= {shown} -->{written(marker)}<!--=-->"
         except Wrong as error:
             wrong.append((match[1], str(error)))
             return match[0]

@@ -55,6 +55,11 @@ def traced_lines(step):
         lines.append("Ranges, median: " + ", ".join(
             f"`{name}` {duration(ranges[name][0])} (step 03: {duration(before[name][0])})"
             for name in ("jacobi_sweep", "copy_field")) + ".")
+        for name, *fields in Table(TRACER).lines_of("overhead"):
+            if name == step:
+                times = dict(zip(fields[::2], fields[1::2]))
+                lines.append(f"These are of a run under the tracer, in which an iteration took "
+                             f"{significant(times['ms_traced'])} ms; without it, {significant(times['ms_alone'])} ms.")
     elif ranges and number(step) < "04":
         start, sweep, copy = (duration(ranges[name][0]) for name in ("allocate_fields", "jacobi_sweep", "copy_field"))
         lines.append(f"The range `allocate_fields`, CUDA's start-up in it, took {start}; a sweep {sweep}, a copy {copy} "
@@ -63,7 +68,8 @@ def traced_lines(step):
     moved = {row["name"]: float(row["tracer"]) for row in rows if row["table"] == "migration"}
     # At large n the driver reports less than both fields, all of which must go to the GPU: some records are lost.
     if moved and moved.get("host to device", 0) >= 8 * int(rows[0]["n"]) ** 2:
-        both = ", ".join(f"{significant(1e-6 * size)} MB {name}" for name, size in sorted(moved.items(), reverse=True))
+        both = ", ".join(f"{significant(1e-6 * size, 4 if size >= 1e9 else 3)} MB {name}"
+                         for name, size in sorted(moved.items(), reverse=True))
         lines.append(f"Pages that migrated in a run of {rows[0]['iterations']} sweeps: {both}.")
     return lines
 
@@ -388,5 +394,6 @@ def measured_block(facts, row):
     more = {"05": transfer_lines, "07": launch_shape_lines, "09": tile_lines, "10": lambda: scheduler_lines(row["step"]),
             "11": graph_lines, "12": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]),
             "13": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]) + large_lines()}
-    lines += kernel_lines(row["step"]) + experiment_lines(row["step"])
+    # Step 04 is a first kernel: what its warps wait for is a question of later steps.
+    lines += (kernel_lines(row["step"]) if number(row["step"]) != "04" else []) + experiment_lines(row["step"])
     return lines + (more[number(row["step"])]() if number(row["step"]) in more else [])

@@ -174,7 +174,7 @@ def convergence_section(runner, steps, n, iterations):
         parts.append(f"<p>After {iterations:,} iterations the field of {'all ' if not other else ''}"
                      f"{len(same)} step{'s' * (len(same) != 1)} has the same bits. "
                      + (f"<strong>Another field: {text(', '.join(other))}.</strong> " if other else "") +
-                     "Faster is not another answer: only the order in which the residual is summed differs."
+                     "A faster step gives the same answer. Only the order in which the residual is summed differs."
                      + (" The dashed curve is the distance from the exact solution, which falls much later than the "
                         "residual: a small update is not a small error." if distances else "") + "</p>")
         devices = {}
@@ -220,7 +220,7 @@ def field_section(fields, n, why):
     parts.append(f'<div class="scale"><span>−{significant(most, 2)}</span>'
                  f'<i style="background:linear-gradient(90deg,{scale})"></i><span>{significant(most, 2)}</span></div>')
     step = next(iter(fields.values()))["run"]["step"]
-    parts.append("<p>The boundary's heat creeps inwards by one point a sweep, and the longest waves die out last. A "
+    parts.append("<p>The boundary's heat creeps inwards by one point per sweep, and the longest waves die out last. A "
                  "run that stops at a small residual has almost stopped moving. It need not have arrived.</p>"
                  f'<p class="source">Problem laplace, n = {n}, step {text(step)}; all pictures in the same colours.'
                  "</p>")

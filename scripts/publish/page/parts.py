@@ -18,7 +18,7 @@ def when(table):
 
 
 def find_table(folders, name, column):
-    """The first of the folders' tables that has a number in that column; None where there is none. What was measured
+    """The first of the folders' tables that has a number in that column; None if there is none. What was measured
     without a GPU, some steps on the CPU, gives way to what was published."""
     for folder in folders:
         path = folder / name

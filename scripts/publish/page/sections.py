@@ -38,12 +38,12 @@ def ladder_section(table, steps, told):
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
     facts = {"copy_gb_per_s": table.fact("copy_gb_per_s", "")}
     parts.append(figure(charts.ladder(rows, facts, on_gpu)))
-    parts.append("<p>“Times faster” compares with the previous step, run again at this step's n. The scale is logarithmic: "
-                 "the same length more is the same factor more.</p>")
+    parts.append("<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is logarithmic, so "
+                 "equal distances are equal factors.</p>")
     jobs = [row for row in rows if job_of(row)]
     if jobs:
         noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
-        together = " “% of copy” refers to the copy bandwidth of all the GPUs that a step used together (the dashed " \
+        together = " “% of copy” is relative to the copy bandwidth of all the GPUs that a step used together (the dashed " \
                    "line is one GPU's); a previous step that is a program of one process ran on one." \
             if any(map(several_gpus, jobs)) else ""
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
@@ -83,15 +83,15 @@ def roofline_section(table, ceilings_table, titles):
     parts.append(figure(charts.roofline(table.rows, ceilings, titles, table.fact("gpu"))))
     parts.append("<p>Each sweep kernel has one height, its rate, and three places: operations per byte that L1, L2 and "
                  "DRAM moved. A mark that touches its own colour's line cannot get higher without moving fewer bytes "
-                 "there. The dotted lines lead from step to step. L2's bytes count what passes between its parts, too."
+                 "there. The dotted lines lead from step to step. L2's bytes also count what passes between its parts."
                  "</p>")
     passes = [row for row in table.rows if (number(row.get("sweeps")) or 0) > 1]
     if passes:
         row = passes[-1]
-        parts.append(f"<p>A kernel that makes several sweeps for one trip to memory (step {text(row['step'][:2])}: "
+        parts.append(f"<p>A kernel that performs several sweeps per trip to memory (step {text(row['step'][:2])}: "
                      f"{text(row['sweeps'])}) has the operations of all of them over the bytes of one. So its mark for "
                      "DRAM lies to the right of those of kernels that sweep once, where the sloping roof is higher. It "
-                     "also computes points that it throws away: ncu counts those operations, too.</p>")
+                     "also computes points that it throws away: ncu also counts those operations.</p>")
     if not ceilings:
         parts.append(missing("this machine's ceilings.", "make bandwidth"))
     if "not_counted" in table.facts:
@@ -112,7 +112,7 @@ def kernels_section(kernels, roofline, ceilings_table):
         if not shown:
             return "–"
         words = significant(shown / 1000) + " µs"
-        # Under ncu nothing migrates, and nobody else is there.
+        # Under ncu nothing migrates, and nothing else runs.
         if traced and counted and abs(traced - counted) > 0.1 * counted:
             words += f" <small>({significant(traced / 1000)} in the run)</small>"
         return words
@@ -218,5 +218,5 @@ def machine_section(tables, runner):
     if not lines:
         parts = ['<p class="missing"><strong>Nothing has been measured yet.</strong></p>']
     kernel = f"{os.uname().sysname} {os.uname().machine}"
-    return "".join(parts) + (f"<p>This page was made on {kernel}, {'with' if runner.gpu else 'without'} an NVIDIA GPU."
+    return "".join(parts) + (f"<p>This page was written on {kernel}, {'with' if runner.gpu else 'without'} an NVIDIA GPU."
                              "</p>")

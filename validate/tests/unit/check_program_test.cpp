@@ -628,10 +628,10 @@ TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looke
       "echo \"$2${LAB_CPU_STRICT:+ strict}\" >>\"$0.seen\"\n"
       "[ \"$2\" = 1043 ] || exec '" +
           std::string(test::kSerialProgram) + "' \"$@\"\n" +
-          test::ends_with(
-              test::report("call", 90,
-                           "array=cudaGetLastError()|flags=call cudaErrorInvalidConfiguration|"
-                           "detail=a block of 33 x 33 x 1 = 1089 threads, and 1024 are the most")));
+          test::ends_with(test::report(
+              "call", 90,
+              "array=cudaGetLastError()|flags=call cudaErrorInvalidConfiguration|"
+              "detail=a block of 33 x 33 x 1 = 1089 threads, but at most 1024 are allowed")));
   validate::AtHand at_hand;
   at_hand.watched = watched;
   const Verdict verdict = check_program(

@@ -176,7 +176,7 @@ TEST(FindingTest, four_floats_at_an_odd_address) {
 
 TEST(FindingTest, a_block_of_another_shape) {
   const std::string shape =
-      "cub::BlockReduce is made for a block of 128 x 1 x 1 threads, and this one has 32 x 4 x 1";
+      "cub::BlockReduce is made for a block of 128 x 1 x 1 threads, but this one has 32 x 4 x 1";
   EXPECT_EQ(diagnosis_of(report("shape", 93, "detail=" + shape)).cause, "at line 93 " + shape);
 }
 
@@ -309,7 +309,7 @@ TEST(FindingTest, a_shuffle_that_asks_a_lane_outside_of_its_mask) {
 }
 
 TEST(FindingTest, a_launch_that_was_refused) {
-  const std::string block = "a block of 64 x 64 x 1 = 4096 threads, and 1024 are the most";
+  const std::string block = "a block of 64 x 64 x 1 = 4096 threads, but at most 1024 are allowed";
   EXPECT_EQ(diagnosis_of(report("refused", 84, "detail=" + block)).cause,
             "the launch at line 84 was refused (" + block + "), and nobody asked cudaGetLastError");
   // A later line tells of it; a GPU does not say more.
@@ -375,7 +375,7 @@ std::string first_lead_of(const std::string& said) {
 }
 
 TEST(FindingTest, what_a_job_of_ranks_says) {
-  const std::string rank = "it exchanges rows with rank 3, and there are ranks 0 to 2";
+  const std::string rank = "it exchanges rows with rank 3, but there are only ranks 0 to 2";
   EXPECT_SAYS(rank + ": no rank has that number",
               said_of(report("exchange_rank", 0, "detail=" + rank)));
   EXPECT_SAYS("another number of values than its neighbour waits for",
@@ -423,9 +423,9 @@ TEST(FindingTest, calls_that_are_refused) {
                              "array=cudaMemcpy2D(to, a, f, b, a, 1, c)|"
                              "flags=call cudaErrorInvalidPitchValue|detail=" +
                                  rows)));
-  EXPECT_SAYS(
-      "more than there is room for: 800 bytes, and the source has room for 4\n",
-      said_of(report("room", 84, "detail=800 bytes, and the source has room for 4|place=source")));
+  EXPECT_SAYS("more than there is room for: 800 bytes, but the source has room for only 4\n",
+              said_of(report("room", 84,
+                             "detail=800 bytes, but the source has room for only 4|place=source")));
   EXPECT_SAYS(
       "at line 85 cudaMemset gets &sum, the address of a variable of the host's",
       said_of(report("call", 85, "array=cudaMemset(&sum, 0, 8)|flags=call cudaErrorInvalidValue")));

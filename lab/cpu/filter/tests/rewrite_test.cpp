@@ -218,7 +218,7 @@ TEST(LaunchTest, what_is_not_understood_is_an_error) {
 }
 
 TEST(LaunchTest, of_a_function_that_is_no_kernel_is_an_error) {
-  const std::string words = "k is launched, and is no kernel: it lacks __global__ before void\n";
+  const std::string words = "k is launched, but is not a kernel: it lacks __global__ before void\n";
   EXPECT_EQ(rewritten("void k(int);\nvoid f() {\n  k<<<1, 2>>>(3); }"), "3: " + words);
   EXPECT_EQ(rewritten("__device__ void k(int) {}\nvoid f() { k<<<1, 2>>>(3); }"), "2: " + words);
   for (const std::string kernel :

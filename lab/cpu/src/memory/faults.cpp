@@ -128,8 +128,8 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   // The CPU does not say which address was not aligned to what.
   if (info->si_code == SI_KERNEL || (signal_number == SIGBUS && info->si_code == BUS_ADRALN)) {
     fail(block->report("misaligned", where),
-         "the address of a float4, or another wide type, is not a multiple of its size, or is no "
-         "address (%s)",
+         "the address of a float4, or another wide type, is not a multiple of its size, or is not "
+         "an address (%s)",
          who.c_str());
   }
   std::size_t offset;

@@ -136,7 +136,7 @@ std::string describe_address(const void* p) {
     words = std::to_string(a->begin - address) + " bytes before the ";
   } else if (address >= a->end()) {
     const auto past = address - a->end();
-    words = past == 0 ? "just behind the end of the "
+    words = past == 0 ? "just past the end of the "
                       : std::to_string(past) + " bytes past the end of the ";
   } else {
     words = "byte " + std::to_string(address - a->begin) + " of the ";
@@ -370,15 +370,15 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
   }
   if (a && !inside(a, p, bytes)) {
     const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
-    error(cudaErrorInvalidValue, "%zu bytes, and the %s has room for %zd", bytes, what, room);
+    error(cudaErrorInvalidValue, "%zu bytes, but the %s has room for only %zd", bytes, what, room);
     return because("room", cudaErrorInvalidValue, what, room);
   }
   if (as_host && a && a->space == Space::device) {
-    error(cudaErrorInvalidValue, "the %s is device memory, and the direction says host", what);
+    error(cudaErrorInvalidValue, "the %s is device memory, but the direction says host", what);
     return because("direction", cudaErrorInvalidValue, what);
   }
   if (as_device && !a && !in_symbol(p)) {
-    error(cudaErrorInvalidValue, "the %s is host memory, and the direction says device", what);
+    error(cudaErrorInvalidValue, "the %s is host memory, but the direction says device", what);
     return because("host_memory", cudaErrorInvalidValue, what);
   }
   return cudaSuccess;
@@ -487,7 +487,7 @@ cudaError_t check_managed(const void* pointer, std::size_t bytes) {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
                         std::size_t size_of_symbol) {
   if (offset > size_of_symbol || bytes > size_of_symbol - offset) {
-    return error(cudaErrorInvalidValue, "%zu bytes at byte %zu, and the symbol has %zu", bytes,
+    return error(cudaErrorInvalidValue, "%zu bytes at byte %zu, but the symbol has only %zu", bytes,
                  offset, size_of_symbol);
   }
   if (auto e = cudaDeviceSynchronize()) return e;

@@ -142,8 +142,8 @@ std::string past_dynamic_shared(std::size_t offset, std::size_t bytes) {
   const std::size_t given = Block::current()->kernel().config.shared_bytes;
   if (offset < begin || offset + bytes <= begin + given) return "";
   return "byte " + std::to_string(std::max(offset - begin, given)) +
-         " of the dynamic shared memory, and the launch gives " + std::to_string(given) +
-         " bytes of it, the value behind its grid and its block";
+         " of the dynamic shared memory, but the launch gives " + std::to_string(given) +
+         " bytes of it, the value after its grid and its block";
 }
 
 std::size_t before_dynamic_shared(std::size_t offset) {

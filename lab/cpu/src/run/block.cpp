@@ -449,7 +449,7 @@ void Block::fail_at_grid() {
 
 void Block::fail_some_returned() {
   fail(cuda_on_cpu::report("grid_barrier", kernel_->config.where),
-       "some blocks wait for the grid, others have returned: all must come");
+       "some blocks wait for the grid, but others have returned: all must reach the barrier");
 }
 
 // ---- what the headers call ----------------------------------------------------------------------
@@ -467,7 +467,7 @@ void check_launch_bounds(long long most, Where where) {
   const dim3 block = blockDim;
   if (1LL * block.x * block.y * block.z <= most) return;
   fail(report("launch_bounds", Block::current()->kernel().config.where),
-       "a GPU refuses this launch: a block of %u x %u x %u threads, and __launch_bounds__ of the "
+       "a GPU refuses this launch: a block of %u x %u x %u threads, but __launch_bounds__ of the "
        "kernel at %s allows %lld",
        block.x, block.y, block.z, text(where).c_str(), most);
 }

@@ -22,7 +22,7 @@ void check_block_shape(const char* collective, int x, int y, int z, Where where)
   if (int(block.x) == x && int(block.y) == y && int(block.z) == z) return;
   char words[200];
   std::snprintf(words, sizeof words,
-                "%s is made for a block of %d x %d x %d threads, and this one has %u x %u x %u",
+                "%s is made for a block of %d x %d x %d threads, but this one has %u x %u x %u",
                 collective, x, y, z, block.x, block.y, block.z);
   Report report = Block::current()->report("shape", where);
   report.detail = words;
@@ -81,7 +81,7 @@ void check_target(const Pipeline& mine, const PipelineCopy& copy) {
       const Block& block = *Block::current();
       fail(block.report("two_copies", copy.where),
            "an asynchronous copy goes to shared memory to which the one of %s may still be "
-           "under way: __pipeline_wait_prior waits for it: %s (%s)",
+           "in flight: __pipeline_wait_prior waits for it: %s (%s)",
            text(before.where).c_str(), describe_shared(begin - block.shared_memory_begin()).c_str(),
            block.describe_running_thread().c_str());
     }

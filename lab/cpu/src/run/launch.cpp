@@ -25,20 +25,21 @@ cudaError_t check(const LaunchConfig& config) {
   }
   if (threads > kMaxThreads || block.x > 1024 || block.y > 1024) {
     return error(cudaErrorInvalidConfiguration,
-                 "a block of %u x %u x %u = %llu threads, and 1024 are the most", block.x, block.y,
-                 block.z, static_cast<unsigned long long>(threads));
+                 "a block of %u x %u x %u = %llu threads, but at most 1024 are allowed", block.x,
+                 block.y, block.z, static_cast<unsigned long long>(threads));
   }
   if (block.z > 64) {
-    return error(cudaErrorInvalidConfiguration, "a block %u threads deep, and 64 are the most",
-                 block.z);
+    return error(cudaErrorInvalidConfiguration,
+                 "a block %u threads deep, but at most 64 are allowed", block.z);
   }
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) {
-    return error(cudaErrorInvalidConfiguration,
-                 "a grid of %u x %u x %u blocks, and 2147483647 x 65535 x 65535 are the most",
-                 grid.x, grid.y, grid.z);
+    return error(
+        cudaErrorInvalidConfiguration,
+        "a grid of %u x %u x %u blocks, but at most 2147483647 x 65535 x 65535 are allowed", grid.x,
+        grid.y, grid.z);
   }
   if (config.shared_bytes > allowed_shared_bytes()) {
-    return error(cudaErrorInvalidValue, "%zu bytes of shared memory, and %zu are the most%s",
+    return error(cudaErrorInvalidValue, "%zu bytes of shared memory, but at most %zu are allowed%s",
                  config.shared_bytes, allowed_shared_bytes(),
                  config.shared_bytes <= kSharedBytesOptIn ? " without cudaFuncSetAttribute" : "");
   }
@@ -47,7 +48,7 @@ cudaError_t check(const LaunchConfig& config) {
   const std::uint64_t most = std::uint64_t(resident) * settings().multiprocessors;
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   if (config.cooperative && blocks > most) {
-    return error(cudaErrorCooperativeLaunchTooLarge, "%llu blocks, and %llu fit at once",
+    return error(cudaErrorCooperativeLaunchTooLarge, "%llu blocks, but only %llu fit at once",
                  static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most));
   }
   return cudaSuccess;

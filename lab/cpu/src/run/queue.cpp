@@ -258,7 +258,7 @@ cudaError_t not_an_event(cudaEvent_t event) {
 template <class G>
 cudaError_t check_graph(G* graph, const std::set<G*>& all, const char* made_by) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
-  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s has not made it", made_by);
+  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s did not create it", made_by);
   if (graph->destroyed_at.line == 0) return cudaSuccess;
   return error(cudaErrorInvalidValue, "this graph was destroyed already, at %s",
                text(graph->destroyed_at).c_str());
@@ -560,7 +560,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
     return cudaSuccess;
   }
   if (info) info->result = cudaGraphExecUpdateErrorTopologyChanged;
-  return error(cudaErrorGraphExecUpdateFailure, "the two graphs have other nodes");
+  return error(cudaErrorGraphExecUpdateFailure, "the two graphs have different nodes");
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return check(exec); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -573,7 +573,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   if (auto e = check(graph)) return e;
-  if (nodes) return error(cudaErrorNotSupported, "only the count of nodes can be had");
+  if (nodes) return error(cudaErrorNotSupported, "only the number of nodes is available");
   *count = graph->work.size();
   return cudaSuccess;
 }

@@ -57,7 +57,7 @@ class Pool {
     try {
       for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      fail("no %d workers can be had: %s: set LAB_CPU_WORKERS to fewer", size + 1, error.what());
+      fail("cannot start %d workers: %s: set LAB_CPU_WORKERS to fewer", size + 1, error.what());
     }
   }
   ~Pool() {

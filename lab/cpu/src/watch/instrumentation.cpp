@@ -168,7 +168,7 @@ class TheWatcher : public Watcher {
     }
     if (reinterpret_cast<std::uintptr_t>(access.address) % alignment != 0) {
       fail(block.report("misaligned", access.site.line()),
-           "%s %zu bytes at an address that is no multiple of %zu: %s (%s)", does, access.bytes,
+           "%s %zu bytes at an address that is not a multiple of %zu: %s (%s)", does, access.bytes,
            access.bytes, describe_address(access.address).c_str(),
            block.describe_running_thread().c_str());
     }

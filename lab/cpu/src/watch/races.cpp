@@ -376,7 +376,7 @@ Report Races::describe(const Block& block, int thread, const Stamp& before, cons
   race.detail = std::string("race in ") + (now.shared ? "shared" : "global") + " memory: thread (" +
                 race.thread + ") " + race.access + " what thread (" + race.other_thread + ")" +
                 (same_block ? "" : " of block " + text(other)) + " " + verb_before + " at " +
-                text(where) + ", and no " + barrier + " in between (kernel launched at " +
+                text(where) + ", with no " + barrier + " in between (kernel launched at " +
                 text(block.kernel().config.where) + ", block " + text(block.block_index()) +
                 (now.shared ? ": " + race.array : "") + ")";
   return race;

@@ -1,4 +1,4 @@
-// expect: atomic_past_end.cu:@add: changes atomically just behind the end of the 4000 bytes that
+// expect: atomic_past_end.cu:@add: changes atomically just past the end of the 4000 bytes that
 //         cudaMalloc gave at line @malloc \(kernel launched at line @launch, block \(0,0,0\),
 //         thread \(0,0,0\): blockIdx \* blockDim \+ threadIdx is \(0,0,0\)\)
 // variant: watched

@@ -1,5 +1,5 @@
 // expect: configuration.cu:@check: cudaGetLastError\(\): invalid configuration argument \(a block
-//         of 64 x 64 x 1 = 4096 threads, and 1024 are the most\)
+//         of 64 x 64 x 1 = 4096 threads, but at most 1024 are allowed\)
 //         \(cudaErrorInvalidConfiguration\)
 
 #include <check.h>

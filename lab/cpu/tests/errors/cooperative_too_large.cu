@@ -1,4 +1,4 @@
-// expect: too many blocks in cooperative launch \(1000 blocks, and [0-9]+ fit at once\)
+// expect: too many blocks in cooperative launch \(1000 blocks, but only [0-9]+ fit at once\)
 //         \(cudaErrorCooperativeLaunchTooLarge\)
 
 #include <check.h>

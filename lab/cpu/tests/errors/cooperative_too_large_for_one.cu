@@ -1,4 +1,4 @@
-// expect: too many blocks in cooperative launch \(9 blocks, and 8 fit at once\)
+// expect: too many blocks in cooperative launch \(9 blocks, but only 8 fit at once\)
 //         \(cudaErrorCooperativeLaunchTooLarge\)
 // env: LAB_CPU_MULTIPROCESSORS=1
 

@@ -1,4 +1,4 @@
-// expect: cub_shape.cu:@sum: cub::BlockReduce is made for a block of 128 x 1 x 1 threads, and
+// expect: cub_shape.cu:@sum: cub::BlockReduce is made for a block of 128 x 1 x 1 threads, but
 //         this one has 32 x 4 x 1 \(kernel launched at line @launch, block \(0,0,0\), thread
 //         \(0,0,0\)\)
 

@@ -1,5 +1,5 @@
 // expect: cub_storage_reused.cu:@second: race in shared memory: thread \([0-9]+,0,0\) writes what
-//         thread \(0,0,0\) read at line @first, and no barrier in between
+//         thread \(0,0,0\) read at line @first, with no barrier in between
 // variant: watched
 
 #include <check.h>

@@ -1,4 +1,4 @@
-// expect: dynamic_shared_few.cu:@store: writes byte 480 of the dynamic shared memory, and the
+// expect: dynamic_shared_few.cu:@store: writes byte 480 of the dynamic shared memory, but the
 //         launch gives 400 bytes of it
 
 #include <check.h>

@@ -1,5 +1,5 @@
-// expect: dynamic_shared_none.cu:@store: writes byte 0 of the dynamic shared memory, and the launch
-//         gives 0 bytes of it, the value behind its grid and its block \(kernel launched at line
+// expect: dynamic_shared_none.cu:@store: writes byte 0 of the dynamic shared memory, but the launch
+//         gives 0 bytes of it, the value after its grid and its block \(kernel launched at line
 //         @launch, block \(0,0,0\), thread \(0,0,0\)\)
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // expect: dynamic_shared_past_end.cu:@store: writes byte 128 of the dynamic shared memory,
-//         and the launch gives 128 bytes of it
+//         but the launch gives 128 bytes of it
 // variant: watched
 
 #include <check.h>

@@ -1,4 +1,4 @@
-// expect: global_past_end.cu:@load: reads just behind the end of the 4000 bytes that cudaMalloc
+// expect: global_past_end.cu:@load: reads just past the end of the 4000 bytes that cudaMalloc
 //         gave at line @malloc \(kernel launched at line @launch, block \(0,0,0\), thread
 //         \(31,0,0\): blockIdx \* blockDim \+ threadIdx is \(31,0,0\)\)
 // variant: watched

@@ -1,5 +1,5 @@
-// expect: grid_sync_block_missing.cu:@launch: some blocks wait for the grid, others have
-//         returned: all must come
+// expect: grid_sync_block_missing.cu:@launch: some blocks wait for the grid, but others
+//         have returned: all must reach the barrier
 
 #include <check.h>
 

@@ -1,4 +1,4 @@
-// expect: launch_bounds.cu:@launch: a GPU refuses this launch: a block of 32 x 3 x 1 threads, and
+// expect: launch_bounds.cu:@launch: a GPU refuses this launch: a block of 32 x 3 x 1 threads, but
 //         __launch_bounds__ of the kernel at line @kernel allows 64
 
 #include <check.h>

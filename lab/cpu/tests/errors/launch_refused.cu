@@ -1,5 +1,6 @@
 // expect: launch_refused.cu:@launch: the launch was refused \(a block of 64 x 64 x 1 = 4096
-//         threads, and 1024 are the most\), and nobody asked cudaGetLastError
+//         threads, but at most 1024 are allowed\), but
+//         cudaGetLastError was never called
 // exit: 0
 
 #include <check.h>

@@ -1,4 +1,4 @@
-// expect: ldg_past_end.cu:@load: reads just behind the end of the 4000 bytes that cudaMalloc
+// expect: ldg_past_end.cu:@load: reads just past the end of the 4000 bytes that cudaMalloc
 //         gave at line @malloc \(kernel launched at line @launch, block \(0,0,0\), thread
 //         \(0,0,0\): blockIdx
 // variant: watched

@@ -1,5 +1,5 @@
 // expect: misaligned_plain.cu:@load: the address of a float4, or another wide type, is not a
-//         multiple of its size, or is no address \(kernel launched at line @launch, block
+//         multiple of its size, or is not an address \(kernel launched at line @launch, block
 //         \(0,0,0\), thread \(0,0,0\)\)
 // variant: plain
 

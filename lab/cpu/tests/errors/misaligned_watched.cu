@@ -1,4 +1,4 @@
-// expect: misaligned_watched.cu:@load: reads 16 bytes at an address that is no multiple of 16:
+// expect: misaligned_watched.cu:@load: reads 16 bytes at an address that is not a multiple of 16:
 //         byte 4 of the 80 bytes that cudaMalloc gave at line @malloc \(kernel launched at line
 //         @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // variant: watched

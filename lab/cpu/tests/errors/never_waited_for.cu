@@ -1,5 +1,5 @@
-// expect: the program ended, and nobody had waited for the work queued at .*:@launch and after:
-//         it was not done
+// expect: the program ended without waiting for the work queued at .*:@launch and after,
+//         which was not done
 // exit: 0
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // expect: pipeline_two_copies.cu:@second: an asynchronous copy goes to shared memory to which the
-//         one of line @first may still be under way: __pipeline_wait_prior waits for it:
+//         one of line @first may still be in flight: __pipeline_wait_prior waits for it:
 //         tile\[1\]\[0\] \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // variant: watched
 // also: LAB_CPU_ORDER=reverse

@@ -1,5 +1,5 @@
 // expect: race_atomic.cu:@atomic: race in global memory: thread \([0-9]+,0,0\) changes atomically
-//         what thread \([0-9]+,0,0\) wrote at line @plain, and no barrier in between
+//         what thread \([0-9]+,0,0\) wrote at line @plain, with no barrier in between
 // variant: watched
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // expect: race_between_blocks.cu:@add: race in global memory: thread \(0,0,0\) (reads|writes)
-//         what thread \(0,0,0\) of block \(0,0,0\) (wrote|read) at line @add, and no order in
+//         what thread \(0,0,0\) of block \(0,0,0\) (wrote|read) at line @add, with no order in
 //         between \(kernel launched at line @launch, block \(1,0,0\)\)
 // variant: watched
 

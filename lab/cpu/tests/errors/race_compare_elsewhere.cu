@@ -1,6 +1,6 @@
 // expect: race_compare_elsewhere.cu:(@plain|@atomic): race in global memory: thread \(0,0,0\)
 //         (reads|changes atomically) what thread \(0,0,0\) of block \([0-9],0,0\) (read|changed
-//         atomically) at line (@atomic|@plain), and no order in between
+//         atomically) at line (@atomic|@plain), with no order in between
 // variant: watched
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // expect: race_grid.cu:(@load|@store): race in global memory: thread \(0,0,0\) (reads|writes)
-//         what thread \(0,0,0\) of block \([0-9],0,0\) (wrote|read) at line (@store|@load), and
+//         what thread \(0,0,0\) of block \([0-9],0,0\) (wrote|read) at line (@store|@load), with
 //         no order in between
 // variant: watched
 

@@ -1,5 +1,5 @@
 // expect: race_in_a_warp.cu:@load: race in shared memory: thread \([0-9]+,0,0\) reads what thread
-//         \([0-9]+,0,0\) wrote at line @store, and no barrier
+//         \([0-9]+,0,0\) wrote at line @store, with no barrier
 // variant: watched
 
 #include <check.h>

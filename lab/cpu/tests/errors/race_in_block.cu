@@ -1,5 +1,5 @@
 // expect: race_in_block.cu:@add: race in global memory: thread \([0-9]+,0,0\) (reads|writes) what
-//         thread \([0-9]+,0,0\) (wrote|read) at line @add, and no barrier in between \(kernel
+//         thread \([0-9]+,0,0\) (wrote|read) at line @add, with no barrier in between \(kernel
 //         launched at line @launch, block \(0,0,0\)\)
 // variant: watched
 

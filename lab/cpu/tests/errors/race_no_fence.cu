@@ -1,5 +1,5 @@
 // expect: race_no_fence.cu:@load: race in global memory: thread \(0,0,0\) reads what thread
-//         \(0,0,0\) of block \([0-9],0,0\) wrote at line @store, and no __threadfence before the
+//         \(0,0,0\) of block \([0-9],0,0\) wrote at line @store, with no __threadfence before the
 //         atomic in between
 // variant: watched
 

@@ -1,5 +1,5 @@
 // expect: race_no_fence_in_warp.cu:@load: race in global memory: thread \(0,0,0\) reads what thread
-//         \([0-9]+,0,0\) of block \([0-9],0,0\) wrote at line @store, and no order in between
+//         \([0-9]+,0,0\) of block \([0-9],0,0\) wrote at line @store, with no order in between
 // variant: watched
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // expect: race_shared_next_round.cu:(@load|@store): race in shared memory: thread \([0-9]+,0,0\)
-//         (reads|writes) what thread \([0-9]+,0,0\) (wrote|read) at line (@store|@load), and no
+//         (reads|writes) what thread \([0-9]+,0,0\) (wrote|read) at line (@store|@load), with no
 //         barrier in between
 // variant: watched
 

@@ -1,4 +1,4 @@
-// expect: invalid argument \(65536 bytes of shared memory, and 49152 are the most without
+// expect: invalid argument \(65536 bytes of shared memory, but at most 49152 are allowed without
 //         cudaFuncSetAttribute\)
 
 #include <check.h>

@@ -1,5 +1,5 @@
 // expect: strict_same_value.cu:@store: race in global memory: thread \([0-9]+,0,0\) writes what
-//         thread \([0-9]+,0,0\) of block \([0-9],0,0\) wrote at line @store, and no order
+//         thread \([0-9]+,0,0\) of block \([0-9],0,0\) wrote at line @store, with no order
 // env: LAB_CPU_STRICT=1
 // variant: watched
 

@@ -50,24 +50,26 @@ void configurations() {
   CHECK_EQUAL(launch(dim3(2, 65535), 1), cudaSuccess);
   CHECK_EQUAL(launch(2, 1024), cudaSuccess);
   CHECK_EQUAL(launch(1, dim3(1, 16, 64), 48 * 1024), cudaSuccess);
-  FAILS(cudaErrorInvalidConfiguration, "1025 x 1 x 1 = 1025 threads, and 1024 are",
+  FAILS(cudaErrorInvalidConfiguration, "1025 x 1 x 1 = 1025 threads, but at most 1024",
         launch(1, 1025));
   FAILS(cudaErrorInvalidConfiguration, "33 x 32 x 1 = 1056 threads", launch(1, dim3(33, 32)));
   FAILS(cudaErrorInvalidConfiguration, "1 x 2000 x 1", launch(1, dim3(1, 2000)));
-  FAILS(cudaErrorInvalidConfiguration, "65 threads deep, and 64 are", launch(1, dim3(1, 1, 65)));
+  FAILS(cudaErrorInvalidConfiguration, "65 threads deep, but at most 64",
+        launch(1, dim3(1, 1, 65)));
   FAILS(cudaErrorInvalidConfiguration, "grid is 0 x 1 x 1", launch(0, 32));
   FAILS(cudaErrorInvalidConfiguration, "1 x 1 x 1 blocks of 32 x 0 x 1", launch(1, dim3(32, 0)));
   FAILS(cudaErrorInvalidConfiguration, "1 x 65536 x 1 blocks", launch(dim3(1, 65536), 1));
   FAILS(cudaErrorInvalidConfiguration, "1 x 1 x 70000 blocks", launch(dim3(1, 1, 70000), 1));
   FAILS(cudaErrorInvalidConfiguration, "2147483648 x 1 x 1", launch(dim3(1u << 31), 1));
-  FAILS(cudaErrorInvalidValue, "49153 bytes of shared memory, and 49152 are the most without",
+  FAILS(cudaErrorInvalidValue,
+        "49153 bytes of shared memory, but at most 49152 are allowed without",
         launch(1, 1, 48 * 1024 + 1));
-  FAILS(cudaErrorInvalidValue, "and 232448 are the most",
+  FAILS(cudaErrorInvalidValue, "but at most 232448 are allowed",
         cudaFuncSetAttribute(nothing_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20));
   CUDA(cudaDeviceSynchronize());
 
   void* none[] = {nullptr};
-  FAILS(cudaErrorCooperativeLaunchTooLarge, "1000000 blocks, and ",
+  FAILS(cudaErrorCooperativeLaunchTooLarge, "1000000 blocks, but only ",
         cudaLaunchCooperativeKernel(nothing_kernel, 1000000, 1024, none));
 }
 
@@ -83,24 +85,24 @@ void memory() {
   FAILS(cudaErrorInvalidValue, "nothing was allocated", cudaFree(host));
 #ifdef __CUDA_ON_CPU__
   // A GPU may let these pass, or fail otherwise.
-  FAILS(cudaErrorInvalidValue, "the source is device memory, and the direction says host",
+  FAILS(cudaErrorInvalidValue, "the source is device memory, but the direction says host",
         cudaMemcpy(host, a, 40, cudaMemcpyHostToHost));
-  FAILS(cudaErrorInvalidValue, "the destination is host memory, and the direction says device",
+  FAILS(cudaErrorInvalidValue, "the destination is host memory, but the direction says device",
         cudaMemcpy(host, a, 40, cudaMemcpyDeviceToDevice));
-  FAILS(cudaErrorInvalidValue, "the destination is device memory, and the direction says host",
+  FAILS(cudaErrorInvalidValue, "the destination is device memory, but the direction says host",
         cudaMemcpy(a, b, 40, cudaMemcpyDeviceToHost));
-  FAILS(cudaErrorInvalidValue, "the source is host memory, and the direction says device",
+  FAILS(cudaErrorInvalidValue, "the source is host memory, but the direction says device",
         cudaMemcpy(host, host + 1, 4, cudaMemcpyDeviceToHost));
-  FAILS(cudaErrorInvalidValue, "44 bytes, and the destination has room for 40",
+  FAILS(cudaErrorInvalidValue, "44 bytes, but the destination has room for only 40",
         cudaMemcpy(a, host, 44, cudaMemcpyHostToDevice));
-  FAILS(cudaErrorInvalidValue, "40 bytes, and the source has room for 36",
+  FAILS(cudaErrorInvalidValue, "40 bytes, but the source has room for only 36",
         cudaMemcpyAsync(host, a + 1, 40, cudaMemcpyDefault));
-  FAILS(cudaErrorInvalidValue, "44 bytes, and the destination has room for 40",
+  FAILS(cudaErrorInvalidValue, "44 bytes, but the destination has room for only 40",
         cudaMemset(a, 0, 44));
   FAILS(cudaErrorInvalidValue, "host memory", cudaMemset(host, 0, 4));
   FAILS(cudaErrorInvalidValue, "are not managed memory", cudaMemPrefetchAsync(a, 40, 0));
   static int symbol[4];
-  FAILS(cudaErrorInvalidValue, "12 bytes at byte 8, and the symbol has 16",
+  FAILS(cudaErrorInvalidValue, "12 bytes at byte 8, but the symbol has only 16",
         cudaMemcpyToSymbol(symbol, host, 12, 8));
 #endif
   CUDA(cudaFree(a));
