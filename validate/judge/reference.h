@@ -43,7 +43,7 @@ class Reference {
  private:
   const int n_;
   const int threads_;
-  OwnFloats field_, next_;  // n x n, row j outer
+  OwnFloats field_, next_;        // n x n, row j outer
   std::vector<double> row_sums_;  // squared changes of the last sweep
 };
 
