@@ -68,9 +68,8 @@ doctor:  ## what this machine has, what it lacks, and how to get it
 bandwidth:  ## measure this GPU's achievable peak rates [RESULTS=DIR]
 	@scripts/verbs/bandwidth.sh
 
-roofline:  ##* compare every step's kernels with these rates [RESULTS=DIR]
-	@$(call whole_lab,a handout has no solutions to count; make ncu STEP=NN counts your exercise)
-	@scripts/publish/roofline.sh
+roofline:  ## STEP=04: its kernels on a roofline chart [RESULTS=DIR]
+	@scripts/verbs/roofline.sh
 
 report:  ##* one page with all measurements [RESULTS=DIR] [OUT=FILE]
 	@$(call whole_lab,a handout has no solutions to report on; make progress shows what you have done)

@@ -211,11 +211,19 @@ def overlap(box, others):
                for other in others)
 
 
+YOURS = "_yours"  # ends the name of an exercise's rows
+
+
+def label(step):
+    """"04", or "your 04" of an exercise."""
+    return f"your {step[:2]}" if step.endswith(YOURS) else step[:2]
+
+
 def run_together(numbers):
     """04 05 06 08 as 04–06, 08."""
     parts = []
     for one in numbers:
-        if parts and int(one) == int(parts[-1][-1]) + 1:
+        if parts and one.isdigit() and parts[-1][-1].isdigit() and int(one) == int(parts[-1][-1]) + 1:
             parts[-1].append(one)
         else:
             parts.append([one])
@@ -277,7 +285,8 @@ def roofline(rows, ceilings, titles, where, width=880):
 
     # The way from step to step, at each level; then each kernel, L1 to DRAM.
     for level, _, colour, _ in LEVELS:
-        first_of = {point["step"]: point for point in reversed(sweeps) if level in point["bytes"]}
+        first_of = {point["step"]: point for point in reversed(sweeps)
+                    if level in point["bytes"] and not point["step"].endswith(YOURS)}
         way = [(x(p["flops"] / p["bytes"][level]), y(1e-9 * p["flops"] / p["seconds"]))
                for _, p in sorted(first_of.items())]
         if len(way) > 1:
@@ -296,7 +305,7 @@ def roofline(rows, ceilings, titles, where, width=880):
             chart.dot(x(intensity), y(rate), colour, shape, 5.5, point["by_hand"],
                       f"{point['step']} {point['kernel']}, {name}: {significant(intensity)} operations per byte, "
                       f"{significant(rate)} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
-            places.append((x(intensity), y(rate), point["step"][:2]))
+            places.append((x(intensity), y(rate), label(point["step"])))
             dots.append((x(intensity) - 6, y(rate) - 6, x(intensity) + 6, y(rate) + 6))
         labels += [(*place, level, colour) for place in clusters(places, 36)]
     taken = []
@@ -320,19 +329,20 @@ def roofline(rows, ceilings, titles, where, width=880):
     if any(point["by_hand"] for point in sweeps):
         at, row = left + 290, base
         chart.dot(at, row - 4, "blue", "circle", 5.5, True)
-        chart.text(at + 13, row, "counted by hand: 8 bytes a point, 4 operations a point and sweep", size=12)
+        chart.text(at + 13, row, "counted by hand: 8 bytes per point, 4 operations per point and sweep", size=12)
     chart.legend(edge, base, entries, 3, 90)
     base += 24
     for k, step in enumerate(steps):
-        # Of several kernels, the one that makes most sweeps a launch.
+        # Of several kernels, the one that makes most sweeps per launch.
         told = max((point for point in sweeps if point["step"] == step), key=lambda point: point["sweeps"])
         rate = 1e-9 * told["flops"] / told["seconds"]
         column, row = k // legend_rows, k % legend_rows
         at = edge - 4 + column * (right - edge) / columns
         chart.text(at, base + 20 * row, step[:2], bold=True, size=12)
-        words = f"{titles.get(step, step)}: {significant(rate)}, n = {told['n']}"
+        title = "your exercise" if step.endswith(YOURS) else titles.get(step, step)
+        words = f"{title}: {significant(rate)}, n = {told['n']}"
         if told["sweeps"] > 1:
-            words += f", {told['sweeps']:.0f} sweeps a launch"
+            words += f", {told['sweeps']:.0f} sweeps per launch"
         chart.text(at + 22, base + 20 * row, words, size=12)
 
     if copies:

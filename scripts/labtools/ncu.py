@@ -84,7 +84,7 @@ def launches(text):
 
 
 def stalls(metrics):
-    """[(warps a scheduler per issue, reason)], the largest first. A warp that is selected issues: it is no stall."""
+    """[(warps per scheduler and issue, reason)], the largest first. A warp that is selected issues: it is no stall."""
     found = [(value, STALL.match(name)[1]) for name, value in metrics.items()
              if STALL.match(name) and "_not_issued" not in name and isinstance(value, float)]
     return sorted(((value, name) for value, name in found if name not in ("selected", "total")), reverse=True)

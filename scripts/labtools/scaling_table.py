@@ -57,7 +57,7 @@ def drawn_of(gpu, links, rows, width=880):
             ("scaling-strong", strong, "Strong scaling: efficiency in percent",
              f"step 13 on one GPU is 100; {gpu}, {links}", 300),
             ("scaling-weak", weak, "Weak scaling: efficiency in percent",
-             "the step itself on one GPU is 100; as many points a GPU", 240)):
+             "the step itself on one GPU is 100; as many points per GPU", 240)):
         series = [one for one in series if any(r > 1 for r, _ in one[3])]
         if series:
             values = [percent for *_, points in series for _, percent in points]

@@ -31,6 +31,14 @@ class Table:
         """The fields after the key of all lines of the head that begin with it."""
         return [fields[1:] for fields in self.lines if fields[0] == key]
 
+    def all_cores(self):
+        """{n: (ms, threads)} of the best code on all cores, of a ladder; empty if it was not timed."""
+        found = {}
+        for values in self.lines_of("all_cores"):
+            values = dict(zip(values[::2], values[1::2]))
+            found[int(values["n"])] = float(values["ms"]), int(values["threads"])
+        return found
+
     def name(self):
         """Its path within the lab, if it is there."""
         try:
@@ -81,3 +89,11 @@ def job_of(row):
     "4 ranks on 2 GPUs". None of any other row."""
     match = re.match(r"(?:(\d+) ranks on )?(\d+) GPUs?\b", row.get("note") or "")
     return (int(match[1] or match[2]), int(match[2])) if match else None
+
+
+def gain_text(row, previous, write):
+    """How many times faster a ladder's row is than `previous`, the row of the step before (None if there is none), at the
+    same n; "– (n)" if the two have different n and the step before was not timed at this one."""
+    if row["x_before"] == "-" and previous and previous["n"] != row["n"]:
+        return "– (n)"
+    return write(row["x_before"])

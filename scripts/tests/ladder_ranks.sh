@@ -80,6 +80,17 @@ ran_not() { if grep -E -- "$1" "$temp/log" >"$temp/found"; then fail "there shou
 
 ladder
 expect_status 0 "two GPUs"
+# The best code on all cores, beside that on one.
+for n in 130 140; do
+  grep -qP "^# all_cores\tn\t$n\tthreads\t[0-9]+\tms\t[0-9.]+\tq1\t[0-9.]+\tq3\t[0-9.]+\tsamples\t11\$" \
+    "$temp/results/ladder.tsv" || fail "n = $n: a time of all cores:" "$(<"$temp/results/ladder.tsv")"
+done
+expect '^speed-up over +n +step before +best serial +all cores +strided$' "two GPUs"
+expect '^This run took [0-9]+ s\. Its longest parts: .* [0-9.]+ s, ' "two GPUs"
+# On GPUs each run waits for the driver: every problem, and few sizes.
+ran '^13 alone --n 250 --iterations 5 --problem harmonic'
+ran '^13 alone --n 250 .*--problem laplace'
+ran_not '^13 alone --n (33|129) '
 has 13_one note ''
 has 14_several note '2 GPUs, a rank each'
 has 15_hidden note '2 GPUs, a rank each'
@@ -143,7 +154,7 @@ GPUS=1 ladder --steps 00,13
 expect_status 1 "a serial code that is wrong"
 has 00_serial verdict WRONG
 has 13_one x_strided_serial -
-expect '^  n = 130 +best [0-9.]+ .* strided - ' "a serial code that is wrong"
+expect '^n = 130 +[0-9.]+ +[0-9.]+ \([0-9]+\) +-$' "a serial code that is wrong"
 ln -sf "$build_dir/bin/solution_00_serial" "$bin/solution_00_serial"
 
 # Without a GPU: two ranks, and no times.
@@ -173,17 +184,17 @@ END_PYTHON
   words() { run python3 "$temp/words.py" "$source_dir/scripts/publish" "$1"; }
   words '2 GPUs, a rank each'
   expect '^Rows 14, 15: on 2 GPUs, a rank each; the % of copy refers to all of them together; the step before 14 ran on one GPU\.$' "README.md"
-  expect '^On 2 Test GPUs, a rank each \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The step before, at this n on one GPU: 8\.00 ms' "guide 14"
-  expect 'The step before, at this n with as many ranks: 8\.00 ms' "guide 15"
+  expect '^On 2 Test GPUs, a rank each \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The previous step, at this n on one GPU: 8\.00 ms' "guide 14"
+  expect 'The previous step, at this n with as many ranks: 8\.00 ms' "guide 15"
   words '4 ranks on 2 GPUs'
   expect '^Rows 14, 15: 4 ranks on 2 GPUs; the % of copy refers' "README.md, ranks that share GPUs"
   expect '^As 4 ranks on 2 Test GPUs \(CUDA 13\.0\), n = 140: ' "guide 14, ranks that share GPUs"
   words '1 GPU'
   expect '^Rows 14, 15: on 1 GPU\.$' "README.md, one GPU"
-  expect '^On one Test GPU \(CUDA 13\.0\), n = 140: [^A-Z]* GB/s .* of the copy bandwidth\. The step before, at this n on one GPU' "guide 14, one GPU"
+  expect '^On one Test GPU \(CUDA 13\.0\), n = 140: [^A-Z]* GB/s .* of the copy bandwidth\. The previous step, at this n on one GPU' "guide 14, one GPU"
   words ''
   expect_no '^Row' "README.md without a note"
-  expect '^On an Test GPU \(CUDA 13\.0\), .* The step before, at this n: ' "guide 14 without a note"
+  expect '^On an Test GPU \(CUDA 13\.0\), .* The previous step, at this n: ' "guide 14 without a note"
 fi
 
 # `make run RANKS=R` hands it on, with steps or without.
@@ -195,19 +206,20 @@ if [[ -d $source_dir/solutions ]]; then
   chmod +x "$temp/build/bin/ladder"
   run make_in "$source_dir" run RANKS=3 RESULTS="$temp/results"
   expect_status 0 "make run RANKS=3"
-  expect "^ladder --lab [^ ]+ --ranks 3 --results $temp/results\$" "make run RANKS=3"
+  expect "^ladder --lab [^ ]+ --ranks 3 --built [0-9]+ --results $temp/results\$" "make run RANKS=3"
   run make_in "$source_dir" run RANKS=64 STEPS=14,15 RESULTS="$temp/results"
-  expect '^ladder --lab [^ ]+ --ranks 64 --steps 14,15 --results .*$' "make run RANKS=64 STEPS=14,15"
+  expect '^ladder --lab [^ ]+ --ranks 64 --steps 14,15 --built [0-9]+ --results .*$' "make run RANKS=64 STEPS=14,15"
   # STEPS are named as STEP is.
   run make_in "$source_dir" run STEPS=4,05_copy_kernel,10 RESULTS="$temp/results"
-  expect '^ladder --lab [^ ]+ --steps 04,05,10 --results .*$' "make run STEPS=4,05_copy_kernel,10"
+  expect '^ladder --lab [^ ]+ --steps 04,05,10 --built [0-9]+ --results .*$' "make run STEPS=4,05_copy_kernel,10"
   run make_in "$source_dir" run RESULTS="$temp/results"
-  expect "^ladder --lab [^ ]+ --results $temp/results\$" "make run"
+  expect "^ladder --lab [^ ]+ --built [0-9]+ --results $temp/results\$" "make run"
 
   # The rows of other steps stay: here a ladder that times step 04 alone.
   if command -v python3 >/dev/null; then
     cp "$source_dir/results/h200/ladder.tsv" "$temp/results/ladder.tsv"
-    grep -E '^(#|step|04_)' "$temp/results/ladder.tsv" | grep -v '^# row' | sed '/^04_/s/57\.[0-9]*/1.25/' >"$temp/of_04.tsv"
+    grep -E '^(#|step|04_)' "$temp/results/ladder.tsv" | grep -v '^# row' | sed -E '/^04_/s/\t2048\t[0-9.]+/\t2048\t1.25/
+      s/^(# serial\tbest\t)(n\t2048)\t(.*)/&\n# all_cores\t\2\tthreads\t9\t\3/' >"$temp/of_04.tsv"
     # shellcheck disable=SC2016  # the stand-in's own variables
     printf '#!/bin/sh\nwhile [ "$1" != --results ]; do shift; done\ncp "%s" "$2/ladder.tsv"\n' "$temp/of_04.tsv" >"$temp/build/bin/ladder"
     run make_in "$source_dir" run STEPS=04 RESULTS="$temp/results"
@@ -215,6 +227,9 @@ if [[ -d $source_dir/solutions ]]; then
     expect 'ladder\.tsv: the rows of other steps are those of before$' "make run STEPS=04"
     [[ $(diff "$source_dir/results/h200/ladder.tsv" "$temp/results/ladder.tsv" | grep -c '^> [0-9]') == 1 ]] ||
       fail "make run STEPS=04 should change one row:" "$(diff "$source_dir/results/h200/ladder.tsv" "$temp/results/ladder.tsv")"
+    for line in $'serial\tbest\tn\t2048' $'all_cores\tn\t2048\tthreads\t9'; do
+      [[ $(grep -c "^# $line"$'\t' "$temp/results/ladder.tsv") == 1 ]] || fail "make run STEPS=04: one line '# $line'"
+    done
     grep -q $'^04_jacobi_kernel\t.*\t1\.25\t' "$temp/results/ladder.tsv" || fail "make run STEPS=04: the row should be the new one"
   fi
 fi

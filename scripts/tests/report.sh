@@ -258,14 +258,14 @@ done
 # bandwidth_plot.py and roofline.py draw the same charts into files of their own.
 labtool bandwidth_plot "$temp/measured"
 expect_status 0 "bandwidth_plot.py"
-run "$source_dir/scripts/publish/roofline.py" --draw "$temp/measured"
-expect_status 0 "roofline.py --draw"
+labtool roofline --draw "$temp/measured"
+expect_status 0 "roofline --draw"
 for name in bandwidth roofline; do
   python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); assert d.toxml().count("\"mark\"") > 20' \
     "$temp/measured/$name.svg" 2>"$temp/log" || fail "$name.svg is no drawing" "$(<"$temp/log")"
 done
 for name in bandwidth_plot roofline; do
-  if [[ $name == roofline ]]; then run "$source_dir/scripts/publish/roofline.py" --draw "$temp/empty"; else labtool $name "$temp/empty"; fi
+  if [[ $name == roofline ]]; then labtool roofline --draw "$temp/empty"; else labtool $name "$temp/empty"; fi
   expect_status 1 "$name without a table"
   [[ $(grep -c '' <<<"$err") == 1 && -z $(ls "$temp/empty") ]] || show "$name without a table: one line, and no file"
 done

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# scripts/publish/roofline.py reads what ncu and the tracer print, with stand-ins for both and for a GPU: what can be
+# scripts/labtools/roofline.py reads what ncu and the tracer print, with stand-ins for both and for a GPU: what can be
 # counted is counted, what cannot is counted by hand and called so, and nothing stops the other steps.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/tests/stubs.sh
+source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need python3
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to count"
 make_temp
@@ -44,6 +46,7 @@ values = {"sm__cycles_elapsed.avg": ("cycle", "2,000"), "sm__cycles_elapsed.avg.
           "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": ("inst", "4,000"),
           "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum": ("inst", "1,000"),
           "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": ("inst", "500"),
+          "smsp__inst_executed.sum": ("inst", "2,097,152"), "smsp__warps_eligible.avg.per_cycle_active": ("warp", "1.5"),
           "smsp__issue_active.avg.per_cycle_active": ("", "0.0625"), "l1tex__t_sector_hit_rate.pct": ("%", "59.5"),
           "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": ("sector", "1,280"),
           "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": ("request", "40")}
@@ -77,7 +80,7 @@ step_05=$(awk '/^05_/ { print $1 }' "$source_dir/lab/steps.tsv")
 step_06=$(awk '/^06_/ { print $1 }' "$source_dir/lab/steps.tsv")
 for step in "$step_05" "$step_06"; do cp "$temp/program" "$temp/build/bin/solution_$step"; done
 
-roofline() { PATH=$temp/tools:$PATH run "$source_dir/scripts/publish/roofline.py" --build "$temp/build" --write "$temp/results" "$@"; }
+roofline() { PATH=$temp/tools:$PATH labtool roofline --build "$temp/build" --write "$temp/results" "$@"; }
 
 # cell FILE STEP KERNEL COLUMN VALUE
 cell() {
@@ -113,6 +116,11 @@ cell kernels.tsv "$step_05" "sweep_kernel<1>" load_sectors_per_request 32
 cell kernels.tsv "$step_05" "sweep_kernel<1>" stalls "long_scoreboard 12.25, barrier 1.50"
 cell kernels.tsv "$step_05" "sweep_kernel<1>" no_eligible_percent 93.75
 cell kernels.tsv "$step_05" "sweep_kernel<1>" l1_hit_percent 59.5
+# 4 sweeps of 2048 x 2048 points, 32 of them per warp.
+cell kernels.tsv "$step_05" "sweep_kernel<1>" instructions_per_32_points 4
+cell kernels.tsv "$step_05" copy_field_kernel instructions_per_32_points 16
+cell kernels.tsv "$step_05" "sweep_kernel<1>" eligible_warps 1.5
+cell kernels.tsv "$step_06" "sweep_kernel<1>" eligible_warps -
 cell kernels.tsv "$step_05" "sweep_kernel<1>" block 32x4x1
 cell kernels.tsv "$step_06" "sweep_kernel<1>" shared_bytes_per_block 1024
 grep -qx $'# gpu\tTest GPU 9000' "$temp/results/roofline.tsv" || fail "the table should name the GPU"
@@ -120,9 +128,23 @@ grep -qx $'# gpu\tTest GPU 9000' "$temp/results/roofline.tsv" || fail "the table
 cell roofline.tsv "$step_05" "sweep_kernel<1>" hand_flops $((4 * 4 * 2048 * 2048))
 cell roofline.tsv "$step_05" "sweep_kernel<1>" hand_bytes $((8 * 2048 * 2048))
 
+# An exercise's rows stand next to the solution's, and the chart says which is which.
+cp "$temp/program" "$temp/build/bin/exercise_$step_05"
+cp -r "$temp/results" "$temp/solutions"
+roofline --steps 05 --which exercise
+expect_status 0 "an exercise"
+cell roofline.tsv 05_yours "sweep_kernel<1>" counted_by ncu
+cell roofline.tsv "$step_05" "sweep_kernel<1>" time_ns 2000
+cell kernels.tsv 05_yours "sweep_kernel<1>" block 32x4x1
+for words in '>05, your 05<' 'your exercise: '; do
+  grep -q -- "$words" "$temp/results/roofline.svg" || fail "the chart should say '$words'"
+done
+rm -r "$temp/results"
+mv "$temp/solutions" "$temp/results"
+
 # The same tables from what was printed, with no GPU.
 mv "$temp/results" "$temp/before"
-run "$source_dir/scripts/publish/roofline.py" --write "$temp/results" --from "$temp/raw"
+labtool roofline --write "$temp/results" --from "$temp/raw"
 expect_status 0 "from what was kept"
 diff -r "$temp/before" "$temp/results" >/dev/null || fail "the tables from what was kept should be the same"
 
@@ -148,7 +170,7 @@ cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" flops_float $((4 * 12 * 16
 cell roofline.tsv "$step_13" "jacobi_pass_kernel<4>" sweeps 4
 cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" dram_bytes $((8 * 16384 * 16384))
 grep -q -- '--launch-count 40 .*--iterations 96 ' "$temp/calls" || fail "passes: other launches were to be counted:" "$(<"$temp/calls")"
-grep -q '12 sweeps a launch' "$temp/results/roofline.svg" || fail "the chart should say how many sweeps a launch makes"
+grep -q '12 sweeps per launch' "$temp/results/roofline.svg" || fail "the chart should say how many sweeps a launch performs"
 rm -r "$temp/results"
 
 # Counters that only administrators may read.
@@ -170,7 +192,33 @@ expect_status 77 "no GPU"
 [[ ! -e $temp/results ]] || fail "nothing was measured, and something was written"
 roofline --steps 00
 expect_status 2 "a step without kernels"
-run "$source_dir/scripts/publish/roofline.py" --write "$temp/results" --from "$temp/tools"
+labtool roofline --write "$temp/results" --from "$temp/tools"
 expect_status 1 "a folder with nothing in it"
+
+# The verb: with STEP your exercise, without it all solutions.
+verb() { run make --no-print-directory -C "$source_dir" roofline "$@"; }
+unset STEP STEPS WHICH RESULTS
+verb STEP=00
+said_one_line 'STEP=00: .* has no kernels$' "a step without kernels"
+verb STEP=14
+said_one_line 'STEP=14: .* is a job of several ranks' "a job of ranks"
+verb WHICH=exercise
+said_one_line 'WHICH=exercise: which step\?' "WHICH without STEP"
+verb STEP=05 STEPS=06
+said_one_line 'one of the two$' "STEP and STEPS"
+
+# With a build and a GPU that only pretend: the exercise is the one that is measured.
+make_stubs
+stub_build
+stub_gpu
+mkdir -p "$temp/build/lib" "$temp/verb"
+touch "$temp/build/lib/liblab_trace.so"
+cp "$source_dir/results/h200/bandwidth.tsv" "$temp/verb"
+cp "$temp/program" "$temp/build/bin/exercise_$step_05"
+rm -f "$temp/build/bin/solution_$step_05"
+verb STEP=05 RESULTS="$temp/verb"
+expect_status 0 "make roofline STEP=05"
+grep -q $'^05_yours\tsweep_kernel<1>\t' "$temp/verb/roofline.tsv" || fail "make roofline STEP=05: the exercise's rows:" "$out"
+[[ -f $temp/verb/roofline.svg ]] || fail "make roofline STEP=05: there should be a chart"
 
 finish "what ncu and the tracer print is read"

@@ -114,9 +114,9 @@ if ((${TIME:-0})); then
   done
 fi
 
-# The published ladder: the first there is, which is not the one that `make run` leaves here.
+# The published ladder, that of the H200 if it is there; not the one that `make run` leaves here.
 published=/dev/null
-for file in "$lab_root"/results/*/ladder.tsv; do
+for file in "$lab_root"/results/h200/ladder.tsv "$lab_root"/results/*/ladder.tsv; do
   if [[ -f $file && $file != */results/local/* ]]; then
     published=$file
     break

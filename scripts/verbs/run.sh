@@ -62,8 +62,6 @@ if ((${#step_list[@]})); then arguments+=(--steps "$(IFS=,; printf '%s' "${step_
 read_backend
 # results/local is what git ignores; results/h200 and its like are what was published.
 read_results
-arguments+=(--results "$results")
-
 all_steps=1
 configure
 choose_backend >/dev/null # the ladder says which
@@ -78,6 +76,7 @@ else
   targets+=(solutions_on_cpu)
 fi
 build_targets "${targets[@]}" || die 1 "the build failed; the compiler's messages are above"
+arguments+=(--built $((SECONDS + 1)) --results "$results")
 # The rows of other steps stay as they are.
 before=""
 if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]] && command -v python3 >/dev/null; then

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include <lab/run.h>
+
 namespace validate {
 namespace {
 
@@ -28,10 +30,12 @@ void over_rows(int begin, int end, int n, int threads, Work work) {
   for (std::thread& worker : workers) worker.join();
 }
 
-/// One row's update; returns the sum of its squared changes. Eight partial sums, so that the
-/// compiler may use vector instructions without changing the order of any addition.
+}  // namespace
+
 double sweep_row(float* __restrict__ out, const float* __restrict__ south,
                  const float* __restrict__ middle, const float* __restrict__ north, int n) {
+  // Eight partial sums, so that the compiler may use vector instructions without changing the order
+  // of any addition.
   constexpr int kLanes = 8;
   double partial[kLanes] = {};
   int i = 1;
@@ -55,8 +59,6 @@ double sweep_row(float* __restrict__ out, const float* __restrict__ south,
   return sum;
 }
 
-}  // namespace
-
 Reference::Reference(const lab::Problem& problem, int threads)
     : n_(problem.n()),
       threads_(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
@@ -74,10 +76,10 @@ Reference::Reference(const lab::Problem& problem, int threads)
   });
 }
 
-Reference::Reference(int n, std::vector<float> field, int threads)
+Reference::Reference(int n, const std::vector<float>& field, int threads)
     : n_(n),
       threads_(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
-      field_(std::move(field)),
+      field_(field.begin(), field.end()),
       next_(field_),
       row_sums_(n_, 0.0) {}
 
@@ -92,6 +94,14 @@ double Reference::sweep() {
   double sum = 0;
   for (double row_sum : row_sums_) sum += row_sum;
   return std::sqrt(sum / (static_cast<double>(n_) * n_));
+}
+
+std::vector<std::uint64_t> Reference::row_hashes() const {
+  std::vector<std::uint64_t> hashes(n_);
+  over_rows(0, n_, n_, threads_, [&](int first, int last) {
+    for (int j = first; j < last; ++j) hashes[j] = lab::row_hash(row(j), n_);
+  });
+  return hashes;
 }
 
 double Reference::max_abs() const {

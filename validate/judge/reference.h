@@ -6,6 +6,8 @@
 
 #include <lab/problem.h>
 
+#include "judge/own_floats.h"
+
 namespace validate {
 
 /// The answer that every step is held against: Jacobi sweeps on the CPU, rows in order, two fields.
@@ -22,13 +24,16 @@ class Reference {
   explicit Reference(const lab::Problem& problem, int threads = 0);
 
   /// Starts with `field`, n x n values, row j outer; its boundary is the one that no sweep changes.
-  Reference(int n, std::vector<float> field, int threads = 0);
+  Reference(int n, const std::vector<float>& field, int threads = 0);
 
   /// Makes one sweep and returns its residual.
   double sweep();
 
   /// The current field's row j: n floats.
   const float* row(int j) const { return &field_[static_cast<std::size_t>(j) * n_]; }
+
+  /// lab::row_hash of each row of the current field.
+  std::vector<std::uint64_t> row_hashes() const;
 
   /// The largest magnitude in the current field.
   double max_abs() const;
@@ -38,8 +43,8 @@ class Reference {
  private:
   const int n_;
   const int threads_;
-  std::vector<float> field_, next_;  // n x n, row j outer
-  std::vector<double> row_sums_;     // squared changes of the last sweep
+  OwnFloats field_, next_;        // n x n, row j outer
+  std::vector<double> row_sums_;  // squared changes of the last sweep
 };
 
 }  // namespace validate

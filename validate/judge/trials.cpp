@@ -29,13 +29,6 @@ Comparison compare_run(const Case& run, const Record& record, const std::string&
   return result;
 }
 
-bool hashes_agree(const Reference& reference, const std::vector<std::uint64_t>& hashes) {
-  for (int j = 0; j < reference.n(); ++j) {
-    if (lab::row_hash(reference.row(j), reference.n()) != hashes[j]) return false;
-  }
-  return true;
-}
-
 /// What of a run that has ended is compared. If its hashes differ, trial->run becomes one that
 /// records the whole field.
 void compare(const std::string& program, const Case& run, const std::string& dir, double time_limit,
@@ -58,7 +51,7 @@ void compare(const std::string& program, const Case& run, const std::string& dir
   if (hashed) {
     std::vector<std::uint64_t> hashes;
     if (!read_row_hashes(dir, run.n, &hashes, &compared.error)) return;
-    if (hashes_agree(reference, hashes)) return;
+    if (hashes == reference.row_hashes()) return;
     trial->run = run_program(program, run, false, dir, time_limit, unwanted);
     if (!trial->run.error.empty()) return;
   }

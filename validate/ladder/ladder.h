@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +18,15 @@ struct Timing {
   bool measured() const { return median > 0; }
   double spread_percent() const { return measured() ? 100 * (q3 - q1) / median : 0; }
 };
+
+/// The median and quartiles of some times; not measured if there are none.
+inline Timing summarize(std::vector<double> times) {
+  if (times.empty()) return {};
+  std::sort(times.begin(), times.end());
+  const std::size_t last = times.size() - 1;
+  return {times[times.size() / 2], times[last / 4], times[last - last / 4],
+          static_cast<int>(times.size())};
+}
 
 /// What the machine is: from the program `bandwidth`, nvidia-smi and /proc.
 struct Machine {
@@ -37,17 +48,20 @@ struct LadderRow {
   bool before_alone = true;  ///< the step before is a program of one process
 };
 
-/// Serial code at one n.
-struct SerialTimes {
-  Timing best, strided;
+/// Code for the CPU at one n: the best on one core, the same on all cores, and step 00.
+struct CpuTimes {
+  Timing best, all_cores, strided;
+  int threads = 0;  ///< of all_cores
 };
 
 /// All that a run of the ladder finds out.
 struct Ladder {
   Machine machine;
   std::vector<LadderRow> rows;
-  std::map<int, SerialTimes> serial;  ///< by n
-  bool cannot_run = false;            ///< a step, by the machine's fault
+  std::map<int, CpuTimes> cpu;            ///< by n
+  int max_strided_n = 8192;               ///< for step 00: beyond, an iteration takes over 10 s
+  bool cannot_run = false;                ///< a step, by the machine's fault
+  std::map<std::string, double> seconds;  ///< that each part of the run took
 };
 
 }  // namespace validate

@@ -4,12 +4,14 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <unistd.h>
 
 #include <lab/problem.h>
 
 #include "judge/reference.h"
+#include "ladder/all_cores.h"
 #include "ladder/table.h"
 #include "run/program_run.h"
 #include "run/temporary_folder.h"
@@ -18,18 +20,30 @@
 namespace validate {
 namespace {
 
-constexpr int kSerialSamples = 11;
-constexpr double kSerialSeconds = 10;  // a serial code is timed no longer than this, nor
-constexpr int kSerialAtLeast = 4;      // less often than this (the first one warms up)
-constexpr int kMaxSerialN = 16384;     // beyond it serial codes take minutes, and nobody times them
+constexpr int kCpuSamples = 11;
+constexpr double kBestSeconds = 10, kStridedSeconds = 5;  // code is timed no longer than this, nor
+constexpr int kStridedAtLeast = 4;  // less often than this (the first one warms up)
+constexpr int kMaxCpuN = 16384;     // beyond it the CPU's code is not timed
 
-Timing summarize(std::vector<double> times) {
-  if (times.empty()) return {};
-  std::sort(times.begin(), times.end());
-  const std::size_t last = times.size() - 1;
-  return {times[times.size() / 2], times[last / 4], times[last - last / 4],
-          static_cast<int>(times.size())};
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+/// Adds the time of its life to a part of the run.
+class PartOfRun {
+ public:
+  PartOfRun(Ladder* ladder, const std::string& what) : ladder_(*ladder), what_(what) {}
+  ~PartOfRun() { ladder_.seconds[what_] += seconds_since(start_); }
+  PartOfRun(const PartOfRun&) = delete;
+  PartOfRun& operator=(const PartOfRun&) = delete;
+
+ private:
+  Ladder& ladder_;
+  const std::string what_;
+  const Clock::time_point start_ = Clock::now();
+};
 
 /// Runs a step's program for its times alone; `ranks`: of the job as which it is started, or 0.
 Timing time_program(const std::string& program, int n, int iterations, int ranks,
@@ -42,24 +56,35 @@ Timing time_program(const std::string& program, int n, int iterations, int ranks
   return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
 }
 
-/// The best serial code that the lab has: the reference on one thread. Rows in order, two fields
-/// that change roles in place of a copy, vector instructions, -O3.
-Timing time_best_serial(int n) {
-  using Clock = std::chrono::steady_clock;
-  Reference reference(lab::Problem(lab::ProblemKind::kLaplace, n, 1), 1);
-  reference.sweep();  // warms up
-  std::vector<double> times;
-  double total = 0;
+/// The best code that the lab has, on one core: the reference on one thread. Rows in order, two
+/// fields that change roles instead of a copy, vector instructions, -O3. The same on all cores has
+/// to agree with it.
+void time_best(int n, Ladder* ladder) {
+  CpuTimes& cpu = ladder->cpu[n];
   // On a small grid one sweep is too short for the clock: time several as one.
   const int sweeps = std::max(1, 1000000 / (n * n));
-  while (static_cast<int>(times.size()) < kSerialSamples && total < 1e3 * kSerialSeconds) {
-    const Clock::time_point start = Clock::now();
-    for (int k = 0; k < sweeps; ++k) reference.sweep();
-    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    times.push_back(ms / sweeps);
-    total += ms;
+  // The probe, as every point of it differs from its neighbours.
+  const lab::Problem problem(lab::ProblemKind::kProbe, n, 1);
+  std::unique_ptr<Reference> reference;
+  double residual = 0;
+  {
+    const PartOfRun part(ladder, format("the best serial code at n = %d", n));
+    reference = std::make_unique<Reference>(problem, 1);
+    reference->sweep();  // warms up
+    std::vector<double> times;
+    const Clock::time_point begin = Clock::now();
+    while (static_cast<int>(times.size()) < kCpuSamples && seconds_since(begin) < kBestSeconds) {
+      const Clock::time_point start = Clock::now();
+      for (int k = 0; k < sweeps; ++k) residual = reference->sweep();
+      times.push_back(1e3 * seconds_since(start) / sweeps);
+    }
+    cpu.best = summarize(times);
   }
-  return summarize(times);
+  show_progress(format("all cores at n = %d ...", n));
+  const PartOfRun part(ladder, format("all cores at n = %d", n));
+  cpu.threads = useful_threads(n, usable_cores());
+  cpu.all_cores = time_if_right(sweep_on_threads(problem, cpu.threads, cpu.best.samples, sweeps),
+                                *reference, residual);
 }
 
 }  // namespace
@@ -68,20 +93,33 @@ void show_progress(const std::string& what) {
   if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[K%s", what.c_str());
 }
 
-Timing Climb::time(const Step& step, int n, int iterations) const {
+Timing Climb::time(const Step& step, int n, int iterations) {
+  const PartOfRun part(&found_, format("timing %s at n = %d", step.number().c_str(), n));
   show_progress(format("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations));
   return time_program(program_of(step), n, iterations, ranks_of(step), options_.time_limit);
 }
 
-Verdict Climb::check(const Step& step, bool own_n) const {
+Verdict Climb::check(const Step& step, bool own_n) {
+  const PartOfRun part(&found_, "validating " + step.number());
   // A step for several GPUs has to be right with two ranks, and at the n that is timed with as many
   // as it is timed with. `make check` and the tests try more.
-  std::vector<Case> cases = usual_cases();
-  if (step.needs_ranks) cases = with_ranks(cases, {kCheckedRanks});
+  const std::vector<int> ranks =
+      step.needs_ranks ? std::vector<int>{kCheckedRanks} : std::vector<int>{};
+  const bool on_gpu = step.needs_cuda && !in_place_of_gpu(step);
   Extent extent;
-  extent.sizes = true;
+  extent.sizes = !(on_gpu && step.needs_ranks);
   extent.own_n = own_n ? step.n : 0;
   extent.own_ranks = ranks_of(step);
+  std::vector<Case> cases;
+  if (on_gpu) {
+    // Each run waits for the driver, so there are few: every problem, and one size of each kind.
+    cases = cases_for_gpu(ranks);
+    cases.push_back(
+        {lab::ProblemKind::kHarmonic, 250, 5, 0, 0, step.needs_ranks ? kCheckedRanks : 0});
+    extent.few_checks = true;
+  } else {
+    cases = with_ranks(usual_cases(), ranks);
+  }
   return check_program(
       program_of(step), cases, options_.time_limit,
       [&](const std::string& what) { show_progress(step.name + ": validating, " + what); }, {},
@@ -89,7 +127,7 @@ Verdict Climb::check(const Step& step, bool own_n) const {
 }
 
 /// The step before, at this step's n, as it is timed itself; nothing where it is not right.
-Timing Climb::time_before(const Step& step, const Step& previous) const {
+Timing Climb::time_before(const Step& step, const Step& previous) {
   const bool looked_at = !found_.rows.empty() && found_.rows.back().step.name == previous.name;
   if (looked_at) {
     const Timing& last = found_.rows.back().time;
@@ -143,22 +181,23 @@ bool Climb::measure(const Step& step, const Step* previous) {
   return as_it_should_be;
 }
 
-void Climb::measure_serial(const Step& strided) {
+void Climb::measure_cpu(const Step& strided) {
   for (const LadderRow& row : found_.rows) {
-    if (row.time.measured() && row.step.n <= kMaxSerialN) found_.serial[row.step.n] = {};
+    if (row.time.measured() && row.step.n <= kMaxCpuN) found_.cpu[row.step.n] = {};
   }
-  for (auto& [n, serial] : found_.serial) {
-    show_progress(format("the serial code at n = %d ...", n));
-    serial.best = time_best_serial(n);
+  for (auto& [n, cpu] : found_.cpu) {
+    show_progress(format("the best serial code at n = %d ...", n));
+    time_best(n, &found_);
     const LadderRow& first = found_.rows.front();
     // What is wrong has no time, and gets none here.
     if (first.step.name == strided.name && (first.step.n == n || !first.time.measured())) {
-      serial.strided = first.time;
+      cpu.strided = first.time;
       continue;
     }
-    // Strided code needs up to 50 ns a point.
-    const int samples = static_cast<int>(kSerialSeconds / (50e-9 * n * n));
-    serial.strided = time(strided, n, 1 + std::max(kSerialAtLeast, std::min(samples, 100)));
+    if (n > found_.max_strided_n) continue;
+    // Strided code needs up to 50 ns per point.
+    const int samples = static_cast<int>(kStridedSeconds / (50e-9 * n * n));
+    cpu.strided = time(strided, n, 1 + std::clamp(samples, kStridedAtLeast, 100));
   }
   show_progress("");
 }

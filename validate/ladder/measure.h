@@ -30,9 +30,9 @@ class Climb {
   /// Adds a row for the step, and prints it. Returns false where the step is wrong or has no time.
   bool measure(const Step& step, const Step* previous);
 
-  /// Serial times at every n that was timed: the best code, and the strided one, which is the first
-  /// step, beside it.
-  void measure_serial(const Step& strided);
+  /// The CPU's times at every n that was timed: the best code on one core and on all, and the
+  /// strided one, which is the first step.
+  void measure_cpu(const Step& strided);
 
  private:
   /// What runs in place of a GPU is validated, and not timed.
@@ -47,10 +47,10 @@ class Climb {
     if (!step.needs_ranks) return 0;
     return options_.ranks > 0 ? options_.ranks : found_.machine.gpus;
   }
-  Timing time(const Step& step, int n, int iterations) const;
+  Timing time(const Step& step, int n, int iterations);
   /// `own_n`: at the step's own n, too.
-  Verdict check(const Step& step, bool own_n) const;
-  Timing time_before(const Step& step, const Step& previous) const;
+  Verdict check(const Step& step, bool own_n);
+  Timing time_before(const Step& step, const Step& previous);
 
   const LadderOptions& options_;
   Ladder& found_;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -113,13 +114,16 @@ void write_comments(std::FILE* file, const Ladder& ladder) {
                  machine.copy_q1, machine.copy_q3, machine.copy_way.c_str());
   }
   std::fprintf(file, "# cpu\t%s\n", machine.cpu.c_str());
-  auto write_serial = [file](const char* which, int n, const Timing& time) {
-    std::fprintf(file, "# serial\t%s\tn\t%d\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n", which, n,
-                 time.median, time.q1, time.q3, time.samples);
+  auto write_time = [file](const std::string& which, int n, const std::string& more,
+                           const Timing& time) {
+    if (!time.measured()) return;
+    std::fprintf(file, "# %s\tn\t%d%s\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n", which.c_str(),
+                 n, more.c_str(), time.median, time.q1, time.q3, time.samples);
   };
-  for (const auto& [n, serial] : ladder.serial) {
-    write_serial("best", n, serial.best);
-    write_serial("strided", n, serial.strided);
+  for (const auto& [n, cpu] : ladder.cpu) {
+    write_time("serial\tbest", n, "", cpu.best);
+    write_time("serial\tstrided", n, "", cpu.strided);
+    write_time("all_cores", n, "\tthreads\t" + std::to_string(cpu.threads), cpu.all_cores);
   }
 }
 
@@ -130,8 +134,8 @@ void write_row(std::FILE* file, const LadderRow& row, const Ladder& ladder) {
     std::fprintf(file, "-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t%s\n", row.note.c_str());
     return;
   }
-  const auto at_n = ladder.serial.find(row.step.n);
-  const SerialTimes serial = at_n != ladder.serial.end() ? at_n->second : SerialTimes{};
+  const auto at_n = ladder.cpu.find(row.step.n);
+  const CpuTimes cpu = at_n != ladder.cpu.end() ? at_n->second : CpuTimes{};
   auto ratio = [&](const Timing& other) {
     return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
   };
@@ -140,7 +144,7 @@ void write_row(std::FILE* file, const LadderRow& row, const Ladder& ladder) {
                row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row));
   std::fprintf(file, "%s\t%s\t%s\t%s\t%s\t%s\n",
                copy > 0 ? number(100 * gb_per_s(row) / copy, 3).c_str() : "-",
-               ratio(serial.best).c_str(), ratio(serial.strided).c_str(), ratio(row.before).c_str(),
+               ratio(cpu.best).c_str(), ratio(cpu.strided).c_str(), ratio(row.before).c_str(),
                row.before.measured() ? number(row.before.median, 6).c_str() : "-",
                row.note.c_str());
 }
@@ -169,21 +173,30 @@ void print_times(const Ladder& ladder) {
 
 /// Nothing, if nothing was timed.
 void print_speed_ups(const Ladder& ladder) {
-  if (ladder.serial.empty()) return;
-  std::printf("\n%-22s %7s %13s %13s %13s\n", "speed-up over", "n", "step before", "best serial",
-              "strided serial");
+  if (ladder.cpu.empty()) return;
+  std::printf("\n%-22s %7s %11s %11s %11s %11s\n", "speed-up over", "n", "step before",
+              "best serial", "all cores", "strided");
   for (const LadderRow& row : ladder.rows) {
-    const auto found = ladder.serial.find(row.step.n);
-    if (!row.time.measured() || found == ladder.serial.end()) continue;
-    std::printf("%-22s %7d %13s %13s %13s\n", name_of(row).c_str(), row.step.n,
-                ratio_text(row.before, row).c_str(), ratio_text(found->second.best, row).c_str(),
-                ratio_text(found->second.strided, row).c_str());
+    const auto found = ladder.cpu.find(row.step.n);
+    if (!row.time.measured() || found == ladder.cpu.end()) continue;
+    const CpuTimes& cpu = found->second;
+    std::printf("%-22s %7d %11s %11s %11s %11s\n", name_of(row).c_str(), row.step.n,
+                ratio_text(row.before, row).c_str(), ratio_text(cpu.best, row).c_str(),
+                ratio_text(cpu.all_cores, row).c_str(), ratio_text(cpu.strided, row).c_str());
   }
-  std::printf("\nSerial code, one core, ms an iteration:\n");
-  for (const auto& [n, serial] : ladder.serial) {
-    std::printf("  n = %-6d best %-9s (row order, -O3)   strided %s (step 00)\n", n,
-                ms_text(serial.best).c_str(), ms_text(serial.strided).c_str());
+  std::printf("\n%-22s %11s %20s %11s\n", "CPU, ms per iteration", "best serial",
+              "all cores (threads)", "strided");
+  for (const auto& [n, cpu] : ladder.cpu) {
+    const std::string threads = " (" + std::to_string(cpu.threads) + ")";
+    const bool too_large = !cpu.strided.measured() && n > ladder.max_strided_n;
+    std::printf("n = %-18d %11s %20s %11s\n", n, ms_text(cpu.best).c_str(),
+                (ms_text(cpu.all_cores) + threads).c_str(),
+                too_large ? "not timed" : ms_text(cpu.strided).c_str());
   }
+  print_wrapped(
+      "Best serial is in row order, with -O3, on one core. All cores run the same code on as "
+      "many threads as pay at that n. Strided is step 00 on one core, timed up to n = " +
+      std::to_string(ladder.max_strided_n) + ".");
 }
 
 }  // namespace
@@ -199,7 +212,7 @@ void print_table(const Ladder& ladder) {
   const Machine& machine = ladder.machine;
   print_times(ladder);
   print_speed_ups(ladder);
-  if (ladder.serial.empty()) std::printf("\n");
+  if (ladder.cpu.empty()) std::printf("\n");
   std::printf("CPU: %s\n", machine.cpu.c_str());
   if (machine.has_gpu) {
     std::printf("GPU: %s, CUDA %s, driver %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(),
@@ -213,10 +226,23 @@ void print_table(const Ladder& ladder) {
   std::printf("\n");
   print_wrapped(
       "ms/iter is the median time of an iteration, spread its interquartile range. GB/s "
-      "counts 8 bytes a point, the least that a sweep can move; % copy is that against "
-      "the copy bandwidth (50 is the most while the field is copied, too)" +
+      "counts 8 bytes per point, the minimum that a sweep can move. % copy is its share of "
+      "the copy bandwidth" +
       std::string(several ? ", on several GPUs that of all of them together" : "") +
-      ". The step before was timed again where its own n is another.");
+      ". It is at most 50 while a step also copies the field. The step before was timed again if "
+      "its own n is another.");
+}
+
+void print_longest_parts(const Ladder& ladder, double seconds) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::pair<double, std::string>> parts;
+  for (const auto& [what, taken] : ladder.seconds) parts.push_back({taken, what});
+  std::sort(parts.rbegin(), parts.rend());
+  std::string longest;
+  for (std::size_t k = 0; k < std::min(kShown, parts.size()); ++k) {
+    longest += (k == 0 ? "" : ", ") + parts[k].second + " " + number(parts[k].first, 1) + " s";
+  }
+  print_wrapped("This run took " + number(seconds, 0) + " s. Its longest parts: " + longest + ".");
 }
 
 void print_row(const LadderRow& row) {

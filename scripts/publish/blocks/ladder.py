@@ -2,7 +2,7 @@
 
 from blocks.published import LADDER, is_job, number, step_before
 from labtools.numbers import significant, spread
-from labtools.table import Table, job_of
+from labtools.table import Table, gain_text, job_of
 
 
 
@@ -22,7 +22,7 @@ def machine(facts):
 
 
 def other_runs(facts):
-    """What is noted of rows that come from other runs than the rest, and what somebody did."""
+    """What is noted of rows that come from other runs than the rest, and the note."""
     runs = {}
     for step, _, date, _, copy in Table(LADDER).lines_of("row"):
         runs.setdefault((date, copy), []).append(step[:2])
@@ -40,7 +40,7 @@ def on_gpus(row):
 
 
 def job_lines(rows):
-    """On how many GPUs the rows of several GPUs were timed, and what they are told against."""
+    """On how many GPUs the rows of several GPUs were timed, and what they are compared with."""
     jobs, lines = {}, []
     for row in rows:
         if job_of(row):
@@ -55,26 +55,39 @@ def job_lines(rows):
     return lines
 
 
+def all_cores_lines(all_cores, threads):
+    """What the best code takes on all cores, if it was timed."""
+    if not all_cores:
+        return []
+    times = "; ".join(f"n = {n}: {significant(ms)}" + (f" ({used} thread{'s' * (used > 1)})" if used < threads else "")
+                      for n, (ms, used) in sorted(all_cores.items()))
+    return [f"The best code on all {threads} cores of that machine ({threads} threads), ms per iteration: {times}."]
+
+
 def ladder_block(facts, serial, rows):
     """The whole ladder, and what there is to say of it."""
-    lines = [
-        "| step | what changed | n | ms per iteration | spread | million points/s | GB/s | % of copy "
-        "| × step before | × best serial | × strided serial |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for row in rows:
+    all_cores = Table(LADDER).all_cores()
+    threads = max((threads for _, threads in all_cores.values()), default=0)
+    columns = ["n", "ms per iteration", "spread", "million points/s", "GB/s", "% of copy", "× previous step", "× best serial",
+               *([f"× all {threads} cores"] if threads else []), "× strided serial"]
+    lines = [f"| step | what changed | {' | '.join(columns)} |", f"|---|---|{'--:|' * len(columns)}"]
+    for row, previous in zip(rows, [None, *rows]):
         if row["ms"] == "-":
-            lines.append(f"| {row['step']} | {row['title']} | {row['n']} | {row['verdict']} | | | | | | | |")
+            lines.append(f"| {row['step']} | {row['title']} | {row['n']} | {row['verdict']} {'| ' * (len(columns) - 1)}|")
             continue
-        lines.append(
-            f"| {row['step']} | {row['title']} | {row['n']} | {significant(row['ms'])} | {spread(row):.1f} % "
-            f"| {significant(row['mpoints_per_s'])} | {significant(row['gb_per_s'])} "
-            f"| {significant(row['percent_of_copy'], 2)} | {significant(row['x_before'])} "
-            f"| {significant(row['x_best_serial'])} | {significant(row['x_strided_serial'])} |")
-    sizes = sorted({n for _, n in serial})
-    times = "; ".join(
-        f"n = {n}: best {significant(serial[('best', n)])}, strided {significant(serial[('strided', n)])}"
-        for n in sizes)
+        n = int(row["n"])
+        cells = [row["n"], significant(row["ms"]), f"{spread(row):.1f} %", significant(row["mpoints_per_s"]),
+                 significant(row["gb_per_s"]), significant(row["percent_of_copy"], 2), gain_text(row, previous, significant),
+                 significant(row["x_best_serial"]),
+                 *([significant(all_cores[n][0] / float(row["ms"])) if n in all_cores else "–"] if threads else []),
+                 significant(row["x_strided_serial"])]
+        lines.append(f"| {row['step']} | {row['title']} | {' | '.join(cells)} |")
+
+    def time_of(which, n):
+        return significant(serial[which, n]) if (which, n) in serial else "not timed"
+
+    times = "; ".join(f"n = {n}: best {time_of('best', n)}, strided {time_of('strided', n)}"
+                      for n in sorted({n for _, n in serial}))
     later = other_runs(facts) + job_lines(rows)
     lines += [
         "",
@@ -82,6 +95,9 @@ def ladder_block(facts, serial, rows):
         f"{significant(facts['copy_gb_per_s'], 4)} GB/s.",
         *later,
         f"Serial code on one core ({facts['cpu']}), ms per iteration: {times}.",
+        *all_cores_lines(all_cores, threads),
+        *(["– (n): this step has another n, and the previous step was not timed there."]
+          if any("– (n)" in line for line in lines) else []),
         "",
         "Times are medians; the spread is the interquartile range as a share of the median. GB/s counts 8 bytes per",
         "point: one float read and one written, the minimum a sweep must move. Up to step 09 an iteration also copies",

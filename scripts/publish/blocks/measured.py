@@ -2,12 +2,17 @@
 
 import re
 
-from blocks.published import COUNTERS, RESULTS, TRACER, is_job, number, step_before
-from labtools.numbers import duration, significant, spread
+from blocks.published import COUNTERS, PROFILES, RESULTS, TRACER, is_job, number, step_before
+from labtools import ncu
+from labtools.files import steps
+from labtools.numbers import as_told, duration, significant, size, spread
 from labtools.table import Table, job_of, read_table
 
-TILE, GRAPH, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (RESULTS / f"{name}.tsv" for name in (
-    "tile_loading", "graph", "tuning", "large", "experiments", "kernels", "roofline"))
+TILE, GRAPH, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (RESULTS / f"{name}.tsv" for name in (
+    "tile_loading", "graph", "tuning", "large", "experiments", "kernels", "roofline", "bandwidth"))
+# From this step on a kernel may be limited by what its schedulers issue.
+FIRST_SCHEDULED = "09"
+ELIGIBLE, ISSUES = "smsp__warps_eligible.avg.per_cycle_active", "smsp__issue_active.avg.per_cycle_active"
 # After so many sweeps a run at this n stops by itself, at the default tolerance. It prints that on any machine.
 SWEEPS_TO_TOLERANCE = {64: 730, 2048: 181}
 
@@ -82,7 +87,7 @@ def counter_lines(step):
         for access in ("load", "store"):
             sectors, requests = (counts.get((kernel, f"{access} {what}")) for what in ("sectors", "requests"))
             if sectors and requests:
-                ratios.append(f"{sectors / requests:.2f} a {access}")
+                ratios.append(f"{sectors / requests:.2f} per {access}")
         if ratios:
             each.append(f"`{kernel}` {', '.join(ratios)}")
     if not each:
@@ -111,9 +116,9 @@ def graph_lines():
         return []
     _, rows = read_table(GRAPH)
     micro = {(int(row["n"]), row["variant"]): 1e3 * float(row["ms"]) for row in rows}
-    lines = ["", "Time of a sweep on grids of several sizes (medians, in one run), what each change brings, and how many times",
-             "step 10's sweeps per second that makes:", "",
-             "| n | step 10 | a check every 10 sweeps, waited for | read one check late | and as a graph: step 11 | × step 10 |",
+    lines = ["", "Time of a sweep on grids of several sizes (medians, in one run), what each change brings, and how many times as many",
+             "sweeps per second as step 10 that is:", "",
+             "| n | step 10 | a check every 10 sweeps, waited for | read one check late | also as a graph: step 11 | × step 10 |",
              "|--:|--:|--:|--:|--:|--:|"]
     for n in sorted({n for n, _ in micro}):
         times = [micro[n, variant] for variant in ("step_10", "waits", "late", "step_11")]
@@ -134,7 +139,7 @@ def tuning_lines(step):
     shown = [row for group in same.values() for row in (group[0], group[-1])]
     rows[1:] = [row for row in rows[1:] if row in shown]
     lines = ["", f"Other constants, of each kind the best and the worst, the fastest first (scripts/publish/tune.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
-             "", "| constants | registers a thread | bytes spilled | ms a sweep | × copy |", "|---|--:|--:|--:|--:|"]
+             "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
         names = row["constants"].replace("=", " = ")
         for one in ("k", "unroll"):
@@ -151,9 +156,9 @@ def large_lines():
     facts, rows = read_table(LARGE)
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
-    spreads = all(row["ms"] == "-" or row["ms_q1"] != "-" for row in rows)  # or nobody has noted them
+    spreads = all(row["ms"] == "-" or row["ms_q1"] != "-" for row in rows)  # or they were not noted
     told = "; the spread is the widest middle half of a row" if spreads else ""
-    lines = ["", f"Large grids: 10⁹ points updated a second, and in brackets how many times the copy bandwidth that is at 8 bytes a "
+    lines = ["", f"Large grids: 10⁹ points updated per second, and in brackets how many times the copy bandwidth that is at 8 bytes per "
              f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians{told}):", "",
              f"| step | {' | '.join(f'n = {n}' for n in sizes)} |{' spread |' * spreads}",
              f"|---|{'--:|' * (len(sizes) + spreads)}"]
@@ -171,53 +176,139 @@ def large_lines():
     return lines
 
 
-def kernel_lines(step):
-    """What ncu counted in each kernel of a step."""
+def sweep_kernels(rows):
+    """Those that sweep, and do not only copy."""
+    return [row for row in rows if "copy" not in row["kernel"]]
+
+
+def counted_kernels(step):
+    """(facts, the rows of kernels.tsv of a step, each with the bytes of DRAM per point and the words for its stalls)."""
     facts, rows = rows_of(KERNELS, step)
-    of_roofline = rows_of(ROOFLINE, step)[1]
-    counted = {row["kernel"]: row["dram_bytes"] for row in of_roofline if row["counted_by"] == "ncu"}
-    lines = []
+    counted = {row["kernel"]: row["dram_bytes"] for row in rows_of(ROOFLINE, step)[1] if row["counted_by"] == "ncu"}
     for row in rows:
         dram, points = counted.get(row["kernel"], "-"), int(row["n"]) ** 2
-        row["dram_bytes_per_point"] = "-" if dram == "-" else str(float(dram) / points)
+        row["dram_bytes_per_point"] = "-" if dram == "-" else significant(float(dram) / points)
         row["stalls"] = re.sub(r"([a-z_]+) ([0-9.]+)",
-                               lambda match: f"{match[1].replace('_', ' ')} {significant(match[2])}", row["stalls"])
-    columns = [(title, name, unit) for title, name, unit in (
-        ("DRAM bytes a point", "dram_bytes_per_point", ""), ("DRAM, of peak", "dram_percent", " %"),
-        ("compute, of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
+                               lambda match: f"{match[1].replace('_', ' ')} {as_told(match[2])}", row["stalls"])
+    return facts, rows
+
+
+def kernel_lines(step):
+    """What ncu counted in each kernel of a step, and in the previous step's of the same n."""
+    facts, rows = counted_kernels(step)
+    quantities = [(title, name, unit) for title, name, unit in (
+        ("DRAM bytes per point", "dram_bytes_per_point", None), ("DRAM, share of peak", "dram_percent", " %"),
+        ("compute, share of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
         ("cycles without an eligible warp", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
         ("L2 hits", "l2_hit_percent", " %"), ("largest stalls (cycles per issued instruction)", "stalls", None))
         if any(row.get(name, "-") != "-" for row in rows)]
-    if not columns:
+    if not quantities:
         return []
-    lines = ["", f"Counted by ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
-             f"| kernel | {' | '.join(title for title, _, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
-    for row in rows:
-        cells = []
-        for _, name, unit in columns:
-            value = row.get(name, "-")
-            cells.append("–" if value == "-" else value if unit is None else f"{significant(value)}{unit}")
-        lines.append(f"| `{row['kernel']}` | {' | '.join(cells)} |")
-    lines += sweeps_lines(of_roofline)
+    names = {row["kernel"].partition("<")[0] for row in rows}
+    before = [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
+    before = [row for row in before if row["kernel"].partition("<")[0] in names] or sweep_kernels(before)
+    columns = [(f"`{row['kernel']}`", row) for row in rows]
+    columns += [(f"step {number(step_before(step))}: `{row['kernel']}`", row) for row in before]
+
+    def cell(row, name, unit):
+        value = row.get(name, "-")
+        return "–" if value == "-" else value if unit is None else f"{as_told(value)}{unit}"
+
+    lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
+             f"| per launch | {' | '.join(title for title, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
+    lines += [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |" for title, name, unit in quantities]
+    lines += sweeps_lines(rows_of(ROOFLINE, step)[1])
     others = facts.get(f"row {number(step)}")
     return lines + (["", f"That is {others}."] if others else [])
 
 
+def profiled(step):
+    """{kernel: (eligible warps per cycle, issue slots busy in percent)} of the kept report of a step."""
+    report = PROFILES / f"ncu_{number(step)}.csv"
+    if not report.is_file():
+        return {}
+    return {one["kernel"]: (one[ELIGIBLE], 100 * one[ISSUES]) for one in ncu.launches(report.read_text())
+            if ELIGIBLE in one and ISSUES in one}
+
+
+def scheduler_lines(step):
+    """What the schedulers issue, from step 09 to this one: of kernels.tsv if that has it, else of the kept profiles."""
+    found, of_reports = [], False
+    for each in (name for name, *_ in steps() if FIRST_SCHEDULED <= name <= step):
+        rows = [row for row in sweep_kernels(rows_of(KERNELS, each)[1]) if row.get("eligible_warps", "-") != "-"]
+        found += [(each, row["kernel"], row["n"], row["instructions_per_32_points"], float(row["eligible_warps"]),
+                   100 - float(row["no_eligible_percent"])) for row in rows]
+        if not rows:
+            of_reports = True
+            n = Table(PROFILES / f"ncu_{number(each)}.csv").fact("n") if profiled(each) else "-"
+            found += [(each, kernel, n, "-", *values) for kernel, values in profiled(each).items() if "copy" not in kernel]
+    if not any(each == step for each, *_ in found):
+        return []
+    with_instructions = any(row[3] != "-" for row in found)
+    titles = ["kernel", "n", *(["warp instructions per 32 points and sweep"] if with_instructions else []),
+              "eligible warps per cycle", "issue slots busy"]
+    source = " (from the reports in `results/h200/profiles`, for which ncu lowers the GPU's clock: so they differ from the " \
+             "table above)" if of_reports else ""
+    lines = ["", f"What each scheduler issues, counted with ncu{source}:", "", f"| step | {' | '.join(titles)} |",
+             f"|---|---|{'--:|' * (len(titles) - 1)}"]
+    for each, kernel, n, instructions, eligible, busy in found:
+        cells = [f"`{kernel}`", n, *([significant(instructions)] if with_instructions else []), f"{eligible:.2f}", f"{busy:.0f} %"]
+        lines.append(f"| {number(each)} | {' | '.join(cells)} |")
+    return lines
+
+
+def bandwidth_rows(what):
+    """The rows of bandwidth.tsv of one kind; none if it is not there."""
+    return [row for row in read_table(BANDWIDTH)[1] if row["what"] == what] if BANDWIDTH.is_file() else []
+
+
+def transfer_lines():
+    """What pinned and pageable memory of the host reach, as `make bandwidth` measured it."""
+    found = {(row["way"], int(row["bytes"])): row["rate_median"] for row in bandwidth_rows("host")}
+    sizes = sorted({bytes_ for _, bytes_ in found})[::2]
+    if not sizes:
+        return []
+    lines = ["", "Copies between host and GPU by `cudaMemcpy`, GB/s (`make bandwidth`, medians):", "",
+             f"| memory of the host | {' | '.join(size(bytes_) for bytes_ in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
+    for way in dict.fromkeys(way for way, _ in found):
+        memory, to = way.rpartition("_")[2], "to the GPU" if way.startswith("to_gpu") else "to the host"
+        lines.append(f"| {memory}, {to} | {' | '.join(significant(found.get((way, bytes_), '-')) for bytes_ in sizes)} |")
+    return lines
+
+
+def launch_shape_lines():
+    """The same copy with other blocks, as `make bandwidth` measured it."""
+    rows = [row for row in bandwidth_rows("block") if row["way"] == "copy_kernel"]
+    if not rows:
+        return []
+    found = {(int(row["block_x"]), int(row["block_y"])): row["rate_median"] for row in rows}
+    lines = ["", f"The copy kernel at n = {rows[0]['n']} with one thread per point and other blocks, GB/s (`make bandwidth`, medians):",
+             "", "| threads per block | all in one row | rows of 32 |", "|--:|--:|--:|"]
+    for threads in sorted({x * y for x, y in found}):
+        cells = [significant(found.get(shape, "-")) for shape in ((threads, 1), (32, threads // 32))]
+        lines.append(f"| {threads} | {' | '.join(cells)} |")
+    others = {row["way"]: row["rate_median"] for row in bandwidth_rows("size") if row["n"] == rows[0]["n"]}
+    if {"copy_float4", "copy_library"} <= others.keys():
+        lines += ["", f"With four points per thread (`float4`) a copy of the same fields reaches {significant(others['copy_float4'], 4)} "
+                  f"GB/s, and `cudaMemcpy` {significant(others['copy_library'], 4)} GB/s."]
+    return lines
+
+
 def sweeps_lines(rows):
-    """What a kernel that makes several sweeps a launch does for a byte: by the algorithm, and as ncu counted."""
+    """What a kernel that performs several sweeps per launch does for a byte: by the algorithm, and as ncu counted."""
     lines = []
     for row in rows:
         if row.get("hand_flops", "-") == "-" or float(row["sweeps"]) <= 1:
             continue
         points, sweeps, flops, moved = (float(row[name]) for name in ("n", "sweeps", "hand_flops", "hand_bytes"))
         points *= points
-        text = (f"A launch of `{row['kernel']}` makes {row['sweeps']} sweeps. By the algorithm that is "
-                f"{significant(flops / points)} operations for {significant(moved / points)} bytes a point, "
-                f"{significant(flops / moved)} a byte, where one sweep has {significant(flops / moved / sweeps)}.")
+        text = (f"A launch of `{row['kernel']}` performs {row['sweeps']} sweeps. By the algorithm that is "
+                f"{significant(flops / points)} operations for {significant(moved / points)} bytes per point, "
+                f"{significant(flops / moved)} per byte, and one sweep has {significant(flops / moved / sweeps)}.")
         if row["counted_by"] == "ncu" and row["dram_bytes"] != "-":
             flops, moved = float(row["flops_float"]) + float(row["flops_double"]), float(row["dram_bytes"])
             text += (f" ncu counted {significant(flops / points)} operations and {significant(moved / points)} bytes of "
-                     f"DRAM a point, {significant(flops / moved)} a byte, at "
+                     f"DRAM per point, {significant(flops / moved)} per byte, at "
                      f"{significant(flops / float(row['time_ns']) / 1000)} TFLOP/s.")
         lines += ["", text]
     return lines
@@ -247,8 +338,8 @@ def experiment_lines(step):
                 *[f"| {name(row)} | {cell(row['variant'], 'iteration')} |"
                   for row in rows]]
     if number(step) == "07":
-        lines = ["", "The copy kernel on grids of several sizes (8 bytes a point over its median time; DRAM bytes by ncu):",
-                 "", "| n | both fields | copy kernel | DRAM bytes a point |", "|--:|--:|--:|--:|"]
+        lines = ["", "The copy kernel on grids of several sizes (8 bytes per point over its median time; DRAM bytes counted with ncu):",
+                 "", "| n | both fields | copy kernel | DRAM bytes per point |", "|--:|--:|--:|--:|"]
         for size in sorted({int(row["n"]) for row in rows}):
             lines.append(f"| {size} | {significant(8e-6 * size * size)} MB "
                          f"| {cell('copy', 'copy kernel', ' GB/s', size)} | {cell('copy', 'DRAM bytes', '', size)} |")
@@ -262,8 +353,8 @@ def experiment_lines(step):
     lines += ["", f"Iterations without the first, as it is: {cell('as_it_is', 'iteration', ' ms')} "
               f"({both_ends('as_it_is', 'iteration')}); with the sum set to zero by the CPU: "
               f"{cell('sum_on_host', 'iteration', ' ms')} ({both_ends('sum_on_host', 'iteration')}).", "",
-              "Threads a block, for its 32 x 32 points:", "",
-              "| threads | occupancy achieved | registers a thread | sweep kernel |", "|--:|--:|--:|--:|"]
+              "Threads per block, for its 32 x 32 points:", "",
+              "| threads | occupancy achieved | registers per thread | sweep kernel |", "|--:|--:|--:|--:|"]
     for variant in dict.fromkeys(row["variant"] for row in rows if row["variant"].startswith("threads_")):
         lines.append(f"| 32 x {variant.removeprefix('threads_')} | {cell(variant, 'occupancy', ' %')} "
                      f"| {cell(variant, 'registers').removesuffix('.0')} | {cell(variant, 'sweep kernel', ' ms')} |")
@@ -286,13 +377,13 @@ def measured_block(facts, row):
                  f"{', a rank each' * (ranks == gpus > 1)} (CUDA {facts['cuda']})")
         before = " with as many ranks" if is_job(step_before(row["step"])) else " on one GPU"
     text = (f"{where}, n = {row['n']}: {significant(row['ms'])} ms per iteration, "
-            f"{significant(row['gb_per_s'])} GB/s at 8 bytes a point")
+            f"{significant(row['gb_per_s'])} GB/s at 8 bytes per point")
     if on_gpu:
         text += f", {significant(row['percent_of_copy'], 2)} % of the copy bandwidth"
         text += " of all of them together" if job and job[1] > 1 else ""
     text += "."
     if row["x_before"] != "-":
-        text += (f" The step before, at this n{before}: {significant(row['before_ms'])} ms, "
+        text += (f" The previous step, at this n{before}: {significant(row['before_ms'])} ms, "
                  f"so the speed-up is {significant(row['x_before'])}.")
     note = facts.get("note", "")
     if re.match(rf"row {number(row['step'])}\b", note):
@@ -300,8 +391,9 @@ def measured_block(facts, row):
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]
-    more = {"09": tile_lines, "11": graph_lines, "12": lambda: tuning_lines(row["step"]),
-            "13": lambda: tuning_lines(row["step"]) + large_lines()}
+    more = {"05": transfer_lines, "07": launch_shape_lines, "09": tile_lines, "10": lambda: scheduler_lines(row["step"]),
+            "11": graph_lines, "12": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]),
+            "13": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]) + large_lines()}
     # Step 04 is a first kernel: what its warps wait for is a question of later steps.
     lines += (kernel_lines(row["step"]) if number(row["step"]) != "04" else []) + experiment_lines(row["step"])
     return lines + (more[number(row["step"])]() if number(row["step"]) in more else [])

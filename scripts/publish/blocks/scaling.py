@@ -27,7 +27,7 @@ def scaling_block(step):
     lines = [f"On {facts['gpus']} {facts['gpu']}s ({facts['links']} between two of them; CUDA {facts['cuda']}, NCCL "
              f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
              "the rows of step 10's." + (f" Note: {facts['note']}." if facts.get("note") else ""), "",
-             "Strong scaling: ms a sweep, and in brackets the efficiency: how fast so many GPUs are, as a share of so many "
+             "Strong scaling: ms per sweep, and in brackets the efficiency: how fast these GPUs are, as a share of as many "
              "times step 13 on one.", "",
              f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",
              f"|--:|--:|--:|--:|{'--:|' * len(ranks)}--:|--:|"]
@@ -42,8 +42,8 @@ def scaling_block(step):
                 lines.append(f"| {n} | {every} | {of_cell(found.get(('13', n, 1, every)))} | {name} | "
                              f"{' | '.join(of_cell(row, 'efficiency') for row in of_ranks)} | {significant(most)} | "
                              f"{max(spread(row) for row in timed):.1f} % |")
-    lines += ["", "Weak scaling, as many points for each GPU: ms a sweep, and in brackets the time of the step itself on one "
-              "GPU, as a share of that.", "", f"| points a GPU | step | {gpus} |", f"|--:|--:|{'--:|' * len(ranks)}"]
+    lines += ["", "Weak scaling, as many points for each GPU: ms per sweep, and in brackets the time of the step itself on one "
+              "GPU, as a share of that.", "", f"| points per GPU | step | {gpus} |", f"|--:|--:|{'--:|' * len(ranks)}"]
     for one in scaling_table.WEAK[1]:
         for name in steps:
             cells = [of_cell(found.get((name, weak.get((one, r)), r, scaling_table.often(rows))), "weak_efficiency")

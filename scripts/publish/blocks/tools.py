@@ -1,4 +1,4 @@
-"""What the lab's own tools see, beside NVIDIA's, and what the verbs of the profilers print."""
+"""What the lab's own tools see, alongside NVIDIA's, and what the verbs of the profilers print."""
 
 import os
 import re

@@ -5,7 +5,7 @@ import os
 from labtools import bandwidth_plot, charts, scaling_table
 from labtools.ncu import STALLS
 from labtools.numbers import number, significant
-from labtools.table import job_of
+from labtools.table import gain_text, job_of
 from page.parts import cell, data_table, figure, missing, source, text
 
 
@@ -57,10 +57,17 @@ def ladder_section(table, steps, told):
                          f'It gets no time. {text(row.get("note") or "")}</p>')
     columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
                ("n", lambda r: text(r["n"]))]
+    all_cores = table.all_cores()
+    threads = max((threads for _, threads in all_cores.values()), default=0)
+    before = {row["step"]: previous for row, previous in zip(table.rows, [None, *table.rows])}
     for title, key in (("ms per iteration", "ms"), ("GB/s", "gb_per_s"), ("% of copy", "percent_of_copy"),
                        ("× previous step", "x_before"), ("× best serial", "x_best_serial"),
                        ("× strided serial", "x_strided_serial")):
         columns.append((title, lambda r, key=key: cell(r.get(key))))
+    columns[5] = ("× previous step", lambda r: gain_text(r, before[r["step"]], cell))
+    if threads:
+        columns.insert(7, (f"× all {threads} cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"]))
+                           if int(r["n"]) in all_cores else "–"))
     parts.append(data_table("The same in figures", columns, rows))
     return "".join(parts) + source(table)
 
@@ -127,7 +134,7 @@ def kernels_section(kernels, roofline, ceilings_table):
                            for part in parts if len(part) == 2) or "–"
 
     def name_of(row):
-        return (f"<strong>{text(row['step'][:2])}</strong> {text(row['kernel'].replace('_kernel', ''))} "
+        return (f"<strong>{text(charts.label(row['step']))}</strong> {text(row['kernel'].replace('_kernel', ''))} "
                 f"<small>n = {text(row['n'])}</small>")
 
     def pair(first, second, unit="", digits=3):

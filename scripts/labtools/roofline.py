@@ -1,20 +1,19 @@
-#!/usr/bin/env python3
-"""Time, flops and bytes of every step's kernels, for the roofline.
+"""Time, flops and bytes of kernels, for the roofline.
 
-  roofline.py --write DIR          on a machine with a GPU: counts with ncu, and writes DIR/roofline.tsv
+  python3 -m labtools.roofline --write DIR     on a machine with a GPU: counts with ncu, and writes DIR/roofline.tsv
                                    and DIR/kernels.tsv (registers, occupancy, stalls ...), and draws them
-  roofline.py --write DIR --from RAW   makes them again from what ncu and the tracer printed (--raw)
-  roofline.py --draw DIR           draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
+                    --write DIR --from RAW     writes them again from what ncu and the tracer printed (--raw)
+                    --draw DIR     draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
 
 Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
-8 bytes a point, and 4 flops a point of a sweep. roofline.tsv says which; these two stand in it for every kernel. A
+8 bytes per point, and 4 flops per point and sweep. roofline.tsv says which; these two stand in it for every kernel. A
 kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
 
 Options: --build DIR (default: build), --steps 04,05 (default: all with kernels; with it, the rows of other steps stay
-as they are, if they come from the same GPU, driver, CUDA and ncu), --n N (default: each step's own),
+as they are, if they come from the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the
+rows of an exercise are called NN_yours, and stand next to the solution's), --n N (default: each step's own),
 --raw DIR (keeps what ncu and the tracer print), --cache-control none|all (ncu's; default none: a kernel finds in L2
-what the one before has left), --no-counters (as if ncu may not count). The programs solution_NN_name must have been
-built, and lab_trace.
+what the one before has left), --no-counters (as if ncu may not count). The programs and lab_trace must have been built.
 Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
@@ -24,7 +23,6 @@ import re
 import statistics
 import tempfile
 
-import labtools_here  # noqa: F401
 from labtools import charts, ncu
 from labtools.files import ROOT, steps, write_aside
 from labtools.machine import find_profiler, gpu_facts
@@ -49,9 +47,10 @@ PER_REQUEST = {kind: (f"l1tex__t_sectors_pipe_lsu_mem_global_op_{letters}.sum",
                       f"l1tex__t_requests_pipe_lsu_mem_global_op_{letters}.sum")
                for kind, letters in (("load", "ld"), ("store", "st"))}
 ISSUES = "smsp__issue_active.avg.per_cycle_active"  # in the other cycles no warp was eligible
+INSTRUCTIONS, ELIGIBLE = "smsp__inst_executed.sum", "smsp__warps_eligible.avg.per_cycle_active"  # by warps; per scheduler
 HITS = {"l1": "l1tex__t_sector_hit_rate.pct", "l2": "lts__t_sector_hit_rate.pct"}
 METRICS = [*TIME, "gpu__time_duration.sum", *FLOPS["float"], *FLOPS["double"], *BYTES.values(),
-           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, *HITS.values(),
+           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, INSTRUCTIONS, ELIGIBLE, *HITS.values(),
            *[metric for pair in PER_REQUEST.values() for metric in pair]]
 SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
 SAME = ("gpu", "driver", "cuda", "ncu", "cache_control", "not_counted")
@@ -99,7 +98,8 @@ def collect(arguments, chosen, raw):
     raw.mkdir(parents=True, exist_ok=True)
     write_machine(raw, machine)
     for step, _, _, n, iterations, _ in chosen:
-        program = arguments.build / "bin" / f"solution_{step}"
+        program = arguments.build / "bin" / f"{arguments.which}_{step}"
+        step = step if arguments.which == "solution" else f"{step[:2]}{charts.YOURS}"
         n = arguments.n or n
         if not program.exists():
             warn(f"{step}: {program.name} has not been built; left out")
@@ -221,7 +221,8 @@ ROOFLINE_COLUMNS = ["step", "kernel", "n", "sweeps", "counted_by", "launches", "
 KERNEL_COLUMNS = ["step", "kernel", "n", "grid", "block", "registers", "shared_bytes_per_block",
                   "occupancy_percent", "occupancy_possible_percent", "load_sectors_per_request",
                   "store_sectors_per_request", "dram_percent", "memory_percent", "compute_percent",
-                  "no_eligible_percent", "l1_hit_percent", "l2_hit_percent", "stalls"]
+                  "no_eligible_percent", "instructions_per_32_points", "eligible_warps", "l1_hit_percent", "l2_hit_percent",
+                  "stalls"]
 
 
 def rows_of_step(step, raw):
@@ -259,6 +260,8 @@ def rows_of_step(step, raw):
                 memory_percent=median(launches, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
                 compute_percent=median(launches, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
                 stalls=stalls(launches),
+                instructions_per_32_points=ratio(median(launches, INSTRUCTIONS), max(1, of_kernel) * n * n / 32),
+                eligible_warps=median(launches, ELIGIBLE),
                 no_eligible_percent=None if issues is None else 100 * (1 - issues),
                 **{f"{level}_hit_percent": median(launches, metric) for level, metric in HITS.items()},
                 **{f"{kind}_sectors_per_request": ratio(median(launches, sectors), median(launches, requests))
@@ -309,7 +312,7 @@ def write(folder, raw, keep):
             ("kernels.tsv", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
         rows = [{column: text(row.get(column)) for column in columns} for row in rows]
         lines, rows = with_others(folder / name, dict(head), rows) if keep else (head, rows)
-        write_table(folder / name, [f"{words} Written by scripts/publish/roofline.py."], lines, columns, rows)
+        write_table(folder / name, [f"{words} Written by `make roofline`."], lines, columns, rows)
         all_of_them.append(rows)
     by_hand = sum(line["counted_by"] == "hand" for line in roofline)
     print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
@@ -349,6 +352,7 @@ def main():
     parser.add_argument("--raw", metavar="DIR", type=pathlib.Path)
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--steps", default="")
+    parser.add_argument("--which", choices=("exercise", "solution"), default="solution")
     parser.add_argument("--n", type=int, default=0)
     parser.add_argument("--cache-control", choices=("none", "all"), default="none")
     parser.add_argument("--no-counters", action="store_true")
