@@ -1,9 +1,10 @@
 """README.md's ladder."""
 
+import re
+
 from blocks.published import LADDER, is_job, number, step_before
 from labtools.numbers import significant, spread
 from labtools.table import Table, gain_text, job_of
-
 
 
 def read_ladder():
@@ -21,7 +22,7 @@ def machine(facts):
     return f"{facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}"
 
 
-def other_runs(facts):
+def other_runs():
     """What is noted of rows that come from other runs than the rest, and the note."""
     runs = {}
     for step, _, date, _, copy in Table(LADDER).lines_of("row"):
@@ -30,7 +31,13 @@ def other_runs(facts):
              f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
     if lines:
         lines.append("In every row *× serial* refers to the serial times listed below.")
-    return lines + ([f"Note: {facts['note']}."] if facts.get("note") else [])
+    return lines + [f"Note: {note}." for note in notes()]
+
+
+def notes(step=None):
+    """What was noted of rows of the ladder, `row 02 ...` or `rows 13, 14, 15 ...`; of one step if its number is given."""
+    found = [fields[0] for fields in Table(LADDER).lines_of("note")]
+    return [note for note in found if step is None or step in re.match(r"rows? ([\d, ]+)|", note)[0]]
 
 
 def on_gpus(row):
@@ -88,7 +95,7 @@ def ladder_block(facts, serial, rows):
 
     times = "; ".join(f"n = {n}: best {time_of('best', n)}, strided {time_of('strided', n)}"
                       for n in sorted({n for _, n in serial}))
-    later = other_runs(facts) + job_lines(rows)
+    later = other_runs() + job_lines(rows)
     lines += [
         "",
         f"Measured on: {machine(facts)}; copy bandwidth in the same run "

@@ -2,6 +2,7 @@
 
 import re
 
+from blocks.ladder import notes
 from blocks.published import COUNTERS, PROFILES, RESULTS, TRACER, is_job, number, step_before
 from labtools import ncu
 from labtools.files import steps
@@ -385,9 +386,7 @@ def measured_block(facts, row):
     if row["x_before"] != "-":
         text += (f" The previous step, at this n{before}: {significant(row['before_ms'])} ms, "
                  f"so the speed-up is {significant(row['x_before'])}.")
-    note = facts.get("note", "")
-    if re.match(rf"row {number(row['step'])}\b", note):
-        text += f" Note: {note}."
+    text += "".join(f" Note: {note}." for note in notes(number(row["step"])))
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]
