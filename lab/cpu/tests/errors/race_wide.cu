@@ -1,5 +1,5 @@
 // expect: race_wide.cu:(@load|@store): race in shared memory: thread \([0-9]+,0,0\) (reads|writes)
-//         what thread \([0-9]+,0,0\) (wrote|read) at line (@store|@load), with no barrier in between
+//         what thread \([0-9]+,0,0\) (wrote|read) at line (@store|@load), with no barrier
 // variant: watched
 
 #include <check.h>
