@@ -81,6 +81,7 @@ function keep(line) {
       if (!index(title[folds], "</summary>")) next
       sub(/ *<\/summary>.*/, "", title[folds])
       gsub(/<\/?code>/, "`", title[folds])
+      gsub(/<\/?b>/, "", title[folds])
       summary = 0
       if (section_heading ~ /^Hints *$/) hint_is[++hints] = folds
       next

@@ -70,7 +70,7 @@ Look.
 <summary>Hint 2: the
 <code>kernel</code></summary>
 
-<details><summary>Inside</summary>
+<details><summary><b>Inside</b></summary>
 
 Deeper.
 
