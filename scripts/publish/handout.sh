@@ -125,6 +125,7 @@ for file in README.md exercises/README.md; do
     awk -v last="$last" '
       /^\| [0-9][0-9]_/ && substr($2, 1, 2) > last { next }
       /^Rows? [0-9][0-9][ ,:]/ && substr($2, 1, 2) > last { next }
+      /^Note: rows? [0-9][0-9]/ && substr($3, 1, 2) > last { next }
       { print }' | cat -s >"$temp/learners"
   mv "$temp/learners" "$file"
 done

@@ -109,7 +109,7 @@ test_contents() {
   for file in README.md exercises/README.md; do
     [[ $(sed -n 3p "$place/$name/$file") == "> This is a handout: the steps up to 04, without solutions. "* ]] ||
       fail "$file: does not say that it is a handout"
-    if grep -nE 'whole-lab:|^make (run|test)|^Rows? 1|tune\.py|make report. puts|To change it' "$place/$name/$file"; then
+    if grep -nE 'whole-lab:|^make (run|test)|^(Note: r|R)ows? 1|tune\.py|make report. puts|To change it' "$place/$name/$file"; then
       fail "$file: that is of the whole lab"
     fi
   done
