@@ -78,8 +78,9 @@ def kernel_launched(lines, number):
     for line in reversed(lines[:number - 1]):
         if name in kernels:
             break
-        if re.search(rf"\b{name}\s*=", line):
-            name = next((kernel for kernel in kernels if re.search(rf"\b{kernel}\b", line)), name)
+        if set_to := re.search(rf"\b{name}\s*=\s*(.*)", line):  # a kernel, or the last variable named there
+            words = re.findall(r"[A-Za-z_]\w*", set_to.group(1).split("//")[0])
+            name = next((word for word in words if word in kernels), words[-1])
     return name
 
 

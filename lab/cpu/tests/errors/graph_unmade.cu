@@ -1,5 +1,5 @@
-// expect: graph_unmade.cu:@launch: cudaGraphLaunch\(exec, nullptr\): .*\(cudaGraphInstantiate has
-//         not made it\)
+// expect: graph_unmade.cu:@launch: cudaGraphLaunch\(exec, nullptr\): .*\(cudaGraphInstantiate did
+//         not create it\)
 
 #include <check.h>
 
