@@ -298,12 +298,15 @@ constexpr std::string_view kCoveredHeaders[] = {"cooperative_groups.h",
                                                 "cuda/atomic",
                                                 "cuda/functional",
                                                 "cuda/std/functional",
+                                                "cuda.h",
                                                 "cuda_pipeline.h",
                                                 "cuda_pipeline_primitives.h",
                                                 "cuda_profiler_api.h",
                                                 "cuda_runtime.h",
                                                 "cuda_runtime_api.h",
-                                                "device_launch_parameters.h"};
+                                                "device_launch_parameters.h",
+                                                "vector_functions.h",
+                                                "vector_types.h"};
 
 bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
