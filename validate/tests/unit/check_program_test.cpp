@@ -191,7 +191,8 @@ TEST_F(CheckProgramTest, a_wrong_residual_is_not_told_by_a_field_that_is_wrong_i
           "fi\n"),
       {{ProblemKind::kProbe, 100, 10}});
   EXPECT_TRUE(says(verdict, "wrong: probe, n = 100, 10 iterations\n"));
-  EXPECT_TRUE(says(verdict, "the residual is 0: the host reads a place that no sum has come to"));
+  EXPECT_TRUE(
+      says(verdict, "the residual is 0: the host reads a place to which no sum was copied"));
 }
 
 TEST_F(CheckProgramTest, a_program_that_is_not_there_cannot_run) {
@@ -261,7 +262,7 @@ TEST_F(ExtentTest, a_mistake_beyond_2048_is_found_and_told_as_one_of_size) {
   EXPECT_EQ(check_as("07_beyond_l2", sizes(), spoil).kind, Verdict::kRight);
   const Verdict verdict = check_as("08_cub_reduction", sizes(), spoil);
   EXPECT_TRUE(says(verdict, "wrong: probe, n = 3072, 1 iteration"));
-  EXPECT_TRUE(says(verdict, "up to n = 1024 it is right, and wrong at n = 3072"));
+  EXPECT_TRUE(says(verdict, "up to n = 1024 it is right, but at n = 3072 it is wrong"));
 }
 
 TEST_F(ExtentTest, a_mistake_at_its_own_n_is_found_by_hashes) {
@@ -594,10 +595,10 @@ TEST_F(CheckProgramTest, what_no_program_may_do_comes_before_how_the_result_look
                               "access=reads|place=inside|bytes=8|allocated_line=39|other_line=85")),
            "diagnosis: at line 87 the host reads"));
   EXPECT_TRUE(says(check(test::report("shuffle", 79)),
-                   "diagnosis: not all threads of the warp come to the shuffle at line 79"));
+                   "diagnosis: not all threads of the warp reach the shuffle at line 79"));
   EXPECT_TRUE(says(check(test::report("unwritten", 90,
                                       "access=changes atomically|flags=shared|array=block_sum")),
-                   "diagnosis: line 90 adds to block_sum, and no thread has set it to 0"));
+                   "diagnosis: line 90 adds to block_sum, but no thread has set it to 0"));
   // What may do no harm on a GPU does not.
   EXPECT_FALSE(says(check(test::report("unwritten", 95, "access=changes atomically")),
                     "diagnosis: line 95 adds to memory that nothing has written"));
@@ -647,7 +648,7 @@ TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looke
   EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250 strict\n");
   // Where nobody can look, the GPU's words are all there is.
   EXPECT_TRUE(says(check_program(program, kProbe, 60, [](const std::string&) {}),
-                   "diagnosis: the launch before line 90 was refused, or a call before it failed"));
+                   "diagnosis: the launch before line 90 was refused, or an earlier call failed"));
 }
 
 TEST_F(CheckProgramTest, what_a_gpu_takes_without_a_word_is_not_why_a_call_failed) {
