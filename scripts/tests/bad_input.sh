@@ -161,9 +161,9 @@ bad 2 '^ladder: .*/lab/steps.tsv: cannot be read' "$ladder" --lab "$temp"
 mkdir "$temp/bin"
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\n"\n' >"$temp/bin/bandwidth"
 chmod +x "$temp/bin/bandwidth"
-bad 2 '^ladder: the program bandwidth does not tell .gpus.: build it again' "$ladder" --bin "$temp/bin" --steps 00
+bad 2 '^ladder: the program bandwidth does not say .gpus.: build it again' "$ladder" --bin "$temp/bin" --steps 00
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\ngpus\\t2\\n"\n' >"$temp/bin/bandwidth"
-bad 2 '^ladder: the program bandwidth does not tell .compute_capability.' "$ladder" --bin "$temp/bin" --steps 00
+bad 2 '^ladder: the program bandwidth does not say .compute_capability.' "$ladder" --bin "$temp/bin" --steps 00
 bad 4 '^ladder: .*/file/results.*: Not a directory' "$ladder" --steps 00 --results "$temp/file/results"
 
 bad 2 '^00_serial: --n 2: must be from 3 to' "$program" --n 2

@@ -296,7 +296,7 @@ TEST_F(ExtentTest, every_order_of_threads_is_tried) {
     EXPECT_TRUE(
         says(verdict, "wrong: probe, n = 34, 6 iterations, threads in " + order + " order"));
     EXPECT_TRUE(says(verdict, "That is with the threads run in " + order +
-                                  " order; forward it is right: a race?"));
+                                  " order; in forward order it is right: a race?"));
   }
   EXPECT_TRUE(says(check_as("04_jacobi_kernel", extent, ":\n"),
                    "The same with blocks and threads in reverse and in shuffled order."));
@@ -395,7 +395,7 @@ TEST_F(CheckProgramTest, a_record_of_another_n_is_wrong) {
   const Verdict verdict =
       check_script("n=$2; shift 2; exec '" + test::kSerialProgram + "' --n $((n + 1)) \"$@\"\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
-  EXPECT_TRUE(says(verdict, "the record says n = 35, asked for was n = 34"));
+  EXPECT_TRUE(says(verdict, "the record says n = 35, but n = 34 was asked for"));
 }
 
 TEST_F(CheckProgramTest, fewer_iterations_are_wrong) {
@@ -479,7 +479,7 @@ TEST_F(CheckProgramTest, a_wrong_residual_is_told_with_its_iteration_and_factor)
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "the field is right"));
   EXPECT_TRUE(says(verdict, "the residual is wrong from iteration 3 on"));
-  EXPECT_TRUE(says(verdict, "2 times the right one"));
+  EXPECT_TRUE(says(verdict, "2 times the correct one"));
 }
 
 TEST_F(CheckProgramTest, a_residual_that_is_not_a_number_is_wrong) {
@@ -500,7 +500,7 @@ TEST_F(CheckProgramTest, a_residual_that_is_nearly_right_is_not_1_times_the_righ
       check_spoiled(std::string(kChangeResiduals) +
                     "change_residuals '$2 = sprintf(\"%.17g\", $2 * 1.000003)'\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong) << text_of(verdict);
-  EXPECT_TRUE(says(verdict, "that is off by 3e-06 of the right one"));
+  EXPECT_TRUE(says(verdict, "that is off by 3e-06 of the correct one"));
 }
 
 TEST_F(CheckProgramTest, residuals_in_single_precision_are_right_with_a_remark) {
@@ -803,8 +803,9 @@ TEST_F(OnBothTest, right_on_both_is_right_and_the_gpu_is_asked_less) {
   const test::Ended ended = check(":", ":");
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(ended.out.rfind("mine: right: 5 runs, n = 64, 100, 250, 1043; ", 0), 0u) << ended.out;
-  EXPECT_NE(ended.out.find("\n  The CPU, in place of the GPU, agrees: 24 runs, n = 33, 100, 129, "),
-            std::string::npos)
+  EXPECT_NE(
+      ended.out.find("\n  The CPU, run instead of the GPU, agrees: 24 runs, n = 33, 100, 129, "),
+      std::string::npos)
       << ended.out;
 }
 
