@@ -81,8 +81,8 @@ bool is_closing(const Tokens& tokens, std::size_t k, bool spaced) {
 }
 
 struct Closing {
-  std::size_t index;   ///< of the first > of >>>, where there is one
-  bool found = false;  ///< a >>> with arguments behind it
+  std::size_t index;   ///< of the first > of >>>, if there is one
+  bool found = false;  ///< a >>> with arguments after it
   bool seen = false;   ///< a >>>
 };
 
@@ -179,7 +179,7 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
 /// cudaLaunchKernel((void*)kernel, ...): the cast goes, as only the kernel's own type says what its
 /// arguments are.
 void keep_type_of_kernel(const Tokens& tokens, std::size_t call, Changes* changes) {
-  const std::size_t begin = call + 2;  // behind the bracket
+  const std::size_t begin = call + 2;  // after the bracket
   std::size_t open = begin, end = tokens.size();
   if (is(tokens, begin, "(")) {
     end = match_forward(tokens, begin);

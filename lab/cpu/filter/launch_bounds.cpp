@@ -26,7 +26,7 @@ void rewrite_launch_bounds(const std::string& source, const Tokens& tokens, Chan
     if (body >= tokens.size() || end == open + 1) continue;
     const std::size_t begin = tokens[open + 1].offset;
     const std::string most = source.substr(begin, tokens[end - 1].end() - begin);
-    // Over several lines it would move those behind it.
+    // Over several lines it would move those after it.
     if (most.find('\n') != std::string::npos) continue;
     changes->edits.push_back(
         {tokens[body].end(), 0, " ::cuda_on_cpu::check_launch_bounds(" + most + ");"});

@@ -39,7 +39,7 @@ class Lexer {
     for (; at_ < end; ++at_) line_ += source_[at_] == '\n';
   }
 
-  /// The length of a backslash and the line end behind it; 0 where there is none.
+  /// The length of a backslash and the line end after it; 0 if there is none.
   std::size_t continuation() const { return sees("\\\n") ? 2 : sees("\\\r\n") ? 3 : 0; }
 
   /// Skips one blank, comment or line end.
@@ -119,7 +119,7 @@ class Lexer {
     return Kind::kNumber;
   }
 
-  /// A name, or a string behind its prefix: u8"...", R"(...)".
+  /// A name, or a string after its prefix: u8"...", R"(...)".
   Kind read_name() {
     const std::size_t start = at_;
     while (is_name(peek())) advance_to(at_ + 1);

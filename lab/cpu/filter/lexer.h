@@ -36,7 +36,7 @@ std::size_t match_forward(const Tokens& tokens, std::size_t open);
 /// The bracket that matches the one at `close`; tokens.size() where none does.
 std::size_t match_back(const Tokens& tokens, std::size_t close);
 
-/// From the `<` at `open` to behind its `>`; stays at `open` where it opens no template arguments.
+/// From the `<` at `open` to after its `>`; stays at `open` if it opens no template arguments.
 std::size_t skip_template_arguments(const Tokens& tokens, std::size_t open, std::size_t end);
 
 /// The last token of the brackets or template arguments that open at `k`; `k` where none do.

@@ -9,8 +9,8 @@ namespace cuda_on_cpu {
 
 // What the program asks of its GPU, for the file that LAB_TRACE_TSV names: kernels, allocations and
 // copies, in the columns of formats/cuda_on_cpu/trace_row.h. How
-// often and how many bytes; times are 0, for they would mean nothing. Rows are appended: NVTX's
-// ranges have theirs there, too. Without LAB_TRACE_TSV nothing is noted.
+// often and how many bytes; times are 0, because they would mean nothing. Rows are appended: NVTX's
+// ranges also have theirs there. Without LAB_TRACE_TSV nothing is noted.
 
 /// A kernel is launched. Where a line launches its kernel with other pointers than the last time,
 /// that counts as "other pointers" in the table "arguments": a program that swaps its fields does.

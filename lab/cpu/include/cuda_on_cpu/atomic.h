@@ -128,7 +128,7 @@ __forceinline__ unsigned atomicDec(unsigned* p, unsigned last,
       p, [last](unsigned old) { return old == 0 || old > last ? last : old - 1; }, where);
 }
 
-// Among the threads of a block alone, or of the whole system: here the same as in all the device.
+// Only among the threads of a block, or of the whole system: here the same as on the whole device.
 #define CUDA_ON_CPU_SCOPED(name)                                                           \
   template <class T>                                                                       \
   __forceinline__ T name##_block(T* p, std::type_identity_t<T> value,                      \

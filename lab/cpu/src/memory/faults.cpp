@@ -171,7 +171,7 @@ void say_where(const ucontext_t& context) {
     if (block->seconds() < kLongSeconds) {
       fail(report("endless_launches", launch), "kernels are still launched here");
     }
-    // Between two fibres nobody sees more than the launch.
+    // Between two fibres only the launch can be seen.
     const bool known = where.line > 0 && where.line != launch.line;
     if (!known && look_again()) return;
     fail(block->report("endless_kernel", known ? where : launch),

@@ -79,7 +79,7 @@ std::size_t free_memory() {
   return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-/// Whether `p` points into a __device__ variable whose address was asked for, or right behind it.
+/// Whether `p` points into a __device__ variable whose address was asked for, or right after it.
 bool in_symbol(const void* p) {
   auto symbol = symbols.upper_bound(static_cast<const char*>(p));
   if (symbol == symbols.begin()) return false;
