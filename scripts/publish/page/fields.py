@@ -7,7 +7,7 @@ import struct
 from labtools import charts
 from labtools.charts import Axis, Chart
 from labtools.numbers import significant
-from page.parts import figure, missing, text
+from page.parts import data_table, figure, missing, text
 
 FIELD_AFTER = (100, 1000, 20000)  # sweeps, of which the field is shown
 DISTANCE_AFTER = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 20000)
@@ -113,32 +113,6 @@ def convergence_chart(records, distances, n, width):
     return chart
 
 
-def deviation_chart(deviations, bound, width):
-    """By how much each step's residuals differ from the first one's: [(step, greatest relative difference)]."""
-    left, right, top = 40, width - 14, 56
-    each = 20
-    bottom = top + each * len(deviations) + 4
-    chart = Chart("deviation", width, bottom + 42, "How far the residuals lie apart",
-                  "; ".join(f"{step}: {value:.2g}" for step, value in deviations))
-    chart.text(10, 18, "The same residuals, how far apart?", bold=True)
-    chart.text(10, 36, "greatest difference from the first step's, as a share of it", colour="soft", size=12)
-    shown = [value for _, value in deviations if value > 0]
-    x = Axis(1e-17, max(1e-5, 10 * max(shown, default=0)), left + 70, right - 10)
-    chart.grid_x(x, top, bottom, x.decades()[::3], charts.power_label)
-    chart.line([(x(bound), top), (x(bound), bottom)], "orange", 2, "5 4")
-    chart.text(x(bound), top - 5, "another order of the sum: up to here", "middle", "orange", 12)
-    for k, (step, value) in enumerate(deviations):
-        y = top + each * k + 14
-        chart.text(left - 8, y + 4, step[:2], "end", size=12, bold=True)
-        if value == 0:
-            chart.dot(left + 8, y, "green", tip=f"{step}: the same bits")
-            chart.text(left + 20, y + 4, "same", colour="soft", size=12)
-        else:
-            chart.line([(left + 70, y), (x(value), y)], "blue", 2)
-            chart.dot(x(value), y, "blue" if value <= bound else "orange", tip=f"{step}: {value:.3g}")
-    return chart
-
-
 def convergence_section(runner, steps, n, iterations):
     records, failed = {}, {}
     for step, _, needs, *_ in steps:
@@ -169,7 +143,10 @@ def convergence_section(runner, steps, n, iterations):
         same = [name for name, record in records.items() if same_field(record["field"], records[first]["field"])]
         bound = n * n * 2.0 ** -53
         if len(records) > 1:
-            parts.append(figure(deviation_chart(deviations, bound, 880)))
+            parts.append(data_table(f"How far the residuals lie apart: another order of the sum allows {bound:.2g}", [
+                ("step", lambda row: text(row[0])),
+                ("greatest difference from the first step's, as a share of it",
+                 lambda row: "the same bits" if row[1] == 0 else f"{row[1]:.2g}")], deviations))
         other = [name for name in records if name not in same]
         parts.append(f"<p>After {iterations:,} iterations the field of {'all ' if not other else ''}"
                      f"{len(same)} step{'s' * (len(same) != 1)} has the same bits. "
