@@ -1,4 +1,4 @@
-#include "device.h"
+#include <cuda_on_cpu/device.h>
 
 #include <algorithm>
 #include <cstdio>
