@@ -57,7 +57,7 @@ import re
 import sys
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
-SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "scaling", "bandwidth", "machine"]
+SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "scaling", "bandwidth"]
 page, wanted = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), set(sys.argv[2:])
 
 
