@@ -68,7 +68,7 @@ const std::vector<Goal>& goals() {
       {11, "the host waits at most once in 5 sweeps", few_waits,
        "Compute a residual every kCheckEvery sweeps, and wait for nothing else in the loop."},
       {11, "the host never waits for a GPU that has nothing more to do", waits_late,
-       "Queue the next pass first; then wait for the residual of the pass before it."},
+       "Queue the next pass first; then wait for the residual of the previous pass."},
       {11, "3 or more sweeps per launch", sweeps_together,
        "Capture the sweeps of a pass as a graph: cudaGraphLaunch launches all of them."},
       {11, "4.5 times as many sweeps per second as in the previous step", more_sweeps_a_second,
@@ -90,7 +90,7 @@ const std::vector<Goal>& goals() {
        "The exchange after the ends, in their stream; the rest in another stream, and neither "
        "waits for the other."},
       {15, "the host never waits for a GPU that has nothing more to do", host_waits_late,
-       "Queue the next sweeps first; then wait for the residual of those before them."},
+       "Queue the next sweeps first; then wait for the residual of the previous ones."},
       {15, "R GPUs are 0.85 R times as fast as one", scales,
        "What is exposed? make nsys STEP=15 shows the exchange, and what the GPU does meanwhile."},
       {15, "at most 0.97 of step 14's time", faster_than_blocking,

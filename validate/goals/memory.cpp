@@ -212,8 +212,8 @@ Measured coalesced(Bench* bench) {
   if (!far.empty() && far.size() < each.size()) {
     advice =
         "One idx has to serve all kernels: neighbours in i are neighbours in memory "
-        "(std::size_t(j) * n + i), and in each kernel i comes from threadIdx.x. make count "
-        "STEP=06 shows, line by line, which of the two is not so in " +
+        "(std::size_t(j) * n + i), and in each kernel i comes from threadIdx.x. make count STEP=06 "
+        "shows, line by line, which of the two does not hold in " +
         join(far) + ".";
   }
   return measured(far.empty(), found + " (of 32 floats; 4 is the minimum)", advice);

@@ -219,7 +219,7 @@ Measured sweeps_together(Bench* bench) {
 Measured several_sweeps_a_launch(Bench* bench) {
   const double launches = on_the_cpu(bench, "kernels", "");
   return measured(4 * launches <= kCountedSweeps,
-                  format("%.3g kernels make %d sweeps", launches, kCountedSweeps));
+                  format("%.3g kernels perform %d sweeps", launches, kCountedSweeps));
 }
 
 double difference(const std::function<const Trace&(int)>& trace_of, const char* table,

@@ -96,7 +96,7 @@ class Lexer {
     return Kind::kPunctuator;
   }
 
-  /// The length of `<< <`, with blanks as they are; 0 where none begins here. Only a launch has it:
+  /// The length of `<< <`, with blanks as they are; 0 if none begins here. Only a launch has it:
   /// no template's name ends in <<, but for operator<<.
   std::size_t spaced_launch() const {
     if (!sees("<< ") && !sees("<<\t")) return 0;
@@ -144,7 +144,7 @@ class Lexer {
     return Kind::kString;
   }
 
-  /// Ends with the line where the closing quote is missing: an apostrophe in #error's text, say.
+  /// Ends with the line if the closing quote is missing: an apostrophe in #error's text, say.
   Kind read_quoted() {
     const char quote = peek();
     advance_to(at_ + 1);

@@ -21,7 +21,7 @@ std::size_t find(const Tokens& tokens, std::string_view text, std::size_t begin 
   return std::min(k, tokens.size());
 }
 
-/// The tokens from `begin` to before `end`, with one blank where the source has any.
+/// The tokens from `begin` to before `end`, with one blank if the source has any.
 std::string join(const Tokens& tokens, std::size_t begin, std::size_t end) {
   std::string text;
   for (std::size_t k = begin; k < end; ++k) {

@@ -32,7 +32,7 @@ void note_fill(std::size_t bytes);
 
 /// Host code has accessed managed memory, in a program whose every access is looked at. Its page
 /// would move to the CPU. Counted by the line that allocated it; memory that was freed does not
-/// count, for an access to it ends the program.
+/// count, because an access to it ends the program.
 void note_host_access(const void* p);
 
 /// What a library does in a stream has been done, and some kernel could have run at the same time,

@@ -10,7 +10,7 @@
 /// order: Row::for_each_column(row, visit) calls visit(name, value) for each.
 namespace cuda_on_cpu {
 
-/// The value as it stands in a row: a number with a decimal where it has one.
+/// The value as it stands in a row: a number with a decimal if it has one.
 inline std::string column_text(const std::string& value) {
   std::string text = value;
   std::replace_if(

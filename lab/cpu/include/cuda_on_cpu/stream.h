@@ -101,7 +101,7 @@ namespace cuda_on_cpu {
 
 /// Queues such work, `what` it is ("ncclSend", say, a constant). While it runs all memory is open.
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> work);
-/// Whether a GPU may use these bytes, as the `what` of a call; where not, says why.
+/// Whether a GPU may use these bytes, as the `what` of a call; if not, says why.
 cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what);
 /// The work has written them.
 void written(void* p, std::size_t bytes);

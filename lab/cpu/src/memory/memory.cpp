@@ -354,7 +354,7 @@ int report_leaks() {
 
 namespace {
 
-/// A pointer that one of cudaMemcpy's sides uses as `what`; where it cannot be that, says why.
+/// A pointer that one of cudaMemcpy's sides uses as `what`; if it cannot be that, says why.
 cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool as_host,
                        bool as_device) {
   const Allocation* a = find_allocation(p);

@@ -56,7 +56,7 @@ void close_memory_to_host();
 void open_memory(const Allocation* a);
 
 /// The memory that a kernel's argument points to, null for none (a null pointer, a symbol). Ends
-/// the program where no kernel can use it.
+/// the program if no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
 
 /// After a kernel: ends the program if something has been written before an allocation or after

@@ -236,7 +236,7 @@ void Block::grid_barrier(Where where) {
 }
 
 /// No thread of the block can go on. Tells those that ask which of them are active, or opens the
-/// barrier that they wait at; false where they have all returned or wait for the grid. Where
+/// barrier that they wait at; false if they have all returned or wait for the grid. Where
 /// neither is so, they would wait for ever: that is an error.
 bool Block::open_barrier() {
   bool asked = false;

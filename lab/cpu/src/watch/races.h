@@ -38,7 +38,7 @@ class Races {
   void thread_fences(const Block& block);
   void warp_synchronises(Block& block, int warp, unsigned lanes);
 
-  /// Ends the program, with both lines, where the access races with one before it.
+  /// Ends the program, with both lines, if the access races with one before it.
   void access(Block& block, const MemoryAccess& access);
 
  private:

@@ -402,7 +402,7 @@ const Family kPassMistakes = {
       "last one; each sweep is one row behind the previous one"}},
     {"strips_keep_too_many_columns", Strength::kShape, without(kGraph), of_pass<ends>,
      "In a pass of several, only {lines} wrong: they lie where two strips meet. With each sweep one more column at "
-     "each end of a warp's strip is no longer right, but these columns are stored all the same",
+     "each end of a warp's strip is no longer right, but these columns are stored anyway",
      {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and which columns a strip stores "
       "(kKept), and where they begin"}},
     {"marches_keep_too_many_rows", Strength::kShape, without(kGraph), of_pass<ends>,
@@ -411,7 +411,7 @@ const Family kPassMistakes = {
       "its last one"}},
     {"tiles_keep_too_many_points", Strength::kShape, without(kGraph), of_pass<tiles>,
      "In a pass of several, only {columns} wrong, and {rows}: they lie where tiles meet. With each sweep one more "
-     "point on each side of a block's tile is no longer right, but these points are stored all the same",
+     "point on each side of a block's tile is no longer right, but these points are stored anyway",
      {"the halo of a tile: on each side at least as many points as a pass has sweeps; and which points of its tile a "
       "block stores"}},
     {"sum_comes_to_another_place", Strength::kModel, kAnyProgram, sum_of_pass,

@@ -286,7 +286,7 @@ Family make_family() {
        {"{sum_over_ranks}"}},
       {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
        "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
-       "up: the sums have to be added first, and then one root is taken",
+       "up. The sums have to be added first, and then one root is taken",
        {"{sum_over_ranks}"}},
       {"divided_by_the_iteration", Strength::kModel, kAnyProgram, of_sum<factor>,
        "the residual of iteration k is the correct one divided by k", {"{formula}"}},

@@ -231,7 +231,7 @@ const Family kPartMistakes = {
      {kWhoseLines[0], kWhoseLines[1],
       "{?!race|which points the threads (or loops) of {sweep} have: some are computed twice, by two threads or by "
       "one}",
-      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: the first alone (threadIdx.x == 0 && "
+      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && "
       "threadIdx.y == 0); others hold parts of it}}}"}},
     {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
      "{lines} {are} left out of the sum; the field is right everywhere{?race|. Another run has other parts: a race}",

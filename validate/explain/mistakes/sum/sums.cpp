@@ -284,8 +284,8 @@ const Family kSumMistakes = {
      {"where residual is computed anew in the loop of main, and from what",
       "{?one|{formula}: 1 / 2 between integers is 0, and any number to the power of 0 is 1}"}},
     {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "the residual of iteration {which} is that of the previous iteration, in every digit: it is not computed, or not "
-     "fetched, anew there",
+     "the residual of iteration {which} is that of the previous iteration, in every digit: there it is not computed "
+     "again, or not fetched again",
      {"what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
       "whether the place on the host that is read is the one that this sum was copied to}"}},
     {"residual_of_the_iteration_before", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
