@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the learner's exercise and says how it stands: unchanged, wrong (and why), right but not at its
-# goal, done, or right with goals that cannot be measured here. `make check STEP=NN` calls it.
+# goal, done, or done as far as this machine can tell. `make check STEP=NN` calls it.
 #
 #   STEP=NN                    the step
 #   WHICH=exercise|solution    which of the two (default: exercise)
