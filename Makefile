@@ -11,7 +11,7 @@ export SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
 .PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: site setup handout tables clean
+.PHONY: site setup handout tables clean watch
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
@@ -33,6 +33,9 @@ guide:  ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh
+
+watch:  ## [STEP=04]: check it whenever its file is saved
+	@scripts/verbs/watch.sh
 
 hint:  ## STEP=04: a hint; call it again for the next [HINT=1] [HINT=all]
 	@scripts/verbs/hint.sh
