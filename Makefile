@@ -11,7 +11,7 @@ export SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
 .PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: site setup handout tables clean watch
+.PHONY: site setup handout tables clean watch predict
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
@@ -30,6 +30,9 @@ test-all:  ##* all tests of the lab, as CI runs them
 
 guide:  ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
 	@scripts/verbs/guide.sh
+
+predict:  ## STEP=04: answer its questions; compared when it is done
+	@scripts/verbs/predict.sh
 
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh

@@ -19,6 +19,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/look.sh"
 # shellcheck source=scripts/lib/why_not_built.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/why_not_built.sh"
+# shellcheck source=scripts/lib/guides.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/guides.sh"
 
 read_step "${STEP-}"
 read_which
@@ -243,10 +245,14 @@ if [[ -n $tracer ]]; then common+=(--tracer "$build_dir/lib/liblab_trace.so"); f
 if [[ -n $bandwidth ]]; then common+=(--bandwidth "$bin/$bandwidth"); fi
 if [[ -n $before ]]; then common+=(--before "$bin/$before"); fi
 if [[ -n $bandwidth ]] && ncu=$(command -v ncu); then common+=(--ncu "$ncu"); fi
+predicted="" # the learner did, and may now see what was measured
 if [[ $which == exercise ]]; then
   next="Next: run $program, compare with your predictions"
+  if ! grep -q "TODO($step_number)" "$source_file"; then predicted=$(recall predictions.tsv "$step"); fi
   # Where the CPU stands in, the program prints no times.
-  if [[ $backend == cpu && $step_needs == cuda ]]; then
+  if [[ -n $predicted ]]; then
+    next="Next: compare your predictions (below)"
+  elif [[ $backend == cpu && $step_needs == cuda ]]; then
     next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
   fi
   # A handout has no solutions.
@@ -257,4 +263,10 @@ doing "measuring the goal"
 said=$("$bin/goals" "${common[@]}" "$program") || status=$?
 doing
 say_wrapped "$said"
+if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
+  find_guide
+  read_terminal
+  say ""
+  comparison
+fi
 exit "$status"
