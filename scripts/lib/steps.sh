@@ -120,3 +120,15 @@ die_not_there() {
   if [[ $which == exercise ]]; then way_back=" (make reset STEP=$step_number puts it back)"; fi
   die "$exit_bad_usage" "$1 is not there$way_back"
 }
+
+# check_n N [WORDS]: N or a part of it is a number of points per side; WORDS say what else $N may be.
+check_n() {
+  if ! [[ $1 =~ ^[0-9]{1,7}$ ]] || ((10#$1 < 3 || 10#$1 > 1048576)); then
+    die "$exit_bad_usage" "N=${N:-$1}: must be a whole number from 3 to 1048576${2:+, $2}"
+  fi
+}
+
+# check_iterations ITERATIONS
+check_iterations() {
+  [[ $1 =~ ^[1-9][0-9]{0,8}$ ]] || die "$exit_bad_usage" "ITERATIONS=$1: must be a whole number, from 1 up"
+}

@@ -28,9 +28,7 @@ read_ranks
 read_backend
 IFS=, read -r -a sizes <<<"${N:-100}"
 for size in "${sizes[@]}"; do
-  if ! [[ $size =~ ^[0-9]{1,7}$ ]] || ((10#$size < 3 || 10#$size > 1048576)); then
-    die $exit_bad_usage "N=$N: must be a whole number from 3 to 1048576, or several with commas"
-  fi
+  check_n "$size" "or several with commas"
 done
 if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
   die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"

@@ -17,6 +17,7 @@ case ${TIME:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "TIME=$TIME: must be 1 or 0" ;;
 esac
+read_backend
 make_scratch
 
 # time_step STEP: runs its exercise, and remembers its time. Fails if it could not.
