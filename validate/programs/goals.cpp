@@ -94,10 +94,8 @@ int run(const Arguments& arguments) {
   if (count[GoalResult::kNotMeasurable] == 0) {
     std::printf("%s: %s\n", name, todo ? "right so far, and its goals are reached" : "done");
     validate::write_verdict(arguments.verdict, "done");
-  } else if (count[GoalResult::kReached] > 0) {
-    std::printf("%s: right; of its goals, what can be measured here is reached\n", name);
   } else {
-    std::printf("%s: right; the goal cannot be measured here\n", name);
+    std::printf("%s: %s, as far as this machine can tell\n", name, todo ? "right so far" : "done");
   }
   if (todo) {
     std::printf("  Next: the TODO(%.2s) that are left.\n", name);
