@@ -6,7 +6,7 @@
 whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
-export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
+export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
 export RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
@@ -17,6 +17,7 @@ help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
+	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME: exercises/clinic/README.md"
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
 run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
