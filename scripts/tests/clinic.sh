@@ -150,7 +150,22 @@ if command -v make git cmake >/dev/null; then
   expect_status 2 "a bad size"
 fi
 
-# 4. nvcc.
+# 4. What is measured, as a table.
+if command -v python3 >/dev/null; then
+  printf '%s\n' $'# gpu\tNVIDIA H1' $'# cuda\t13.0' $'# driver\t5' $'# date\ttoday' \
+    $'kernel\tn\tbefore_ms\tafter_ms\tbefore_count\tafter_count' \
+    $'strides\t4096\t0.4\t0.1\t32.00 sectors\t4.00 sectors' >"$temp/clinic.tsv"
+  run env PYTHONPATH="$source_dir/scripts:$source_dir/scripts/publish" python3 -W error -c \
+    'import pathlib, sys; from blocks import tools; print(*tools.clinic_block(pathlib.Path(sys.argv[1])), sep="\n")' \
+    "$temp/clinic.tsv"
+  expect '^\| \[strides\].strides/README.md. \| 4096 \| 0.4(00)? ms \| 0.1(00)? ms \| 4(.00)? \| 32.00 sectors \| 4.00 sectors \|$' "the table"
+  expect '^Medians on an NVIDIA H1 .CUDA 13.0, driver 5, today.\.$' "the table"
+  run "$source_dir/scripts/publish/clinic.py" --write "$temp/results" --build "$temp"
+  expect_status 1 "clinic.py without programs"
+  expect '^clinic.py: .*/bin/clinic is not there: build it first$' "clinic.py without programs"
+fi
+
+# 5. nvcc.
 if [[ -n ${LAB_TEST_NVCC:-} ]]; then
   mapfile -t names < <(printf '%s\n' "${names[@]}" | grep -E '_(done|exercise)$')
   all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
