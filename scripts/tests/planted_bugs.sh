@@ -135,7 +135,7 @@ compile_counted() {
 judge_goals() {
   local name=$1 dir=$temp/$1/counted expected=0 before
   local -a options=(--name "$step")
-  before=$(awk -F '\t' -v step="$step" '$1 == step { print last } /^[0-9]/ { last = $1 }' "$source_dir/lab/steps.tsv")
+  before=$(awk -F '\t' -v step="$step" '$1 == step { print $7 }' "$source_dir/lab/steps.tsv")
   mkdir "$dir"
   local counted=$temp/program_counted
   if [[ $place == gpu ]]; then counted=$temp/program_watched; fi

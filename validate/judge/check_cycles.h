@@ -7,8 +7,6 @@
 
 namespace validate {
 
-/// The first step whose iterations are cycles over several grids, and no Jacobi sweeps.
-inline constexpr int kFirstCycleStep = 16;
 /// What a cycle of multigrid may leave of the error, whatever n: with two or three sweeps a level
 /// published cycles leave 0.1 to 0.25 (Trottenberg, Oosterlee, Schueller, Multigrid, section 2.3).
 inline constexpr double kMostLeft = 0.3;
