@@ -10,11 +10,11 @@
 namespace validate {
 namespace {
 
-/// A correction of the coarser levels that is exact leaves next to nothing of a smooth error;
-/// interpolation on few points leaves a tenth at most.
-constexpr double kCorrected = 0.3;
-/// A cycle that leaves more than this of some errors is none of multigrid.
-constexpr double kTooMuch = 0.5;
+/// A cycle that leaves more than this of some errors is none of multigrid. Of smooth errors a
+/// correction that is exact leaves next to nothing; weak sweeps on the coarser levels leave a third.
+constexpr double kTooMuch = 0.3, kSmoothTooMuch = 0.45;
+/// Up to this mode along each axis an error is smooth, on all grids that are looked at.
+constexpr int kSmoothModes = 4;
 
 std::vector<double> error_of(int n, const std::vector<double>& exact,
                              const std::vector<float>& field) {
@@ -53,16 +53,23 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
   const std::vector<double> before = modes.amplitudes(error_of(n, exact, one));
   const std::vector<double> after = modes.amplitudes(error_of(n, exact, two));
   const int m = modes.per_side();
-  Band smooth, rough, middle, other;
+  Band smooth, rough, middle, other, exchanged;
   for (int q = 1; q <= m; ++q) {
     for (int p = 1; p <= m; ++p) {
       const std::size_t at = static_cast<std::size_t>(q - 1) * m + p - 1;
       const int most = std::max(p, q);
-      Band& band = most <= 4 ? smooth : 2 * most > n ? rough : 4 * most > n ? middle : other;
+      Band& band = most <= kSmoothModes ? smooth
+                   : 2 * most > n       ? rough
+                   : 4 * most > n       ? middle
+                                        : other;
       band.add(before[at], after[at]);
+      if (most <= kSmoothModes && p != q) {
+        exchanged.add(before[static_cast<std::size_t>(p - 1) * m + q - 1], after[at]);
+      }
     }
   }
   look.of_smooth = smooth.before > 0 ? smooth.product / smooth.before : 0;
+  look.of_exchanged = exchanged.before > 0 ? exchanged.product / exchanged.before : 0;
   look.of_rough = rough.ratio();
   look.of_middle = middle.ratio();
   look.of_other = other.ratio();
@@ -88,25 +95,41 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
         Answer("cycle_changes_the_boundary").with("i", look.boundary_i).with("j", look.boundary_j));
   }
   if (look.field_stays) return tell(Answer("second_cycle_changes_nothing"));
-  if (look.odd_is_right) return tell(Answer("cycle_right_for_odd_n_alone"));
-  if (look.even_is_right) return tell(Answer("cycle_right_for_even_n_alone"));
+  if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
-  if (look.of_smooth < kCorrected && look.last_error < 1e-3) {
+  if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
     return tell(Answer("defect_of_floats").with("error", format("%.1e", look.last_error)));
   }
   const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
-  const double scale = 1 - look.of_smooth;
-  if (std::fabs(look.of_smooth) > kCorrected) {
-    if (std::fabs(scale) < 0.1) return tell(Answer("no_coarse_correction"));
-    if (near(scale, 0.25, 0.2)) return tell(Answer("coarse_defect_without_its_factor"));
-    if (scale < 0) return tell(Answer("coarse_correction_of_wrong_sign"));
+  if (std::isnan(worst) || std::isinf(look.last_error)) {
+    return tell(Answer("cycle_gives_no_numbers"));
+  }
+  if (near(look.of_exchanged, -1, 0.5) && near(look.of_smooth, 1, 0.5))
+    return tell(Answer("cycle_exchanges_axes"));
+  if (std::fabs(look.of_smooth) > kSmoothTooMuch) {
+    const double scale = 1 - look.of_smooth;
+    if (std::fabs(scale) < 0.2) return tell(Answer("no_coarse_correction"));
     return tell(Answer("coarse_correction_scaled").with("scale", format("%.2f", scale)));
   }
-  if (look.of_rough > kTooMuch && look.of_rough >= 0.9 * worst) {
+  if (look.of_rough > kTooMuch && look.of_rough >= 0.8 * worst) {
     return tell(Answer("rough_errors_stay").with("left", format("%.2f", look.of_rough)));
   }
-  if (worst > kTooMuch) return tell(Answer("level_skipped").with("left", format("%.2f", worst)));
+  if (worst > kTooMuch) {
+    return tell(Answer("errors_between_stay").with("left", format("%.2f", worst)));
+  }
   return {};
+}
+
+Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual,
+                               const Patient& patient) {
+  Wrong wrong;
+  wrong.run = {lab::ProblemKind::kProbe, n, asked};
+  wrong.made = made;
+  return say(Answer("cycle_loop_ends_early")
+                 .with("asked", asked)
+                 .with("made", made)
+                 .with("residual", format("%.3g", residual)),
+             wrong, patient);
 }
 
 Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {

@@ -29,6 +29,8 @@ constexpr int kSlowN = 33, kSlowIterations = 6000;
 /// Sweeps of floats come no nearer: each rounds by up to 2^-24, and hardly sees n^2 times as much.
 constexpr double kSlowRounding = 1.0 * kSlowN * kSlowN / (1 << 24);
 constexpr int kFirstN = 100;
+/// 2^7 + 1: on every level each coarse point is on a fine one.
+constexpr int kPowerN = 129;
 /// Half a unit in the last place of the largest value, and as much for what is left of the error.
 constexpr double kRounding = 1.0 / (1 << 23);
 
@@ -160,6 +162,16 @@ bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
   if (!last_.machine.empty()) return !ends(Verdict::kCannotRunHere, last_.machine);
   if (last_.error.empty()) *field = read_field(check_.dir, run.n);
   if (last_.error.empty() && field->empty()) last_.error = "the field in its record cannot be read";
+  const int made = last_.record.iterations;
+  if (last_.error.empty() && made < run.iterations && run.tolerance == 0) {
+    if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
+      return !explain(run, HUGE_VAL);
+    }
+    const auto& residuals = last_.record.residuals;
+    const Diagnosis diagnosis = diagnose_cycles_made(
+        run.n, run.iterations, made, residuals.empty() ? NAN : residuals.back().value, patient_);
+    return !wrong(run, diagnosis.lines(), diagnosis.rule());
+  }
   if (last_.error.empty()) return true;
   const Explanation found = explain_failure(check_, run, last_, {}, &patient_);
   return !wrong(run, found.lines, found.rule);
@@ -174,21 +186,26 @@ Diagnosis CycleCheck::diagnose(int n, double error) {
   if (!patient_.run(run, &two)) return {};
   CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one.field, two.field);
   look.last_error = error;
-  // A grid with one point more a side has the other parity.
-  Observation many;
-  run = {ProblemKind::kProbe, n + 1, kManyCycles};
-  if (n < kMaxExactN && patient_.run(run, &many) &&
-      error_of(many.field, exact(run.problem, run.n)) <= kRounding) {
-    (n % 2 == 0 ? look.odd_is_right : look.even_is_right) = true;
-  }
+  const auto left = [&](int points) {
+    return left_by_a_cycle(check_.program, points, check_.time_limit);
+  };
+  look.powers_are_right = n != kPowerN && left(kPowerN) <= kMostLeft && left(n) > 1.5 * kMostLeft;
   return diagnose_cycles(look, patient_);
 }
 
 /// The verdict of a wrong field.
 bool CycleCheck::explain(const Case& run, double error) {
   check_.progress("looking for the cause");
-  const int n = std::clamp(run.n, 32, 130);
-  const Diagnosis diagnosis = diagnose(n + (n + run.n) % 2, error);
+  if (!check_.at_hand.watched.empty()) {
+    const Case few = {ProblemKind::kProbe, kFirstN, 2};
+    const Run watched =
+        run_program(check_.at_hand.watched, few, false, check_.dir, check_.time_limit);
+    if (!watched.report.kind.empty()) {
+      const Explanation found = explain_failure(check_, few, watched, {}, &patient_);
+      return wrong(run, found.lines, found.rule);
+    }
+  }
+  const Diagnosis diagnosis = diagnose(std::clamp(run.n, 32, 130), error);
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(
       format("after %d cycles the field is %.1e away from the exact solution of the "

@@ -36,15 +36,18 @@ std::string text_of(const std::filesystem::path& path) {
 /// The bank's patches by the entry that each names: "04_jacobi_kernel/no_barrier".
 std::map<std::string, std::vector<std::string>> patches_by_rule() {
   std::map<std::string, std::vector<std::string>> patches;
-  const std::filesystem::path bank = kRoot + "/validate/tests/bank/wrong";
-  for (const auto& file : std::filesystem::recursive_directory_iterator(bank)) {
-    if (file.path().extension() != ".patch") continue;
-    const std::string text = text_of(file.path());
-    const std::string rule = validate::between("\n" + text, "\n# rule: ", "\n");
-    const std::string name =
-        file.path().parent_path().filename().string() + "/" + file.path().stem().string();
-    EXPECT_NE(rule, "") << name << " has no line `# rule: NAME`";
-    patches[rule].push_back(name);
+  // A right program may also be told of a mistake: that keeps it from its goal.
+  for (const bool wrong : {true, false}) {
+    const std::string bank = kRoot + "/validate/tests/bank/" + (wrong ? "wrong" : "right");
+    for (const auto& file : std::filesystem::recursive_directory_iterator(bank)) {
+      if (file.path().extension() != ".patch") continue;
+      const std::string text = text_of(file.path());
+      const std::string rule = validate::between("\n" + text, "\n# rule: ", "\n");
+      const std::string name =
+          file.path().parent_path().filename().string() + "/" + file.path().stem().string();
+      EXPECT_TRUE(!wrong || !rule.empty()) << name << " has no line `# rule: NAME`";
+      if (!rule.empty()) patches[rule].push_back(name);
+    }
   }
   return patches;
 }
