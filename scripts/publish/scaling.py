@@ -10,8 +10,7 @@
 Before anything is timed the field's rows must have the hashes of step 10's on one GPU, at n = 4099 with every number
 of ranks and at n = 32768 with the largest, and the residual must be step 10's within the rounding of a sum. What
 differs gets no time. More options of --write: --ranks 1,2,4; --steps 13,14,15; --quick (only n = 16384, short runs);
---seconds S, after which nothing more is begun (default 150); --beside, jobs of the same n that leave each other's GPUs
-alone run at the same time, for half the time in all; --build DIR (default: build), which holds bin/ranks,
+--seconds S, after which nothing more is begun (default 300); --build DIR (default: build), which holds bin/ranks,
 bin/solution_10_... and those of the steps.
 """
 
@@ -92,38 +91,6 @@ def cases(steps, ranks, quick):
 
 # Running a job.
 
-def launch(command, environment, folder):
-    """Starts it. Its words go to files: a rank that outlives its launcher holds no pipe of ours open."""
-    out, error = tempfile.TemporaryFile("w+", dir=folder), tempfile.TemporaryFile("w+", dir=folder)
-    try:
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=error,
-                                   env={**NO_MULTICAST, **os.environ, **environment}, start_new_session=True)
-    except OSError as failed:
-        return None, f"{command[0]}: {failed.strerror}", ""
-    return process, out, error
-
-
-def collect(job, deadline, seconds):
-    """(exit code, standard output, standard error) of a job, which ends at the deadline."""
-    process, out, error = job
-    if process is None:
-        return 126, "", out
-    late = False
-    try:
-        process.wait(max(deadline - time.monotonic(), 0.1))
-    except subprocess.TimeoutExpired:
-        late = True
-        end(process)
-    for stream in (out, error):
-        stream.seek(0)
-    said = (process.returncode, out.read(), error.read())
-    if late:
-        said = (TIMED_OUT, said[1], f"did not end within {seconds} s")
-    out.close()
-    error.close()
-    return said
-
-
 def end(process):
     """mpirun ends its ranks when it is asked to; what does not listen is killed."""
     for signal_number, seconds in ((signal.SIGTERM, 8), (signal.SIGKILL, 8)):
@@ -144,32 +111,29 @@ class Machine:
     def __init__(self, build, gpus, folder):
         self.build, self.gpus, self.folder = build, gpus, folder
 
-    def command(self, step, ranks, options):
-        program = self.build / f"bin/solution_{STEPS[step]}"
+    def run(self, step, ranks, options, seconds):
+        """(exit code, standard output, standard error) of a job, which ends after so many seconds. Its words go to
+        files: a rank that outlives its launcher holds no pipe of ours open."""
         # A step of one process needs no MPI.
         launcher = [] if step in (BASE, REFERENCE) else [self.build / "bin/ranks", ranks]
-        return [*launcher, program, *options]
-
-    def run_all(self, commands, seconds):
-        """Those that have GPUs beside one another run at the same time. [(exit code, output, error)], in order.
-        commands: [(ranks, command)]."""
-        said, waiting = [None] * len(commands), list(enumerate(commands))
-        while waiting:
-            free, jobs = list(self.gpus), []
+        command = [str(word) for word in (*launcher, self.build / f"bin/solution_{STEPS[step]}", *options)]
+        environment = {**NO_MULTICAST, **os.environ, "CUDA_VISIBLE_DEVICES": ",".join(self.gpus[:ranks])}
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as error:
             try:
-                for at, (ranks, command) in list(waiting):
-                    if ranks <= len(free):
-                        mine, free = free[:ranks], free[ranks:]
-                        jobs.append((at, launch(command, {"CUDA_VISIBLE_DEVICES": ",".join(mine)}, self.folder)))
-                        waiting.remove((at, (ranks, command)))
-                deadline = time.monotonic() + seconds
-                for at, job in jobs:
-                    said[at] = collect(job, deadline, seconds)
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment,
+                                           start_new_session=True)
+            except OSError as failed:
+                return 126, "", f"{command[0]}: {failed.strerror}"
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                return TIMED_OUT, "", f"did not end within {seconds} s"
             finally:
-                for _, (process, *_) in jobs:
-                    if process and process.poll() is None:
-                        end(process)
-        return said
+                if process.poll() is None:
+                    end(process)
+            out.seek(0)
+            error.seek(0)
+            return process.returncode, out.read(), error.read()
 
 
 # Validation.
@@ -211,22 +175,20 @@ def validate(lab, steps, ranks, quick):
         options = ["--problem", "probe", "--n", n, "--iterations", sweeps, "--quiet", "--record-field", "rows"]
         tried = [(REFERENCE, 1), *[(step, r) for step in steps for r in ([1] if step == BASE else ranks)
                                    if step == BASE or not on_most_alone or r == most]]
-        commands = []
+        reference = lab.folder / f"{REFERENCE}_{n}_1"
         for step, r in tried:
+            record = lab.folder / f"{step}_{n}_{r}"
             # As it is timed.
             often = [] if step == REFERENCE else ["--check-every", CHECK_OFTEN]
-            commands.append((r, lab.command(step, r, [*options, *often, "--record", lab.folder / f"{step}_{n}_{r}"])))
-        said = lab.run_all(commands, COMPARED_LIMIT)
-        reference = lab.folder / f"{REFERENCE}_{n}_1"
-        if said[0][0] != 0 or rows_of(reference) is None or last_residual(reference) is None:
-            fail(f"{STEPS[REFERENCE]} at n = {n}, to compare with: exit code {said[0][0]}: {reason(*said[0][1:])}")
-        for (step, r), (code, out, error) in zip(tried[1:], said[1:]):
-            why = f"at n = {n}: exit code {code}: {reason(out, error)}" if code != 0 else \
-                wrong_in(lab.folder / f"{step}_{n}_{r}", reference, n)
+            code, out, error = lab.run(step, r, [*options, *often, "--record", record], COMPARED_LIMIT)
+            if step == REFERENCE:
+                if code != 0 or rows_of(record) is None or last_residual(record) is None:
+                    fail(f"{STEPS[REFERENCE]} at n = {n}, to compare with: exit code {code}: {reason(out, error)}")
+                continue
+            why = f"at n = {n}: exit code {code}: {reason(out, error)}" if code != 0 else wrong_in(record, reference, n)
             wrong[step, r] = wrong.get((step, r)) or why
             print(f"{STEPS[step]}, n = {n}, {ranks_in_words(r)}: {why or 'rows and residual are right'}", flush=True)
-        for step, r in tried:
-            shutil.rmtree(lab.folder / f"{step}_{n}_{r}", ignore_errors=True)
+            shutil.rmtree(record, ignore_errors=True)
     return wrong
 
 
@@ -257,17 +219,11 @@ def sweeps_of(case, seconds):
     return case.check_every * max(SAMPLES + 1, math.ceil(for_seconds))
 
 
-def measure(lab, together, seconds):
-    """The rows of cases that run at the same time, efficiencies not yet in them."""
-    commands = []
-    for case in together:
-        options = ["--problem", "probe", "--n", case.n, "--iterations", sweeps_of(case, seconds), "--check-every",
-                   case.check_every]
-        commands.append((case.ranks, lab.command(case.step, case.ranks, options)))
-    return [row_of(case, *said) for case, said in zip(together, lab.run_all(commands, TIMED_LIMIT))]
-
-
-def row_of(case, code, out, error):
+def measure(lab, case, seconds):
+    """The row of a case, efficiencies not yet in it."""
+    options = ["--problem", "probe", "--n", case.n, "--iterations", sweeps_of(case, seconds), "--check-every",
+               case.check_every]
+    code, out, error = lab.run(case.step, case.ranks, options, TIMED_LIMIT)
     row = row_without_time(case, "")
     found = read_summary(out)
     if code == DOES_NOT_FIT:
@@ -282,7 +238,6 @@ def row_of(case, code, out, error):
         ms, q1, q3, samples = found
         row.update(ms=f"{ms:.6g}", ms_q1=f"{q1:.6g}", ms_q3=f"{q3:.6g}", samples=str(samples),
                    glups=f"{1e-6 * case.n * case.n / ms:.2f}", halos=read_halos(out), verdict="right")
-    row["verdict"] = row["verdict"].replace("\t", " ")
     said = f"{row['ms']} ms per sweep, {row['glups']} GLUPS, halos: {row['halos']}" if row["verdict"] == "right" \
         else row["verdict"]
     print(f"{case}: {said}", flush=True)
@@ -344,19 +299,9 @@ def mpi_version(build):
     return f"{match[1]} {match[2]}".replace("OpenRTE", "Open MPI") if match else " ".join(first.split())[:60] or "-"
 
 
-def in_one_go(waiting, gpus):
-    """The first case, and those after it with the same n for which there are GPUs beside it."""
-    together, left = [waiting[0]], gpus - waiting[0].ranks
-    for case in waiting[1:]:
-        if case.n == waiting[0].n and case.ranks <= left:
-            together.append(case)
-            left -= case.ranks
-    return together
-
-
 def row_without_time(case, verdict):
     return {**dict.fromkeys(COLUMNS, "-"), "step": STEPS[case.step], "n": str(case.n), "ranks": str(case.ranks),
-            "check_every": str(case.check_every), "verdict": verdict.replace("\t", " ")}
+            "check_every": str(case.check_every), "verdict": verdict}
 
 
 def write_rows(path, facts, rows):
@@ -385,30 +330,23 @@ def write(arguments, ranks, steps):
         fail(f"{too_many[0]} ranks need a GPU each, and there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
     if too_many:
         print(f"{', '.join(map(str, too_many))} ranks: skipped: GPUs: {len(gpus)}", flush=True)
-    facts |= {"gpus": str(len(gpus)), "beside": "yes" if arguments.beside else "no", "nccl": "-",
-              "mpi": mpi_version(build),
+    facts |= {"gpus": str(len(gpus)), "nccl": "-", "mpi": mpi_version(build),
               "links": read_links(run(["nvidia-smi", "topo", "-m"]))}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         lab = Machine(build, gpus, pathlib.Path(folder))
         found_wrong = validate(lab, steps, ranks, arguments.quick)
         not_timed = {step_and_ranks: f"wrong: {why}" for step_and_ranks, why in found_wrong.items() if why}
-        waiting = cases(steps, ranks, arguments.quick)
-        while waiting:
-            together = in_one_go(waiting, len(gpus) if arguments.beside else 0)
-            waiting = [case for case in waiting if case not in together]
+        for case in cases(steps, ranks, arguments.quick):
             over = f"not run: {arguments.seconds:g} s are over" if time.monotonic() - began > arguments.seconds else ""
-            whys = {case: not_timed.get((case.step, case.ranks)) or over for case in together}
-            for case, why in whys.items():
-                if why:
-                    print(f"{case}: {why}", flush=True)
-                    rows.append(row_without_time(case, why))
-            found = measure(lab, [case for case, why in whys.items() if not why],
-                            QUICK_SECONDS if arguments.quick else SECONDS)
-            for row in found:
-                if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
-                    not_timed[row["step"][:2], int(row["ranks"])] = row["verdict"]
-            rows += found
+            if why := not_timed.get((case.step, case.ranks)) or over:
+                print(f"{case}: {why}", flush=True)
+                rows.append(row_without_time(case, why))
+                continue
+            row = measure(lab, case, QUICK_SECONDS if arguments.quick else SECONDS)
+            if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
+                not_timed[case.step, case.ranks] = row["verdict"]
+            rows.append(row)
             if any(row["ms"] != "-" for row in rows):  # whoever ends this loses nothing of what was measured
                 write_rows(arguments.write / "scaling.tsv", facts, rows)
     if all(row["ms"] == "-" for row in rows):
@@ -434,8 +372,7 @@ def main():
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--ranks", metavar="1,2,4", type=numbers, default=[1, 2, 4])
     parser.add_argument("--steps", default="13,14,15")
-    parser.add_argument("--seconds", type=float, default=150)
-    parser.add_argument("--beside", action="store_true")
+    parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     steps = arguments.steps.split(",")

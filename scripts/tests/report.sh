@@ -57,7 +57,7 @@ import re
 import sys
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
-SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "scaling", "bandwidth", "machine"]
+SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "scaling", "bandwidth"]
 page, wanted = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), set(sys.argv[2:])
 
 
@@ -191,7 +191,7 @@ printf '#!/bin/sh\nexit 9\n' >"$temp/tools/nvidia-smi"
 chmod +x "$temp/tools/nvidia-smi"
 PATH=$temp/tools:$PATH
 cp "$source_dir"/results/h200/{ladder,roofline,kernels,scaling,bandwidth}.tsv "$temp/measured"
-all=(ladder convergence deviation field roofline scaling-strong scaling-weak bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
+all=(ladder convergence field roofline scaling-strong scaling-weak bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
 report --results "$temp/measured" --build "$temp/build" --n 24 --iterations 200 --out "$temp/full.html"
 expect_status 0 "all measured"
 [[ -z $err ]] || show "all measured: nothing should stand on stderr"

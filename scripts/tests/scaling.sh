@@ -116,18 +116,6 @@ for compared in '14 4 .*--n 4099' '15 2 .*--n 4099' '15 4 .*--n 32768'; do
   grep -qE "^$compared .*--record" "$temp/log" || fail "$compared should be compared" "$(<"$temp/log")"
 done
 
-# Beside one another: the same rows, on GPUs of their own.
-cp "$table" "$temp/alone"
-measure --beside
-expect_status 0 "--beside"
-has '# beside yes'
-diff <(grep -v '^# beside' "$temp/alone") <(grep -v '^# beside' "$table") >"$temp/diff" ||
-  fail "--beside should find the same" "$(<"$temp/diff")"
-for gpus in '13 1 0' '14 1 1' '14 2 2,3' '15 4 0,1,2,3'; do
-  grep -qE "^$gpus 0 --problem probe --n 32768" < <(grep -v -- --record "$temp/log") ||
-    fail "--beside: $gpus should be a job's step, ranks and GPUs" "$(<"$temp/log")"
-done
-
 # ---- What is wrong gets no time, and what hangs ends
 
 OTHER_FIELD="14 4" OTHER_SUM="15 2" measure --quick

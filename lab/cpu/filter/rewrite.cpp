@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "launch.h"
-#include "launch_bounds.h"
 #include "lexer.h"
 #include "not_covered.h"
 #include "regions.h"

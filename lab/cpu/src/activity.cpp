@@ -66,15 +66,8 @@ Activity& activity() {
 }
 
 const char* name_of(Space space) {
-  switch (space) {
-    case Space::device:
-      return "device";
-    case Space::managed:
-      return "managed";
-    case Space::pinned:
-      break;
-  }
-  return "pinned";
+  constexpr const char* kNames[] = {"device", "managed", "pinned"};
+  return kNames[static_cast<int>(space)];
 }
 
 const char* name_of_memory(const void* p) {

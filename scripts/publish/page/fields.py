@@ -5,9 +5,8 @@ import math
 import struct
 
 from labtools import charts
-from labtools.charts import Axis, Chart
 from labtools.numbers import significant
-from page.parts import figure, missing, text
+from page.parts import data_table, figure, missing, text
 
 FIELD_AFTER = (100, 1000, 20000)  # sweeps, of which the field is shown
 DISTANCE_AFTER = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 20000)
@@ -63,80 +62,26 @@ STEP_COLOURS = ("blue", "orange", "green", "purple", "gold")
 STEP_SHAPES = ("circle", "square", "diamond", "triangle")
 
 
-def convergence_chart(records, distances, n, width):
+TURNS = 6  # points of each step on the curve
+
+
+def convergence_chart(records, distances, n):
     """Every step's residuals on one another; `distances`: [(iteration, distance)]."""
-    steps = list(records)
-    columns = 12
-    left, right, legend_y = 58, width - 14, 58
-    top = legend_y + 20 * ((len(steps) - 1) // columns + 1) + 8
-    bottom = top + 360
-    chart = Chart("convergence", width, bottom + 42, "Convergence of every step",
-                  f"Residual against iteration at n = {n}; the steps {', '.join(steps)} lie on one another.")
-    points = [point for record in records.values() for point in record["residuals"] if point[1] > 0]
-    last = max([at for at, _ in points] + [at for at, _ in distances])
-    x = Axis(1, max(10, last), left + 6, right - 10)
-    values = [value for _, value in points] + [value for _, value in distances if value > 0]
-    y = Axis(10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values))), bottom, top)
-    chart.text(10, 18, f"Residual after each iteration, n = {n}", bold=True)
-    chart.text(10, 36, "one curve: the first step's; on it, in turn, points of every step", colour="soft", size=12)
-    chart.grid_x(x, top, bottom, x.decades(), charts.power_label)
-    chart.grid_y(y, left, right, y.decades(), charts.power_label)
-    chart.text(right, bottom + 36, "iteration", "end", "soft", 12)
-    # Points enough for a smooth curve, and no more.
-    first = [point for point in records[steps[0]]["residuals"] if point[1] > 0]
-    thin, edge = [], 0.0
-    for at, value in first:
-        if x(at) >= edge or at == first[-1][0]:
-            thin.append((x(at), y(value)))
-            edge = x(at) + 2
-    chart.line(thin, "line", 8, mark=True)
-    for k, step in enumerate(steps):
-        colour, shape = STEP_COLOURS[k % 5], STEP_SHAPES[k % 4]
-        chart.dot(18 + k % columns * (width - 20) / columns, legend_y + k // columns * 20 - 4, colour, shape, 4.5)
-        chart.text(28 + k % columns * (width - 20) / columns, legend_y + k // columns * 20, step[:2], size=12)
-        own = [point for point in records[step]["residuals"] if point[1] > 0]
-        turns = 6
-        for turn in range(turns):
-            wanted = max(own[-1][0], 2) ** ((turn * len(steps) + k + 0.5) / (turns * len(steps)))
-            at, value = min(own, key=lambda point: abs(math.log(point[0] / wanted)))
-            chart.dot(x(at), y(value), colour, shape, 4.2,
-                      tip=f"step {step}, iteration {at}: {value:.17g}")
+    curve, dots = [], []
+    for k, (step, record) in enumerate(records.items()):
+        own = [point for point in record["residuals"] if point[1] > 0]
+        last = max(own[-1][0], 2)
+        if not curve:  # points enough for a smooth curve, and no more
+            wanted = {round(last ** (part / 400)) for part in range(401)}
+            curve = [point for point in own if point[0] in wanted]
+        wanted = (last ** ((turn * len(records) + k + 0.5) / (TURNS * len(records))) for turn in range(TURNS))
+        dots.append((f"step {step[:2]}", STEP_COLOURS[k % 5], STEP_SHAPES[k % 4],
+                     [min(own, key=lambda point, at=at: abs(math.log(point[0] / at))) for at in wanted]))
+    series = [("residual of the first step", "line", "line", curve)]
     if distances:
-        way = [(x(at), y(value)) for at, value in distances if value > 0]
-        chart.line(way, "ink", 1.5, "5 4", mark=True)
-        for at_x, at_y in way:
-            chart.dot(at_x, at_y, "ink", "circle", 3.5, True)
-        # Below its beginning: above it is the frame, and further right it falls.
-        chart.haloed(way[0][0] + 8, way[0][1] + 36, "distance from the exact solution", size=12)
-        at, value = first[len(first) // 8]
-        chart.haloed(x(at) - 10, y(value) + 22, "residual", align="end", size=12)
-    return chart
-
-
-def deviation_chart(deviations, bound, width):
-    """By how much each step's residuals differ from the first one's: [(step, greatest relative difference)]."""
-    left, right, top = 40, width - 14, 56
-    each = 20
-    bottom = top + each * len(deviations) + 4
-    chart = Chart("deviation", width, bottom + 42, "How far the residuals lie apart",
-                  "; ".join(f"{step}: {value:.2g}" for step, value in deviations))
-    chart.text(10, 18, "The same residuals, how far apart?", bold=True)
-    chart.text(10, 36, "greatest difference from the first step's, as a share of it", colour="soft", size=12)
-    shown = [value for _, value in deviations if value > 0]
-    x = Axis(1e-17, max(1e-5, 10 * max(shown, default=0)), left + 70, right - 10)
-    chart.grid_x(x, top, bottom, x.decades()[::3], charts.power_label)
-    chart.line([(x(bound), top), (x(bound), bottom)], "orange", 2, "5 4")
-    chart.text(x(bound), top - 5, "another order of the sum: up to here", "middle", "orange", 12)
-    for k, (step, value) in enumerate(deviations):
-        y = top + each * k + 14
-        chart.text(left - 8, y + 4, step[:2], "end", size=12, bold=True)
-        if value == 0:
-            chart.dot(left + 8, y, "green", tip=f"{step}: the same bits")
-            chart.text(left + 20, y + 4, "same", colour="soft", size=12)
-        else:
-            chart.line([(left + 70, y), (x(value), y)], "blue", 2)
-            chart.dot(x(value), y, "blue" if value <= bound else "orange", tip=f"{step}: {value:.3g}")
-    return chart
+        series.append(("distance from the exact solution", "ink", "dashes", distances))
+    return charts.lines("convergence", series, f"Residual after each iteration, n = {n}",
+                        "one curve: the first step's; on it, in turn, points of every step", "iteration", tall=360, dots=dots)
 
 
 def convergence_section(runner, steps, n, iterations):
@@ -161,7 +106,7 @@ def convergence_section(runner, steps, n, iterations):
             fields[count] = found
     parts = []
     if records:
-        parts.append(figure(convergence_chart(records, distances, n, 880)))
+        parts.append(figure(convergence_chart(records, distances, n)))
         first = next(iter(records))
         base = dict(records[first]["residuals"])
         deviations = [(name, max((abs(value - base[at]) / base[at] for at, value in record["residuals"]
@@ -169,7 +114,10 @@ def convergence_section(runner, steps, n, iterations):
         same = [name for name, record in records.items() if same_field(record["field"], records[first]["field"])]
         bound = n * n * 2.0 ** -53
         if len(records) > 1:
-            parts.append(figure(deviation_chart(deviations, bound, 880)))
+            parts.append(data_table(f"How far the residuals lie apart: another order of the sum allows {bound:.2g}", [
+                ("step", lambda row: text(row[0])),
+                ("greatest difference from the first step's, as a share of it",
+                 lambda row: "the same bits" if row[1] == 0 else f"{row[1]:.2g}")], deviations))
         other = [name for name in records if name not in same]
         parts.append(f"<p>After {iterations:,} iterations the field of {'all ' if not other else ''}"
                      f"{len(same)} step{'s' * (len(same) != 1)} has the same bits. "

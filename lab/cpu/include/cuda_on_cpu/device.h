@@ -51,7 +51,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 /// Frees all memory, and destroys all streams, events and graphs. Variables of the device keep
 /// their values.
-cudaError_t cudaDeviceReset(cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaDeviceReset(CUDA_ON_CPU_CALLER);
 
 namespace cuda_on_cpu {
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);

@@ -59,15 +59,8 @@ std::size_t choose_guard(std::size_t data_bytes) {
 }
 
 const char* name_of(Space space) {
-  switch (space) {
-    case Space::device:
-      return "cudaMalloc";
-    case Space::managed:
-      return "cudaMallocManaged";
-    case Space::pinned:
-      break;
-  }
-  return "cudaMallocHost";
+  constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
+  return kNames[static_cast<int>(space)];
 }
 
 /// How many rounds of the program's main loop are over.

@@ -173,6 +173,8 @@ class Block {
 
 /// The most shared memory that a launch may ask for without and with cudaFuncSetAttribute.
 constexpr std::size_t kSharedBytes = 48 * 1024, kSharedBytesOptIn = 227 * 1024;
+/// The most dynamic shared memory that a launch may ask for now.
+std::size_t allowed_shared_bytes();
 
 /// Runs all blocks of a kernel, on the workers that the settings ask for.
 void run_kernel(const Kernel& kernel);
