@@ -21,6 +21,11 @@ def steps_before(lab=ROOT):
     return {fields[0]: None if fields[6] == "-" else fields[6] for fields in lines}
 
 
+def by_cycles(step):
+    """Whether a step's iterations are cycles over several grids, and no Jacobi sweeps."""
+    return step[:2] >= "16"
+
+
 STEPS = {name[:2]: name for name, *_ in steps()}
 
 

@@ -1,9 +1,9 @@
 // 16_multigrid: coarser grids carry away what sweeps cannot
 //
 // Changed: a sweep makes an error smooth, and hardly makes it smaller. What is smooth also shows on
-// a coarser grid, with a quarter of the points: there it is corrected, by two sweeps and a grid that
-// is coarser still. An iteration is such a cycle, from the finest level down to three points a side
-// and back. The first one begins with what the coarser levels found.
+// a coarser grid, with a quarter of the points: there it is corrected, by two sweeps and a still
+// coarser grid. An iteration is such a cycle, from the finest level down to three points a side and
+// back. The first one begins with what the coarser levels found.
 //
 //   make check STEP=16
 //   Ask the profiler: how long until the answer is right, and which levels take that time?

@@ -11,7 +11,7 @@ namespace validate {
 namespace {
 
 /// A cycle that leaves more than this of some errors is none of multigrid. Of smooth errors a
-/// correction that is exact leaves next to nothing; weak sweeps on the coarser levels leave a third.
+/// correction that is exact leaves next to nothing; weak sweeps on coarser levels leave a third.
 constexpr double kTooMuch = 0.3, kSmoothTooMuch = 0.45;
 /// Up to this mode along each axis an error is smooth, on all grids that are looked at.
 constexpr int kSmoothModes = 4;

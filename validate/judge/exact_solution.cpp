@@ -8,7 +8,8 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// Solves -x[j - 1] + diagonal x[j] - x[j + 1] = right[j] for a column of modes (Thomas' algorithm).
+/// Solves -x[j - 1] + diagonal x[j] - x[j + 1] = right[j] for a column of modes, by Thomas'
+/// algorithm.
 void solve_tridiagonal(double diagonal, int m, int stride, double* right) {
   std::vector<double> upper(m);
   double pivot = diagonal;

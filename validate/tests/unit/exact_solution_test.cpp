@@ -1,5 +1,6 @@
-// The exact solution of the discrete equations, by which cycles over several grids are judged: proved by the equations
-// themselves, by a problem whose solution is known in integers, and by single modes.
+// The exact solution of the discrete equations, by which cycles over several grids are judged:
+// proved by the equations themselves, by a problem whose solution is known in integers, and by
+// single modes.
 
 #include "judge/exact_solution.h"
 

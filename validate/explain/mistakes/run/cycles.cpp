@@ -45,8 +45,8 @@ const Family kCycleMistakes = {
     {"no_coarse_correction", Strength::kShape, kAnyProgram, of_cycles,
      "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
      {"the weights that make the coarse defect: those of one coarse point sum up to "
-      "(coarse distance / fine distance)^2, 4 for odd n, because a defect has the square of the distance in it. If they "
-      "sum up to 1, each level's correction is a quarter of what it should be",
+      "(coarse distance / fine distance)^2, 4 for odd n, because a defect has the square of the distance in it. If "
+      "they sum up to 1, each level's correction is a quarter of what it should be",
       "whether the coarse correction is interpolated and added, and not subtracted, before the last sweep",
       "whether the coarse level's defect is set in every cycle, before that level is solved"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, of_cycles,
