@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "explain/diagnosis.h"
+#include "run/steps.h"
 #include "source/source_code.h"
 
 namespace validate {
