@@ -81,8 +81,8 @@ bool is_closing(const Tokens& tokens, std::size_t k, bool spaced) {
 }
 
 struct Closing {
-  std::size_t index;   ///< of the first > of >>>, where there is one
-  bool found = false;  ///< a >>> with arguments behind it
+  std::size_t index;   ///< of the first > of >>>, if there is one
+  bool found = false;  ///< a >>> with arguments after it
   bool seen = false;   ///< a >>>
 };
 
@@ -179,7 +179,7 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
 /// cudaLaunchKernel((void*)kernel, ...): the cast goes, as only the kernel's own type says what its
 /// arguments are.
 void keep_type_of_kernel(const Tokens& tokens, std::size_t call, Changes* changes) {
-  const std::size_t begin = call + 2;  // behind the bracket
+  const std::size_t begin = call + 2;  // after the bracket
   std::size_t open = begin, end = tokens.size();
   if (is(tokens, begin, "(")) {
     end = match_forward(tokens, begin);
@@ -197,7 +197,7 @@ void keep_type_of_kernel(const Tokens& tokens, std::size_t call, Changes* change
   changes->edits.push_back({tokens[begin].offset, tokens[end].end() - tokens[begin].offset, ""});
 }
 
-/// The { of the function whose head goes on at `k`; tokens.size() where it is only declared.
+/// The { of the function whose head goes on at `k`; tokens.size() if it is only declared.
 std::size_t body_of(const Tokens& tokens, std::size_t k) {
   for (; k < tokens.size(); ++k) {
     if (is(tokens, k, "{")) return k;
@@ -234,7 +234,7 @@ void rewrite_launch_bounds(const std::string& source, const Tokens& tokens, Chan
     if (body >= tokens.size() || end == open + 1) continue;
     const std::size_t begin = tokens[open + 1].offset;
     const std::string most = source.substr(begin, tokens[end - 1].end() - begin);
-    // Over several lines it would move those behind it.
+    // Over several lines it would move those after it.
     if (most.find('\n') != std::string::npos) continue;
     changes->edits.push_back(
         {tokens[body].end(), 0, " ::cuda_on_cpu::check_launch_bounds(" + most + ");"});

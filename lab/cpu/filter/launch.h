@@ -8,7 +8,7 @@
 
 namespace cuda_filter {
 
-/// Whether the token is the <<< of a launch: `operator<<<T>` is none.
+/// Whether the token is the <<< of a launch: that of `operator<<<T>` is not.
 bool is_launch(const Tokens& tokens, std::size_t k);
 
 /// KERNEL<<<CONFIG>>>(...) becomes launch(LAMBDA, CONFIG)(...), where LAMBDA calls KERNEL; and

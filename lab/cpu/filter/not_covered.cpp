@@ -137,7 +137,7 @@ bool matches(const Tokens& tokens, std::size_t k, std::string_view name) {
   return begins_with(tokens[k].text, name);
 }
 
-/// What it is, with its name, and what to do; empty where it is covered.
+/// What it is, with its name, and what to do; empty if it is covered.
 std::string find_words(const Tokens& tokens, std::size_t k) {
   const std::string name(tokens[k].text);
   for (const NotCovered& entry : kNotCovered) {

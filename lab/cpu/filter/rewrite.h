@@ -25,7 +25,7 @@ struct Changes {
 };
 
 struct Rewritten {
-  std::string text;  ///< empty where there are errors
+  std::string text;  ///< empty if there are errors
   std::vector<Error> errors;
 };
 
@@ -34,7 +34,7 @@ struct Rewritten {
 Rewritten rewrite(const std::string& source, const std::string& name,
                   const std::string& folder = ".");
 
-/// Reads a whole file; returns false where it cannot be read.
+/// Reads a whole file; returns false if it cannot be read.
 bool read_file(const std::string& path, std::string* text);
 
 }  // namespace cuda_filter

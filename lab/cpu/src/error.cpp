@@ -23,7 +23,7 @@ bool failed = false;  // a call has failed, or the program has said that one did
 // What was wrong with the call that failed last, for cudaGetErrorString of that error.
 cudaError_t detailed = cudaSuccess;
 char detail[768], with_detail[1024];
-Report& refused = *new Report;  // the first launch that nobody has asked for
+Report& refused = *new Report;  // the first launch whose error was not asked for
 Report& reason = *new Report;   // of the call that failed last
 
 const Named* find(cudaError_t code) {

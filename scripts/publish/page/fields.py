@@ -2,59 +2,18 @@
 
 import base64
 import math
-import struct
 
 from labtools import charts
 from labtools.numbers import significant
+from labtools.picture import COLD_TO_HOT, exact, png
 from page.parts import data_table, figure, missing, text
 
 FIELD_AFTER = (100, 1000, 20000)  # sweeps, of which the field is shown
 DISTANCE_AFTER = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 20000)
 
-# From cold to hot: blue, nearly white at zero, red.
-COLD_TO_HOT = ((0.0, (20, 48, 112)), (0.25, (66, 135, 200)), (0.5, (242, 242, 238)), (0.75, (226, 122, 62)),
-               (1.0, (125, 16, 24)))
-
-
-def palette():
-    colours = []
-    for k in range(256):
-        at = k / 255
-        for (a, low), (b, high) in zip(COLD_TO_HOT, COLD_TO_HOT[1:]):
-            if at <= b:
-                part = (at - a) / (b - a)
-                red, green, blue = (round(x + (y - x) * part) for x, y in zip(low, high))
-                colours.append(bytes((blue, green, red, 0)))
-                break
-    return b"".join(colours)
-
-
-def bitmap(values, n, most):
-    """A BMP of n x n values, from -most to most; j = 0 is the lowest row, as it is in this format."""
-    rows = bytearray()
-    for j in range(n):
-        for value in values[j * n:(j + 1) * n]:
-            # What is no number is drawn as the hottest.
-            rows.append(min(255, max(0, round(127.5 + 127.5 * value / most))) if math.isfinite(value) else 255)
-        rows += bytes(-n % 4)
-    start = 14 + 40 + 1024
-    return (b"BM" + struct.pack("<IHHI", start + len(rows), 0, 0, start) +
-            struct.pack("<IiiHHIIiiII", 40, n, n, 1, 8, 0, len(rows), 2835, 2835, 256, 0) + palette() + bytes(rows))
-
-
-def exact_solution(n):
-    """lab's problem laplace, as lab/src/problem.cpp has it."""
-    h, pi = 1 / (n - 1), math.pi
-    sine = [math.sin(pi * k * h) for k in range(n)]
-    sine2 = [math.sin(2 * pi * k * h) for k in range(n)]
-    down = [math.sinh(pi * (1 - k * h)) / math.sinh(pi) for k in range(n)]
-    right = [math.sinh(2 * pi * k * h) / math.sinh(2 * pi) for k in range(n)]
-    return [sine[i] * down[j] + sine2[j] * right[i] for j in range(n) for i in range(n)]
-
-
 def picture(data, words, caption):
     source = base64.b64encode(data).decode("ascii")
-    return (f'<figure class="field"><img data-chart="field" alt="{text(words)}" src="data:image/bmp;base64,{source}">'
+    return (f'<figure class="field"><img data-chart="field" alt="{text(words)}" src="data:image/png;base64,{source}">'
             f"<figcaption>{caption}</figcaption></figure>")
 
 
@@ -145,24 +104,29 @@ def same_field(a, b):
         all(x == y or abs(x) < 1e-30 and abs(y) < 1e-30 for x, y in zip(a, b))
 
 
+def rows_of(values, n):
+    return [values[j * n:(j + 1) * n] for j in range(n)]
+
+
 def field_section(fields, n, why):
     if not fields:
         return missing(f"no field is there ({why}).", "make report")
-    exact = exact_solution(n)
-    most = max(map(abs, exact))
+    exact_at = exact("laplace", n)
+    solution = [exact_at(i, j) for j in range(n) for i in range(n)]
+    most = max(map(abs, solution))
     parts = ['<div class="fields">']
     for count, record in sorted(fields.items()):
         field, run = record["field"], record["run"]
-        error = [a - b for a, b in zip(field, exact)]
+        error = [a - b for a, b in zip(field, solution)]
         residual, distance = run["residual"], run.get("distance_to_exact")
         worst = max(map(abs, error))
         away = "" if distance is None else f"{significant(100 * distance)} % away"
         parts.append('<div class="pair">' + picture(
-            bitmap(field, n, most), f"The field after {count} sweeps",
+            png(rows_of(field, n), most), f"The field after {count} sweeps",
             f"<strong>{count:,} sweeps</strong><br>residual {residual:.1e}") + picture(
-            bitmap(error, n, most), f"Its difference from the exact solution after {count} sweeps",
+            png(rows_of(error, n), most), f"Its difference from the exact solution after {count} sweeps",
             f"minus the exact solution:<br><strong>{away}</strong>, at most {significant(worst, 2)}") + "</div>")
-    parts.append('<div class="pair exact">' + picture(bitmap(exact, n, most), "The exact solution",
+    parts.append('<div class="pair exact">' + picture(png(rows_of(solution, n), most), "The exact solution",
                                                      "<strong>the exact solution</strong>") + "</div></div>")
     scale = ",".join(f"rgb{colour}" for _, colour in COLD_TO_HOT)
     parts.append(f'<div class="scale"><span>−{significant(most, 2)}</span>'

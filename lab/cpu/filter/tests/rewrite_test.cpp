@@ -15,7 +15,7 @@ namespace {
 
 using cuda_filter::Rewritten;
 
-/// The result without its first line; the errors where there are some.
+/// The result without its first line; the errors if there are some.
 std::string rewritten(const std::string& source, const std::string& folder = "/nowhere") {
   const Rewritten result = cuda_filter::rewrite(source, "f.cu", folder);
   std::string errors;

@@ -59,7 +59,7 @@ cudaError_t resident_blocks(int* blocks, int block_size);
 cudaError_t suggest_block_size(int* blocks, int* block_size, int most);
 }  // namespace cuda_on_cpu
 
-/// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not for this one alone.
+/// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not only for this one.
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute attribute, int value) {
   return cuda_on_cpu::set_function_attribute(attribute, value);

@@ -38,8 +38,8 @@ namespace cuda_on_cpu {
 
 enum class Space { device, managed, pinned };
 
-/// All new memory is filled with NaN (bytes 0xff), so that a value nobody wrote shows. It ends at a
-/// page that cannot be touched.
+/// All new memory is filled with NaN (bytes 0xff), so that a value that was never written shows. It
+/// ends at a page that cannot be touched.
 cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where);
 
 /// Waits for all work, as cudaFree does. The addresses are not given out again.

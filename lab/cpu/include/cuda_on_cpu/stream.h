@@ -38,7 +38,7 @@ namespace cuda_on_cpu {
 cudaStream_t stream_per_thread();
 }  // namespace cuda_on_cpu
 
-/// Streams that nobody creates: the default stream, and one of each host thread; there is one.
+/// Streams that no call creates: the default stream, and one per host thread; there is only one.
 #define cudaStreamLegacy (static_cast<cudaStream_t>(nullptr))
 #define cudaStreamPerThread (cuda_on_cpu::stream_per_thread())
 
@@ -80,7 +80,7 @@ enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateErrorTopologyChanged = 2,
 };
-/// The nodes to blame are not told.
+/// The nodes to blame are not reported.
 struct cudaGraphExecUpdateResultInfo {
   cudaGraphExecUpdateResult result;
   cudaGraphNode_t errorNode, errorFromNode;
@@ -101,11 +101,11 @@ namespace cuda_on_cpu {
 
 /// Queues such work, `what` it is ("ncclSend", say, a constant). While it runs all memory is open.
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> work);
-/// Whether a GPU may use these bytes, as the `what` of a call; where not, says why.
+/// Whether a GPU may use these bytes, as the `what` of a call; if not, says why.
 cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what);
 /// The work has written them.
 void written(void* p, std::size_t bytes);
-/// For the table of LAB_TRACE_TSV: so many bytes were moved by a call of that name.
+/// For the table of LAB_TRACE_TSV: this many bytes were moved by a call of that name.
 void note_library(const char* name, std::size_t bytes);
 
 }  // namespace cuda_on_cpu

@@ -24,7 +24,7 @@ Votes block_barrier(bool vote, Where where);
 /// The same for all blocks of a cooperative launch.
 void grid_barrier(Where where);
 
-/// What a kernel with __launch_bounds__(most) begins with: ends the program where a block has more
+/// What a kernel with __launch_bounds__(most) begins with: ends the program if a block has more
 /// threads.
 void check_launch_bounds(long long most, CUDA_ON_CPU_CALLER);
 

@@ -72,7 +72,7 @@ std::size_t free_memory() {
   return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-/// Whether `p` points into a __device__ variable whose address was asked for, or right behind it.
+/// Whether `p` points into a __device__ variable whose address was asked for, or right after it.
 bool in_symbol(const void* p) {
   auto symbol = symbols.upper_bound(static_cast<const char*>(p));
   if (symbol == symbols.begin()) return false;
@@ -354,7 +354,7 @@ int report_leaks() {
 
 namespace {
 
-/// A pointer that one of cudaMemcpy's sides uses as `what`; where it cannot be that, says why.
+/// A pointer that one of cudaMemcpy's sides uses as `what`; if it cannot be that, says why.
 cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool as_host,
                        bool as_device) {
   const Allocation* a = find_allocation(p);

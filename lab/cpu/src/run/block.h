@@ -16,7 +16,7 @@ namespace cuda_on_cpu {
 
 constexpr int kMaxThreads = 1024;  // of a block
 constexpr int kMaxWarps = 32;      // of a block
-constexpr int kNobody = -1;        // in place of a thread's number
+constexpr int kNobody = -1;        // instead of a thread's number
 
 /// A kernel that was launched, with its arguments.
 struct Kernel {
