@@ -1,11 +1,11 @@
-// 10_pointer_swap: swap pointers, not data
+// 16_multigrid: coarser grids carry away what sweeps cannot
 //
-// Changed: after a sweep the two fields change roles, which costs nothing; the copy kernel is gone.
-// The fields are in the GPU's own memory and begin there: a kernel writes their starting values,
-// and only the result is copied to the host, a block of rows at a time.
+// Start: the code of step 10.
+// Task:  an iteration becomes a cycle over grids of n, n / 2 + 1, ... and 3 points per side. Each
+//        level damps, by two sweeps, the errors that no coarser one can show.
 //
-//   make check STEP=10
-//   Ask the profiler: how many bytes per point does an iteration move?
+//   make check STEP=16
+//   Ask the profiler: how long until the answer is right, and which levels take that time?
 
 #include <cmath>
 #include <cstddef>
@@ -22,6 +22,10 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
+// TODO(16): stage 1. n = 16384; kMaxLevels = 21 is enough for 2^20 points per side. Stage 3:
+//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 4: kCoarseX = kBlockX / 2 and kCoarseY =
+//   kBlockY / 2 coarse points per block. Stage 6: kSmallN = kBlockX + 2, the most points per side
+//   of a level that fits in one tile. Stage 7: kStartCycles = 2.
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
 constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
 constexpr int kBlockY = 32;      // points a block along j
@@ -30,9 +34,15 @@ constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kB
 constexpr int kTileX = kBlockX + 2;  // a block's points and a halo one point wide around them
 constexpr int kTileY = kBlockY + 2;
 
+// TODO(16): stage 1. struct Level: n, and three fields of n x n points in the GPU's memory. The
+//   solution u in double, its defect r and its correction e in float. struct Levels: their number,
+//   and an array of kMaxLevels of them, from fine to coarse. Kernels take both as arguments.
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
 
+// TODO(16): stage 1. allocate_levels and free_levels. Below n points per side come n / 2 + 1, and
+//   the last level has 3. Set r and e to 0: on the boundary they stay so. All levels together take
+//   a third more memory than the finest. Stage 2: f_old and f_new go.
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. They are in the
 // GPU's memory, as is the sum of the squared changes: the CPU cannot touch them, nothing migrates.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
@@ -53,6 +63,7 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
+// TODO(16): stage 2. The same for u of the finest level, a field of doubles.
 __global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row
   for (int i = threadIdx.x; i < n; i += blockDim.x) f[idx(i, j, n)] = start(i, j);
@@ -68,6 +79,29 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
+// TODO(16): stage 2. defect_kernel(level, sum): r = ((east + north) + (west + south)) - 4 u at each
+//   interior point, computed in double. It sums the squares of r as this kernel sums those of the
+//   changes. No tile: one value of u serves five points through the L1 cache. add_kernel(level): u
+//   += r / 4, for now. The two are Jacobi's sweep in two parts.
+// TODO(16): stage 3. correct_kernel(level), in place of add_kernel: the tile gets the correction of
+//   the first sweep, omega / 4 * r with omega = kOmegaBefore. After a barrier each interior point
+//   goes the part kOmegaAfter of the way from its own value to (east + north + west + south + r) /
+//   4, and the result is added to u.
+// TODO(16): stage 4. defect_after_sweep(level, i, j): r that the first sweep leaves; 0 on the
+//   boundary. restrict_kernel(fine, coarse): each block loads a tile of these, and computes
+//   coarse.r of kCoarseX x kCoarseY points from it. A coarse point gets of each fine defect the
+//   share that the fine point would take from the coarse one if it were interpolated.
+// TODO(16): stage 5. interpolated(f, m, i, j, n): the value of a field of m x m points where point
+//   (i, j) of n x n is, linear along x and y. A template: stage 7 calls it for doubles.
+//   correct_kernel(fine, coarse, add_to_u): the tile gets interpolated coarse.e on top of what the
+//   first sweep gives. The finest level adds the result to u; all others store it in e. The last
+//   level has one interior point, and its correction is r / 4.
+// TODO(16): stage 6. restrict_tile and correct_tile: what the two kernels do, as device functions
+//   that get block_x and block_y, for any blockDim.y. small_levels_kernel(levels, k, add_to_u): one
+//   block of 32 x 32 threads goes down from level k, and back up, with a barrier between two
+//   levels.
+// TODO(16): stage 7. interpolate_kernel(to, from, rim): fills u of a level from u of another one,
+//   without its outermost `rim` points.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ...
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
@@ -112,6 +146,15 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
+// TODO(16): stage 2. multigrid_cycle(levels, sum): sum = 0, defect_kernel, add_kernel, and the sum
+//   to the host.
+// TODO(16): stage 4. A cycle restricts from each level to the next, as far as the last one.
+// TODO(16): stage 5. correct(levels, k, add_to_u): restrict to level k + 1, let correct itself deal
+//   with that level, then launch correct_kernel. Stage 6: levels of up to kSmallN points per side
+//   are left to small_levels_kernel.
+// TODO(16): stage 7. start_from_coarser_levels(levels, sum): the boundary's values of u go down,
+//   from each level to the next. Then, from the last level to level 1: kStartCycles cycles, each
+//   with its own defect, and u of the next finer level's interior is interpolated from the result.
 // One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
 // added up in float, would lose more digits than a wrong row of points costs.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
@@ -143,12 +186,16 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
+    // TODO(16): stage 2. A cycle in place of the sweep; nothing is swapped. The residual is the
+    //   change that a Jacobi sweep would make, a quarter of the defect.
+    // TODO(16): stage 7. Before the first cycle, the start from the coarser levels.
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));
     std::swap(f_old, f_new);  // the new field is the old one of the next sweep
     run.record(++iteration, residual);
   }
 
+  // TODO(16): stage 2. u is in double, and the result is wanted as floats.
   // Where somebody wants the result, some whole rows of it at a time are copied to the host.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
     const std::size_t bytes = std::size_t(rows) * n * sizeof(float);

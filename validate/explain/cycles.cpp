@@ -104,8 +104,10 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   if (std::isnan(worst) || std::isinf(look.last_error)) {
     return tell(Answer("cycle_gives_no_numbers"));
   }
-  if (near(look.of_exchanged, -1, 0.5) && near(look.of_smooth, 1, 0.5))
+  // Then the smooth error that is left is its own negative with the axes exchanged.
+  if (near(look.of_exchanged, -1, 0.1) && near(look.of_smooth, 1, 0.5)) {
     return tell(Answer("cycle_exchanges_axes"));
+  }
   if (std::fabs(look.of_smooth) > kSmoothTooMuch) {
     const double scale = 1 - look.of_smooth;
     if (std::fabs(scale) < 0.2) return tell(Answer("no_coarse_correction"));
