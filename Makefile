@@ -7,10 +7,10 @@ whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export FILE FILES INCLUDE RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
+export FILE FILES INCLUDE PUZZLE CHECK RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test test-all guide check hint diff reset progress count races trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: help run test test-all guide check hint diff reset progress puzzle count races trace nsys ncu sanitize doctor bandwidth roofline report
 .PHONY: site setup handout tables clean watch predict picture
 
 help:  ## this list
@@ -53,6 +53,9 @@ reset:  ## STEP=04: restore the exercise; your version is saved
 
 progress:  ## which exercises are done [TIME=1: and how fast they are]
 	@scripts/verbs/progress.sh
+
+puzzle:  ##* STEP=08: a wrong program; find its mistake [PUZZLE=2] [CHECK=1]
+	@scripts/verbs/puzzle.sh
 
 count:  ## STEP=04: memory accesses of each line; or FILE=mine.cu
 	@scripts/verbs/$(if $(FILE)$(FILES),own.sh count,count.sh)
