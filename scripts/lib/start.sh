@@ -4,6 +4,8 @@
 #
 #   start.sh NN          the text; of a kernel of the clinic: start.sh clinic/transpose
 #   start.sh --from NN   where it was found, instead of the text: .start, a commit's id, or "file"
+#   start.sh --unchanged NN...
+#                        the names of those steps whose exercise is as it was handed out
 #   start.sh --keep      where git does not know the lab: keeps a copy in .start/ of each that is as handed out
 #
 # A handout has a copy of every exercise in .start/, with their checksums. In a clone git has it: the newest commit
@@ -15,7 +17,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 what=text
-if [[ ${1-} == --from || ${1-} == --keep ]]; then
+if [[ ${1-} == --from || ${1-} == --unchanged || ${1-} == --keep ]]; then
   what=${1#--}
   shift
 fi
@@ -91,6 +93,21 @@ if [[ $what == keep ]]; then
       { mkdir -p "$lab_root/.start/$step" && cp "$lab_root/$exercise" "$lab_root/$copy"; } 2>/dev/null || break
     fi
   done < <(grep '^[0-9]' "$steps_file" && sed -n 's|^[a-z]|clinic/&|p' "$clinic_file")
+  exit
+fi
+
+if [[ $what == unchanged ]]; then
+  for name in "$@"; do
+    read_exercise "$name"
+    # In most cases the file itself tells. Otherwise what it began with is looked for.
+    if [[ -d $lab_root/solutions ]] && handed_out from_tree; then
+      say "$step"
+    elif [[ ! -d $lab_root/solutions ]] && cmp -s "$lab_root/$copy" "$lab_root/$exercise"; then
+      say "$step"
+    elif "$0" "$name" 2>/dev/null | cmp -s - "$lab_root/$exercise"; then
+      say "$step"
+    fi
+  done
   exit
 fi
 

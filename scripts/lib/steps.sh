@@ -21,16 +21,21 @@ check_steps_file() {
 # step_line STEP [VARIABLE]: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names. VARIABLE is what
 # the user gave it in, if that is not STEP.
 step_line() {
-  local wanted=$1 variable=${2:-STEP} first last
+  local wanted=$1 variable=${2:-STEP} line
+  local -a lines
+  mapfile -t lines < <(grep '^[0-9]' "$steps_file")
+  local first=${lines[0]:0:2} last=${lines[-1]:0:2}
   [[ $wanted =~ ^[0-9]$ ]] && wanted=0$wanted
-  first=$(awk '/^[0-9]/ { print substr($1, 1, 2); exit }' "$steps_file")
-  last=$(awk '/^[0-9]/ { n = substr($1, 1, 2) } END { print n }' "$steps_file")
   if [[ -z $wanted ]]; then
     die "$exit_bad_usage" "which step? Say $variable=NN, from $first to $last"
   fi
-  awk -F '\t' -v wanted="$wanted" \
-    '/^[0-9]/ && ($1 == wanted || substr($1, 1, 2) == wanted) { print; found = 1 } END { exit !found }' \
-    "$steps_file" || die "$exit_bad_usage" "$variable=$1: there is no such step; they go from $first to $last"
+  for line in "${lines[@]}"; do
+    if [[ $wanted == "${line:0:2}" || $wanted == "${line%%$'\t'*}" ]]; then
+      printf '%s\n' "$line"
+      return
+    fi
+  done
+  die "$exit_bad_usage" "$variable=$1: there is no such step; they go from $first to $last"
 }
 
 # read_step_list: sets step_list to the steps that $STEPS names (04,05_copy_kernel,...), as numbers of two digits.
@@ -134,4 +139,16 @@ die_not_there() {
   local way_back=""
   if [[ $which == exercise ]]; then way_back=" (make reset $step_words puts it back)"; fi
   die "$exit_bad_usage" "$1 is not there$way_back"
+}
+
+# check_n N [WORDS]: N or a part of it is a number of points per side; WORDS say what else $N may be.
+check_n() {
+  if ! [[ $1 =~ ^[0-9]{1,7}$ ]] || ((10#$1 < 3 || 10#$1 > 1048576)); then
+    die "$exit_bad_usage" "N=${N:-$1}: must be a whole number from 3 to 1048576${2:+, $2}"
+  fi
+}
+
+# check_iterations ITERATIONS
+check_iterations() {
+  [[ $1 =~ ^[1-9][0-9]{0,8}$ ]] || die "$exit_bad_usage" "ITERATIONS=$1: must be a whole number, from 1 up"
 }

@@ -4,7 +4,7 @@
 Each text has pairs of markers, and what stands between them comes from a file:
     <!-- ladder:begin -->  ...  <!-- ladder:end -->      the whole table (README.md), results/h200/ladder.tsv
     <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below,
-                                                         and results/h200/{tile_loading,graph,tuning,large,experiments,kernels,
+                                                         and results/h200/{tuning,large,experiments,kernels,
                                                          roofline}.tsv where they are
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;

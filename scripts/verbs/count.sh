@@ -13,7 +13,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 read_step_or_kernel
 read_which
 n=${N:-256}
-[[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be one number of points per side"
+check_n "$n"
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
 [[ $source_file == *.cu ]] || die $exit_bad_usage "$step has no kernels: they come with step 04"
