@@ -7,10 +7,14 @@ whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export SHOW HINT FROM TO SIDE UPTO OUT YES TIME
+export SHOW HINT FROM TO SIDE UPTO OUT YES TIME NAME CODE
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
+# Some systems have a NAME of their own, the machine's.
+ifeq ($(origin NAME),environment)
+unexport NAME
+endif
 
-.PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: help run test test-all guide check hint diff reset progress handin count trace nsys ncu sanitize doctor bandwidth roofline report
 .PHONY: site setup handout tables clean
 
 help:  ## this list
@@ -46,6 +50,9 @@ reset:  ## STEP=04: restore the exercise; your version is saved
 
 progress:  ## which exercises are done [TIME=1: and how fast they are]
 	@scripts/verbs/progress.sh
+
+handin:  ## a small file for the teacher: how far you are [CODE=1]
+	@scripts/verbs/handin.sh
 
 count:  ## STEP=04: memory accesses of each line; needs no GPU
 	@scripts/verbs/count.sh

@@ -3,14 +3,20 @@
 #
 #   TIME=1    first times the correct ones, at their step's default n, on a GPU
 #
+#   progress.sh --table   prints step, state, date, where it ran, mistake and ms with tabs between them, for `make handin`
+#
 # `make check` leaves its verdicts in results/local/progress.tsv (step, verdict, SHA-256 of the file that was checked,
-# date, where it ran), and the last one that was right in progress_right.tsv. TIME=1 leaves the times in
-# progress_times.tsv (step, n, ms per iteration, SHA-256, date, device). A row says nothing about a file that was
-# edited since.
+# date, where it ran, and the mistake's name in the catalogue if there is one), and the last one that was right in
+# progress_right.tsv. TIME=1 leaves the times in progress_times.tsv (step, n, ms per iteration, SHA-256, date, device).
+# A row says nothing about a file that was edited since.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
+case ${1:-} in
+  "" | --table) ;;
+  *) die $exit_bad_usage "$1: no such option" ;;
+esac
 case ${TIME:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "TIME=$TIME: must be 1 or 0" ;;
@@ -26,20 +32,25 @@ short_date() {
 }
 
 # look_at STEP: sets state and done (whether nothing is left to do), and checked (when and where), from
-# the exercise and what is known of it; sum is the file's SHA-256.
+# the exercise and what is known of it; sum is the file's SHA-256. Also date, where and mistake, empty if the file was
+# edited since.
 look_at() {
-  local path verdict checked_sum date where todos
+  local path verdict checked_sum todos
   read_step "$1"
   path=$lab_root/exercises/$step/$step_source
-  state=missing sum=- checked=- done=0
+  state=missing sum=- checked=- done=0 date="" where="" mistake=""
   [[ -f $path ]] || return 0
   sum=$(sha256sum <"$path")
   sum=${sum%% *}
-  IFS=$'\t' read -r verdict checked_sum date where < <(recall progress.tsv "$step") || true
+  IFS=$'\t' read -r verdict checked_sum date where mistake < <(recall progress.tsv "$step") || true
   if [[ $checked_sum != "$sum" ]]; then
-    IFS=$'\t' read -r verdict checked_sum date where < <(recall progress_right.tsv "$step") || true
+    IFS=$'\t' read -r verdict checked_sum date where mistake < <(recall progress_right.tsv "$step") || true
   fi
-  if [[ $checked_sum == "$sum" ]]; then checked="$(short_date "$date") ${where^^}"; fi
+  if [[ $checked_sum == "$sum" ]]; then
+    checked="$(short_date "$date") ${where^^}"
+  else
+    date="" where="" mistake=""
+  fi
   if "$lab_root/scripts/lib/start.sh" "$step" >"$temp/start" 2>/dev/null && cmp -s "$temp/start" "$path"; then
     state=unchanged
     if [[ -z $step_before ]]; then state="no task" done=1; fi
@@ -143,9 +154,15 @@ while read -r name; do
       next=$step
     fi
   fi
-  printf '%s\t%s\t%s\t%s\t%s\n' "$step" "$state" "$checked" "${ms:--}" "${theirs:--}" 2>/dev/null ||
+  row=("$step" "$state" "$checked" "${ms:--}" "${theirs:--}")
+  if [[ ${1:-} == --table ]]; then row=("$step" "$state" "${date:--}" "${where:--}" "${mistake:--}" "${ms:--}"); fi
+  (IFS=$'\t' && printf '%s\n' "${row[*]}") 2>/dev/null ||
     die $exit_cannot_write "$temp: cannot be written: is there space left?"
 done < <(read_steps) >"$temp/table"
+if [[ ${1:-} == --table ]]; then
+  cat "$temp/table"
+  exit "$failed"
+fi
 
 gpu=$(awk -F '\t' '$1 == "# gpu" { print $2 }' "$published")
 awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
