@@ -7,7 +7,8 @@ whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export SHOW HINT FROM TO SIDE UPTO OUT YES TIME NAME CODE
+export SHOW HINT FROM TO SIDE UPTO OUT YES TIME NAME CODE DIR INTERVAL ONCE
+export TIME_LIMIT CHECK_LIMIT MEMORY DISK
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 # Some systems have a NAME of their own, the machine's.
 ifeq ($(origin NAME),environment)
@@ -15,7 +16,7 @@ unexport NAME
 endif
 
 .PHONY: help run test test-all guide check hint diff reset progress handin count trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: site setup handout tables clean
+.PHONY: site setup handout class grade tables clean
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
@@ -94,6 +95,16 @@ setup:  ## install what is missing (uses apt and sudo)
 handout:  ##* UPTO=04: make a folder and a .tar.gz for learners [OUT=DIR]
 	@$(call whole_lab,this is a handout; another is made in the whole lab)
 	@scripts/publish/handout.sh
+
+class:  ##* DIR=FOLDER: how far a class is, and what it gets wrong [OUT=board.html]
+	@$(call whole_lab,this is a handout; a class is looked at in the whole lab)
+	@$(needs_python)
+	@scripts/teach/board.py
+
+grade:  ##* DIR=FOLDER: check a class; runs its programs [STEPS=04] [OUT=FILE]
+	@$(call whole_lab,this is a handout; a class is graded in the whole lab)
+	@$(needs_python)
+	@scripts/teach/grade.py
 
 tables:  ##* write the measured numbers into README.md and the guides
 	@$(call whole_lab,the numbers in the texts are written in the whole lab)
