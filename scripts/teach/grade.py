@@ -82,8 +82,8 @@ class Grader:
             raise Unreadable(reason(*made[1:]))
         (self.base / f"jacobi-porting-lab-upto-{last}").rename(self.work)
         built = subprocess.run(["bash", "-euo", "pipefail", "-c", BUILD, "build.sh", *numbers], cwd=self.work,
-                               check=False, env={**os.environ, **self.variables()}, stdin=subprocess.DEVNULL, capture_output=True,
-                               text=True, errors="replace")
+                               check=False, env={**os.environ, **self.variables()}, stdin=subprocess.DEVNULL,
+                               capture_output=True, text=True, errors="replace")
         if built.returncode != 0:
             raise Unreadable(f"the lab does not build: {reason(built.stdout, built.stderr)}")
         shutil.rmtree(self.base)

@@ -68,7 +68,7 @@ while read -r name kind argument; do
     flood) hostile 'for (;;) std::cout << "all work and no play" << std::endl;' ;;
     fork) hostile 'for (int k = 0; k < 3000; ++k) if (fork() == 0) { setsid(); sleep(600); _exit(0); }' ;;
     disk)
-      hostile 'for (int k = 0; k < 30; ++k) std::ofstream("full" + std::to_string(k)) << std::string(9 << 20, 0); sleep(600);'
+      hostile 'for (int k = 0; k < 30; ++k) std::ofstream("full" + std::to_string(k)) << std::string(9 << 20, 0);'
       ;;
     binary)
       head -c 50000 "$(type -P bash)" >"$copy/exercises/01_nvtx/jacobi.cpp"
