@@ -6,22 +6,23 @@
 whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
-export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export SHOW HINT FROM TO SIDE UPTO OUT YES TIME NAME CODE DIR INTERVAL ONCE
-export TIME_LIMIT CHECK_LIMIT MEMORY DISK
+export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
+export FILE FILES INCLUDE RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
+export NAME CODE DIR INTERVAL ONCE TIME_LIMIT CHECK_LIMIT MEMORY DISK
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 # Some systems have a NAME of their own, the machine's.
 ifeq ($(origin NAME),environment)
 unexport NAME
 endif
 
-.PHONY: help run test test-all guide check hint diff reset progress handin count trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: site setup handout class grade tables clean
+.PHONY: help run test test-all guide check hint diff reset progress handin count races trace nsys ncu sanitize
+.PHONY: doctor bandwidth roofline report site setup handout class grade tables clean watch predict picture
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
+	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME: exercises/clinic/README.md"
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
 run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
@@ -36,8 +37,14 @@ test-all:  ##* all tests of the lab, as CI runs them
 guide:  ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
 	@scripts/verbs/guide.sh
 
+predict:  ## STEP=04: answer its questions; compared when it is done
+	@scripts/verbs/predict.sh
+
 check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
 	@scripts/verbs/check.sh
+
+watch:  ## [STEP=04]: check it whenever its file is saved
+	@scripts/verbs/watch.sh
 
 hint:  ## STEP=04: a hint; call it again for the next [HINT=1] [HINT=all]
 	@scripts/verbs/hint.sh
@@ -55,11 +62,17 @@ progress:  ## which exercises are done [TIME=1: and how fast they are]
 handin:  ## a small file for the teacher: how far you are [CODE=1]
 	@scripts/verbs/handin.sh
 
-count:  ## STEP=04: memory accesses of each line; needs no GPU
-	@scripts/verbs/count.sh
+count:  ## STEP=04: memory accesses of each line; or FILE=mine.cu
+	@scripts/verbs/$(if $(FILE)$(FILES),own.sh count,count.sh)
 
-trace:  ## STEP=04: times of ranges, kernels, API calls, page migration
-	@scripts/verbs/trace.sh
+races:  ## FILE=mine.cu: its races and bad accesses; needs no GPU
+	@scripts/verbs/own.sh races
+
+picture:  ## STEP=04: its field, and how far it is from the exact one
+	@scripts/verbs/picture.sh
+
+trace:  ## STEP=04: times of ranges, kernels, API calls; or FILE=mine.cu
+	@scripts/verbs/$(if $(FILE)$(FILES),own.sh trace,trace.sh)
 
 nsys:  ## STEP=04: Nsight Systems on the program [BASELINE=previous]
 	@scripts/verbs/nsys.sh

@@ -75,7 +75,6 @@ void measure_copy() {
   measure("copy_kernel", bytes, [&] {
     const std::size_t count = bytes / sizeof(float4);
     copy_kernel<<<static_cast<unsigned>((count + kBlock - 1) / kBlock), kBlock>>>(to, from, count);
-    CUDA_CHECK(cudaGetLastError());
   });
   CUDA_CHECK(cudaFree(to));
   CUDA_CHECK(cudaFree(from));

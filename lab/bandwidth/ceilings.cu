@@ -60,17 +60,11 @@ __host__ __device__ inline std::uint32_t value(std::size_t k, std::uint32_t salt
   return (((low + high * 977u) * 2654435761u + salt * 40503u) >> 16) & 1023u;
 }
 
-__global__ void fill_kernel(float* to, std::size_t count, std::uint32_t salt) {
+template <typename Number>
+__global__ void fill_kernel(Number* to, std::size_t count, std::uint32_t salt) {
   const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
   for (std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count; k += stride) {
-    to[k] = static_cast<float>(value(k, salt));
-  }
-}
-
-__global__ void fill_words_kernel(std::uint32_t* to, std::size_t count) {
-  const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
-  for (std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count; k += stride) {
-    to[k] = value(k, 3);
+    to[k] = static_cast<Number>(value(k, salt));
   }
 }
 
@@ -212,24 +206,18 @@ dim3 grid_of(int n, dim3 block) {
 
 void measure_copy_kernel(const char* what, const Arrays& arrays, int n, dim3 block) {
   const std::size_t count = std::size_t(n) * n, bytes = count * sizeof(float);
-  auto work = [&] {
-    copy_kernel<<<grid_of(n, block), block>>>(arrays.a, arrays.b, n);
-    CUDA_CHECK(cudaGetLastError());
-  };
+  auto work = [&] { copy_kernel<<<grid_of(n, block), block>>>(arrays.a, arrays.b, n); };
   check("the copy by a kernel", arrays, count, 0, work);
-  measure({what, "copy_kernel", n, int(block.x), int(block.y), bytes, 0, 0, 0, 0, 0, "GB/s"},
-          2.0 * bytes, work);
+  measure({what, "copy_kernel", n, int(block.x), int(block.y), bytes}, 2.0 * bytes, work);
 }
 
 void measure_triad(const char* what, const Arrays& arrays, int n, dim3 block) {
   const std::size_t count = std::size_t(n) * n, bytes = count * sizeof(float);
   auto work = [&] {
     triad_kernel<<<grid_of(n, block), block>>>(arrays.a, arrays.b, arrays.c, kScale, n);
-    CUDA_CHECK(cudaGetLastError());
   };
   check("the triad", arrays, count, kScale, work);
-  measure({what, "triad", n, int(block.x), int(block.y), bytes, 0, 0, 0, 0, 0, "GB/s"}, 3.0 * bytes,
-          work);
+  measure({what, "triad", n, int(block.x), int(block.y), bytes}, 3.0 * bytes, work);
 }
 
 void measure_sizes(const Arrays& arrays, int largest) {
@@ -239,17 +227,15 @@ void measure_sizes(const Arrays& arrays, int largest) {
       CUDA_CHECK(cudaMemcpyAsync(arrays.a, arrays.b, bytes, cudaMemcpyDeviceToDevice));
     };
     check("the copy by the library", arrays, count, 0, library);
-    measure({"size", "copy_library", n, 0, 0, bytes, 0, 0, 0, 0, 0, "GB/s"}, 2.0 * bytes, library);
+    measure({"size", "copy_library", n, 0, 0, bytes}, 2.0 * bytes, library);
     measure_copy_kernel("size", arrays, n, dim3(32, 8));
     auto by_float4 = [&] {
       copy_float4_kernel<<<static_cast<unsigned>((count / 4 + 255) / 256), 256>>>(
           reinterpret_cast<float4*>(arrays.a), reinterpret_cast<const float4*>(arrays.b),
           count / 4);
-      CUDA_CHECK(cudaGetLastError());
     };
     check("the copy by float4", arrays, count, 0, by_float4);
-    measure({"size", "copy_float4", n, 256, 1, bytes, 0, 0, 0, 0, 0, "GB/s"}, 2.0 * bytes,
-            by_float4);
+    measure({"size", "copy_float4", n, 256, 1, bytes}, 2.0 * bytes, by_float4);
     measure_triad("size", arrays, n, dim3(32, 8));
   }
 }
@@ -278,16 +264,14 @@ void measure_host(const Arrays& arrays, int largest) {
         CUDA_CHECK(cudaMemcpyAsync(host, arrays.a, bytes, cudaMemcpyDeviceToHost));
       };
       check("the copy to the GPU", arrays, count, 0, to_gpu);
-      measure({"host", is_pinned ? "to_gpu_pinned" : "to_gpu_pageable", n, 0, 0, bytes, 0, 0, 0, 0,
-               0, "GB/s"},
+      measure({"host", is_pinned ? "to_gpu_pinned" : "to_gpu_pageable", n, 0, 0, bytes},
               1.0 * bytes, to_gpu);
       std::memcpy(back.data(), host, bytes);
       std::memset(host, 0xff, bytes);
       to_host();
       CUDA_CHECK(cudaDeviceSynchronize());
       if (std::memcmp(back.data(), host, bytes) != 0) wrong_result("the copy to the host");
-      measure({"host", is_pinned ? "to_host_pinned" : "to_host_pageable", n, 0, 0, bytes, 0, 0, 0,
-               0, 0, "GB/s"},
+      measure({"host", is_pinned ? "to_host_pinned" : "to_host_pageable", n, 0, 0, bytes},
               1.0 * bytes, to_host);
     }
   }
@@ -309,7 +293,7 @@ void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
   std::uint32_t* sums;
   CUDA_CHECK(cudaMalloc(&sums, 4 * sms * sizeof *sums));
   auto* words = reinterpret_cast<std::uint32_t*>(arrays.c);
-  fill_words_kernel<<<arrays.blocks, 256>>>(words, most_bytes / sizeof *words);
+  fill_kernel<<<arrays.blocks, 256>>>(words, most_bytes / sizeof *words, 3);
   finish_kernel();
   const std::size_t chunk_bytes = kChunk * sizeof(uint4);
   std::vector<std::uint32_t> chunk_sums;
@@ -320,10 +304,7 @@ void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
   for (std::size_t bytes = chunk_bytes * 8; bytes <= most_bytes; bytes *= 2) {
     const unsigned chunks = static_cast<unsigned>(bytes / chunk_bytes);
     const auto* data = reinterpret_cast<const uint4*>(words);
-    auto read = [&] {
-      l2_read_kernel<<<blocks, kChunkThreads>>>(data, chunks, sums);
-      CUDA_CHECK(cudaGetLastError());
-    };
+    auto read = [&] { l2_read_kernel<<<blocks, kChunkThreads>>>(data, chunks, sums); };
     CUDA_CHECK(cudaMemset(sums, 0, blocks * sizeof *sums));
     read();
     check_sums("reading from L2", sums, blocks, [&](unsigned block) {
@@ -334,24 +315,21 @@ void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
       return sum;
     });
     const double moved = double(blocks) * kL2Rounds * chunk_bytes;
-    measure({"cache", "l2_read", 0, kChunkThreads, 1, bytes, 0, 0, 0, 0, 0, "GB/s"}, moved, read);
+    measure({"cache", "l2_read", 0, kChunkThreads, 1, bytes}, moved, read);
 
     // Half of the bytes are read, half are written: as many in all.
     const unsigned half = chunks / 2;
     auto copy = [&] {
       l2_copy_kernel<<<blocks, kChunkThreads>>>(reinterpret_cast<uint4*>(arrays.a),
                                                 reinterpret_cast<const uint4*>(arrays.b), half);
-      CUDA_CHECK(cudaGetLastError());
     };
     check("copying in L2", arrays, bytes / 2 / sizeof(float), 0, copy);
-    measure({"cache", "l2_copy", 0, kChunkThreads, 1, bytes, 0, 0, 0, 0, 0, "GB/s"}, 2 * moved,
-            copy);
+    measure({"cache", "l2_copy", 0, kChunkThreads, 1, bytes}, 2 * moved, copy);
   }
 
   const unsigned l1_blocks = 4 * sms;
   auto read = [&] {
     l1_read_kernel<<<l1_blocks, kL1Threads>>>(reinterpret_cast<const uint4*>(words), sums);
-    CUDA_CHECK(cudaGetLastError());
   };
   std::uint32_t expected = 0;
   for (int shift = 0; shift < kL1Shifts; ++shift) {
@@ -363,7 +341,7 @@ void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
   CUDA_CHECK(cudaMemset(sums, 0, l1_blocks * sizeof *sums));
   read();
   check_sums("reading from L1", sums, l1_blocks, [&](unsigned) { return expected; });
-  measure({"cache", "l1_read", 0, kL1Threads, 1, kL1Words * sizeof(uint4), 0, 0, 0, 0, 0, "GB/s"},
+  measure({"cache", "l1_read", 0, kL1Threads, 1, kL1Words * sizeof(uint4)},
           double(l1_blocks) * kL1Threads * kL1Rounds * kUnrolled * sizeof(uint4), read);
   CUDA_CHECK(cudaFree(sums));
 }
@@ -376,7 +354,6 @@ void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) 
   CUDA_CHECK(cudaMalloc(&sums, threads * sizeof(Real)));
   auto work = [&] {
     multiply_add_kernel<Real><<<blocks, kArithmeticBlock>>>(sums, Real(0.5), rounds);
-    CUDA_CHECK(cudaGetLastError());
   };
   work();
   std::vector<Real> found(threads);
@@ -386,7 +363,7 @@ void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) 
     for (int k = 0; k < kChains; ++k) expected += k + 1 + t % kArithmeticBlock % 32;
     if (!(std::abs(found[t] - expected) <= tolerance * expected)) wrong_result(way);
   }
-  measure({"arithmetic", way, 0, kArithmeticBlock, 1, 0, 0, 0, 0, 0, 0, "GFLOP/s"},
+  measure({"arithmetic", way, 0, kArithmeticBlock, 1, 0, "GFLOP/s"},
           2.0 * threads * rounds * kChains, work);
   CUDA_CHECK(cudaFree(sums));
 }

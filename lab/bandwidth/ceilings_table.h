@@ -8,12 +8,12 @@
 /// One measurement.
 struct Row {
   std::string what, way;
-  int n, block_x, block_y;  // 0: does not apply
-  std::size_t bytes;        // one array, or what a cache should hold
-  std::size_t samples;
-  double min_us, median_us;
-  double best, median;  // rates, by the least time and by the median
-  const char* unit;
+  int n = 0, block_x = 0, block_y = 0;  // 0: does not apply
+  std::size_t bytes = 0;                // one array, or what a cache should hold
+  const char* unit = "GB/s";
+  std::size_t samples = 0;
+  double min_us = 0, median_us = 0;
+  double best = 0, median = 0;  // rates, by the least time and by the median
 };
 
 /// All of them, in order.

@@ -24,6 +24,7 @@ std::vector<double> sorted_times_ms(Work work) {
   for (int sample = -kWarmUps; sample < kSamples; ++sample) {
     CUDA_CHECK(cudaEventRecord(begin));
     work();
+    CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaEventRecord(end));
     CUDA_CHECK(cudaEventSynchronize(end));
     float ms = 0;

@@ -351,28 +351,11 @@ FetchRows Run::with_progress(const FetchRows& fetch) {
 }
 
 int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) {
-  const int n = options_.n;
-  const FetchRows fetch = with_progress([=](float* to, int j, int rows) {
-    // A few rows side by side: in a layout in which the points of a row are far apart, those of a
-    // column are neighbours, and a cache line serves them all.
-    constexpr int kRows = 16;
-    for (int first = 0; first < rows; first += kRows) {
-      for (int i = 0; i < n; ++i) {
-        for (int r = first; r < std::min(first + kRows, rows); ++r) {
-          to[static_cast<std::size_t>(r) * n + i] = field[i * stride_i + (j + r) * stride_j];
-        }
-      }
-    }
-  });
-  return finish(fetch, [=] { return problem_.distance_to_exact(field, stride_i, stride_j); });
+  return finish(fetch_rows(field, options_.n, stride_i, stride_j));
 }
 
-int Run::finish(const FetchRows& fetch) {
-  const FetchRows shown = with_progress(fetch);
-  return finish(shown, [&] { return problem_.distance_to_exact(shown); });
-}
-
-int Run::finish(const FetchRows& fetch, const std::function<double()>& distance) {
+int Run::finish(const FetchRows& quietly) {
+  const FetchRows fetch = with_progress(quietly);
   clear_progress();
   const double residual = last_residual();
   const bool converged = !options_.fixed_iterations && residual <= options_.tolerance;
@@ -387,7 +370,7 @@ int Run::finish(const FetchRows& fetch, const std::function<double()>& distance)
                 last_iteration(), residual);
     print_times();
     if (problem_.has_exact_solution()) {
-      distance_ = distance();
+      distance_ = problem_.distance_to_exact(fetch);
       clear_progress();
       std::printf("  exact solution   %.3g %% away from it\n", 100 * distance_);
       if (distance_ > 0.01) {
@@ -490,6 +473,13 @@ void Run::write_run_json() const {
        << "  \"iteration_ms_max\": " << json_number(time.max) << "\n"
        << "}\n";
   write_whole(options_.record_dir, "run.json", json.str());
+}
+
+void record_clinic(const ClinicOptions& options, const std::vector<int>& result) {
+  if (options.record_dir.empty()) return;
+  RecordFile file(options.record_dir, "result.i32");
+  file.write(result.data(), result.size() * sizeof(int));
+  file.commit();
 }
 
 }  // namespace lab

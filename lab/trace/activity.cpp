@@ -21,38 +21,21 @@
 namespace trace {
 namespace {
 
-// The oldest layouts of CUPTI's records that have all that is read here. Later ones only append: so
-// one source serves CUDA 12 and 13. Where the toolkit has a later one, the compiler holds that.
+// CUPTI's records as the toolkit lays them out, or in the oldest layouts that have all that is read
+// here: later ones only append.
+#if CUPTI_API_VERSION >= 130000
+using KernelRecord = CUpti_ActivityKernel10;
+using CopyRecord = CUpti_ActivityMemcpy6;
+using AllocationRecord = CUpti_ActivityMemory4;
+using MigrationRecord = CUpti_ActivityUnifiedMemoryCounter3;
+#else
 using KernelRecord = CUpti_ActivityKernel4;
 using CopyRecord = CUpti_ActivityMemcpy;
-using FillRecord = CUpti_ActivityMemset;
 using AllocationRecord = CUpti_ActivityMemory2;
 using MigrationRecord = CUpti_ActivityUnifiedMemoryCounter2;
-using ApiRecord = CUpti_ActivityAPI;
-#if CUPTI_API_VERSION >= 130000
-#define SAME_PLACE(Old, New, member) \
-  static_assert(offsetof(Old, member) == offsetof(New, member), #member " has moved")
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, registersPerThread);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, start);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, end);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, gridX);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, blockZ);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, staticSharedMemory);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, dynamicSharedMemory);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, localMemoryPerThread);
-SAME_PLACE(KernelRecord, CUpti_ActivityKernel10, name);
-SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, copyKind);
-SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, srcKind);
-SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, dstKind);
-SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, bytes);
-SAME_PLACE(CopyRecord, CUpti_ActivityMemcpy6, end);
-SAME_PLACE(AllocationRecord, CUpti_ActivityMemory4, memoryOperationType);
-SAME_PLACE(AllocationRecord, CUpti_ActivityMemory4, memoryKind);
-SAME_PLACE(AllocationRecord, CUpti_ActivityMemory4, bytes);
-SAME_PLACE(MigrationRecord, CUpti_ActivityUnifiedMemoryCounter3, counterKind);
-SAME_PLACE(MigrationRecord, CUpti_ActivityUnifiedMemoryCounter3, value);
-SAME_PLACE(MigrationRecord, CUpti_ActivityUnifiedMemoryCounter3, end);
 #endif
+using FillRecord = CUpti_ActivityMemset;
+using ApiRecord = CUpti_ActivityAPI;
 
 /// Never destroyed: CUPTI's own threads use it to the very end.
 struct State {

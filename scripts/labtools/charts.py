@@ -418,17 +418,18 @@ def ladder(rows, facts, on_gpu, width=880):
 # Lines.
 
 def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=power_label, x_values=None,
-          linear_y=False, marks=(), y_values=None):
-    """A line chart: series [(words, colour, shape, [(x, y)])]; marks [(x, words)] are vertical lines. A linear axis
-    begins at 0, or goes from the first of y_values to the last."""
+          linear_y=False, marks=(), y_values=None, dots=()):
+    """A line chart: series [(words, colour, shape, [(x, y)])]; dots are series without a line, marks [(x, words)]
+    vertical lines. A linear axis begins at 0, or goes from the first of y_values to the last."""
     columns = 4
     left, right = 58, width - 14
     legend_y = 56
-    top = legend_y + 20 * ((len(series) - 1) // columns + 1) + 6
+    every = [*series, *dots]
+    top = legend_y + 20 * ((len(every) - 1) // columns + 1) + 6
     bottom = top + tall
     chart = Chart(name, width, bottom + 42, title, subtitle)
-    xs = [px_ for *_, points in series for px_, _ in points]
-    ys = [value for *_, points in series for _, value in points]
+    xs = [px_ for *_, points in every for px_, _ in points]
+    ys = [value for *_, points in every for _, value in points]
     x = Axis(min(xs), max(xs), left + 6, right - 6)
     if y_values:
         y = Axis(y_values[0], y_values[-1], bottom, top, linear=True)
@@ -445,7 +446,7 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
             y_values = y_values[::2]
     chart.text(10, 18, title, bold=True)
     chart.text(10, 36, subtitle, colour="soft", size=12)
-    chart.legend(18, legend_y + 4, [(shape, colour, words) for words, colour, shape, _ in series], columns,
+    chart.legend(18, legend_y + 4, [(shape, colour, words) for words, colour, shape, _ in every], columns,
                  (width - 30) / columns)
     values = [value for value in x_values or x.decades() if x.low * 0.99 <= value <= x.high * 1.01]
     chart.grid_x(x, top, bottom, values, x_text)
@@ -455,10 +456,10 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
         if x.low < at < x.high:
             chart.line([(x(at), top), (x(at), bottom)], "soft", 1.5, "5 4")
             chart.haloed(x(at) - 5, top + 14, words, align="end", colour="soft", size=12)
-    for words, colour, shape, points in series:
+    for k, (words, colour, shape, points) in enumerate(every):
         places = [(x(a), y(b)) for a, b in points]
-        if len(places) > 1:
-            chart.line(places, colour, 2, mark=True)
+        if len(places) > 1 and k < len(series):
+            chart.line(places, colour, 8 if shape == "line" else 2, "5 4" if shape == "dashes" else None, mark=True)
         if shape not in ("line", "dashes"):
             for (a, b), (at_x, at_y) in zip(points, places):
                 chart.dot(at_x, at_y, colour, shape, 4.0, tip=f"{words}: {significant(b)} at {x_text(a)}")

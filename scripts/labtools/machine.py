@@ -1,8 +1,6 @@
 """The machine that a script measures on: its GPU and its tools, and what must be there before anything is timed."""
 
-import argparse
 import datetime
-import pathlib
 import re
 import shutil
 
@@ -63,19 +61,3 @@ def need_folder(folder):
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"{folder}: cannot be created: {error.strerror}")
-
-
-def options_of(doc):
-    """The options that all scripts have that measure with variants: --write and --build."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
-    parser.add_argument("--build", metavar="DIR", type=lambda name: pathlib.Path(name).resolve(), default=ROOT / "build")
-    return parser
-
-
-def ready(arguments, *programs):
-    """(nvcc, facts), if all is there to measure and to write with."""
-    need_programs(arguments.build, programs)
-    nvcc, facts = compiler_and_facts()
-    need_folder(arguments.write)
-    return nvcc, facts

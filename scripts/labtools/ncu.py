@@ -12,26 +12,6 @@ SPEED = ".avg.pct_of_peak_sustained_elapsed"
 # What ncu's units are in nanoseconds and bytes.
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "ns": 1, "nsecond": 1, "us": 1e3,
          "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9}
-# The page "details" has labels instead of names: (label, unit) to name.
-LABELS = {
-    ("Duration", None): "gpu__time_duration.sum",
-    ("Compute (SM) Throughput", "%"): f"sm__throughput{SPEED}",
-    ("Memory Throughput", "%"): f"gpu__compute_memory_throughput{SPEED}",
-    ("DRAM Throughput", "%"): f"gpu__dram_throughput{SPEED}",
-    ("L2 Cache Throughput", "%"): f"lts__throughput{SPEED}",
-    ("L1/TEX Cache Throughput", "%"): "l1tex__throughput.avg.pct_of_peak_sustained_active",
-    ("L1/TEX Hit Rate", "%"): "l1tex__t_sector_hit_rate.pct",
-    ("L2 Hit Rate", "%"): "lts__t_sector_hit_rate.pct",
-    ("No Eligible", "%"): "smsp__issue_inst0.avg.pct_of_peak_sustained_active",
-    ("Eligible Warps Per Scheduler", None): "smsp__warps_eligible.avg.per_cycle_active",
-    ("Active Warps Per Scheduler", None): "smsp__warps_active.avg.per_cycle_active",
-    ("Warp Cycles Per Issued Instruction", None): "smsp__average_warp_latency_per_inst_issued.ratio",
-    ("Registers Per Thread", None): "launch__registers_per_thread",
-    ("Static Shared Memory Per Block", None): "launch__shared_mem_per_block_static",
-    ("Waves Per SM", None): "launch__waves_per_multiprocessor",
-    ("Theoretical Occupancy", "%"): "sm__maximum_warps_per_active_cycle_pct",
-    ("Achieved Occupancy", "%"): "sm__warps_active.avg.pct_of_peak_sustained_active",
-}
 STALL = re.compile(r"^smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_per_issue_active)?\.ratio$")
 # What a warp waits for.
 STALLS = {"long_scoreboard": "loads from memory or L1", "short_scoreboard": "shared memory, special functions",
@@ -58,29 +38,20 @@ def rows_of(text):
 
 
 def launches(text):
-    """What `ncu --csv` printed with --page raw or details: one {"kernel": name, metric: value} a launch. Values are
-    floats in nanoseconds and bytes, or text."""
+    """What `ncu --csv --page raw` printed: one {"kernel": name, metric: value} a launch. Values are floats in nanoseconds
+    and bytes, or text."""
     rows = rows_of(text)
-    if not rows or "Kernel Name" not in rows[0]:
+    if not rows or "Kernel Name" not in rows[0] or "Metric Name" in rows[0]:  # the last: another page
         return []
-    found = {}
-    if "Metric Name" in rows[0]:  # the page "details", or metrics alone: a row a metric
-        for row in (dict(zip(rows[0], fields)) for fields in rows[1:]):
-            launch = found.setdefault((row["ID"], row["Kernel Name"]), {key: row.get(key) for key in ("Grid Size", "Block Size")})
-            name, unit = row["Metric Name"], row.get("Metric Unit", "")
-            name = LABELS.get((name, unit)) or LABELS.get((name, None)) or name
-            value = number(row.get("Metric Value"))
-            if value is not None:
-                launch.setdefault(name, value * UNITS.get(unit.split("/")[0], 1))
-    else:  # the page "raw": a column a metric, and a second line of units
-        has_units = len(rows) > 1 and not rows[1][0].strip()
-        units = rows[1] if has_units else [""] * len(rows[0])
-        for fields in rows[1 + has_units:]:
-            values = [number(field) for field in fields]
-            launch = {title: field if value is None else value * UNITS.get(unit.split("/")[0], 1)
-                      for title, unit, field, value in zip(rows[0], units, fields, values)}
-            found[launch["ID"], launch["Kernel Name"]] = launch
-    return [{**launch, "kernel": kernel_name(name), "name": name} for (_, name), launch in found.items()]
+    has_units = len(rows) > 1 and not rows[1][0].strip()
+    units = rows[1] if has_units else [""] * len(rows[0])
+    found = []
+    for fields in rows[1 + has_units:]:
+        values = [number(field) for field in fields]
+        launch = {title: field if value is None else value * UNITS.get(unit.split("/")[0], 1)
+                  for title, unit, field, value in zip(rows[0], units, fields, values)}
+        found.append({**launch, "kernel": kernel_name(launch["Kernel Name"]), "name": launch["Kernel Name"]})
+    return found
 
 
 def stalls(metrics):

@@ -7,9 +7,9 @@
   profile_tables.py options --tool nsys --step 11      what the tool has to be told for the step
   profile_tables.py questions --tool ncu --step 06     "kernel<tab>what" of each of the step's questions
 
-REPORT.csv is what `nsys stats --format csv` printed (several reports, one after the other), or `ncu --csv` with
---page raw or details. Lines at its head like "# n<tab>2048" say what was run. Which table and which sentence belong
-to a step stands in profile_questions.tsv. Exit: 0 shown, 1 there is nothing in it, 2 bad usage.
+REPORT.csv is what `nsys stats --format csv` printed (several reports, one after the other), or `ncu --csv --page raw`.
+Lines at its head like "# n<tab>2048" say what was run. Which table and which sentence belong to a step stands in
+profile_questions.tsv. Exit: 0 shown, 1 there is nothing in it, 2 bad usage.
 """
 
 import argparse
@@ -364,54 +364,57 @@ def bytes_a_point(value):
     return f"{value:.2f} B"
 
 
-DURATION = ("duration", lambda m: m.get("gpu__time_duration.sum"), time)
-# {section: [(label, how to get it, how to write it)]}
+DURATION = ("duration", "gpu__time_duration.sum", time)
+# {section: [(label, the metric or how to get it, how to write it)]}
 SECTIONS = {
     "SpeedOfLight": [
         DURATION,
-        ("Compute (SM) Throughput, of peak", lambda m: m.get(f"sm__throughput{SPEED}"), percent),
-        ("Memory Throughput, of peak", lambda m: m.get(f"gpu__compute_memory_throughput{SPEED}"), percent),
+        ("Compute (SM) Throughput, of peak", f"sm__throughput{SPEED}", percent),
+        ("Memory Throughput, of peak", f"gpu__compute_memory_throughput{SPEED}", percent),
         ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", f"dram__throughput{SPEED}"), percent),
-        ("L2 Cache Throughput", lambda m: m.get(f"lts__throughput{SPEED}"), percent),
-        ("L1/TEX Cache Throughput", lambda m: m.get("l1tex__throughput.avg.pct_of_peak_sustained_active"), percent)],
+        ("L2 Cache Throughput", f"lts__throughput{SPEED}", percent),
+        ("L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent)],
     "MemoryWorkloadAnalysis": [
         ("DRAM bytes per point", dram, bytes_a_point),
         ("  of these read", lambda m: m.per_point("dram__bytes_read.sum"), bytes_a_point),
         ("L2 bytes per point", lambda m: m.per_point("lts__t_bytes.sum"), bytes_a_point),
         ("L1 bytes per point", lambda m: m.per_point("l1tex__t_bytes.sum"), bytes_a_point),
-        ("L1/TEX Hit Rate", lambda m: m.get("l1tex__t_sector_hit_rate.pct"), percent),
-        ("L2 Hit Rate", lambda m: m.get("lts__t_sector_hit_rate.pct"), percent)],
+        ("L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct", percent),
+        ("L2 Hit Rate", "lts__t_sector_hit_rate.pct", percent)],
     "MemoryWorkloadAnalysis_Tables": [
         ("sectors per request, loads", sectors("ld"), digits),
         ("sectors per request, stores", sectors("st"), digits),
-        ("load requests", lambda m: m.get(f"l1tex__t_requests{GLOBAL}ld.sum"), digits),
-        ("store requests", lambda m: m.get(f"l1tex__t_requests{GLOBAL}st.sum"), digits),
-        ("atomic requests", lambda m: m.get(f"l1tex__t_requests{GLOBAL}red.sum"), digits),
+        ("load requests", f"l1tex__t_requests{GLOBAL}ld.sum", digits),
+        ("store requests", f"l1tex__t_requests{GLOBAL}st.sum", digits),
+        ("atomic requests", f"l1tex__t_requests{GLOBAL}red.sum", digits),
         ("bank conflicts, shared memory", conflicts, digits)],
     "SchedulerStats": [
         ("No Eligible, of all cycles", no_eligible, percent),
-        ("Active Warps Per Scheduler", lambda m: m.get("smsp__warps_active.avg.per_cycle_active"), digits),
-        ("Eligible Warps Per Scheduler", lambda m: m.get("smsp__warps_eligible.avg.per_cycle_active"), digits),
+        ("Active Warps Per Scheduler", "smsp__warps_active.avg.per_cycle_active", digits),
+        ("Eligible Warps Per Scheduler", "smsp__warps_eligible.avg.per_cycle_active", digits),
         ("Instructions Issued For 32 Points", instructions, lambda value: f"{value:.0f}")],
     "WarpStateStats": [
-        ("Warp Cycles Per Instruction", lambda m: m.get("smsp__average_warp_latency_per_inst_issued.ratio"), digits)],
+        ("Warp Cycles Per Instruction", "smsp__average_warp_latency_per_inst_issued.ratio", digits)],
     "Occupancy": [
-        ("Theoretical Occupancy", lambda m: m.get("sm__maximum_warps_per_active_cycle_pct"), percent),
-        ("Achieved Occupancy", lambda m: m.get("sm__warps_active.avg.pct_of_peak_sustained_active"), percent),
-        ("Registers Per Thread", lambda m: m.get("launch__registers_per_thread"), digits),
-        ("Block Limit Registers", lambda m: m.get("launch__occupancy_limit_registers"), digits),
-        ("Block Limit Shared Mem", lambda m: m.get("launch__occupancy_limit_shared_mem"), digits),
-        ("Block Limit Warps", lambda m: m.get("launch__occupancy_limit_warps"), digits)],
+        ("Theoretical Occupancy", "sm__maximum_warps_per_active_cycle_pct", percent),
+        ("Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", percent),
+        ("Registers Per Thread", "launch__registers_per_thread", digits),
+        ("Block Limit Registers", "launch__occupancy_limit_registers", digits),
+        ("Block Limit Shared Mem", "launch__occupancy_limit_shared_mem", digits),
+        ("Block Limit Warps", "launch__occupancy_limit_warps", digits)],
     "LaunchStats": [
-        ("Registers Per Thread", lambda m: m.get("launch__registers_per_thread"), digits),
-        ("Static Shared Memory Per Block", lambda m: m.get("launch__shared_mem_per_block_static"), size),
-        ("Waves Per SM", lambda m: m.get("launch__waves_per_multiprocessor"), digits)],
+        ("Registers Per Thread", "launch__registers_per_thread", digits),
+        ("Static Shared Memory Per Block", "launch__shared_mem_per_block_static", size),
+        ("Waves Per SM", "launch__waves_per_multiprocessor", digits)],
 }
 
 
 def section_rows(section, m, before):
     """[(label, value now, value before, how to write it)]"""
-    rows = [(label, get(m), get(before) if before else None, write) for label, get, write in SECTIONS[section]]
+    def value(of, get):
+        return of.get(get) if isinstance(get, str) else get(of)
+
+    rows = [(label, value(m, get), value(before, get) if before else None, write) for label, get, write in SECTIONS[section]]
     if section == "WarpStateStats":
         now, then = ({name: value for value, name in ncu.stalls(of.metrics)} if of else {} for of in (m, before))
         for name in dict.fromkeys([*list(then)[:3], *list(now)[:4 if not before else 3]]):
@@ -464,14 +467,15 @@ def show_ncu(path, step, baseline):
 
 def trim(path):
     """The columns of ncu's page "raw" that the lab looks at."""
-    known = set(METRICS) | set(ncu.LABELS.values()) | set(ID_COLUMNS) | {
-        f"dram__throughput{SPEED}", "smsp__issue_active.avg.per_cycle_active", "launch__grid_size",
-        "launch__block_size", *(f"launch__occupancy_limit_{what}" for what in ("registers", "shared_mem", "warps"))}
+    shown = {get for rows in SECTIONS.values() for _, get, _ in rows if isinstance(get, str)}
+    known = shown | set(METRICS) | set(ID_COLUMNS) | {
+        f"gpu__dram_throughput{SPEED}", f"dram__throughput{SPEED}", "smsp__issue_active.avg.per_cycle_active",
+        "smsp__issue_inst0.avg.pct_of_peak_sustained_active", "launch__grid_size", "launch__block_size"}
     rows = ncu.rows_of("\n".join(read(path)[1]))
     if len(rows) < 2:
         fail(f"{path}: there is no kernel in it")
     keep = [k for k, name in enumerate(rows[0])
-            if name in known or (ncu.STALL.match(name) and "_not_issued" not in name) or "Metric Name" in rows[0]]
+            if name in known or (ncu.STALL.match(name) and "_not_issued" not in name)]
     writer = csv.writer(sys.stdout, lineterminator="\n")
     for row in rows:
         writer.writerow([row[k] for k in keep if k < len(row)])

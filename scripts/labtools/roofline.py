@@ -11,9 +11,9 @@ kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all o
 
 Options: --build DIR (default: build), --steps 04,05 (default: all with kernels; with it, the rows of other steps stay
 as they are, if they come from the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the
-rows of an exercise are called NN_yours, and stand next to the solution's), --n N (default: each step's own),
---raw DIR (keeps what ncu and the tracer print), --cache-control none|all (ncu's; default none: a kernel finds in L2
-what the one before has left), --no-counters (as if ncu may not count). The programs and lab_trace must have been built.
+rows of an exercise are called NN_yours, and stand next to the solution's), --raw DIR (keeps what ncu and the tracer
+print). Caches stay as they are: a kernel finds in L2 what the one before has left. The programs and lab_trace must have
+been built.
 Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
@@ -53,17 +53,17 @@ METRICS = [*TIME, "gpu__time_duration.sum", *FLOPS["float"], *FLOPS["double"], *
            "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, INSTRUCTIONS, ELIGIBLE, *HITS.values(),
            *[metric for pair in PER_REQUEST.values() for metric in pair]]
 SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
-SAME = ("gpu", "driver", "cuda", "ncu", "cache_control", "not_counted")
+SAME = ("gpu", "driver", "cuda", "ncu", "not_counted")
 
 
 # Collecting: everything goes to files as it is printed, and is read from there.
 
-def count_step(path, program, n, cache_control, traced, iterations):
+def count_step(path, program, n, traced, iterations):
     """What ncu prints for the second to fourth launch of each kernel; `traced`: its rows of the tracer's table of a run
     of so many iterations."""
     sweeps = max(sweeps_of(traced, iterations).values(), default=1)
     command = [program, "--n", n, "--iterations", max(ITERATIONS, LAUNCHES * sweeps), "--quiet"]
-    options = ["--clock-control", "none", "--cache-control", cache_control]
+    options = ["--clock-control", "none", "--cache-control", "none"]
     few = ["--filter-mode", "per-launch-config", "--launch-skip", 1, "--launch-count", launches_to_count(traced)]
     sections = [word for section in SECTIONS for word in ("--section", section)]
     failure = None
@@ -89,18 +89,16 @@ def launches_to_count(traced):
 
 
 def collect(arguments, chosen, raw):
-    path = None if arguments.no_counters else find_profiler("ncu")
+    path = find_profiler("ncu")
     machine = gpu_facts("ncu", path)
     if machine is None:
         fail("there is no NVIDIA GPU here, as far as nvidia-smi can tell: nothing can be measured", 77)
-    why = "as asked for" if arguments.no_counters else "ncu was not found"
-    machine["cache_control"] = arguments.cache_control
+    why = "ncu was not found"
     raw.mkdir(parents=True, exist_ok=True)
     write_machine(raw, machine)
     for step, _, _, n, iterations, _ in chosen:
         program = arguments.build / "bin" / f"{arguments.which}_{step}"
         step = step if arguments.which == "solution" else f"{step[:2]}{charts.YOURS}"
-        n = arguments.n or n
         if not program.exists():
             warn(f"{step}: {program.name} has not been built; left out")
             continue
@@ -115,8 +113,7 @@ def collect(arguments, chosen, raw):
             warn(f"{step}: {error}")
         if path:
             try:
-                (raw / f"{step}.ncu.csv").write_text(count_step(path, program, n, arguments.cache_control,
-                                                                traced_kernels(table), iterations))
+                (raw / f"{step}.ncu.csv").write_text(count_step(path, program, n, traced_kernels(table), iterations))
                 told.append("counted")
             except ncu.NotAllowed as error:
                 warn(f"nothing can be counted: {error}")
@@ -353,9 +350,6 @@ def main():
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--steps", default="")
     parser.add_argument("--which", choices=("exercise", "solution"), default="solution")
-    parser.add_argument("--n", type=int, default=0)
-    parser.add_argument("--cache-control", choices=("none", "all"), default="none")
-    parser.add_argument("--no-counters", action="store_true")
     arguments = parser.parse_args()
     if arguments.draw:
         draw(arguments.draw)

@@ -3,7 +3,7 @@
 import json
 
 from labtools.files import ROOT
-from labtools.process import attempt, fail, reason, run
+from labtools.process import attempt, fail, reason
 from labtools.tracer import NotPossible
 
 BANK = ROOT / "validate/tests/bank/right"
@@ -48,16 +48,6 @@ def compile_source(nvcc, build, step, source, *options):
     return program, out + error
 
 
-def compile_patch(nvcc, build, folder, step, patch):
-    """The program of the step's solution with a patch of the bank."""
-    source = folder / f"{patch}.cu"
-    try:
-        make_source(step, [patch], source)
-        return compile_source(nvcc, build, step, source)[0]
-    except NotPossible as error:
-        raise NotPossible(f"{patch}: {error}") from None
-
-
 def time_of(program, folder, n, iterations, *options, seconds=300, **more):
     """run.json of a run: its times are of an iteration, in milliseconds. The record lies in `folder`/record."""
     record = folder / "record"
@@ -86,7 +76,3 @@ def must_time(program, *arguments, **options):
         return time_of(program, *arguments, **options)
     except NotPossible as error:
         fail(f"{program}: {error}")
-
-
-def must_be_right(build, program, *options):
-    run([build / "bin/validate", *options, program])

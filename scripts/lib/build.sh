@@ -39,12 +39,15 @@ watched() {
   return "$status"
 }
 
-# show_progress LOG: shows the newest "[12/84]" or "[ 14%]" that the build tool writes there, until it is ended.
+# newest_of LOG: the newest "[12/84]" or "[ 14%]" that the build tool wrote there, or nothing.
+newest_of() { tail -c 4096 "$1" 2>/dev/null | grep -aoE '^\[ *[0-9]+(/[0-9]+|%)\]' | tail -n 1 || true; }
+
+# show_progress LOG: shows that of the log, until it is ended.
 show_progress() {
   local newest
   # Or until the script is gone.
   while sleep 0.3 && kill -0 $$ 2>/dev/null; do
-    newest=$(tail -c 4096 "$1" 2>/dev/null | grep -aoE '^\[ *[0-9]+(/[0-9]+|%)\]' | tail -n 1) || true
+    newest=$(newest_of "$1")
     if [[ -n $newest ]]; then doing "building $newest"; fi
   done
 }

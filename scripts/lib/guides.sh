@@ -11,7 +11,7 @@ find_guide() {
 
 # guide_folds VARIABLE=VALUE...: what folds.awk, with these variables, prints of the guide.
 guide_folds() {
-  LC_ALL=C awk -v step="$step_number" "${@/#/-v}" -f "$lab_root/scripts/lib/folds.awk" "$lab_root/$guide" ||
+  LC_ALL=C awk -v step="$step_words" "${@/#/-v}" -f "$lab_root/scripts/lib/folds.awk" "$lab_root/$guide" ||
     die 1 "$guide: a fold or a code block in it has no end"
 }
 
@@ -34,5 +34,50 @@ layout() {
     -f "$lab_root/scripts/lib/layout.awk"
 }
 
-# guide_text VARIABLE=VALUE...: the same as guide_folds, fitted into the terminal.
-guide_text() { guide_folds "$@" | layout; }
+# guide_text VARIABLE=VALUE...: the same as guide_folds, with the learner's predictions, fitted into the terminal.
+guide_text() { guide_folds "$@" | with_predictions | layout; }
+
+# questions: the numbered questions of the guide's section "Predict", one a line. After find_guide.
+questions() {
+  guide_folds show=predictions | awk '
+    /^## / { inside = /^## Predict/; next }
+    !inside { next }
+    match($0, /^[0-9]+\. +/) { if (text != "") print text; text = substr($0, RLENGTH + 1); next }
+    /^ *$/ && text != "" { print text; text = "" }
+    text != "" { sub(/^ */, ""); text = text " " $0 }
+    END { if (text != "") print text }'
+}
+
+# with_predictions: the guide's Markdown on stdin; the table of "Your predictions" has a column more, with the answers
+# that `make predict` keeps.
+with_predictions() {
+  local answers
+  answers=$(recall predictions.tsv "$step")
+  if [[ -z $answers ]]; then
+    cat
+    return
+  fi
+  # In the environment: awk reads a backslash in a variable as more than that.
+  LAB_ANSWERS=$answers awk '
+    BEGIN { split(ENVIRON["LAB_ANSWERS"], answer, "\t") }
+    /^## / { inside = /^## Your predictions/ }
+    lines && !/^\|/ { inside = 0 } # only its first table
+    !inside || !/^\| *[^ |]/ { print; next }
+    {
+      ++lines
+      at = index(substr($0, 2), "|") + 1
+      own = lines == 1 ? "yours" : lines == 2 ? "---" : ""
+      if (lines > 2 && match($0, /^\| *[0-9]+/)) {
+        number = substr($0, 2, RLENGTH - 1) + 0
+        own = answer[number]
+        gsub(/[\\`*\[!&<|]/, "\\\\&", own)
+        answer[number] = ""
+      }
+      print substr($0, 1, at) " " own " " substr($0, at)
+    }'
+}
+
+# comparison: the section "Your predictions" of the guide, with the learner's own beside the measured ones.
+comparison() {
+  guide_folds show=predictions | awk '/^## / { inside = /^## Your predictions/ } inside' | with_predictions | layout
+}

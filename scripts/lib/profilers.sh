@@ -174,10 +174,8 @@ read_size() {
   # shellcheck disable=SC2034  # from_steps is for the scripts
   IFS=$'\t' read -r _ _ _ n from_steps _ <<<"$(step_line "$step_number")"
   n=${N:-$n}
-  [[ $n =~ ^[1-9][0-9]{0,6}$ ]] || die $exit_bad_usage "N=$n: must be a whole number from 3 up"
-  if [[ -n ${ITERATIONS:-} && ! $ITERATIONS =~ ^[1-9][0-9]{0,8}$ ]]; then
-    die $exit_bad_usage "ITERATIONS=$ITERATIONS: must be a whole number, from 1 up"
-  fi
+  check_n "$n"
+  check_iterations "${ITERATIONS:-1}"
   [[ ${LAB_PROFILE_TIME_LIMIT:-1200} =~ ^[1-9][0-9]*$ ]] ||
     die $exit_bad_usage "LAB_PROFILE_TIME_LIMIT=$LAB_PROFILE_TIME_LIMIT: must be a whole number of seconds"
 }

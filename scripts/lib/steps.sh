@@ -21,16 +21,21 @@ check_steps_file() {
 # step_line STEP [VARIABLE]: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names. VARIABLE is what
 # the user gave it in, if that is not STEP.
 step_line() {
-  local wanted=$1 variable=${2:-STEP} first last
+  local wanted=$1 variable=${2:-STEP} line
+  local -a lines
+  mapfile -t lines < <(grep '^[0-9]' "$steps_file")
+  local first=${lines[0]:0:2} last=${lines[-1]:0:2}
   [[ $wanted =~ ^[0-9]$ ]] && wanted=0$wanted
-  first=$(awk '/^[0-9]/ { print substr($1, 1, 2); exit }' "$steps_file")
-  last=$(awk '/^[0-9]/ { n = substr($1, 1, 2) } END { print n }' "$steps_file")
   if [[ -z $wanted ]]; then
     die "$exit_bad_usage" "which step? Say $variable=NN, from $first to $last"
   fi
-  awk -F '\t' -v wanted="$wanted" \
-    '/^[0-9]/ && ($1 == wanted || substr($1, 1, 2) == wanted) { print; found = 1 } END { exit !found }' \
-    "$steps_file" || die "$exit_bad_usage" "$variable=$1: there is no such step; they go from $first to $last"
+  for line in "${lines[@]}"; do
+    if [[ $wanted == "${line:0:2}" || $wanted == "${line%%$'\t'*}" ]]; then
+      printf '%s\n' "$line"
+      return
+    fi
+  done
+  die "$exit_bad_usage" "$variable=$1: there is no such step; they go from $first to $last"
 }
 
 # read_step_list: sets step_list to the steps that $STEPS names (04,05_copy_kernel,...), as numbers of two digits.
@@ -49,16 +54,36 @@ read_step_list() {
 
 # read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
 # need CUDA each), and step_before with step_before_source (empty for the first step).
+# step_words is how a user names it: "STEP=04".
 read_step() {
   local line
+  [[ -z ${CLINIC:-} ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: this verb takes a step, STEP=NN"
   line=$(step_line "${1-}") || exit $?
   IFS=$'\t' read -r step step_source step_needs _ <<<"$line"
-  step_number=${step%%_*} step_ranks=0
+  step_number=${step%%_*} step_ranks=0 step_words=STEP=${step%%_*}
   if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
   line=$(awk -F '\t' -v step="$step" '/^[0-9]/ { if ($1 == step) { print before; exit } before = $0 }' \
     "$steps_file")
   IFS=$'\t' read -r step_before step_before_source _ <<<"$line" || true
-  export step step_number step_source step_needs step_ranks step_before step_before_source
+  export step step_number step_words step_source step_needs step_ranks step_before step_before_source
+}
+
+# read_step_or_kernel: the same for verbs that also take a kernel of the clinic: CLINIC=transpose. Then step is
+# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, and kernel_sum is the
+# beginning of the checksum of the exercise as it is handed out.
+read_step_or_kernel() {
+  if [[ -z ${CLINIC:-} ]]; then
+    read_step "${STEP-}"
+    step_target=$step
+    return
+  fi
+  [[ -z ${STEP:-} ]] || die "$exit_bad_usage" "STEP=$STEP CLINIC=$CLINIC: one of the two"
+  local names
+  names=$(awk -F '\t' '/^[a-z]/ { print $1 }' "$clinic_file" | tr '\n' ' ')
+  [[ " $names" == *" $CLINIC "* ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: there is no such kernel; they are: ${names% }"
+  step=clinic/$CLINIC step_target=clinic_$CLINIC step_words=CLINIC=$CLINIC step_number=""
+  step_source=kernel.cu step_needs=cuda step_ranks=0 step_before="" step_before_source=""
+  kernel_sum=$(awk -F '\t' -v name="$CLINIC" '$1 == name { print $6 }' "$clinic_file")
 }
 
 # read_ranks: checks $RANKS, which is for steps that are jobs of several ranks.
@@ -112,6 +137,18 @@ read_which() {
 # die_not_there FILE: the step's file is gone, or never was: a handout has no solutions.
 die_not_there() {
   local way_back=""
-  if [[ $which == exercise ]]; then way_back=" (make reset STEP=$step_number puts it back)"; fi
+  if [[ $which == exercise ]]; then way_back=" (make reset $step_words puts it back)"; fi
   die "$exit_bad_usage" "$1 is not there$way_back"
+}
+
+# check_n N [WORDS]: N or a part of it is a number of points per side; WORDS say what else $N may be.
+check_n() {
+  if ! [[ $1 =~ ^[0-9]{1,7}$ ]] || ((10#$1 < 3 || 10#$1 > 1048576)); then
+    die "$exit_bad_usage" "N=${N:-$1}: must be a whole number from 3 to 1048576${2:+, $2}"
+  fi
+}
+
+# check_iterations ITERATIONS
+check_iterations() {
+  [[ $1 =~ ^[1-9][0-9]{0,8}$ ]] || die "$exit_bad_usage" "ITERATIONS=$1: must be a whole number, from 1 up"
 }

@@ -17,14 +17,13 @@ it whose text is indented by at least three blanks.
 import argparse
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import files
 from labtools.files import ROOT
-from labtools.process import fail
+from labtools.process import attempt, fail, printed_by
 
 SKIPPED = 77
 
@@ -58,12 +57,7 @@ def split_todos(lines, number):
 
 def edited_since_commit(path):
     """True where git knows the file and it differs from the last commit."""
-    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--", str(path)]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return False
-    return result.returncode == 0 and result.stdout.startswith((" M", "M", "AM"))
+    return printed_by(["git", "-C", ROOT, "status", "--porcelain", "--", path]).startswith((" M", "M", "AM"))
 
 
 def exercise_problems(exercise, steps, index):
@@ -122,7 +116,7 @@ def check(steps):
     names = {name for name, _ in steps}
     for kind in ("exercises", "solutions"):
         for folder in sorted(p for p in (ROOT / kind).iterdir() if p.is_dir()):
-            if folder.name not in names | {"pictures"}:
+            if folder.name not in names | {"pictures", "clinic"}:
                 wrong.append(f"{kind}/{folder.name}: is not in lab/steps.tsv")
     for line in wrong + edited:
         print(line)
@@ -173,16 +167,15 @@ def carry(steps, number):
     if first is None:
         fail(f"--carry {number}: there is no such step")
     origin = paths[first].relative_to(ROOT)
-    shown = subprocess.run(["git", "-C", str(ROOT), "show", f"HEAD:{origin}"],
-                           capture_output=True, text=True, check=False)
-    if shown.returncode != 0:
+    shown = printed_by(["git", "-C", ROOT, "show", f"HEAD:{origin}"])
+    if not shown:
         fail(f"{origin}: not in the last commit, so nothing says what has changed")
-    if shown.stdout == paths[first].read_text():
+    if shown == paths[first].read_text():
         fail(f"{origin}: has not changed since the last commit")
     conflicts = []
     with tempfile.NamedTemporaryFile("w", suffix=".base") as base:
         # The banner is each step's own.
-        base.write("\n".join(split_banner(shown.stdout)[1]) + "\n")
+        base.write("\n".join(split_banner(shown)[1]) + "\n")
         base.flush()
         changed = "\n".join(split_banner(paths[first].read_text())[1]) + "\n"
         for path in paths[first + 1:]:
@@ -191,11 +184,11 @@ def carry(steps, number):
                 ours, theirs = pathlib.Path(folder, "ours"), pathlib.Path(folder, "theirs")
                 ours.write_text("\n".join(body) + "\n")
                 theirs.write_text(changed)
-                merge = subprocess.run(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
-                                        str(ours), base.name, str(theirs)], check=False)
-                if merge.returncode < 0 or merge.returncode > 127:
+                code, *_ = attempt(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
+                                    ours, base.name, theirs])
+                if code < 0 or code > 123:
                     fail(f"git merge-file failed on {path.relative_to(ROOT)}")
-                if merge.returncode > 0:
+                if code > 0:
                     conflicts.append(str(path.relative_to(ROOT)))
                 path.write_text("\n".join(banner) + "\n" + ours.read_text())
     if conflicts:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times what the guides of steps 05, 07 and 08 propose to try, on a machine with a GPU.
+"""Times what the guides of steps 05, 07, 08, 09 and 11 compare or propose to try, on a machine with a GPU.
 
   experiments.py --write DIR   builds variants of the solutions, checks each with the validator, measures them, and
                                writes DIR/experiments.tsv
@@ -7,7 +7,9 @@
 
 A variant that is not built, or that the validator does not call right, gets a line with '-' and the reason.
 (Variants without a sum cannot be right; of them the field has to be.)
-Options: --build DIR (default: build). lab, lab_trace and validate must have been built there.
+Options: --steps 09,11 (only those guides' variants; the rows of other steps stay in DIR/experiments.tsv as they are, if
+they come from the same GPU, driver and CUDA), --build DIR (default: build). lab, lab_trace and validate must have been
+built there.
 Exit: 0 written, 1 a source cannot be made or nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
@@ -27,10 +29,12 @@ from labtools import ncu, variant
 from labtools.files import ROOT, STEPS
 from labtools.machine import compiler_and_facts, find_profiler, gpu_facts, need_programs
 from labtools.process import attempt, fail, reason, warn
-from labtools.table import write_table
+from labtools.table import update, write_table
 from labtools.tracer import NotPossible, trace
 
-S04, S05, S07, S08 = (STEPS[number] for number in ("04", "05", "07", "08"))
+S04, S05, S07, S08, S09, S10, S11 = (STEPS[number] for number in ("04", "05", "07", "08", "09", "10", "11"))
+# Of guides whose variants' iterations are timed: n, and how many iterations.
+ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500}}
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)
 SWEEP, COPY = "jacobi_sweep_kernel", "copy_field_kernel"
@@ -50,6 +54,11 @@ def prefetch_function():
         if "void prefetch_field(" in code:
             return code
     fail(f"{guide.relative_to(ROOT)}: prefetch_field is no longer in it")
+
+
+def first_line(patch):
+    """What a patch says of itself."""
+    return patch.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").rstrip(".")
 
 
 def variants():
@@ -95,13 +104,23 @@ def variants():
         Variant(S08, "sum_on_host", S08, [(memset, "*sum = 0.0;")], "the sum set to zero by the CPU", True),
         Variant(S08, "copy_with_loop", S08, copy_loop, "the copy with a loop over y, 32 x 4 threads", True),
         *[Variant(S08, f"threads_{y}", S08, [(threads, threads.replace("4", str(y)))], f"blocks of 32 x {y} threads",
-                  True) for y in THREADS]]
+                  True) for y in THREADS],
+        Variant(S09, "no_tile", S08, [], "No tile (step 08)", True),
+        Variant(S09, "flat_loop", S09, [], "One flat loop over the tile", True),
+        *[Variant(S09, patch.stem, S09, [patch.stem], first_line(patch), True)
+          for patch in sorted((variant.BANK / S09).glob("tile_by_*.patch"))],
+        Variant(S11, "step_10", S10, [], "step 10", True),
+        Variant(S11, "waits", S11, ["no_graph_waits"], "a check every 10 sweeps, waited for", True),
+        Variant(S11, "late", S11, ["no_graph"], "read one check late", True),
+        Variant(S11, "step_11", S11, [], "also as a graph: step 11", True)]
 
 
-def make_sources(folder):
-    """[(variant, source)]. Says which variants cannot be made, and ends if there is one."""
+def make_sources(folder, guides):
+    """[(variant, source)] of these guides. Says which variants cannot be made, and ends if there is one."""
     sources, wrong = [], False
     for one in variants():
+        if one.guide not in guides:
+            continue
         source = folder / f"{one.guide[:2]}_{one.name}.cu"
         try:
             variant.make_source(one.base, one.changes, source)
@@ -142,7 +161,7 @@ class Lab:
         else:
             cells = [f"{value:.6g}" for value in values]
             print(f"{one.guide} {one.name} n = {n}: {quantity} {cells[0]} {unit}", flush=True)
-        self.lines.append([one.guide, one.name, str(n), quantity, unit, *cells, words or one.words])
+        self.lines.append(dict(zip(COLUMNS, [one.guide, one.name, str(n), quantity, unit, *cells, words or one.words])))
 
     def iterations(self, program, n, iterations):
         """(median, least, most) of an iteration in ms, without the first."""
@@ -205,7 +224,7 @@ def copy_kernel_by_size(lab, one, program):
                      "counted by ncu in the copy kernel, --cache-control none")
 
 
-def measure_reduction(lab, one, program):
+def measure_kernels(lab, one, program):
     n = 8192
     kernels = [(COPY, "copy kernel")] if one.name == "copy_with_loop" else \
         [(SWEEP, "sweep kernel"), (COPY, "copy kernel")] if one.name == "as_it_is" else [(SWEEP, "sweep kernel")]
@@ -218,46 +237,45 @@ def measure_reduction(lab, one, program):
                  traced if isinstance(traced, str) else tuple(1e-6 * value for value in traced[kernel][:3]))
     if one.name in ("as_it_is", "sum_on_host"):
         lab.try_note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
-    if one.name.startswith("threads_"):
+    if one.guide == S09 or one.name.startswith("threads_"):
         lab.note(one, n, "registers", "a thread",
                  traced if isinstance(traced, str) else (traced[SWEEP][3],) * 3)
+    if one.name.startswith("threads_"):
         lab.try_note(one, n, "occupancy", "%", lambda: lab.count(
             program, n, SWEEP, "sm__warps_active.avg.pct_of_peak_sustained_active"))
 
 
-def measure_all(lab, sources, nvcc):
-    """Builds in the background, and measures whatever is ready in the order of variants()."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        built = [(one, pool.submit(build, one, source, nvcc, lab.build)) for one, source in sources]
-        # Step 07 needs only itself, and takes longest. Compilers do not disturb a kernel.
-        (first, program), *others = built
-        measure_one(lab, first, program, lambda program: check(first, program, lab.build))
-        concurrent.futures.wait([future for _, future in built])
-        # The checks run at the same time, and nothing is timed meanwhile.
-        checked = [pool.submit(lambda one=one, future=future: check(one, future.result(), lab.build))
-                   for one, future in others]
-        concurrent.futures.wait(checked)
-    for (one, program), checking in zip(others, checked):
-        measure_one(lab, one, program, lambda _, checking=checking: checking.result())
-
-
-def measure_one(lab, one, building, checking):
-    n = 2048 if one.guide == S05 else 8192
-    quantity = {S05: "iteration", S07: "copy kernel"}.get(one.guide, "sweep kernel")
-    if one.name == "copy_with_loop":
-        quantity = "copy kernel"
+def measure_one(lab, one, ready):
+    """`ready`: the future of its program, built and checked."""
+    sizes = ITERATIONS.get(one.guide, {8192: None})
     try:
-        program = building.result()
-        checking(program)
+        program = ready.result()
     except NotPossible as error:
-        lab.note(one, n, quantity, "GB/s" if one.guide == S07 else "ms", str(error))
+        copies = one.guide == S07 or one.name == "copy_with_loop"
+        quantity = "iteration" if one.guide in ITERATIONS else "copy kernel" if copies else "sweep kernel"
+        for n in sizes:
+            lab.note(one, n, quantity, "GB/s" if one.guide == S07 else "ms", str(error))
         return
     if one.guide == S07:
         copy_kernel_by_size(lab, one, program)
-    elif one.guide == S08:
-        measure_reduction(lab, one, program)
+    elif one.guide not in ITERATIONS:
+        measure_kernels(lab, one, program)
     else:
-        lab.try_note(one, n, quantity, "ms", lambda: lab.iterations(program, n, 30))
+        for n, iterations in sizes.items():
+            lab.try_note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, iterations))
+
+
+def measure_all(lab, sources, nvcc):
+    """Builds and checks them all at the same time, and then measures one after the other."""
+    def prepare(one, source):
+        program = build(one, source, nvcc, lab.build)
+        check(one, program, lab.build)
+        return program
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        prepared = [(one, pool.submit(prepare, one, source)) for one, source in sources]
+    for one, ready in prepared:
+        measure_one(lab, one, ready)
 
 
 def main():
@@ -266,10 +284,15 @@ def main():
     what.add_argument("--write", metavar="DIR", type=pathlib.Path)
     what.add_argument("--dry-run", action="store_true")
     parser.add_argument("--sources", metavar="DIR", type=pathlib.Path)
+    parser.add_argument("--steps", default="")
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     arguments = parser.parse_args()
     if arguments.sources and not arguments.dry_run:
         parser.error("--sources goes with --dry-run")
+    wanted = [word for word in arguments.steps.split(",") if word]
+    guides = [guide for guide in dict.fromkeys(one.guide for one in variants()) if not wanted or guide[:2] in wanted]
+    if not guides:
+        parser.error(f"--steps {arguments.steps}: no guide of these has experiments")
     if not shutil.which("patch"):
         fail("patch was not found")
     with tempfile.TemporaryDirectory() as folder:
@@ -280,10 +303,10 @@ def main():
                     arguments.sources.mkdir(parents=True, exist_ok=True)
                 except OSError as error:
                     fail(f"{arguments.sources}: {error.strerror}")
-            sources = make_sources(arguments.sources or folder)
+            sources = make_sources(arguments.sources or folder, guides)
             print(f"{len(sources)} variants can be made")
             return
-        sources = make_sources(folder)
+        sources = make_sources(folder, guides)
         measure(arguments, sources, folder)
 
 
@@ -297,18 +320,21 @@ def measure(arguments, sources, folder):
     need_programs(build_folder, ("lab/liblab.a", "lib/liblab_trace.so", "validate"))
     lab = Lab(build_folder, folder, path)
     measure_all(lab, sources, nvcc)
-    if all(line[5] == "-" for line in lab.lines):
+    if all(line["median"] == "-" for line in lab.lines):
         fail("nothing could be measured")
-    lab.lines.sort(key=lambda line: line[0])  # the steps in order, each as measured
-    write_table(arguments.write / "experiments.tsv",
-                ["What the guides propose to try: variants of the solutions, each checked and timed.",
+    facts["cuda"] = of_compiler["cuda"]
+    path, rows = arguments.write / "experiments.tsv", lab.lines
+    if arguments.steps:
+        _, rows = update(path, facts, rows, ("gpu", "driver", "cuda"))
+    rows = sorted(rows, key=lambda line: line["step"])  # the steps in order, each as measured
+    write_table(path,
+                ["What the guides compare or propose to try: variants of the solutions, each checked and timed.",
                  "Times of kernels are traced; the largest is often that of the first launch, which waits for its pages;",
                  "times of iterations are without the first. '-' and the reason if there is no number.",
                  "Written by scripts/publish/experiments.py."],
-                {**facts, "cuda": of_compiler["cuda"]}, COLUMNS, lab.lines)
-    missing = sum(line[5] == "-" for line in lab.lines)
-    print(f"{len(lab.lines)} lines, {missing} of them without a number; written to "
-          f"{arguments.write / 'experiments.tsv'}")
+                facts, COLUMNS, rows)
+    missing = sum(line["median"] == "-" for line in lab.lines)
+    print(f"{len(lab.lines)} lines, {missing} of them without a number; written to {path}")
 
 
 if __name__ == "__main__":

@@ -28,8 +28,7 @@ from labtools.table import Table
 from page.fields import convergence_section, field_section
 from page.parts import find_table, text, when
 from page.runs import Runner, build_solutions
-from page.sections import (bandwidth_section, kernels_section, ladder_section, machine_section, roofline_section,
-                           scaling_section)
+from page.sections import bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 
@@ -127,9 +126,10 @@ def main():
          shown(kernels_section, kernels, roofline, ceilings)),
         ("scaling", "Several GPUs", "How steps 14 and 15 scale.", shown(scaling_section, scaling)),
         ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
-         shown(bandwidth_section, bandwidth)),
-        ("machine", "What machine, when", "Where every number here comes from.", machine_section(tables, runner))]
+         shown(bandwidth_section, bandwidth))]
     about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
+    if not tables:
+        about += "Nothing has been measured yet."
     published = [table for table in tables if table.path.parent == ROOT / "results/h200"]
     if published and not arguments.results:
         all_of_them = len(published) == len(tables)

@@ -7,12 +7,10 @@
                             pass of 16 sweeps, at n = 16384 also every 64
   scaling.py --plot DIR     draws DIR/scaling.svg from DIR/scaling.tsv
 
-Before anything is timed the field's rows must have the hashes of step 10's on one GPU, at n = 4099 with every number
-of ranks and at n = 32768 with the largest, and the residual must be step 10's within the rounding of a sum. What
-differs gets no time. More options of --write: --ranks 1,2,4; --steps 13,14,15; --quick (only n = 16384, short runs);
---seconds S, after which nothing more is begun (default 150); --beside, jobs of the same n that leave each other's GPUs
-alone run at the same time, for half the time in all; --build DIR (default: build), which holds bin/ranks,
-bin/solution_10_... and those of the steps.
+Before anything is timed the validator must call it right: at n = 4099 with every number of ranks, and with one and the
+largest number also at the step's own n. More options of --write: --ranks 1,2,4; --steps 13,14,15; --quick (only n =
+16384, short runs); --seconds S, after which nothing more is begun (default 300); --build DIR (default: build), which holds
+bin/ranks, bin/validate and bin/solution_... of the steps.
 """
 
 import argparse
@@ -21,7 +19,6 @@ import math
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,19 +29,18 @@ import labtools_here  # noqa: F401
 from labtools import scaling_table
 from labtools.files import ROOT, STEPS
 from labtools.machine import compiler_and_facts, need_folder, need_programs
-from labtools.process import fail, printed_by, reason, run
+from labtools.process import attempt, fail, printed_by, reason, run
 from labtools.scaling_table import STRONG, WEAK
 from labtools.table import write_table
 
-BASE, REFERENCE = "13", "10"
+BASE = "13"
 LARGEST = 131072
 CHECK_OFTEN, CHECK_SELDOM = 16, 64  # sweeps from one residual to the next: a pass, and four
-# What is compared: n, sweeps (passes of all kinds), and whether on the most ranks alone.
-COMPARED = ((4099, 37, False), (32768, 17, True))
+COMPARED_N, COMPARED_SWEEPS = 4099, 37  # passes of all kinds
 SAMPLES = 20
 # Sweeps are chosen for this many seconds, at this guess of points per second and GPU.
 SECONDS, QUICK_SECONDS, GUESS = 0.25, 0.06, 3.5e12
-TIMED_LIMIT, COMPARED_LIMIT = 30, 60  # seconds for a run, its start included
+TIMED_LIMIT, COMPARED_LIMIT = 30, 300  # seconds for a run, its start included
 DOES_NOT_FIT, TIMED_OUT = 5, 124  # exit codes
 # NVLink's multicast needs a service of the whole machine, and nothing here gains by it.
 NO_MULTICAST = {"NCCL_NVLS_ENABLE": "0"}
@@ -92,38 +88,6 @@ def cases(steps, ranks, quick):
 
 # Running a job.
 
-def launch(command, environment, folder):
-    """Starts it. Its words go to files: a rank that outlives its launcher holds no pipe of ours open."""
-    out, error = tempfile.TemporaryFile("w+", dir=folder), tempfile.TemporaryFile("w+", dir=folder)
-    try:
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=error,
-                                   env={**NO_MULTICAST, **os.environ, **environment}, start_new_session=True)
-    except OSError as failed:
-        return None, f"{command[0]}: {failed.strerror}", ""
-    return process, out, error
-
-
-def collect(job, deadline, seconds):
-    """(exit code, standard output, standard error) of a job, which ends at the deadline."""
-    process, out, error = job
-    if process is None:
-        return 126, "", out
-    late = False
-    try:
-        process.wait(max(deadline - time.monotonic(), 0.1))
-    except subprocess.TimeoutExpired:
-        late = True
-        end(process)
-    for stream in (out, error):
-        stream.seek(0)
-    said = (process.returncode, out.read(), error.read())
-    if late:
-        said = (TIMED_OUT, said[1], f"did not end within {seconds} s")
-    out.close()
-    error.close()
-    return said
-
-
 def end(process):
     """mpirun ends its ranks when it is asked to; what does not listen is killed."""
     for signal_number, seconds in ((signal.SIGTERM, 8), (signal.SIGKILL, 8)):
@@ -144,89 +108,46 @@ class Machine:
     def __init__(self, build, gpus, folder):
         self.build, self.gpus, self.folder = build, gpus, folder
 
-    def command(self, step, ranks, options):
-        program = self.build / f"bin/solution_{STEPS[step]}"
+    def program(self, step):
+        return self.build / f"bin/solution_{STEPS[step]}"
+
+    def run(self, step, ranks, options, seconds):
+        """(exit code, standard output, standard error) of a job, which ends after so many seconds. Its words go to
+        files: a rank that outlives its launcher holds no pipe of ours open."""
         # A step of one process needs no MPI.
-        launcher = [] if step in (BASE, REFERENCE) else [self.build / "bin/ranks", ranks]
-        return [*launcher, program, *options]
-
-    def run_all(self, commands, seconds):
-        """Those that have GPUs beside one another run at the same time. [(exit code, output, error)], in order.
-        commands: [(ranks, command)]."""
-        said, waiting = [None] * len(commands), list(enumerate(commands))
-        while waiting:
-            free, jobs = list(self.gpus), []
+        launcher = [] if step == BASE else [self.build / "bin/ranks", ranks]
+        command = [str(word) for word in (*launcher, self.program(step), *options)]
+        environment = {**NO_MULTICAST, **os.environ, "CUDA_VISIBLE_DEVICES": ",".join(self.gpus[:ranks])}
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as error:
             try:
-                for at, (ranks, command) in list(waiting):
-                    if ranks <= len(free):
-                        mine, free = free[:ranks], free[ranks:]
-                        jobs.append((at, launch(command, {"CUDA_VISIBLE_DEVICES": ",".join(mine)}, self.folder)))
-                        waiting.remove((at, (ranks, command)))
-                deadline = time.monotonic() + seconds
-                for at, job in jobs:
-                    said[at] = collect(job, deadline, seconds)
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment,
+                                           start_new_session=True)
+            except OSError as failed:
+                return 126, "", f"{command[0]}: {failed.strerror}"
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                return TIMED_OUT, "", f"did not end within {seconds} s"
             finally:
-                for _, (process, *_) in jobs:
-                    if process and process.poll() is None:
-                        end(process)
-        return said
-
-
-# Validation.
-
-def last_residual(folder):
-    try:
-        return float((folder / "residuals.csv").read_text().splitlines()[-1].split(",")[1])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-def rows_of(folder):
-    try:
-        return (folder / "rows.csv").read_text()
-    except OSError:
-        return None
-
-
-def wrong_in(found, reference, n):
-    """In words what differs from the reference; nothing where all is right. Each is a folder with a record."""
-    rows, expected = rows_of(found), rows_of(reference)
-    if rows is None:
-        return "it recorded no rows"
-    if rows != expected:
-        pairs = list(zip(rows.splitlines(), expected.splitlines()))
-        first = next((k for k, (a, b) in enumerate(pairs) if a != b), len(pairs))
-        return f"at n = {n} its field is not that of step {REFERENCE}, first in row {first - 1}"
-    residual, expected = last_residual(found), last_residual(reference)
-    if residual is None or not abs(residual - expected) <= n * n * 2.0 ** -53 * expected:
-        return f"at n = {n} its residual is {residual}, and that of step {REFERENCE} {expected}"
-    return ""
+                if process.poll() is None:
+                    end(process)
+            out.seek(0)
+            error.seek(0)
+            return process.returncode, out.read(), error.read()
 
 
 def validate(lab, steps, ranks, quick):
-    """{(step, ranks): what is wrong, or nothing}."""
+    """{(step, ranks): what is wrong, or nothing}, as the validator says it."""
     wrong = {}
-    most = max(ranks)
-    for n, sweeps, on_most_alone in COMPARED[:1] if quick else COMPARED:
-        options = ["--problem", "probe", "--n", n, "--iterations", sweeps, "--quiet", "--record-field", "rows"]
-        tried = [(REFERENCE, 1), *[(step, r) for step in steps for r in ([1] if step == BASE else ranks)
-                                   if step == BASE or not on_most_alone or r == most]]
-        commands = []
-        for step, r in tried:
-            # As it is timed.
-            often = [] if step == REFERENCE else ["--check-every", CHECK_OFTEN]
-            commands.append((r, lab.command(step, r, [*options, *often, "--record", lab.folder / f"{step}_{n}_{r}"])))
-        said = lab.run_all(commands, COMPARED_LIMIT)
-        reference = lab.folder / f"{REFERENCE}_{n}_1"
-        if said[0][0] != 0 or rows_of(reference) is None or last_residual(reference) is None:
-            fail(f"{STEPS[REFERENCE]} at n = {n}, to compare with: exit code {said[0][0]}: {reason(*said[0][1:])}")
-        for (step, r), (code, out, error) in zip(tried[1:], said[1:]):
-            why = f"at n = {n}: exit code {code}: {reason(out, error)}" if code != 0 else \
-                wrong_in(lab.folder / f"{step}_{n}_{r}", reference, n)
-            wrong[step, r] = wrong.get((step, r)) or why
-            print(f"{STEPS[step]}, n = {n}, {ranks_in_words(r)}: {why or 'rows and residual are right'}", flush=True)
-        for step, r in tried:
-            shutil.rmtree(lab.folder / f"{step}_{n}_{r}", ignore_errors=True)
+    for step in steps:
+        for r in [1] if step == BASE else ranks:
+            job = [] if step == BASE else ["--ranks", r]
+            own_n = ["--gpu"] if not quick and r in (1, max(ranks)) else []
+            code, out, error = attempt([
+                lab.build / "bin/validate", "--problem", "probe", "--n", COMPARED_N, "--iterations", COMPARED_SWEEPS,
+                "--time-limit", 60, *job, *own_n, lab.program(step)], COMPARED_LIMIT, env={**NO_MULTICAST, **os.environ})
+            wrong[step, r] = "" if code == 0 else reason(out, error)
+            print(f"{STEPS[step]}, {ranks_in_words(r)}: {wrong[step, r] or 'right'}", flush=True)
     return wrong
 
 
@@ -257,17 +178,11 @@ def sweeps_of(case, seconds):
     return case.check_every * max(SAMPLES + 1, math.ceil(for_seconds))
 
 
-def measure(lab, together, seconds):
-    """The rows of cases that run at the same time, efficiencies not yet in them."""
-    commands = []
-    for case in together:
-        options = ["--problem", "probe", "--n", case.n, "--iterations", sweeps_of(case, seconds), "--check-every",
-                   case.check_every]
-        commands.append((case.ranks, lab.command(case.step, case.ranks, options)))
-    return [row_of(case, *said) for case, said in zip(together, lab.run_all(commands, TIMED_LIMIT))]
-
-
-def row_of(case, code, out, error):
+def measure(lab, case, seconds):
+    """The row of a case, efficiencies not yet in it."""
+    options = ["--problem", "probe", "--n", case.n, "--iterations", sweeps_of(case, seconds), "--check-every",
+               case.check_every]
+    code, out, error = lab.run(case.step, case.ranks, options, TIMED_LIMIT)
     row = row_without_time(case, "")
     found = read_summary(out)
     if code == DOES_NOT_FIT:
@@ -282,7 +197,6 @@ def row_of(case, code, out, error):
         ms, q1, q3, samples = found
         row.update(ms=f"{ms:.6g}", ms_q1=f"{q1:.6g}", ms_q3=f"{q3:.6g}", samples=str(samples),
                    glups=f"{1e-6 * case.n * case.n / ms:.2f}", halos=read_halos(out), verdict="right")
-    row["verdict"] = row["verdict"].replace("\t", " ")
     said = f"{row['ms']} ms per sweep, {row['glups']} GLUPS, halos: {row['halos']}" if row["verdict"] == "right" \
         else row["verdict"]
     print(f"{case}: {said}", flush=True)
@@ -344,19 +258,9 @@ def mpi_version(build):
     return f"{match[1]} {match[2]}".replace("OpenRTE", "Open MPI") if match else " ".join(first.split())[:60] or "-"
 
 
-def in_one_go(waiting, gpus):
-    """The first case, and those after it with the same n for which there are GPUs beside it."""
-    together, left = [waiting[0]], gpus - waiting[0].ranks
-    for case in waiting[1:]:
-        if case.n == waiting[0].n and case.ranks <= left:
-            together.append(case)
-            left -= case.ranks
-    return together
-
-
 def row_without_time(case, verdict):
     return {**dict.fromkeys(COLUMNS, "-"), "step": STEPS[case.step], "n": str(case.n), "ranks": str(case.ranks),
-            "check_every": str(case.check_every), "verdict": verdict.replace("\t", " ")}
+            "check_every": str(case.check_every), "verdict": verdict}
 
 
 def write_rows(path, facts, rows):
@@ -375,7 +279,7 @@ def write_rows(path, facts, rows):
 
 def write(arguments, ranks, steps):
     build, began = arguments.build.resolve(), time.monotonic()
-    need_programs(build, ["ranks", *(f"solution_{STEPS[step]}" for step in (REFERENCE, *steps))])
+    need_programs(build, ["ranks", "validate", *(f"solution_{STEPS[step]}" for step in steps)])
     _, facts = compiler_and_facts()
     need_folder(arguments.write)
     gpus = gpus_here()
@@ -385,30 +289,23 @@ def write(arguments, ranks, steps):
         fail(f"{too_many[0]} ranks need a GPU each, and there {'is' if len(gpus) == 1 else 'are'} {len(gpus)}")
     if too_many:
         print(f"{', '.join(map(str, too_many))} ranks: skipped: GPUs: {len(gpus)}", flush=True)
-    facts |= {"gpus": str(len(gpus)), "beside": "yes" if arguments.beside else "no", "nccl": "-",
-              "mpi": mpi_version(build),
+    facts |= {"gpus": str(len(gpus)), "nccl": "-", "mpi": mpi_version(build),
               "links": read_links(run(["nvidia-smi", "topo", "-m"]))}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         lab = Machine(build, gpus, pathlib.Path(folder))
         found_wrong = validate(lab, steps, ranks, arguments.quick)
         not_timed = {step_and_ranks: f"wrong: {why}" for step_and_ranks, why in found_wrong.items() if why}
-        waiting = cases(steps, ranks, arguments.quick)
-        while waiting:
-            together = in_one_go(waiting, len(gpus) if arguments.beside else 0)
-            waiting = [case for case in waiting if case not in together]
+        for case in cases(steps, ranks, arguments.quick):
             over = f"not run: {arguments.seconds:g} s are over" if time.monotonic() - began > arguments.seconds else ""
-            whys = {case: not_timed.get((case.step, case.ranks)) or over for case in together}
-            for case, why in whys.items():
-                if why:
-                    print(f"{case}: {why}", flush=True)
-                    rows.append(row_without_time(case, why))
-            found = measure(lab, [case for case, why in whys.items() if not why],
-                            QUICK_SECONDS if arguments.quick else SECONDS)
-            for row in found:
-                if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
-                    not_timed[row["step"][:2], int(row["ranks"])] = row["verdict"]
-            rows += found
+            if why := not_timed.get((case.step, case.ranks)) or over:
+                print(f"{case}: {why}", flush=True)
+                rows.append(row_without_time(case, why))
+                continue
+            row = measure(lab, case, QUICK_SECONDS if arguments.quick else SECONDS)
+            if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
+                not_timed[case.step, case.ranks] = row["verdict"]
+            rows.append(row)
             if any(row["ms"] != "-" for row in rows):  # whoever ends this loses nothing of what was measured
                 write_rows(arguments.write / "scaling.tsv", facts, rows)
     if all(row["ms"] == "-" for row in rows):
@@ -434,8 +331,7 @@ def main():
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--ranks", metavar="1,2,4", type=numbers, default=[1, 2, 4])
     parser.add_argument("--steps", default="13,14,15")
-    parser.add_argument("--seconds", type=float, default=150)
-    parser.add_argument("--beside", action="store_true")
+    parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     steps = arguments.steps.split(",")

@@ -8,10 +8,7 @@ stay in DIR/tracer.tsv as they are, if they come from the same GPU, driver, CUDA
 """
 
 import argparse
-import csv
-import io
 import pathlib
-import re
 import tempfile
 
 import labtools_here  # noqa: F401
@@ -19,7 +16,7 @@ from labtools import variant
 from labtools.files import ROOT, steps
 from labtools.machine import find_profiler, gpu_facts
 from labtools.process import fail, run
-from labtools.profile_tables import options_of
+from labtools.profile_tables import nsys_tables, options_of, times_of, unified_memory
 from labtools.table import update, write_table
 from labtools.tracer import NotPossible, environment, kernel_name, trace
 
@@ -40,29 +37,21 @@ def traced(build, command, folder):
             for row in trace(build, command, folder / "trace.tsv")}
 
 
-def stats(nsys, report, kind):
-    output = run([nsys, "stats", "--report", kind, "--format", "csv", "--force-export=true", report])
-    lines = output.splitlines()
-    start = next((k for k, line in enumerate(lines) if re.match(r'"?(Time|Virtual|Total)\b.*,', line)), None)
-    return list(csv.DictReader(io.StringIO("\n".join(lines[start:])))) if start is not None else []
-
-
 def profiled(nsys, command, folder, options):
     """The same by nsys."""
     report = folder / "report"
     run([nsys, "profile", "-t", "cuda,nvtx", "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true",
          *options, "--force-overwrite=true", "-o", report, *command])
-    report = report.with_suffix(".nsys-rep")
-    found = {}
-    for row in stats(nsys, report, "nvtx_sum"):
-        found["nvtx", row["Range"].lstrip(":")] = (float(row["Instances"]), float(row["Total Time (ns)"]), float(row["Med (ns)"]), 0)
-    for row in stats(nsys, report, "cuda_gpu_kern_sum"):
-        found["kernels", kernel_name(row["Name"])] = (float(row["Instances"]), float(row["Total Time (ns)"]), float(row["Med (ns)"]), 0)
-    for row in stats(nsys, report, "cuda_gpu_mem_size_sum"):
-        name = {"[CUDA memcpy Unified Host-to-Device]": "host to device",
-                "[CUDA memcpy Unified Device-to-Host]": "device to host"}.get(row["Operation"])
-        if name:
-            found["migration", name] = (float(row["Count"]), 0, 0, 1e6 * float(row["Total (MB)"]))
+    kinds = [word for kind in ("nvtx_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum") for word in ("--report", kind)]
+    tables = nsys_tables(run([nsys, "stats", *kinds, "--format", "csv", "--force-export=true",
+                              report.with_suffix(".nsys-rep")]).splitlines())
+    found = {("migration", name): (count or 0, 0, 0, moved)
+             for name, (moved, count) in unified_memory(tables).items() if " to " in name}
+    for table, key, rows in (("nvtx", "Range", tables.get("nvtx_sum", [])),
+                             ("kernels", "Name", tables.get("cuda_gpu_kern_sum", []))):
+        for row in rows:
+            _, total, count, median, *_ = times_of(row)
+            found[table, row[key].lstrip(":") if table == "nvtx" else kernel_name(row[key])] = (count, total, median, 0)
     return found
 
 

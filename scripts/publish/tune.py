@@ -10,6 +10,7 @@ row by row, the hash of the first step's. Options: --only tuning|large; --steps 
 (default: build); it holds the programs validate, bandwidth and solution_09_... to solution_13_....
 """
 
+import argparse
 import concurrent.futures
 import pathlib
 import re
@@ -18,7 +19,7 @@ import tempfile
 import labtools_here  # noqa: F401
 from labtools import variant
 from labtools.files import ROOT, STEPS
-from labtools.machine import options_of, ready
+from labtools.machine import compiler_and_facts, need_folder, need_programs
 from labtools.process import attempt, fail, run
 from labtools.table import write_table
 from labtools.tracer import NotPossible
@@ -165,18 +166,22 @@ def large(build, folder, copy):
 
 
 def main():
-    parser = options_of(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--only", choices=("tuning", "large"))
     parser.add_argument("--steps", default="12,13")
     arguments = parser.parse_args()
-    build = arguments.build
+    build = arguments.build.resolve()
     steps = [step for step in TRIED if step[:2] in arguments.steps.split(",")]
     if not steps:
         parser.error(f"--steps {arguments.steps}: 12 and 13 can be tuned")
     needed = ["validate", "bandwidth"]
     if arguments.only != "tuning":
         needed += [f"solution_{step}" for step in LARGE_STEPS]
-    nvcc, facts = ready(arguments, *needed)
+    need_programs(build, needed)
+    nvcc, facts = compiler_and_facts()
+    need_folder(arguments.write)
     copy = copy_bandwidth(build)
     facts["copy_gb_per_s"] = f"{copy:.1f}"
     with tempfile.TemporaryDirectory() as folder:

@@ -28,35 +28,14 @@ from labtools.process import fail, run
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 START, COURSE = "README.md", "exercises/README.md"
-FENCE = re.compile(r" *(```|~~~)")
+# Code, in which comments stay; or a comment, with its line if it has no other text.
+CODE_OR_COMMENT = re.compile(r"(^ *(```|~~~).*?^ *\2.*?$|`[^`\n]+`)|"
+                             r"^ *<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
 
 
 def without_comments(markdown):
     """The text without HTML comments, which stay in code. A comment with lines of its own leaves no line."""
-    kept, in_code, in_comment = [], False, False
-    for line in markdown.splitlines():
-        if not in_comment and FENCE.match(line):
-            in_code = not in_code
-        if in_code:
-            kept.append(line)
-            continue
-        text = line
-        if in_comment:
-            _, end, text = text.partition("-->")
-            in_comment = not end
-        out = ""
-        while not in_comment and "<!--" in text:
-            before, _, text = text.partition("<!--")
-            out += before
-            if out.count("`") % 2:
-                out += "<!--"
-                continue
-            _, end, text = text.partition("-->")
-            in_comment = not end
-        out += text
-        if out.strip() or not line.strip():
-            kept.append(out)
-    return "\n".join(kept) + "\n"
+    return CODE_OR_COMMENT.sub(lambda match: match[1] or "", markdown)
 
 
 def words(markup):

@@ -69,6 +69,13 @@ bad_verb 'N=100 200: must be a whole number' sanitize STEP=04 N='100 200'
 check_zero=(check STEP=00 WHICH=solution)
 # Found before anything is configured or built: there is no build folder yet.
 export LAB_BUILD_DIR=$temp/new_build
+for n in 2 1048577 x; do
+  for verb in count trace sanitize nsys ncu; do
+    bad_verb "N=$n: must be a whole number from 3 to 1048576" $verb STEP=06 N="$n"
+  done
+done
+bad_verb 'ITERATIONS=0: must be a whole number, from 1 up' trace STEP=06 ITERATIONS=0
+bad_verb 'BACKEND=tpu: must be gpu or cpu' progress BACKEND=tpu TIME=1
 for n in abc 2 ',' '100 250' -4 1048577 99999999999999999999 '100,2'; do
   bad_verb "N=$n: must be a whole number from 3 to 1048576" "${check_zero[@]}" N="$n"
 done
@@ -161,9 +168,9 @@ bad 2 '^ladder: .*/lab/steps.tsv: cannot be read' "$ladder" --lab "$temp"
 mkdir "$temp/bin"
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\n"\n' >"$temp/bin/bandwidth"
 chmod +x "$temp/bin/bandwidth"
-bad 2 '^ladder: the program bandwidth does not tell .gpus.: build it again' "$ladder" --bin "$temp/bin" --steps 00
+bad 2 '^ladder: the program bandwidth does not say .gpus.: build it again' "$ladder" --bin "$temp/bin" --steps 00
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\ngpus\\t2\\n"\n' >"$temp/bin/bandwidth"
-bad 2 '^ladder: the program bandwidth does not tell .compute_capability.' "$ladder" --bin "$temp/bin" --steps 00
+bad 2 '^ladder: the program bandwidth does not say .compute_capability.' "$ladder" --bin "$temp/bin" --steps 00
 bad 4 '^ladder: .*/file/results.*: Not a directory' "$ladder" --steps 00 --results "$temp/file/results"
 
 bad 2 '^00_serial: --n 2: must be from 3 to' "$program" --n 2

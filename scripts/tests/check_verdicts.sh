@@ -193,7 +193,7 @@ test_verdicts() {
   line=$(grep -n '^  cudaFree(f_old);' "$lab/$second" | cut -d : -f 1)
   check 0 "step 02, a call that is not checked" STEP=02
   expect "^  Not checked: cudaFree at line $line; whether the fields fit" "step 02, a call that is not checked"
-  expect '^  Right up to n = 46340: ' "step 02, an index of ints"
+  expect '^  Right up to n = 46340\. ' "step 02, an index of ints"
   cp "$temp/second.cpp" "$lab/$second"
 
   check 0 "the first step, which has no task" STEP=00
@@ -220,7 +220,7 @@ test_run() {
   files=$(files_of_lab)
   run make_lab run RESULTS="$results"
   expect_status 0 "make run"
-  expect '^No usable GPU here: the CPU runs the kernels in its place; results, no times$' "make run"
+  expect '^No usable GPU here: the CPU runs the kernels instead; results, but no times$' "make run"
   expect '^GPU: none$' "make run"
   steps=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
   # What needs MPI is not run without it.
@@ -296,7 +296,7 @@ test_with_make() {
   expect "^  .* $kernel:${line%%:*}: still runs here, for [1-9] s" "an endless kernel"
   sed 's/^  while (.*/  for (;;) {/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "an endless loop around kernels" STEP=04 TIME_LIMIT=3
-  expect '^  diagnosis: (the loop that launches the kernel of line [0-9]+|a loop of the host) never ends' \
+  expect '^  diagnosis: (the loop that launches the kernel of line [0-9]+|a loop of the host around line [0-9]+) never ends' \
     "an endless loop around kernels"
 }
 

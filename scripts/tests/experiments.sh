@@ -24,11 +24,13 @@ expect_status 2 "sources without --dry-run"
 # The variants of the solutions as they are now.
 experiments --dry-run --sources "$temp/sources"
 expect_status 0 "the variants can be made"
-expect '^18 variants can be made' "the variants can be made"
+tiles=$(find "$lab/validate/tests/bank/right/09_shared_tile" -name 'tile_by_*.patch' | wc -l)
+expect "^$((24 + tiles)) variants can be made" "the variants can be made"
 cmp -s "$temp/sources/08_as_it_is.cu" "$lab"/solutions/08_*/jacobi.cu || fail "step 08 as it is should be the solution"
 for name in "$temp/sources"/*.cu; do
   case $name in
-    */07_copy.cu | */05_step_0?.cu | */08_as_it_is.cu | */08_threads_4.cu) ;;
+    */07_copy.cu | */05_step_0?.cu | */08_as_it_is.cu | */08_threads_4.cu | */09_no_tile.cu) ;;
+    */09_flat_loop.cu | */11_step_1?.cu) ;;
     *) cmp -s "$name" "$lab/solutions"/"$(basename "${name%%_*}")"_*/jacobi.cu && fail "$name is the solution" ;;
   esac
 done
@@ -134,8 +136,20 @@ has 08 no_reduction 8192 "sweep kernel" '^ms - - - not right: diagnosis: all is 
 has 08 shuffles 8192 "sweep kernel" '^ms - - - not right: the field is right$'
 has 08 float_tree 8192 "sweep kernel" '^ms - - - not traced, exit code 3: no luck$'
 has 08 threads_16 8192 "sweep kernel" '^ms - - - does not compile: .*no such luck$'
+has 09 flat_loop 8192 "sweep kernel" '^ms 2 1 9 One flat loop over the tile$'
+has 09 tile_by_nested_loops 8192 registers '^a thread 32 32 32 The tile is loaded by two nested loops'
+has 11 late 128 iteration '^ms 2.5 2 3 read one check late$'
+[[ $(grep -c '^11_' "$temp/results/experiments.tsv") == 24 ]] || fail "six sizes, four variants of step 11"
 grep -qx $'# cuda\t12.9' "$temp/results/experiments.tsv" || fail "the table should name the toolkit"
 [[ ! -e $temp/results/experiments.tsv.partial ]] || fail "nothing half-written should be left"
+
+# Of one guide: the rows of the others stay.
+cp "$temp/results/experiments.tsv" "$temp/before.tsv"
+experiments --write "$temp/results" --build "$temp/build" --steps 11
+expect_status 0 "--steps 11"
+cmp -s "$temp/before.tsv" "$temp/results/experiments.tsv" || fail "--steps 11: the rows of other steps should stay"
+experiments --write "$temp/results" --steps 12
+expect_status 2 "a step without experiments"
 
 FORBIDDEN=1 experiments --write "$temp/results" --build "$temp/build"
 expect_status 0 "counters that are for administrators"

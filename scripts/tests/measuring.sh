@@ -54,11 +54,6 @@ END
 cat >"$temp/program" <<'END'
 #!/bin/sh
 [ -z "$BREAKS" ] || { echo "jacobi: no more memory" >&2; exit 3; }
-if [ -n "$LAB_TRACE_TSV" ]; then
-  printf 'table\tname\tcount\tmedian_ns\tmin_ns\tmax_ns\tregisters\n' >"$LAB_TRACE_TSV"
-  printf 'kernels\t%s(float*)\t100\t%s\t1000000\t9000000\t32\n' "${KERNEL:-jacobi_sweep_kernel}" "${NS:-2000000}" \
-    >>"$LAB_TRACE_TSV"
-fi
 n=0
 while [ $# -gt 0 ]; do
   case $1 in
@@ -89,25 +84,11 @@ measure() {
 # has FILE LINE: that line, its tabs written as blanks.
 has() { grep -qxF -- "$2" < <(tr '\t' ' ' <"$temp/results/$1") || fail "$1 should have the line: $2" "$(<"$temp/results/$1")"; }
 
-measure tile_loading.py
-expect_status 0 "tile_loading.py"
-has tile_loading.tsv '# gpu Test GPU 9000'
-has tile_loading.tsv '# driver 580.1'
-has tile_loading.tsv '# cuda 12.9'
-has tile_loading.tsv '# n 8192'
-has tile_loading.tsv 'variant median_ms min_ms max_ms registers what it is'
-has tile_loading.tsv 'flat_loop 2.0000 1.0000 9.0000 32 step 09: one flat loop over the tile'
-variants=$(find "$source_dir/validate/tests/bank/right/09_shared_tile" -name 'tile_by_*.patch' | wc -l)
-[[ $(grep -c '^tile_by_' "$temp/results/tile_loading.tsv") == "$variants" ]] || fail "a line for each of $variants variants"
-
-measure graph_table.py
-expect_status 0 "graph_table.py"
-has graph.tsv 'n variant ms ms_q1 ms_q3 samples'
-for variant in step_10 waits late step_11; do has graph.tsv "512 $variant 0.500000 0.250000 1.000000 7"; done
-[[ $(grep -c '^[0-9]' "$temp/results/graph.tsv") == 24 ]] || fail "six sizes, four variants"
-
 measure tune.py --only tuning --steps 12
 expect_status 0 "tune.py --only tuning"
+has tuning.tsv '# gpu Test GPU 9000'
+has tuning.tsv '# driver 580.1'
+has tuning.tsv '# cuda 12.9'
 has tuning.tsv '# copy_gb_per_s 4000.0'
 has tuning.tsv '# n 16384'
 grep -qE $'^12_register_march\tas it is: kWarps=[0-9 a-zA-Z=]+\t40\t16\t0.500000\t0.250000\t1.000000\t1.0737\tright$' \
@@ -132,7 +113,7 @@ expect '^12_register_march: at n = 4096 its field is not that of 09_shared_tile'
 # ---- What fails is one line, and the tables of before stay
 
 cp -r "$temp/results" "$temp/kept"
-for script in tile_loading.py graph_table.py "tune.py --only large"; do
+for script in tune.py "tune.py --only large"; do
   read -r -a words <<<"$script"
   name=${words[0]}
   run "$scripts/publish/$name" --help
@@ -152,16 +133,6 @@ for script in tile_loading.py graph_table.py "tune.py --only large"; do
   one_line 1 "^$name: $temp/program/results: cannot be created" "$script, a folder that cannot be"
   diff -r "$temp/kept" "$temp/results" >"$temp/diff" || fail "$script: earlier results have changed" "$(<"$temp/diff")"
 done
-WRONG=tile_by measure tile_loading.py
-one_line 1 '^tile_loading.py: .*/validate .*: exit code 1: diagnosis: all is lost' "a wrong variant of the tile"
-KERNEL=another_kernel measure tile_loading.py
-one_line 1 '^tile_loading.py: .*: its sweep kernel was not traced' "a trace without the sweep"
-NS=many measure tile_loading.py
-one_line 1 '^tile_loading.py: .*: its trace cannot be read' "a trace that is none"
-REFUSED=no_graph measure graph_table.py
-one_line 1 '^graph_table.py: no_graph[a-z_]*: does not compile: a.cu.9.: error: no luck' "a variant that does not compile"
-RECORD='{"iteration_ms_median": 1' measure graph_table.py
-one_line 1 '^graph_table.py: .*it recorded no times' "a record that is cut"
 RECORD='{"iteration_ms_median": "fast"}' measure tune.py --only large
 one_line 1 '^tune.py: .*it recorded no times' "a record with words for times"
 COPY=fast measure tune.py
@@ -252,4 +223,4 @@ mkdir "$new.partial"
 refused 1 "^ladder.py: .*: cannot be written" "a ladder that cannot be written" "$old" "$new"
 rmdir "$new.partial"
 
-finish "tile_loading.py, graph_table.py, tune.py and the rows of other steps in a ladder"
+finish "tune.py and the rows of other steps in a ladder"

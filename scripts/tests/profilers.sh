@@ -344,15 +344,6 @@ expect_no 'not_issued|==PROF' "trim"
 cp "$temp/out" "$temp/trimmed.csv"
 tables ncu "$temp/trimmed.csv" --step 08
 expect '^    barrier: .* 2\.5$' "trim"
-cat >"$temp/details.csv" <<'END'
-"ID","Process ID","Kernel Name","Block Size","Grid Size","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name"
-"0","7","copy_field_kernel(float *)","(32, 32, 1)","(8, 8, 1)","GPU Speed Of Light Throughput","Memory Throughput","%","41.10",""
-"0","7","copy_field_kernel(float *)","(32, 32, 1)","(8, 8, 1)","Memory Workload Analysis","Memory Throughput","Gbyte/s","2,000.0",""
-"0","7","copy_field_kernel(float *)","(32, 32, 1)","(8, 8, 1)","GPU Speed Of Light Throughput","Duration","us","13.02",""
-END
-tables ncu "$temp/details.csv" --step 06
-expect '^  Memory Throughput, of peak +41\.1 %$' "ncu's page details"
-expect '^  duration +13\.02 µs$' "ncu's page details"
 # Half of the cycles of 4 schedulers on 132 multiprocessors, which the waves of blocks say, over n²/32.
 printf '# n\t8192\n' >"$temp/issued.csv"
 cat >>"$temp/issued.csv" <<'END'

@@ -43,7 +43,7 @@ END_STUB
 # A sweep of n * n points takes n * n ns on one rank; on four ranks they lose a fifth.
 cat >"$temp/program" <<'END_STUB'
 #!/bin/bash
-step=${0##*solution_} step=${step%%_*} ranks=${STUB_RANKS:-1} n=0 every=1 iterations=0 record=""
+step=${0##*solution_} step=${step%%_*} ranks=${STUB_RANKS:-1} n=0 every=1 iterations=0
 echo "$step $ranks $CUDA_VISIBLE_DEVICES $NCCL_NVLS_ENABLE $*" >>"$STUBS/log"
 [[ -z ${BREAKS:-} ]] || { echo "$step: no luck today" >&2; exit 3; }
 while (($# > 0)); do
@@ -51,20 +51,9 @@ while (($# > 0)); do
     --n) n=$2 ;;
     --iterations) iterations=$2 ;;
     --check-every) every=$2 ;;
-    --record) record=$2 ;;
   esac
   shift
 done
-if [[ -n $record ]]; then
-  mkdir -p "$record"
-  row=1
-  if [[ "$step $ranks" == "${OTHER_FIELD:-}" ]]; then row=2; fi
-  printf 'row,hash\n0,0\n1,%s\n' $row >"$record/rows.csv"
-  residual=0.25
-  if [[ "$step $ranks" == "${OTHER_SUM:-}" ]]; then residual=0.2500003; fi
-  printf 'iteration,residual\n%s,%s\n' "$iterations" $residual >"$record/residuals.csv"
-  exit
-fi
 if ((n == 131072 && ranks == 1)); then echo "$step: too large" >&2; exit 5; fi
 if [[ "$step $ranks" == "${HANGS:-}" ]]; then sleep 60 & wait; fi
 echo "$step: probe, n = $n"
@@ -75,7 +64,19 @@ awk -v n="$n" -v ranks="$ranks" -v samples=$((iterations / every - 1)) 'BEGIN {
   printf "  per iteration    %.4g ms, median of %d (middle half: %.4g to %.4g)\n", ms, samples, ms * 0.99, ms * 1.02
 }'
 END_STUB
-chmod +x "$temp/tools/"* "$temp/build/bin/ranks" "$temp/program"
+cat >"$temp/build/bin/validate" <<'END_STUB'
+#!/bin/bash
+ranks=1
+echo "validate $NCCL_NVLS_ENABLE $*" >>"$STUBS/log"
+while (($# > 1)); do
+  if [[ $1 == --ranks ]]; then ranks=$2; fi
+  shift
+done
+step=${1##*solution_}
+[[ -z ${BREAKS:-} ]] || { echo "$step: no luck today" >&2; exit 77; }
+if [[ "${step%%_*} $ranks" == "${WRONG:-}" ]]; then printf '%s: wrong: probe\n  diagnosis: all is lost\n' "$step"; exit 1; fi
+END_STUB
+chmod +x "$temp/tools/"* "$temp/build/bin/ranks" "$temp/build/bin/validate" "$temp/program"
 while IFS=$'\t' read -r step _; do cp "$temp/program" "$temp/build/bin/solution_$step"; done < <(
   grep '^[0-9]' "$source_dir/lab/steps.tsv"
 )
@@ -108,34 +109,22 @@ mkdir "$temp/made"
 cp "$table" "$temp/made/scaling.tsv"
 awk -F '\t' '/^1[345]_/ && $5 != "-" && $8 < 20 { bad = 1 } END { exit bad }' "$table" || fail "20 samples at least"
 [[ -s $temp/results/scaling.svg ]] || fail "the picture should be drawn, too"
-# Compared before anything is timed, on as many GPUs as there are ranks, without NVLink's multicast.
-awk '!/--record/ { timed = 1 } /--record/ && timed { print "compared late: " $0; bad = 1 }
-  split($3, gpus, ",") != $2 || $4 != "0" { print "other GPUs: " $0; bad = 1 } END { exit bad }' "$temp/log" >"$temp/bad" ||
-  fail "jobs" "$(<"$temp/bad")"
-for compared in '14 4 .*--n 4099' '15 2 .*--n 4099' '15 4 .*--n 32768'; do
-  grep -qE "^$compared .*--record" "$temp/log" || fail "$compared should be compared" "$(<"$temp/log")"
-done
-
-# Beside one another: the same rows, on GPUs of their own.
-cp "$table" "$temp/alone"
-measure --beside
-expect_status 0 "--beside"
-has '# beside yes'
-diff <(grep -v '^# beside' "$temp/alone") <(grep -v '^# beside' "$table") >"$temp/diff" ||
-  fail "--beside should find the same" "$(<"$temp/diff")"
-for gpus in '13 1 0' '14 1 1' '14 2 2,3' '15 4 0,1,2,3'; do
-  grep -qE "^$gpus 0 --problem probe --n 32768" < <(grep -v -- --record "$temp/log") ||
-    fail "--beside: $gpus should be a job's step, ranks and GPUs" "$(<"$temp/log")"
+# Validated before anything is timed, on as many GPUs as there are ranks, without NVLink's multicast.
+awk '!/^validate/ { timed = 1 } /^validate/ && timed { print "validated late: " $0; bad = 1 }
+  /^validate/ ? $2 != "0" : split($3, gpus, ",") != $2 || $4 != "0" { print "other GPUs: " $0; bad = 1 } END { exit bad }' \
+  "$temp/log" >"$temp/bad" || fail "jobs" "$(<"$temp/bad")"
+for compared in '--ranks 4 --gpu .*_14_' '--ranks 2 .*_15_' '--ranks 1 --gpu .*_15_' '60 --gpu .*_13_'; do
+  grep -qE -- "^validate 0 --problem probe --n 4099 .*$compared" "$temp/log" ||
+    fail "$compared should be validated" "$(<"$temp/log")"
 done
 
 # ---- What is wrong gets no time, and what hangs ends
 
-OTHER_FIELD="14 4" OTHER_SUM="15 2" measure --quick
-expect_status 0 "a field that is another one"
-has '14_multi_gpu 16384 4 16 - - - - - - - - - wrong: at n = 4099 its field is not that of step 10, first in row 1'
-has '15_overlap 16384 2 16 - - - - - - - - - wrong: at n = 4099 its residual is 0.2500003, and that of step 10 0.25'
+WRONG="14 4" measure --quick
+expect_status 0 "a program that is wrong"
+has '14_multi_gpu 16384 4 16 - - - - - - - - - wrong: diagnosis: all is lost'
 has '14_multi_gpu 16384 2 16 134.2 .* right'
-if grep -qE '^14 4 .*--check-every 16$' < <(grep -v -- --record "$temp/log"); then fail "what is wrong should not run"; fi
+if grep -qE '^14 4 ' "$temp/log"; then fail "what is wrong should not run"; fi
 [[ $(grep -c '^1[345]_' "$table") == 7 ]] || fail "--quick: there should be 7 rows" "$(<"$table")"
 
 GPUS=2 measure --quick
@@ -182,7 +171,7 @@ cp "$temp/before" "$table"
 GPUS=1 measure --ranks 2,4
 one_line 1 '^scaling.py: 2 ranks need a GPU each, and there is 1$' "too few GPUs"
 BREAKS=1 measure --quick
-one_line 1 '^scaling.py: 10_pointer_swap at n = 4099, to compare with: exit code 3: 10: no luck today$' "programs that break"
+one_line 1 '^scaling.py: nothing could be timed; 13_temporal_blocking: wrong: 13_.*: no luck today$' "programs that break"
 NO_TIMES=1 measure --quick
 one_line 1 '^scaling.py: nothing could be timed; 13_temporal_blocking: it printed no times$' "programs without times"
 measure --quick --seconds 0

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds the learner's exercise and says how it stands: unchanged, wrong (and why), right but not at its
-# goal, done, or right with goals that cannot be measured here. `make check STEP=NN` calls it.
+# goal, done, or done as far as this machine can tell. `make check STEP=NN` calls it.
 #
 #   STEP=NN                    the step
+#   CLINIC=NAME                or the kernel of the clinic (scripts/lib/check_clinic.sh)
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
 #   RANKS=R,R,...              how many ranks the jobs of a step for several GPUs have (default: 1,2,3,4)
@@ -19,16 +20,17 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/look.sh"
 # shellcheck source=scripts/lib/why_not_built.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/why_not_built.sh"
+# shellcheck source=scripts/lib/guides.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/guides.sh"
 
+if [[ -n ${CLINIC:-} ]]; then exec "$lab_root/scripts/lib/check_clinic.sh"; fi
 read_step "${STEP-}"
 read_which
 read_ranks
 read_backend
 IFS=, read -r -a sizes <<<"${N:-100}"
 for size in "${sizes[@]}"; do
-  if ! [[ $size =~ ^[0-9]{1,7}$ ]] || ((10#$size < 3 || 10#$size > 1048576)); then
-    die $exit_bad_usage "N=$N: must be a whole number from 3 to 1048576, or several with commas"
-  fi
+  check_n "$size" "or several with commas"
 done
 if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
   die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
@@ -243,10 +245,14 @@ if [[ -n $tracer ]]; then common+=(--tracer "$build_dir/lib/liblab_trace.so"); f
 if [[ -n $bandwidth ]]; then common+=(--bandwidth "$bin/$bandwidth"); fi
 if [[ -n $before ]]; then common+=(--before "$bin/$before"); fi
 if [[ -n $bandwidth ]] && ncu=$(command -v ncu); then common+=(--ncu "$ncu"); fi
+predicted="" # the learner did, and may now see what was measured
 if [[ $which == exercise ]]; then
   next="Next: run $program, compare with your predictions"
+  if ! grep -q "TODO($step_number)" "$source_file"; then predicted=$(recall predictions.tsv "$step"); fi
   # Where the CPU stands in, the program prints no times.
-  if [[ $backend == cpu && $step_needs == cuda ]]; then
+  if [[ -n $predicted ]]; then
+    next="Next: compare your predictions (below)"
+  elif [[ $backend == cpu && $step_needs == cuda ]]; then
     next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
   fi
   # A handout has no solutions.
@@ -257,4 +263,10 @@ doing "measuring the goal"
 said=$("$bin/goals" "${common[@]}" "$program") || status=$?
 doing
 say_wrapped "$said"
+if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
+  find_guide
+  read_terminal
+  say ""
+  comparison
+fi
 exit "$status"

@@ -12,6 +12,8 @@
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/state.sh
+source "$lab_root/scripts/lib/state.sh"
 
 case ${1:-} in
   "" | --table) ;;
@@ -21,60 +23,12 @@ case ${TIME:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "TIME=$TIME: must be 1 or 0" ;;
 esac
+read_backend
 make_scratch
 
-# short_date YYYY-MM-DD HH:MM: without the year, as people say it.
-short_date() {
-  awk -v date="$1" 'BEGIN {
-    print substr(date, 9, 2), substr("JanFebMarAprMayJunJulAugSepOctNovDec", 3 * substr(date, 6, 2) - 2, 3),
-      substr(date, 12, 5)
-  }'
-}
-
-# look_at STEP: sets state and done (whether nothing is left to do), and checked (when and where), from
-# the exercise and what is known of it; sum is the file's SHA-256. Also date, where and mistake, empty if the file was
-# edited since.
-look_at() {
-  local path verdict checked_sum todos
-  read_step "$1"
-  path=$lab_root/exercises/$step/$step_source
-  state=missing sum=- checked=- done=0 date="" where="" mistake=""
-  [[ -f $path ]] || return 0
-  sum=$(sha256sum <"$path")
-  sum=${sum%% *}
-  IFS=$'\t' read -r verdict checked_sum date where mistake < <(recall progress.tsv "$step") || true
-  if [[ $checked_sum != "$sum" ]]; then
-    IFS=$'\t' read -r verdict checked_sum date where mistake < <(recall progress_right.tsv "$step") || true
-  fi
-  if [[ $checked_sum == "$sum" ]]; then
-    checked="$(short_date "$date") ${where^^}"
-  else
-    date="" where="" mistake=""
-  fi
-  if "$lab_root/scripts/lib/start.sh" "$step" >"$temp/start" 2>/dev/null && cmp -s "$temp/start" "$path"; then
-    state=unchanged
-    if [[ -z $step_before ]]; then state="no task" done=1; fi
-  elif [[ $checked_sum != "$sum" ]]; then
-    state="edited, not checked since"
-  elif [[ $verdict == "goal missed" ]]; then
-    state="right, goal not reached"
-  elif [[ $verdict == right || $verdict == "done" ]]; then
-    todos=$({ grep -o "TODO($step_number)" "$path" || true; } | wc -l)
-    case $todos in
-      0) state=$verdict done=1 ;;
-      1) state="right so far, 1 TODO left" ;;
-      *) state="right so far, $todos TODOs left" ;;
-    esac
-  else
-    state=$verdict
-  fi
-}
-
-read_steps() { awk -F '\t' '/^[0-9]/ { print $1 }' "$steps_file"; }
-
-# time_step: runs the exercise of $step, and remembers its time. Fails if it could not.
+# time_step STEP: runs its exercise, and remembers its time. Fails if it could not.
 time_step() {
-  local n iterations target program ms device status=0
+  local step=$1 n iterations target program ms device status=0
   IFS=$'\t' read -r _ _ _ n iterations _ < <(step_line "$step")
   target=exercise_$step
   if ! have_target "$target"; then
@@ -82,7 +36,7 @@ time_step() {
     return 1
   fi
   if ! build_targets "$target" >"$temp/log" 2>&1; then
-    say "  $step: does not compile here: make check STEP=$step_number says more"
+    say "  $step: does not compile here: make check STEP=${step%%_*} says more"
     return 1
   fi
   program=$build_dir/bin/$target
@@ -95,32 +49,27 @@ time_step() {
     say "  $step: could not be timed (exit code $status): $(tail -n 1 "$temp/log")"
     return 1
   fi
-  remember progress_times.tsv "$step" "$n" "$ms" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$device"
+  remember progress_times.tsv "$step" "$n" "$ms" "${sums[$step]}" "$(date '+%Y-%m-%d %H:%M')" "$device"
 }
 
+read_states
 failed=0
 if ((${TIME:-0})); then
   if [[ ${BACKEND:-} == cpu ]] || { [[ -z ${BACKEND:-} ]] && ! gpu_here; }; then
     say "Times need a GPU, and there is none here. Leave out TIME=1 to see what is done."
     exit $exit_no_gpu
   fi
-  mapfile -t steps < <(read_steps)
-  to_time=()
-  for name in "${steps[@]}"; do
-    look_at "$name"
-    # The code as found is where the learner's ladder begins.
-    if [[ $state == right* || $state == "done" || $state == "no task" ]]; then to_time+=("$name"); fi
-  done
   configure >/dev/null
   choose_backend >/dev/null
   if [[ $backend == cpu ]]; then
     say "Times need a GPU, and no nvcc was found: load your site's CUDA module."
     exit $exit_no_gpu
   fi
-  for name in ${to_time[@]+"${to_time[@]}"}; do
-    look_at "$name"
-    if [[ -t 1 ]]; then printf '  timing %s ...\r' "$step"; fi
-    time_step || failed=1
+  for name in "${steps[@]}"; do
+    # The code as found is where the learner's ladder begins.
+    [[ ${states[$name]} =~ ^(right|done|no\ task) ]] || continue
+    if [[ -t 1 ]]; then printf '  timing %s ...\r' "$name"; fi
+    time_step "$name" || failed=1
     if [[ -t 1 ]]; then printf '\033[K'; fi
   done
 fi
@@ -134,31 +83,32 @@ for file in "$lab_root"/results/h200/ladder.tsv "$lab_root"/results/*/ladder.tsv
   fi
 done
 
-finished=0 right=0 tasks=0 first="" next="" any_check=0 any_time=0
-while read -r name; do
-  look_at "$name"
-  first=${first:-$step}
-  if [[ $checked != - ]]; then any_check=1; fi
-  n=$(step_line "$step" | cut -f 4)
-  ms="" theirs=""
-  IFS=$'\t' read -r timed_n timed_ms timed_sum _ < <(recall progress_times.tsv "$step") || true
-  if [[ $timed_sum == "$sum" && $timed_n == "$n" ]]; then ms=$timed_ms any_time=1; fi
-  theirs=$(awk -F '\t' -v step="$step" -v n="$n" '$1 == step && $4 == n && $3 == "right" { print $5 }' "$published")
-  if [[ -n $step_before ]]; then
-    tasks=$((tasks + 1))
-    if ((done)) && [[ $state == right ]]; then
-      right=$((right + 1))
-    elif ((done)); then
-      finished=$((finished + 1))
-    elif [[ -z $next ]]; then
-      next=$step
-    fi
+declare -A times=() published_ms=()
+read_rows progress_times.tsv times
+while IFS=$'\t' read -r name n ms; do
+  published_ms[$name $n]=$ms
+done < <(awk -F '\t' -v OFS='\t' '/^[0-9]/ && $3 == "right" { print $1, $4, $5 }' "$published")
+
+finished=0 right=0 skipped=0 next="" any_check=0 any_time=0
+tasks=$((${#steps[@]} - 1)) # the first step has none
+while IFS=$'\t' read -r name _ _ n _; do
+  if [[ ${checked[$name]} != - ]]; then any_check=1; fi
+  if [[ $name != "${steps[0]}" ]]; then
+    case ${states[$name]} in
+      "done") finished=$((finished + 1)) ;;
+      right) right=$((right + 1)) ;;
+      skipped*) skipped=$((skipped + 1)) tasks=$((tasks - 1)) ;;
+      *) next=${next:-$name} ;;
+    esac
   fi
-  row=("$step" "$state" "$checked" "${ms:--}" "${theirs:--}")
-  if [[ ${1:-} == --table ]]; then row=("$step" "$state" "${date:--}" "${where:--}" "${mistake:--}" "${ms:--}"); fi
-  (IFS=$'\t' && printf '%s\n' "${row[*]}") 2>/dev/null ||
+  ms=-
+  IFS=$'\t' read -r timed_n timed_ms timed_sum _ <<<"${times[$name]-}"
+  if [[ $timed_sum == "${sums[$name]}" && $timed_n == "$n" ]]; then ms=$timed_ms any_time=1; fi
+  row=("${states[$name]}" "${checked[$name]}" "$ms" "${published_ms[$name $n]:--}")
+  if [[ ${1:-} == --table ]]; then row=("${states[$name]}" "${details[$name]}" "$ms"); fi
+  (IFS=$'\t' && printf '%s\n' "$name"$'\t'"${row[*]}") 2>/dev/null ||
     die $exit_cannot_write "$temp: cannot be written: is there space left?"
-done < <(read_steps) >"$temp/table"
+done < <(grep '^[0-9]' "$steps_file") >"$temp/table"
 if [[ ${1:-} == --table ]]; then
   cat "$temp/table"
   exit "$failed"
@@ -203,11 +153,13 @@ awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
   }' "$temp/table"
 say ""
 summary="$finished of $tasks done."
-if ((right)); then
-  if gpu_here; then why="some of their goals were not measured"; else why="some of their goals need a GPU"; fi
-  summary="$finished of $tasks done, $right right ($why)."
+if ((right)) && gpu_here; then
+  summary="$finished of $tasks done, $right right (some of their goals were not measured)."
+elif ((right)); then
+  summary="$((finished + right)) of $tasks done, as far as this machine can tell (goals of $right need a GPU)."
 fi
-if ((!any_check)); then next=$first; fi # the first step has no task, but a guide
+if ((skipped)); then summary+=" $skipped skipped: no MPI (make setup installs it)."; fi
+if ((!any_check)); then next=${steps[0]}; fi # the first step has no task, but a guide
 if [[ -n $next ]]; then summary+=" Next: exercises/$next/README.md"; fi
 say_wrapped "$summary"
 exit "$failed"

@@ -10,6 +10,7 @@
 #
 #   WHICH=exercise|solution    which of the two (default: the solution, if there is one)
 #   RANKS=R                    how many ranks run a step for several GPUs (default: one per GPU)
+#   RECORD=DIR                 where it leaves its record
 #   ARGS="--n 4096 ..."        its options (default: its own; if the CPU runs the kernels, --n 256)
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
@@ -34,6 +35,7 @@ run_one() {
   build_program "$program" || die 1 "$source_file does not compile; the compiler's messages are above"
   local -a command=("$build_dir/bin/$program") arguments=()
   read -r -a arguments <<<"${ARGS:-}"
+  if [[ -n ${RECORD:-} ]]; then arguments+=(--record "$(realpath -m "$RECORD")"); fi
   if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi
   ranks_of_run "$source_file"
   if [[ -n $ranks ]]; then command=("$build_dir/bin/ranks" "$ranks" "${command[@]}"); fi
@@ -45,7 +47,7 @@ if [[ -n ${STEP:-} ]]; then
   [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
   run_one
 fi
-for word in WHICH ARGS; do
+for word in WHICH ARGS RECORD; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Also give STEP=NN"
 done
 [[ -d $lab_root/solutions ]] ||

@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 read_step "${STEP-}"
 read_which
 n=${N:-100}
-[[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
+check_n "$n"
 if [[ $step_needs != cuda ]]; then
   say_wrapped "$step: skipped: it runs only on the CPU, and compute-sanitizer looks at GPU code"
   exit $exit_no_gpu

@@ -22,12 +22,20 @@ case $mode in
 esac
 
 min_cmake=3.25
-missing=() packages=()
+missing=() packages=() # what is not there, and the packages that bring it
+cannot_build=0         # whether something of it is needed for every build
 
-need() { # need COMMAND PACKAGE
-  if ! command -v "$1" >/dev/null; then
-    missing+=("$1")
-    packages+=("$2")
+# lacks NAME PACKAGE...: notes that it is missing.
+lacks() {
+  missing+=("$1")
+  packages+=("${@:2}")
+}
+
+# builds_need NAME PACKAGE COMMAND
+builds_need() {
+  if ! command -v "$3" >/dev/null; then
+    lacks "$1" "$2"
+    cannot_build=1
   fi
 }
 
@@ -38,29 +46,20 @@ cmake_is_old() {
 }
 
 look() {
-  missing=() packages=()
-  if [[ -z ${CXX:-} ]] && ! command -v c++ >/dev/null; then
-    missing+=("a C++ compiler")
-    packages+=(g++)
-  fi
-  need cmake cmake
-  need make make
-  # The unit tests' framework. If it cannot be had, they are reported as skipped.
-  if [[ -z $mode || $mode == --tests ]]; then
-    if ! [[ -e /usr/include/gtest/gtest.h || -n ${GTest_DIR:-}${GTest_ROOT:-} ]]; then
-      missing+=(GoogleTest)
-      packages+=(libgtest-dev)
-    fi
-  fi
-  # What `make site` reads Markdown with. If it cannot be had, its test is skipped.
-  if [[ $mode == --tests ]]; then need cmark-gfm cmark-gfm; fi
-  # For the steps on several GPUs. If it cannot be had, they are skipped.
-  if [[ $mode != --needed ]]; then
-    if ! command -v mpicxx >/dev/null && ! command -v mpic++ >/dev/null; then
-      missing+=(MPI)
-      packages+=(libopenmpi-dev openmpi-bin)
-    fi
-  fi
+  missing=() packages=() cannot_build=0
+  if [[ -z ${CXX:-} ]]; then builds_need "a C++ compiler" g++ c++; fi
+  builds_need cmake cmake cmake
+  builds_need make make make
+  if [[ $mode == --needed ]]; then return; fi
+  # What follows is no reason to stop. Without Python there are no charts and no merged tables,
+  command -v python3 >/dev/null || lacks python3 python3
+  # without MPI the steps on several GPUs are skipped,
+  command -v mpicxx >/dev/null || command -v mpic++ >/dev/null || lacks MPI libopenmpi-dev openmpi-bin
+  if [[ $mode == --ranks ]]; then return; fi
+  # without GoogleTest the unit tests are,
+  [[ -e /usr/include/gtest/gtest.h || -n ${GTest_DIR:-}${GTest_ROOT:-} ]] || lacks GoogleTest libgtest-dev
+  # and without cmark-gfm the test of `make site`.
+  if [[ $mode == --tests ]] && ! command -v cmark-gfm >/dev/null; then lacks cmark-gfm cmark-gfm; fi
 }
 
 look
@@ -78,13 +77,10 @@ if ((${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
   fi
 fi
 
-# These are no reason to stop: all but the unit tests works without GoogleTest, all but `make site` without cmark-gfm, and
-# all but some steps without MPI.
-if [[ $mode == --[tr]* && ${missing[*]-} =~ ^(GoogleTest)?\ ?(cmark-gfm)?\ ?(MPI)?$ ]]; then missing=(); fi
-if ((${#missing[@]} > 0)); then
+if ((${#missing[@]} > 0)) && { ((cannot_build)) || [[ -z $mode ]]; }; then
   list=$(printf '%s, ' "${missing[@]}")
-  printf '%s\n' "setup.sh: missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your" \
-    "site's modules for them (such as: module load gcc cmake)" >&2
+  printf '%s\n' "setup.sh: missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your site's modules for" \
+    "them (such as: module load gcc cmake). Packages of Debian and Ubuntu: ${packages[*]}" >&2
   exit 1
 fi
 if cmake_is_old; then
@@ -93,7 +89,7 @@ if cmake_is_old; then
   exit 1
 fi
 if [[ -z $mode ]]; then
-  printf '%s\n' "all there: C++ compiler, CMake, make, GoogleTest, MPI"
+  printf '%s\n' "all there: C++ compiler, CMake, make, Python, GoogleTest, MPI"
   if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
     printf '%s\n' "no nvcc: the CPU runs the kernels; a GPU needs the CUDA Toolkit 12 or 13 (such as: module load cuda)"
   fi

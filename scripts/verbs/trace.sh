@@ -23,8 +23,8 @@ source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
 IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"
 n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
-[[ $n =~ ^[0-9]+$ ]] || die $exit_bad_usage "N=$n: must be a whole number"
-[[ $iterations =~ ^[1-9][0-9]*$ ]] || die $exit_bad_usage "ITERATIONS=$iterations: must be a whole number, from 1 up"
+check_n "$n"
+check_iterations "$iterations"
 
 backend=gpu ranks=""
 ranks_of_run "$source_file"

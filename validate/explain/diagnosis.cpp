@@ -68,7 +68,8 @@ Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {
 
 Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient) {
   Diagnosis diagnosis = ask_and_tell(Evidence(Evidence::kPass, wrong, patient));
-  diagnosis.lead = "with --check-every 1 all is right: the sweeps are, and so is each residual";
+  diagnosis.lead =
+      "with --check-every 1 all is right: each sweep is correct, and so is each residual";
   return diagnosis;
 }
 

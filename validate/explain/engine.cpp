@@ -173,7 +173,7 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
       result += answer.data.at(name);
     } else if (name == "wrong_pass") {
       if (evidence.subject == Evidence::kPass)
-        result += "Wrong is how several sweeps make one pass: ";
+        result += "What is wrong is how several sweeps form one pass: ";
     } else if (name == "n") {
       result += std::to_string(evidence.wrong.run.n);
     } else if (const std::string* own = evidence.words.say(name)) {

@@ -58,7 +58,7 @@ std::string where_it_was(const cuda_on_cpu::Report& report) {
   const std::string bytes = std::to_string(report.distance) + " bytes ";
   if (report.place == "before") return bytes + "before";
   if (report.place != "past") return "";
-  return report.distance == 0 ? "just behind the end of" : bytes + "past the end of";
+  return report.distance == 0 ? "just past the end of" : bytes + "past the end of";
 }
 
 }  // namespace

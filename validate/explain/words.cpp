@@ -197,12 +197,12 @@ std::string Words::never_launched() const {
   for (const char* end : {";", "{", "}"}) {
     if (code.find(end + sweep() + "(") == std::string::npos) continue;
     return "the call of {sweep} in {host}: without <<<grid, block>>> in front of its arguments it "
-           "is no launch. nvcc refuses it; the CPU's compiler does not";
+           "is not a launch. nvcc refuses it; the CPU's compiler does not";
   }
   return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
-         "behind it, at most 1024 threads a block? has its grid enough blocks?), and the `if` in "
-         "the kernel{?strips|; and which rows a warp stores: all of its own, with no row between "
-         "one warp's and the next one's}";
+         "after it, at most 1024 threads per block? does its grid have enough blocks?), and the "
+         "`if` in the kernel{?strips|; and which rows a warp stores: all of its own, with no row "
+         "left out between two warps}";
 }
 
 const std::string* Words::say(const std::string& name) const {
@@ -223,34 +223,36 @@ const std::string* Words::say(const std::string& name) const {
       {"exchange", &Words::exchange, nullptr},
       {"shares", &Words::shares, nullptr},
       {"bounds", nullptr,
-       "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the "
-       "boundary, 0 and n - 1, and no others of the grid|the bounds of i and j in {sweep}: 1 to n - 2}"},
+       "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the boundary, "
+       "0 and n - 1, and no others|the bounds of i and j in {sweep}: 1 to n - 2}"},
       {"launch_grid", nullptr,
-       "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks side by side for n columns, and enough one "
-       "above the other for n rows}"},
+       "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
+       "for n rows}"},
       {"held_points", nullptr, "{?slabs|held_end - held_begin rows, as many as the rank holds|n * n floats}"},
       {"tile_loads", nullptr,
        "how threads share out the tile's entries: all of them together load each entry once (the thread's number in "
-       "the block, the entry that it belongs to, and from one round to the next as many as the block has threads)"},
+       "the block, the entry that it loads first, and from one round to the next a step of as many entries as the "
+       "block has threads)"},
       {"update_line", nullptr, "the line that computes value in {sweep}"},
       {"change_line", nullptr, "the line that computes change in {sweep}"},
-      {"put_together", nullptr, "how {sweep} and what it calls put together a point's neighbours"},
+      {"put_together", nullptr, "how {sweep} and what it calls put a point's neighbours together"},
       {"halo_kept", nullptr,
-       "{?passes|; and which columns a strip stores: kHalo at each of its ends are not among them (kKept)}"},
+       "{?passes|; and which columns a strip stores: all except kHalo at each of its ends (kKept)}"},
       {"ends_of_strips", nullptr,
        "what the first and the last lane of a warp take for the points beyond their strip, where a shuffle has no "
        "lane to ask{halo_kept}"},
       {"march", nullptr,
        "{?passes|the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as "
        "many above its last one|the rows that a warp loads: from the one below its first row, to the one above its "
-       "last; and how they move up when a row is done: south becomes the old centre, then centre the old north}"},
+       "last; and how they move up when a row is done: the old centre becomes south, then the old north becomes "
+       "centre}"},
       {"stored_parts", nullptr,
-       "how many of the stored parts are copied and added up: one of each block, gridDim.x * gridDim.y of them, and "
+       "how many of the stored parts are copied and added up: one per block, gridDim.x * gridDim.y of them, and "
        "cudaMemcpy counts bytes (sizeof(double) each)"},
       {"who_adds", nullptr,
        "the `if` around what adds to the sum in {sweep}: {?block_sum or shuffles|it chooses one thread of each block "
-       "(or warp), by threadIdx alone, and no block|each thread with an interior point adds its change, or brings it "
-       "to a sum of its block}"},
+       "(or warp), by threadIdx only, and does not choose among blocks|each thread with an interior point adds its "
+       "change, or passes it to its block's sum}"},
       {"loop_condition", nullptr,
        "the condition of the loop in main: residual > options.tolerance && iteration < options.max_iterations, and "
        "iteration goes up in each turn"},
@@ -258,14 +260,14 @@ const std::string* Words::say(const std::string& name) const {
        "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
        "exchanges them"},
       {"order_of_launch", nullptr,
-       "the order between <<< and >>>: the launch grid first, then the block (exchanged, a small n may still come "
-       "out right)"},
+       "the order between <<< and >>>: the launch grid first, then the block (in the wrong order, a small n may still "
+       "give a correct result)"},
       {"sizes_of_launch", nullptr,
-       "their sizes: at least one block (in whole numbers n / 1024 may be 0: round up), and at most 1024 threads a "
+       "their sizes: at least one block (between integers n / 1024 may be 0: round up), and at most 1024 threads per "
        "block, all directions multiplied"},
       {"captured", nullptr,
-       "what stands between cudaStreamBeginCapture and cudaStreamEndCapture: there the sweeps of a pass have to be "
-       "launched, into the stream that captures"},
+       "what stands between cudaStreamBeginCapture and cudaStreamEndCapture: the sweeps of a pass have to be launched "
+       "there, into the stream that is captured"},
       {"starts_in_main", nullptr,
        "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
       {"two_calls", nullptr, "initialize_field, and its two calls in main"},
@@ -275,13 +277,14 @@ const std::string* Words::say(const std::string& name) const {
       {"tile_indices", nullptr,
        "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},
       {"which_sweep", nullptr,
-       "which sweep's changes are in the sum: those of the last one before a check alone, neither of an earlier pass "
-       "nor of an earlier sweep of the last pass; how many sweeps a pass makes, and the sweeps that are left at the "
-       "end, fewer than a pass has"},
+       "which sweep's changes are in the sum: only those of the last one before a check, not of an earlier pass or of "
+       "an earlier sweep of the last pass; how many sweeps a pass performs, and the sweeps that are left at the end, "
+       "fewer than a pass has"},
       {"ask_the_cpu", nullptr,
        "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},
       {"bytes_of_field", nullptr, "std::size_t(n) * n * sizeof(float)"},
-      {"unset_sums", nullptr, "whether a thread's own sum begins with 0, and every variable that a sum is made of"},
+      {"unset_sums", nullptr, "whether a thread's own sum begins with 0, and so does every variable that goes into a "
+                              "sum"},
       {"shared_additions", nullptr,
        "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in shared memory; "
        "and whether no thread sets to 0 what others add to"},
@@ -292,8 +295,8 @@ const std::string* Words::say(const std::string& name) const {
        "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that no residual ends "
        "the loop) and options.max_iterations"},
       {"rows_held", nullptr,
-       "{shares}: as many rows beyond the rank's own are held as a pass has sweeps, on both sides; and that "
-       "allocate_fields gives memory for all of them"},
+       "{shares}: on both sides the rank holds as many rows beyond its own as a pass has sweeps; and whether "
+       "allocate_fields allocates memory for all of them"},
       {"left_out", nullptr,
        "{?iteration|in iteration {iteration} }{?by_sweep|{?both|neither sweep nor copy (or swap) reaches|the sweep "
        "leaves out}|the sweep is right, but the copy (or swap) leaves out} {points}; old values stay there"},

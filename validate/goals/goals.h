@@ -11,7 +11,7 @@ namespace validate {
 struct GoalResult {
   enum Kind { kReached, kMissed, kNotMeasurable };
   Kind kind = kNotMeasurable;
-  std::string goal;    ///< what was to be reached: "one atomic addition a block at most"
+  std::string goal;    ///< what was to be reached: "at most one atomic addition per block"
   std::string found;   ///< what was measured, or what it would need
   std::string advice;  ///< what to do where it is missed
 };

@@ -96,6 +96,8 @@ std::map<int, KernelCount> read_counts(const std::string& path) {
     kernel.launches = number(fields[3]);
     if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
     if (fields[4] == "shared") {
+      kernel.shared_requests += number(fields[7]);
+      kernel.shared_passes += number(fields[10]);
       if (fields[5] == "store" || fields[5] == "copy") {
         kernel.shared_values +=
             number(fields[8]) * std::max(1.0, number(fields[6]) / sizeof(float));
@@ -149,7 +151,7 @@ std::vector<std::string> Bench::command(const std::string& program, int n, int i
 int Bench::default_n(const std::string& program) {
   return static_cast<int>(remembered("n " + program, [&]() -> double {
     const int n = validate::default_n(program);
-    if (n == 0) throw NotMeasurable("its --help does not tell the default n");
+    if (n == 0) throw NotMeasurable("its --help does not say the default n");
     return n;
   }));
 }
@@ -201,7 +203,7 @@ const Trace& Bench::trace_job(int n, int iterations, int check_every) {
 
 const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
   if (have.watched.empty()) {
-    throw NotMeasurable("needs make count, and that does not compile this program");
+    throw NotMeasurable("needs make count, which does not compile this program");
   }
   trace(have.watched, n, iterations);
   return counts_[key("", n, iterations)];
@@ -209,7 +211,7 @@ const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
 
 std::map<std::string, double> Bench::host_accesses(int n) {
   if (have.watched.empty()) {
-    throw NotMeasurable("needs make count, and that does not compile this program");
+    throw NotMeasurable("needs make count, which does not compile this program");
   }
   std::map<std::string, double> accesses;
   for (const int iterations : {1, 3}) {
@@ -231,7 +233,7 @@ double Bench::timed(std::vector<std::string> words, int points, int iterations) 
   Record record;
   std::string error;
   if (!read_record(dir, points, iterations, &record, &error)) {
-    throw NotMeasurable("its record is no use: " + error);
+    throw NotMeasurable("its record cannot be used: " + error);
   }
   if (!(record.median_ms > 0)) throw NotMeasurable("it was not timed");
   return record.median_ms;
@@ -308,7 +310,7 @@ double Bench::of_bandwidth(const std::string& name) {
       if (fields.size() > 1 && fields[0].rfind(name, 0) == 0)
         best = std::max(best, number(fields[1]));
     }
-    if (!(best > 0)) throw NotMeasurable(have.bandwidth + " does not tell");
+    if (!(best > 0)) throw NotMeasurable(have.bandwidth + " does not say");
     return best;
   });
 }

@@ -37,7 +37,7 @@ double difference(const std::function<const Trace&(int)>& trace_of, const char* 
 
 /// What to do about ranges that stay open.
 inline constexpr const char* kCloseRanges =
-    "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function: a pop behind a "
+    "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function: a pop after a "
     "`return` is never reached.";
 
 // The measurements. All throw NotMeasurable if it cannot be done here.

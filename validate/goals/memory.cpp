@@ -78,8 +78,8 @@ Measured sweep_on_gpu(Bench* bench) {
   return measured(
       share >= 0.99,
       format("kernels write %.3g %% of the interior in each iteration", 100 * std::min(1.0, share)),
-      share >= 0.01 ? "The rest is written by host code, in a loop or a copy: one "
-                      "launch a sweep writes the whole interior."
+      share >= 0.01 ? "The rest is written by host code, in a loop or a copy: one launch per sweep "
+                      "writes the whole interior."
                     : "");
 }
 
@@ -106,10 +106,10 @@ Measured copy_on_gpu(Bench* bench) {
   std::string advice;
   if (fields >= 0.99 && copies) {
     advice =
-        "A kernel writes the whole field, its boundary too: that is the copy. So the sweep is "
-        "not made by a kernel: launch one, as in step 04.";
+        "A kernel writes the whole field, including its boundary: that is the copy. So the sweep "
+        "is not done by a kernel: launch one, as in step 04.";
   } else if (fields < 0.01) {
-    advice = "Neither the sweep nor the copy is made by a kernel.";
+    advice = "Neither the sweep nor the copy is done by a kernel.";
   }
   return measured(fields >= 1.98, fields_written(fields), advice);
 }
@@ -123,7 +123,7 @@ Measured no_copy(Bench* bench) {
                     format("%.2g of a field goes between the GPU and the host's memory in each "
                            "iteration",
                            by_host),
-                    "Nothing in the loop needs the field on the host: copy it behind the loop.");
+                    "Nothing in the loop needs the field on the host: copy it after the loop.");
   }
   return measured(fields >= 0.99 && fields < 1.1, fields_written(fields));
 }
@@ -169,7 +169,7 @@ Measured migration_stopped(Bench* bench) {
   const double bytes = (migrated(2 * kIterations) - migrated(kIterations)) / kIterations;
   const double field = points(bench->default_n(bench->have.program)) * sizeof(float);
   return measured(bytes < 0.01 * field,
-                  format("%.2g MB an iteration, %.2g %% of a field", 1e-6 * std::max(0.0, bytes),
+                  format("%.2g MB per iteration, %.2g %% of a field", 1e-6 * std::max(0.0, bytes),
                          100 * std::max(0.0, bytes) / field));
 }
 
@@ -202,7 +202,7 @@ Measured coalesced(Bench* bench) {
     const double load = sectors_per_request(kernel.loads);
     const double store = sectors_per_request(kernel.stores);
     loads = std::max(loads, load);
-    each.push_back(kernel.name + format(": %.3g a load, %.3g a store", load, store));
+    each.push_back(kernel.name + format(": %.3g per load, %.3g per store", load, store));
     if (std::max(load, store) > kMost) far.push_back(kernel.name);
   }
   if (loads == 0) throw NotMeasurable("no kernel reads a field");
@@ -212,11 +212,11 @@ Measured coalesced(Bench* bench) {
   if (!far.empty() && far.size() < each.size()) {
     advice =
         "One idx has to serve all kernels: neighbours in i are neighbours in memory "
-        "(std::size_t(j) * n + i), and in each kernel i comes from threadIdx.x. make count "
-        "STEP=06 shows, line by line, which of the two is not so in " +
+        "(std::size_t(j) * n + i), and in each kernel i comes from threadIdx.x. make count STEP=06 "
+        "shows, line by line, which of the two does not hold in " +
         join(far) + ".";
   }
-  return measured(far.empty(), found + " (of 32 floats; 4 are the fewest)", advice);
+  return measured(far.empty(), found + " (of 32 floats; 4 is the minimum)", advice);
 }
 
 namespace {
@@ -250,13 +250,13 @@ Measured beyond_l2(Bench* bench) {
 Measured copy_from_dram(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double bytes = bench->dram_bytes("copy", n) / points(n);
-  return measured(bytes > 7 && bytes < 9.6, format("%.3g bytes a point", bytes));
+  return measured(bytes > 7 && bytes < 9.6, format("%.3g bytes per point", bytes));
 }
 
 Measured near_eight_bytes(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double bytes = bench->dram_bytes("sweep", n) / points(n);
-  return measured(bytes <= 9, format("%.3g bytes a point, at n = %d", bytes, n));
+  return measured(bytes <= 9, format("%.3g bytes per point, at n = %d", bytes, n));
 }
 
 Measured one_atomic_a_block(Bench* bench) {
@@ -267,8 +267,8 @@ Measured one_atomic_a_block(Bench* bench) {
   }
   if (blocks == 0) throw NotMeasurable("no kernel was launched");
   // Who counts the blocks that are done may add a few: one for each row of blocks, say.
-  return measured(atomics <= 1.5 * blocks, format("%.4g a block, %.3g a point", atomics / blocks,
-                                                  atomics / interior(kCountedN)));
+  return measured(atomics <= 1.5 * blocks, format("%.4g per block, %.3g per point",
+                                                  atomics / blocks, atomics / interior(kCountedN)));
 }
 
 Measured tile_in_shared_memory(Bench* bench) {
@@ -276,7 +276,7 @@ Measured tile_in_shared_memory(Bench* bench) {
   for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
     stores = std::max(stores, kernel.shared_values / kernel.launches / interior(kCountedN));
   }
-  return measured(stores >= 0.9, format("%.3g values a point are put there", stores));
+  return measured(stores >= 0.9, format("%.3g values per point are put there", stores));
 }
 
 Measured fewer_loads(Bench* bench) {
@@ -290,10 +290,10 @@ Measured fewer_loads(Bench* bench) {
     requests = std::max(requests, 32 * kernel.loads.requests / each);
   }
   if (loads == 0) throw NotMeasurable("no kernel reads a field");
-  return measured(
-      loads <= 0.5 * kWithout,
-      format("%.3g loads a point (%.0f without a tile); %.3g requests for 32 points (%.0f)", loads,
-             kWithout, requests, kWithout));
+  return measured(loads <= 0.5 * kWithout,
+                  format("%.3g loads per point (%.0f without a tile); %.3g requests for 32 points "
+                         "(%.0f)",
+                         loads, kWithout, requests, kWithout));
 }
 
 }  // namespace validate

@@ -39,7 +39,7 @@ Measured nothing_through_host(Bench* bench) {
   }
   const double a_sweep = bytes / kJobSweeps;
   return measured(a_sweep <= sizeof(double),
-                  format("%.3g bytes a sweep and rank between a GPU and its host", a_sweep));
+                  format("%.3g bytes per sweep and rank between a GPU and its host", a_sweep));
 }
 
 Measured sums_at_checks(Bench* bench) {
@@ -65,7 +65,7 @@ Measured host_waits_late(Bench* bench) {
                          "the GPU has nothing left to do",
                          kJobChecks, kJobSweeps, waits, idle),
                   waits > kJobChecks
-                      ? "It waits more often than once a check: what waits in a pass "
+                      ? "It waits more often than once per check: what waits in a pass "
                         "(cudaDeviceSynchronize, ranks.wait, a copy that is not asynchronous)?"
                       : "");
 }
@@ -88,8 +88,7 @@ Measured faster_than_blocking(Bench* bench) {
   const double before =
       bench->milliseconds_of_job(bench->have.before, ranks, kScalingN, kScalingSweeps);
   return measured(now <= 0.97 * before,
-                  format("%.4g us a sweep, and %.4g us in step 14, on %d GPUs at "
-                         "n = %d",
+                  format("%.4g us per sweep, and %.4g us in step 14, on %d GPUs at n = %d",
                          1e3 * now, 1e3 * before, ranks, kScalingN));
 }
 

@@ -50,8 +50,8 @@ Measured ranges_in_loop(Bench* bench) {
                       (open.empty() ? "" : "; " + open),
                   !open.empty()       ? kCloseRanges
                   : too_often.empty() ? ""
-                  : in_a_loop         ? "Is one pushed inside of a loop over rows or columns? It "
-                                        "belongs before the outer one, its pop behind it."
+                  : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
+                                        "belongs before the outer loop, and its pop after it."
                                       : "Do two functions push the same name?");
 }
 
@@ -75,7 +75,7 @@ Measured ranges_closed(Bench* bench) {
 
 Measured work_outweighs_start(Bench* bench) {
   constexpr int kIterations = 10, kRunIterations = 288;
-  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU, whose start-up is to be outweighed");
+  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU, whose start-up has to be outweighed");
   const Trace& trace = bench->trace(bench->have.program, 0, kIterations);
   double in_loop = 0;
   for (const TraceRow& range : trace.table("nvtx")) {
@@ -113,7 +113,7 @@ Measured sweep_faster(Bench* bench) {
   const double before = sweep_ns(bench, bench->have.before, n, 5);
   const double now = sweep_ns(bench, bench->have.program, n, 20);
   return measured(before / now >= 20,
-                  format("%.3g times: %.3g ms, and %.3g ms in the step before, at n = %d",
+                  format("%.3g times: %.3g ms, and %.3g ms in the previous step, at n = %d",
                          before / now, 1e-6 * now, 1e-6 * before, n));
 }
 
@@ -122,7 +122,7 @@ Measured told_not_judged(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double before = sweep_ns(bench, bench->have.before, n, 50);
   const double now = sweep_ns(bench, bench->have.program, n, 50);
-  return measured(true, format("%.4g ms, and %.4g ms in the step before, at n = %d", 1e-6 * now,
+  return measured(true, format("%.4g ms, and %.4g ms in the previous step, at n = %d", 1e-6 * now,
                                1e-6 * before, n));
 }
 
@@ -154,15 +154,16 @@ Times both_times(Bench* bench, int iterations, int runs) {
 Measured iteration_shorter(Bench* bench) {
   const Times times = both_times(bench, 50, 1);
   return measured(times.now <= 0.6 * times.before,
-                  format("%.3g ms, and %.3g ms in the step before, at n = %d: %.2g of it",
+                  format("%.3g ms, and %.3g ms in the previous step, at n = %d: %.2g of it",
                          times.now, times.before, times.n, times.now / times.before));
 }
 
 Measured more_sweeps_a_second(Bench* bench) {
   const Times times = both_times(bench, 2000, 3);
-  return measured(times.before >= 4.5 * times.now,
-                  format("%.3g times: %.3g us a sweep, and %.3g us in the step before, at n = %d",
-                         times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
+  return measured(
+      times.before >= 4.5 * times.now,
+      format("%.3g times: %.3g us per sweep, and %.3g us in the previous step, at n = %d",
+             times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
 }
 
 namespace {
@@ -173,8 +174,8 @@ Measured share_of_copy(Bench* bench, int iterations, double least) {
   const int n = bench->default_n(bench->have.program);
   const double ms = bench->milliseconds(bench->have.program, n, iterations);
   const double share = 8 * points(n) / (1e-3 * ms) / bench->copy_bandwidth();
-  return measured(share >= least, format("%.3g times: %.4g ms a sweep at n = %d, %.0f GB/s", share,
-                                         ms, n, 8e-6 * points(n) / ms));
+  return measured(share >= least, format("%.3g times: %.4g ms per sweep at n = %d, %.0f GB/s",
+                                         share, ms, n, 8e-6 * points(n) / ms));
 }
 
 }  // namespace
@@ -218,7 +219,7 @@ Measured sweeps_together(Bench* bench) {
 Measured several_sweeps_a_launch(Bench* bench) {
   const double launches = on_the_cpu(bench, "kernels", "");
   return measured(4 * launches <= kCountedSweeps,
-                  format("%.3g kernels make %d sweeps", launches, kCountedSweeps));
+                  format("%.3g kernels perform %d sweeps", launches, kCountedSweeps));
 }
 
 double difference(const std::function<const Trace&(int)>& trace_of, const char* table,

@@ -21,7 +21,7 @@ namespace {
 /// was accessed where it should not be, which does harm or not, by what lies there.
 std::string in_other_order(const Case& run, bool access) {
   return format("That is with the threads run in %s order; ", run.order) +
-         (access ? "forward it does not show." : "forward it is right: a race?");
+         (access ? "in forward order it does not show." : "in forward order it is right: a race?");
 }
 
 bool is_right(const Case& run, const Trial& trial) {
@@ -93,8 +93,8 @@ bool Judgement::wrong(const Case& run, Explanation found, bool access) {
   if (run.order) lines.push_back(in_other_order(run, access));
   if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes_.size() > 1) {
     lines.push_back(
-        "The other grids so far are right, and multiples of no block's shape. What is "
-        "computed with n % ... ? It is 0 here.");
+        "So far the other grids are right, but their sizes are not multiples of any block's shape. "
+        "Is something computed with n % ...? It is 0 here.");
   }
   verdict_.details.insert(verdict_.details.end(), lines.begin(), lines.end());
   verdict_.run = run;
@@ -203,8 +203,8 @@ bool Judgement::too_few_differ() {
   return !few_.empty() &&
          wrong(few_in_,
                {{"diagnosis: " + few_,
-                 "look at: which boundary may be near: where a strip, or a warp's rows, has "
-                 "it in its halo alone, its points keep their values there, too"}});
+                 "look at: which boundary may be near: if only the halo of a strip, or of a warp's "
+                 "rows, contains it, its points keep their values there as well"}});
 }
 
 /// Every run so far was one of so many iterations: does it also stop by itself?

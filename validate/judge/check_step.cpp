@@ -41,7 +41,7 @@ Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
     if (gpu.kind == Verdict::kRight) cpu.details.push_back(kByLuck);
     return cpu;
   }
-  gpu.remarks.push_back("The CPU, in place of the GPU, agrees: " +
+  gpu.remarks.push_back("The CPU, run instead of the GPU, agrees: " +
                         cpu.summary.substr(std::string("right: ").size()));
   for (const std::string& remark : cpu.remarks) {
     // Both may say of the program what it is.
@@ -67,7 +67,7 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
   few.explain = false;
   const Verdict gpu =
       check_program(asked.program, cases_for_gpu(asked.ranks), asked.time_limit, progress, {}, few);
-  progress("on the CPU, in place of the GPU");
+  progress("on the CPU instead of the GPU");
   const Verdict cpu = on_cpu.get();
   if (gpu.kind != Verdict::kRight && gpu.kind != Verdict::kWrong) return gpu;
   if (cpu.kind == Verdict::kWrong || (cpu.kind == Verdict::kRight && gpu.kind == Verdict::kRight)) {

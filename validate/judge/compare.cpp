@@ -95,8 +95,8 @@ void describe_residual(const ResidualComparison& residual, std::vector<std::stri
   if (residual.expected > 0 && std::isfinite(residual.found)) {
     const double times = residual.found / residual.expected;
     lines->push_back(std::fabs(times - 1) < 1e-4
-                         ? format("  that is off by %.2g of the right one", std::fabs(times - 1))
-                         : format("  that is %.6g times the right one", times));
+                         ? format("  that is off by %.2g of the correct one", std::fabs(times - 1))
+                         : format("  that is %.6g times the correct one", times));
   }
 }
 

@@ -22,10 +22,11 @@ std::string why_it_stopped(const std::vector<double>& expected, double tolerance
   const std::string condition = "Look at the loop's condition: it compares ";
   if (made == first_to_meet([](double r) { return r * r; })) {
     return condition +
-           "the residual's square (the root is missing there), and right is the residual itself.";
+           "the residual's square (the root is missing there), but it should compare the residual "
+           "itself.";
   }
   if (made == first_to_meet([](double r) { return std::sqrt(r); })) {
-    return condition + "the root of the residual, and right is the residual itself.";
+    return condition + "the root of the residual, but it should compare the residual itself.";
   }
   return made < kMeets ? "Look at the loop's condition, and what the residual is before it."
                        : "Look at the loop's condition: is it this sweep's residual?";
@@ -57,14 +58,14 @@ std::vector<std::string> check_stopping(const Run& trial, const Case& run,
              run.tolerance, kMeets)};
   if (!trial.error.empty() && run.ranks > 1) {
     return {
-        "diagnosis: as long as no tolerance is asked for all is right: the ranks do not agree "
+        "diagnosis: as long as no tolerance is asked for, all is right: the ranks do not agree on "
         "where to stop, and those that go on wait for the others",
-        "look at: whether every rank gets the residual of all: each decides by itself whether "
-        "to go on",
+        "look at: whether every rank gets the residual of all ranks: each decides by itself "
+        "whether to go on",
         trial.error};
   }
   if (!trial.error.empty() && made == 0) {
-    lines[0] += trial.child.exit_code <= lab::kExitNotConverged ? "; it makes no sweep at all"
+    lines[0] += trial.child.exit_code <= lab::kExitNotConverged ? "; it performs no sweep at all"
                                                                 : "; " + trial.error;
     lines.push_back("  Look at what the residual is before the loop: larger than any tolerance?");
     return lines;
@@ -73,8 +74,7 @@ std::vector<std::string> check_stopping(const Run& trial, const Case& run,
   if (made == run.iterations) {
     lines[0] += format("; it goes on to --max-iterations %d", made);
     lines.push_back(
-        "  Look at the loop's condition: it ends where residual > options.tolerance does not "
-        "hold.");
+        "  Look at the loop's condition: it ends when residual > options.tolerance does not hold.");
     return lines;
   }
   // A step that computes few residuals stops at one of the next checks.

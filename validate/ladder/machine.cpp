@@ -45,7 +45,7 @@ class BandwidthOutput {
   std::string text(const std::string& name, std::size_t k = 1) const {
     const auto found = lines_.find(name);
     if (found != lines_.end() && k < found->second.size()) return found->second[k];
-    throw std::runtime_error("the program bandwidth does not tell `" + name + "`: build it again");
+    throw std::runtime_error("the program bandwidth does not say `" + name + "`: build it again");
   }
   double number(const std::string& name, std::size_t k) const {
     return std::strtod(text(name, k).c_str(), nullptr);

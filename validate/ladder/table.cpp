@@ -194,8 +194,8 @@ void print_speed_ups(const Ladder& ladder) {
                 too_large ? "not timed" : ms_text(cpu.strided).c_str());
   }
   print_wrapped(
-      "Best serial is in row order, with -O3, on one core. All cores run the same code on as "
-      "many threads as pay at that n. Strided is step 00 on one core, timed up to n = " +
+      "Best serial is in row order, with -O3, on one core. All cores run the same code on as many "
+      "threads as are worth it at that n. Strided is step 00 on one core, timed up to n = " +
       std::to_string(ladder.max_strided_n) + ".");
 }
 
@@ -229,8 +229,8 @@ void print_table(const Ladder& ladder) {
       "counts 8 bytes per point, the minimum that a sweep can move. % copy is its share of "
       "the copy bandwidth" +
       std::string(several ? ", on several GPUs that of all of them together" : "") +
-      ". It is at most 50 while a step also copies the field. The step before was timed again if "
-      "its own n is another.");
+      ". It is at most 50 while a step also copies the field. The previous step was timed again if "
+      "its own n is different.");
 }
 
 void print_longest_parts(const Ladder& ladder, double seconds) {

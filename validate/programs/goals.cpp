@@ -17,16 +17,16 @@ constexpr const char* kHelp =
     "goals: measures whether a program reaches what its step is for\n\n"
     "  goals --name NN_name [OPTION...] PROGRAM\n\n"
     "  --gpu              PROGRAM runs on a GPU\n"
-    "  --ranks R,R,...    PROGRAM is a job of ranks; tried with so many, where each has a GPU\n"
+    "  --ranks R,R,...    PROGRAM is a job of ranks; tried with this many, if each has a GPU\n"
     "  --watched FILE     the same program on the CPU, its accesses counted\n"
     "  --on-cpu FILE      with --gpu: the same program on the CPU\n"
-    "  --before FILE      the program of the step before\n"
+    "  --before FILE      the program of the previous step\n"
     "  --tracer FILE      the lab's tracer, a library\n"
     "  --ncu FILE         Nsight Compute's program\n"
     "  --bandwidth FILE   the lab's program that measures a copy\n"
     "  --exercise FILE    PROGRAM is a learner's, and this is its source\n"
     "  --next WORDS       printed at the end if nothing is missed and no TODO is left in FILE\n"
-    "  --verdict FILE     write the verdict to FILE, too: done, \"goal missed\", or nothing\n"
+    "  --verdict FILE     also write the verdict to FILE: done, \"goal missed\", or nothing\n"
     "  --time-limit S     seconds for one run (default 300)\n"
     "  --help             print this\n\n"
     "exit codes: 0 nothing that can be measured here is missed, 1 a goal is missed, 2 bad usage\n";
@@ -94,10 +94,8 @@ int run(const Arguments& arguments) {
   if (count[GoalResult::kNotMeasurable] == 0) {
     std::printf("%s: %s\n", name, todo ? "right so far, and its goals are reached" : "done");
     validate::write_verdict(arguments.verdict, "done");
-  } else if (count[GoalResult::kReached] > 0) {
-    std::printf("%s: right; of its goals, what can be measured here is reached\n", name);
   } else {
-    std::printf("%s: right; the goal cannot be measured here\n", name);
+    std::printf("%s: %s, as far as this machine can tell\n", name, todo ? "right so far" : "done");
   }
   if (todo) {
     std::printf("  Next: the TODO(%.2s) that are left.\n", name);

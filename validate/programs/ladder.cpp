@@ -30,12 +30,12 @@ constexpr const char* kHelp =
     "ladder [options]: validates and times every step's solution, and prints the ladder\n\n"
     "  --lab DIR            the lab's folder (default: where this was built)\n"
     "  --bin DIR            where the programs are (default: where this program is)\n"
-    "  --results DIR        write DIR/ladder.tsv (DIR/ladder.interrupted.tsv, where the run is\n"
+    "  --results DIR        write DIR/ladder.tsv (DIR/ladder.interrupted.tsv, if the run is\n"
     "                       interrupted: an earlier ladder stays)\n"
     "  --steps NN,NN,...    only these steps\n"
-    "  --ranks R            time steps that are jobs of ranks with so many (default: one for each\n"
-    "                       GPU of this machine)\n"
-    "  --built S            seconds that the build took: told with the longest parts of the run\n"
+    "  --ranks R            time steps that are jobs of ranks with this many (default: one for\n"
+    "                       each GPU of this machine)\n"
+    "  --built S            seconds that the build took: named with the longest parts of the run\n"
     "  --time-limit S       seconds for one run of a program (default 300)\n"
     "  --help               print this\n\n"
     "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
@@ -96,7 +96,7 @@ void print_machine(const validate::Machine& machine, int ranks) {
     std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
   } else {
     std::printf(
-        "No usable GPU here: the CPU runs the kernels in its place; results, no times\n"
+        "No usable GPU here: the CPU runs the kernels instead; results, but no times\n"
         "  (%s)\n",
         machine.why_not.c_str());
     if (ranks > 0) {

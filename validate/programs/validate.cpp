@@ -23,28 +23,28 @@ constexpr const char* kHelp =
     "  --n N,N,...          sizes to run at (default: 100,250)\n"
     "  --problem P,P,...    probe, laplace, harmonic (default: all)\n"
     "  --iterations K       iterations of each run (default: what the problem needs)\n"
-    "  --ranks R,R,...      the program is a job of so many ranks, which MPI starts\n"
+    "  --ranks R,R,...      the program is a job of this many ranks, which MPI starts\n"
     "  --time-limit S       seconds for one run (default 300)\n"
     "  --name NAME          what to call the program (default: its file's name)\n"
     "  --exercise FILE --before FILE\n"
     "                       the program is a learner's: its source, and what it started\n"
-    "                       from: the solution of the step before, or in a handout,\n"
+    "                       from: the solution of the previous step, or in a handout,\n"
     "                       which has none, the exercise as it was handed out\n"
     "  --source FILE        the program's source, whose names the diagnosis then uses\n"
     "                       (of a learner's program, that of --exercise)\n"
     "  --watched PROGRAM    the same program on the CPU with every access looked at: if the\n"
     "                       program is wrong, the diagnosis uses what that finds\n"
-    "  --look-at N,N,...    if the program is right, --watched runs at these sizes, too\n"
+    "  --look-at N,N,...    if the program is right, --watched also runs at these sizes\n"
     "  --look-sweeps K      iterations of each such run (default 3)\n"
     "  --gpu                the program runs on a GPU: it is also tried at its own n\n"
     "  --on-cpu PROGRAM     the same program on the CPU: it answers most questions, and the GPU "
     "few\n"
     "  --every-order        also with threads in reverse and in shuffled order, as CUDA on the\n"
     "                       CPU runs them\n"
-    "  --verdict FILE       write the verdict to FILE, too: unchanged, wrong or right;\n"
-    "                       after wrong and a tab the name of the mistake, if it is known\n"
+    "  --verdict FILE       also write the verdict to FILE: unchanged, wrong or right; after\n"
+    "                       wrong and a tab the name of the mistake, if it is known\n"
     "  --explain            also print the name of the mistake, as the catalogue has it\n"
-    "  --quiet              print the verdict alone\n"
+    "  --quiet              print only the verdict\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
     "            5 the reference does not fit in memory, 77 cannot run here (no usable GPU, no\n"
@@ -133,7 +133,7 @@ Arguments read_arguments(int argc, char** argv) {
     lab::fail(lab::kExitBadUsage, "--look-at needs --watched");
   }
   if (!watched.empty() && access(watched.c_str(), X_OK) != 0) {
-    lab::fail(lab::kExitBadUsage, "%s: is no program", watched.c_str());
+    lab::fail(lab::kExitBadUsage, "%s: is not a program", watched.c_str());
   }
   if (arguments.name.empty()) arguments.name = check.program.substr(check.program.rfind('/') + 1);
   if (!arguments.source.empty()) check.at_hand.source = text_of(arguments.source);
@@ -174,8 +174,8 @@ void print_thoughts(const std::string& source) {
   if (!unchecked.empty()) std::printf("  %s\n", unchecked.c_str());
   if (const int line = validate::int_index_in(source)) {
     std::printf(
-        "  Right up to n = 46340: larger grids have more points than an int counts to, and line %d "
-        "multiplies ints (std::size_t(j) * n has room).\n",
+        "  Right up to n = 46340. Larger grids have more points than an int can count, and line %d "
+        "multiplies ints (std::size_t(j) * n is large enough).\n",
         line);
   }
 }

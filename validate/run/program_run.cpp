@@ -143,18 +143,18 @@ std::string why_no_record(const std::string& program, const Case& run, const Chi
   }
   std::string error;
   if (!read_record(dir, run.n, run.iterations, record, &error)) {
-    return "its record is no use: " + error;
+    return "its record cannot be used: " + error;
   }
   if (run.ranks > 0 && record->ranks != run.ranks) {
     return format(
-        "%d ranks were started, and each knows of %d: they compute the same field "
-        "side by side, and not together (where is lab::Ranks?)",
+        "%d ranks were started, but each knows of %d: each computes the whole field by itself, "
+        "instead of sharing it (where is lab::Ranks?)",
         run.ranks, record->ranks);
   }
   if (run.tolerance == 0 && child.exit_code != 0 && record->iterations == run.iterations &&
       !std::isnan(record->residuals.back().value)) {
-    return format("it made all %d iterations, and still ended with exit code %d", run.iterations,
-                  child.exit_code);
+    return format("it performed all %d iterations, but still ended with exit code %d",
+                  run.iterations, child.exit_code);
   }
   return "";
 }

@@ -93,9 +93,10 @@ bool read_head(const std::string& dir, int n, int iterations, Record* record, st
   if (!read_int(member("n"), &record->n) || !read_int(member("iterations"), &record->iterations)) {
     *error = "run.json: not the record of a run";
   } else if (record->n != n) {
-    *error = format("the record says n = %d, asked for was n = %d", record->n, n);
+    *error = format("the record says n = %d, but n = %d was asked for", record->n, n);
   } else if (record->iterations > iterations) {
-    *error = format("it made %d iterations, asked for were %d", record->iterations, iterations);
+    *error =
+        format("it performed %d iterations, but %d were asked for", record->iterations, iterations);
   }
   record->full_field = member("field") == "full";
   if (!read_int(member("ranks"), &record->ranks)) record->ranks = 1;

@@ -154,7 +154,7 @@ std::string Program::unchecked() const {
     said.push_back(name != "launch"
                        ? name + at
                        : std::string(lines.size() > 1 ? "the launches" : "the launch") + at +
-                             " (cudaGetLastError after it tells)");
+                             " (check cudaGetLastError after it)");
   }
   if (allocates && !asks_for_room)
     said.push_back("whether the fields fit (lab::require_gpu_memory)");

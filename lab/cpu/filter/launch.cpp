@@ -81,8 +81,8 @@ bool is_closing(const Tokens& tokens, std::size_t k, bool spaced) {
 }
 
 struct Closing {
-  std::size_t index;   ///< of the first > of >>>, where there is one
-  bool found = false;  ///< a >>> with arguments behind it
+  std::size_t index;   ///< of the first > of >>>, if there is one
+  bool found = false;  ///< a >>> with arguments after it
   bool seen = false;   ///< a >>>
 };
 
@@ -179,7 +179,7 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
 /// cudaLaunchKernel((void*)kernel, ...): the cast goes, as only the kernel's own type says what its
 /// arguments are.
 void keep_type_of_kernel(const Tokens& tokens, std::size_t call, Changes* changes) {
-  const std::size_t begin = call + 2;  // behind the bracket
+  const std::size_t begin = call + 2;  // after the bracket
   std::size_t open = begin, end = tokens.size();
   if (is(tokens, begin, "(")) {
     end = match_forward(tokens, begin);
@@ -197,6 +197,16 @@ void keep_type_of_kernel(const Tokens& tokens, std::size_t call, Changes* change
   changes->edits.push_back({tokens[begin].offset, tokens[end].end() - tokens[begin].offset, ""});
 }
 
+/// The { of the function whose head goes on at `k`; tokens.size() if it is only declared.
+std::size_t body_of(const Tokens& tokens, std::size_t k) {
+  for (; k < tokens.size(); ++k) {
+    if (is(tokens, k, "{")) return k;
+    if (is(tokens, k, ";") || closes(tokens[k])) break;
+    k = group_end(tokens, k, tokens.size());
+  }
+  return tokens.size();
+}
+
 }  // namespace
 
 bool is_launch(const Tokens& tokens, std::size_t k) {
@@ -211,6 +221,23 @@ void rewrite_launches(const Tokens& tokens, Changes* changes) {
         is(tokens, k + 1, "(")) {
       keep_type_of_kernel(tokens, k, changes);
     }
+  }
+}
+
+void rewrite_launch_bounds(const std::string& source, const Tokens& tokens, Changes* changes) {
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    if (!is(tokens, k, "__launch_bounds__") || !is(tokens, k + 1, "(")) continue;
+    const std::size_t open = k + 1, close = match_forward(tokens, open);
+    std::size_t end = open + 1;  // of the first argument
+    while (end < close && !is(tokens, end, ",")) end = group_end(tokens, end, close) + 1;
+    const std::size_t body = body_of(tokens, close + 1);
+    if (body >= tokens.size() || end == open + 1) continue;
+    const std::size_t begin = tokens[open + 1].offset;
+    const std::string most = source.substr(begin, tokens[end - 1].end() - begin);
+    // Over several lines it would move those after it.
+    if (most.find('\n') != std::string::npos) continue;
+    changes->edits.push_back(
+        {tokens[body].end(), 0, " ::cuda_on_cpu::check_launch_bounds(" + most + ");"});
   }
 }
 

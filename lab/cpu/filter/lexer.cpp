@@ -39,7 +39,7 @@ class Lexer {
     for (; at_ < end; ++at_) line_ += source_[at_] == '\n';
   }
 
-  /// The length of a backslash and the line end behind it; 0 where there is none.
+  /// The length of a backslash and the line end after it; 0 if there is none.
   std::size_t continuation() const { return sees("\\\n") ? 2 : sees("\\\r\n") ? 3 : 0; }
 
   /// Skips one blank, comment or line end.
@@ -96,7 +96,7 @@ class Lexer {
     return Kind::kPunctuator;
   }
 
-  /// The length of `<< <`, with blanks as they are; 0 where none begins here. Only a launch has it:
+  /// The length of `<< <`, with blanks as they are; 0 if none begins here. Only a launch has it:
   /// no template's name ends in <<, but for operator<<.
   std::size_t spaced_launch() const {
     if (!sees("<< ") && !sees("<<\t")) return 0;
@@ -119,7 +119,7 @@ class Lexer {
     return Kind::kNumber;
   }
 
-  /// A name, or a string behind its prefix: u8"...", R"(...)".
+  /// A name, or a string after its prefix: u8"...", R"(...)".
   Kind read_name() {
     const std::size_t start = at_;
     while (is_name(peek())) advance_to(at_ + 1);
@@ -144,7 +144,7 @@ class Lexer {
     return Kind::kString;
   }
 
-  /// Ends with the line where the closing quote is missing: an apostrophe in #error's text, say.
+  /// Ends with the line if the closing quote is missing: an apostrophe in #error's text, say.
   Kind read_quoted() {
     const char quote = peek();
     advance_to(at_ + 1);

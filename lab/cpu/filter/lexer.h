@@ -9,7 +9,7 @@ namespace cuda_filter {
 
 enum class Kind { kIdentifier, kNumber, kString, kCharacter, kPunctuator };
 
-/// A piece of the source that the rules look at: comments and white space make none.
+/// A piece of the source that the rules look at: comments and white space are not one.
 struct Token {
   Kind kind;
   std::string_view text;  ///< a view of the source, which has to outlive it
@@ -30,16 +30,16 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// A line that ends in a backslash goes on in the next one, but between tokens and in strings only.
 Tokens lex(const std::string& source);
 
-/// The bracket that matches the one at `open`; tokens.size() where none does.
+/// The bracket that matches the one at `open`; tokens.size() if none does.
 std::size_t match_forward(const Tokens& tokens, std::size_t open);
 
-/// The bracket that matches the one at `close`; tokens.size() where none does.
+/// The bracket that matches the one at `close`; tokens.size() if none does.
 std::size_t match_back(const Tokens& tokens, std::size_t close);
 
-/// From the `<` at `open` to behind its `>`; stays at `open` where it opens no template arguments.
+/// From the `<` at `open` to after its `>`; stays at `open` if it opens no template arguments.
 std::size_t skip_template_arguments(const Tokens& tokens, std::size_t open, std::size_t end);
 
-/// The last token of the brackets or template arguments that open at `k`; `k` where none do.
+/// The last token of the brackets or template arguments that open at `k`; `k` if none do.
 std::size_t group_end(const Tokens& tokens, std::size_t k, std::size_t end);
 
 inline bool is(const Tokens& tokens, std::size_t k, std::string_view text) {

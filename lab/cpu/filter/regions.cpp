@@ -20,7 +20,7 @@ bool names_a_class(const Tokens& head) {
   return false;
 }
 
-/// Whether the brace behind `head`, the tokens since the last statement, opens a function. What is
+/// Whether the brace after `head`, the tokens since the last statement, opens a function. What is
 /// neither a namespace nor a class counts as one: an initialiser does no harm.
 bool opens_function(const Tokens& head) {
   const std::size_t size = head.size();

@@ -21,7 +21,7 @@ std::size_t find(const Tokens& tokens, std::string_view text, std::size_t begin 
   return std::min(k, tokens.size());
 }
 
-/// The tokens from `begin` to before `end`, with one blank where the source has any.
+/// The tokens from `begin` to before `end`, with one blank if the source has any.
 std::string join(const Tokens& tokens, std::size_t begin, std::size_t end) {
   std::string text;
   for (std::size_t k = begin; k < end; ++k) {
@@ -48,7 +48,7 @@ class Declaration {
 
   std::vector<Edit> rewrite(const std::string& source) {
     std::vector<Edit> edits;
-    // `text` in place of the tokens from `begin` to before `end`, with as many lines.
+    // `text` instead of the tokens from `begin` to before `end`, with as many lines.
     auto replace = [&](std::size_t begin, std::size_t end, const std::string& text) {
       const std::size_t offset = tokens_[begin].offset;
       const std::size_t length = tokens_[end - 1].end() - offset;
@@ -225,7 +225,7 @@ void rewrite_shared_memory(const std::string& source, const Regions& regions, Ch
   for (std::size_t k = 0; k < regions.code.size(); ++k) {
     if (!is(regions.code, k, "__shared__")) continue;
     const std::size_t begin = statement_start(regions.code, k);
-    if (begin <= last && last < k) continue;  // the one before it was told of already
+    if (begin <= last && last < k) continue;  // the previous one was reported already
     last = k;
     try {
       if (!regions.in_function[k]) {

@@ -7,9 +7,7 @@ namespace cooperative_groups {
 
 class thread_block {
  public:
-  void sync(cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) const {
-    cuda_on_cpu::block_barrier(false, where);
-  }
+  void sync(CUDA_ON_CPU_CALLER) const { cuda_on_cpu::block_barrier(false, where); }
   static unsigned thread_rank() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
@@ -23,9 +21,7 @@ class thread_block {
 
 class grid_group {
  public:
-  void sync(cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) const {
-    cuda_on_cpu::grid_barrier(where);
-  }
+  void sync(CUDA_ON_CPU_CALLER) const { cuda_on_cpu::grid_barrier(where); }
   static dim3 block_index() { return blockIdx; }
   static dim3 thread_index() {
     return {blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
@@ -53,7 +49,6 @@ template <unsigned Size, class Parent = thread_block>
 class thread_block_tile {
   static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0,
                 "a tile has 1, 2, 4, 8, 16 or 32 threads here");
-  using Where = cuda_on_cpu::Where;
 
   static unsigned first_lane() { return thread_block::thread_rank() % 32 / Size * Size; }
   static constexpr unsigned kLanes = Size == 32 ? ~0u : (1u << Size % 32) - 1;
@@ -66,28 +61,28 @@ class thread_block_tile {
   static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
   static unsigned meta_group_size() { return (thread_block::num_threads() + Size - 1) / Size; }
 
-  void sync(Where where = Where::here()) const { __syncwarp(mask(), where); }
+  void sync(CUDA_ON_CPU_CALLER) const { __syncwarp(mask(), where); }
   template <class T>
-  T shfl(T value, int source, Where where = Where::here()) const {
+  T shfl(T value, int source, CUDA_ON_CPU_CALLER) const {
     return __shfl_sync(mask(), value, source, Size, where);
   }
   template <class T>
-  T shfl_up(T value, unsigned delta, Where where = Where::here()) const {
+  T shfl_up(T value, unsigned delta, CUDA_ON_CPU_CALLER) const {
     return __shfl_up_sync(mask(), value, delta, Size, where);
   }
   template <class T>
-  T shfl_down(T value, unsigned delta, Where where = Where::here()) const {
+  T shfl_down(T value, unsigned delta, CUDA_ON_CPU_CALLER) const {
     return __shfl_down_sync(mask(), value, delta, Size, where);
   }
   template <class T>
-  T shfl_xor(T value, unsigned lanes, Where where = Where::here()) const {
+  T shfl_xor(T value, unsigned lanes, CUDA_ON_CPU_CALLER) const {
     return __shfl_xor_sync(mask(), value, lanes, Size, where);
   }
-  unsigned ballot(int vote, Where where = Where::here()) const {
+  unsigned ballot(int vote, CUDA_ON_CPU_CALLER) const {
     return __ballot_sync(mask(), vote, where) >> first_lane();
   }
-  int any(int vote, Where where = Where::here()) const { return __any_sync(mask(), vote, where); }
-  int all(int vote, Where where = Where::here()) const { return __all_sync(mask(), vote, where); }
+  int any(int vote, CUDA_ON_CPU_CALLER) const { return __any_sync(mask(), vote, where); }
+  int all(int vote, CUDA_ON_CPU_CALLER) const { return __all_sync(mask(), vote, where); }
 };
 
 template <unsigned Size>
@@ -104,7 +99,7 @@ thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_partition(
 inline thread_block this_thread_block() { return {}; }
 inline grid_group this_grid() { return {}; }
 template <class Group>
-void sync(const Group& group, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+void sync(const Group& group, CUDA_ON_CPU_CALLER) {
   group.sync(where);
 }
 

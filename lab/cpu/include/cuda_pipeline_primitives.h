@@ -13,8 +13,7 @@ void pipeline_wait(int groups_left);
 
 /// 4, 8 or 16 bytes, aligned to their number; the last `zero_bytes` of them become zero.
 inline void __pipeline_memcpy_async(void* to_shared, const void* from_global, std::size_t bytes,
-                                    std::size_t zero_bytes = 0,
-                                    cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                                    std::size_t zero_bytes = 0, CUDA_ON_CPU_CALLER) {
   cuda_on_cpu::pipeline_copy(to_shared, from_global, bytes, zero_bytes, where);
   // Where it goes is counted, and the load is a request like others.
   cuda_on_cpu::watch_access(to_shared, bytes, cuda_on_cpu::Access::copy, where);

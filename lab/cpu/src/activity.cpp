@@ -22,7 +22,7 @@ std::string shape(dim3 v) {
 }
 
 // From the first managed memory to the end. Before that the library makes its own objects, and
-// what they copy comes by note_host_access, too.
+// what they copy also comes through note_host_access.
 bool count_host_accesses = false;
 
 /// By table and name, and a kernel's shape: one that is launched in another shape is another row.
@@ -66,15 +66,8 @@ Activity& activity() {
 }
 
 const char* name_of(Space space) {
-  switch (space) {
-    case Space::device:
-      return "device";
-    case Space::managed:
-      return "managed";
-    case Space::pinned:
-      break;
-  }
-  return "pinned";
+  constexpr const char* kNames[] = {"device", "managed", "pinned"};
+  return kNames[static_cast<int>(space)];
 }
 
 const char* name_of_memory(const void* p) {

@@ -9,8 +9,8 @@ namespace cuda_on_cpu {
 
 // What the program asks of its GPU, for the file that LAB_TRACE_TSV names: kernels, allocations and
 // copies, in the columns of formats/cuda_on_cpu/trace_row.h. How
-// often and how many bytes; times are 0, for they would mean nothing. Rows are appended: NVTX's
-// ranges have theirs there, too. Without LAB_TRACE_TSV nothing is noted.
+// often and how many bytes; times are 0, because they would mean nothing. Rows are appended: NVTX's
+// ranges also have theirs there. Without LAB_TRACE_TSV nothing is noted.
 
 /// A kernel is launched. Where a line launches its kernel with other pointers than the last time,
 /// that counts as "other pointers" in the table "arguments": a program that swaps its fields does.
@@ -32,7 +32,7 @@ void note_fill(std::size_t bytes);
 
 /// Host code has accessed managed memory, in a program whose every access is looked at. Its page
 /// would move to the CPU. Counted by the line that allocated it; memory that was freed does not
-/// count, for an access to it ends the program.
+/// count, because an access to it ends the program.
 void note_host_access(const void* p);
 
 /// What a library does in a stream has been done, and some kernel could have run at the same time,

@@ -15,55 +15,15 @@ struct Named {
   cudaError_t code;
   const char *name, *words;
 };
-#define NAMED(code, words) \
-  { code, #code, words }
-constexpr Named kErrors[] = {
-    NAMED(cudaSuccess, "no error"),
-    NAMED(cudaErrorInvalidValue, "invalid argument"),
-    NAMED(cudaErrorMemoryAllocation, "out of memory"),
-    NAMED(cudaErrorInvalidConfiguration, "invalid configuration argument"),
-    NAMED(cudaErrorInvalidSymbol, "invalid device symbol"),
-    NAMED(cudaErrorInvalidPitchValue, "invalid pitch argument"),
-    NAMED(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
-    NAMED(cudaErrorInsufficientDriver,
-          "CUDA driver version is insufficient for CUDA runtime version"),
-    NAMED(cudaErrorDevicesUnavailable, "CUDA-capable device(s) is/are busy or unavailable"),
-    NAMED(cudaErrorNoDevice, "no CUDA-capable device is detected"),
-    NAMED(cudaErrorInvalidDevice, "invalid device ordinal"),
-    NAMED(cudaErrorNoKernelImageForDevice,
-          "no kernel image is available for execution on the device"),
-    NAMED(cudaErrorPeerAccessUnsupported, "peer access is not supported between these two devices"),
-    NAMED(cudaErrorUnsupportedPtxVersion,
-          "the provided PTX was compiled with an unsupported toolchain."),
-    NAMED(cudaErrorInvalidResourceHandle, "invalid resource handle"),
-    NAMED(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
-    NAMED(cudaErrorNotReady, "device not ready"),
-    NAMED(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
-    NAMED(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
-    NAMED(cudaErrorMisalignedAddress, "misaligned address"),
-    NAMED(cudaErrorLaunchFailure, "unspecified launch failure"),
-    NAMED(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
-    NAMED(cudaErrorNotSupported, "operation not supported"),
-    NAMED(cudaErrorSystemNotReady, "system not yet initialized"),
-    NAMED(cudaErrorSystemDriverMismatch,
-          "system has unsupported display driver / cuda driver combination"),
-    NAMED(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
-    NAMED(cudaErrorStreamCaptureInvalidated,
-          "operation failed due to a previous error during capture"),
-    NAMED(cudaErrorStreamCaptureUnmatched, "capture was not ended in the same stream as it began"),
-    NAMED(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
-    NAMED(cudaErrorGraphExecUpdateFailure,
-          "the graph update was not performed because it included changes which violated "
-          "constraints specific to instantiated graph update"),
-    NAMED(cudaErrorUnknown, "unknown error"),
-};
+#define NAMED(code, number, words) {code, #code, words},
+constexpr Named kErrors[] = {CUDA_ON_CPU_ERRORS(NAMED)};
 
 cudaError_t last_error = cudaSuccess;
 bool failed = false;  // a call has failed, or the program has said that one did
 // What was wrong with the call that failed last, for cudaGetErrorString of that error.
 cudaError_t detailed = cudaSuccess;
 char detail[768], with_detail[1024];
-Report& refused = *new Report;  // the first launch that nobody has asked for
+Report& refused = *new Report;  // the first launch whose error was not asked for
 Report& reason = *new Report;   // of the call that failed last
 
 const Named* find(cudaError_t code) {

@@ -13,14 +13,14 @@ namespace cuda_on_cpu {
 cudaError_t error(cudaError_t code, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 /// Why the call failed that `error` has just noted, for its report: "room", of `what` (the source),
-/// with so many bytes. Returns `code`.
+/// with this many bytes. Returns `code`.
 cudaError_t because(const char* kind, cudaError_t code, const char* what = "", long bytes = 0);
 
 /// The same of a launch that is refused: whoever asks for the last error hears of it.
 cudaError_t refuse_launch(cudaError_t code, Where where);
 
-/// Of a launch that was refused, if nobody has asked since, with the reason as its detail. It
-/// has no kind if there is none.
+/// Of a launch that was refused, if its error was not asked for since, with the reason as its
+/// detail. It has no kind if there is none.
 Report refused_launch();
 
 /// Whether a call has failed so far.

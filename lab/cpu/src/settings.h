@@ -14,10 +14,9 @@ struct Settings {
   Order order = Order::forward;
   /// LAB_CPU_SEED=S: another shuffle.
   std::uint64_t seed = 1;
-  /// LAB_CPU_WORKERS=W: blocks run on so many threads of the CPU. Default: one per core.
+  /// LAB_CPU_WORKERS=W: blocks run on W threads of the CPU. Default: one per core.
   int workers = 1;
-  /// LAB_CPU_MULTIPROCESSORS=M: a launch that asks how many there are learns of so many. Default:
-  /// 4.
+  /// LAB_CPU_MULTIPROCESSORS=M: a launch that asks how many there are is told M. Default: 4.
   int multiprocessors = 4;
   /// LAB_CPU_LEAKS=1: memory that was never freed is an error at the program's end.
   bool leaks = false;

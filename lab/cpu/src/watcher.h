@@ -36,7 +36,7 @@ class Watcher {
   virtual int choose_lane(Block& block, int warp, unsigned ready) = 0;
 };
 
-/// The watcher of this program; null where it was not built to be watched.
+/// The watcher of this program; null if it was not built to be watched.
 inline Watcher* installed_watcher = nullptr;
 inline Watcher* watcher() { return installed_watcher; }
 

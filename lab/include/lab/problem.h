@@ -78,6 +78,9 @@ struct StartingField {
 /// Copies `rows` whole rows of a field, from row j on, to `to`: n floats each, i from 0 to n - 1.
 using FetchRows = std::function<void(float* to, int j, int rows)>;
 
+/// Of a field in host memory, whose point (i, j) stands at i * stride_i + j * stride_j.
+FetchRows fetch_rows(const float* field, int n, std::size_t stride_i, std::size_t stride_j);
+
 /// Calls use(first, count, rows) for all rows of a field in order: `count` of them at a time, from
 /// row `first` on, one after the other.
 void for_each_block(const FetchRows& fetch, int n,

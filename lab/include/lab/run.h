@@ -61,7 +61,6 @@ class Run {
   void print_progress(int before, int iteration, double residual);
   void clear_progress();
   FetchRows with_progress(const FetchRows& fetch);
-  int finish(const FetchRows& fetch, const std::function<double()>& distance);
   int last_iteration() const;
   double last_residual() const;  // NaN before the first
   void print_times() const;

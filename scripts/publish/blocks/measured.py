@@ -9,8 +9,8 @@ from labtools.files import steps
 from labtools.numbers import as_told, duration, significant, size, spread
 from labtools.table import Table, job_of, read_table
 
-TILE, GRAPH, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (RESULTS / f"{name}.tsv" for name in (
-    "tile_loading", "graph", "tuning", "large", "experiments", "kernels", "roofline", "bandwidth"))
+TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (RESULTS / f"{name}.tsv" for name in (
+    "tuning", "large", "experiments", "kernels", "roofline", "bandwidth"))
 # From this step on a kernel may be limited by what its schedulers issue.
 FIRST_SCHEDULED = "09"
 ELIGIBLE, ISSUES = "smsp__warps_eligible.avg.per_cycle_active", "smsp__issue_active.avg.per_cycle_active"
@@ -94,37 +94,6 @@ def counter_lines(step):
     if not each:
         return []
     return [f"Sectors per request (ncu, n = {n}): {'; '.join(each)}."]
-
-
-def tile_lines():
-    """Ways to load the tile, as scripts/publish/tile_loading.py measured them."""
-    if not TILE.is_file():
-        return []
-    facts, rows = read_table(TILE)
-    lines = ["", f"The sweep kernel at n = {facts['n']} with its tile loaded in other ways (medians, in one run):", "",
-             "| the tile | sweep kernel |", "|---|--:|"]
-    for row in rows:
-        words = row["what it is"].split(": ", 1)[-1] if row["what it is"].startswith("step") else row["what it is"]
-        words = words[0].upper() + words[1:]
-        words = words if row["variant"] != "no_tile" else "No tile (step 08)"
-        lines.append(f"| {words} | {significant(row['median_ms'])} ms |")
-    return lines
-
-
-def graph_lines():
-    """What each change of step 11 brings on small grids, as scripts/publish/graph_table.py measured it."""
-    if not GRAPH.is_file():
-        return []
-    _, rows = read_table(GRAPH)
-    micro = {(int(row["n"]), row["variant"]): 1e3 * float(row["ms"]) for row in rows}
-    lines = ["", "Time of a sweep on grids of several sizes (medians, in one run), what each change brings, and how many times as many",
-             "sweeps per second as step 10 that is:", "",
-             "| n | step 10 | a check every 10 sweeps, waited for | read one check late | also as a graph: step 11 | × step 10 |",
-             "|--:|--:|--:|--:|--:|--:|"]
-    for n in sorted({n for n, _ in micro}):
-        times = [micro[n, variant] for variant in ("step_10", "waits", "late", "step_11")]
-        lines.append(f"| {n} | {' | '.join(f'{significant(t)} µs' for t in times)} | {significant(times[0] / times[-1])} |")
-    return lines
 
 
 def tuning_lines(step):
@@ -345,6 +314,22 @@ def experiment_lines(step):
             lines.append(f"| {size} | {significant(8e-6 * size * size)} MB "
                          f"| {cell('copy', 'copy kernel', ' GB/s', size)} | {cell('copy', 'DRAM bytes', '', size)} |")
         return lines
+    if number(step) == "09":
+        return ["", f"The sweep kernel at n = {n} with its tile loaded in other ways (medians, in one run):", "",
+                "| the tile | sweep kernel |", "|---|--:|",
+                *[f"| {name(row)} | {cell(row['variant'], 'sweep kernel', ' ms')} |" for row in rows
+                  if row["quantity"] == "sweep kernel"]]
+    if number(step) == "11":
+        lines = ["", "Time of a sweep on grids of several sizes (medians, in one run), what each change brings, and how many times as many",
+                 "sweeps per second as step 10 that is:", "",
+                 "| n | step 10 | a check every 10 sweeps, waited for | read one check late | also as a graph: step 11 | × step 10 |",
+                 "|--:|--:|--:|--:|--:|--:|"]
+        for size in sorted({int(row["n"]) for row in rows}):
+            medians = [found[variant, size, "iteration"]["median"] for variant in ("step_10", "waits", "late", "step_11")]
+            if "-" not in medians:
+                times = [1e3 * float(median) for median in medians]
+                lines.append(f"| {size} | {' | '.join(f'{significant(t)} µs' for t in times)} | {significant(times[0] / times[-1])} |")
+        return lines
     if number(step) != "08":
         return []
     lines = ["", f"The sweep kernel at n = {n} with its sum in other ways (medians, in one run):", "",
@@ -390,8 +375,8 @@ def measured_block(facts, row):
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]
-    more = {"05": transfer_lines, "07": launch_shape_lines, "09": tile_lines, "10": lambda: scheduler_lines(row["step"]),
-            "11": graph_lines, "12": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]),
+    more = {"05": transfer_lines, "07": launch_shape_lines, "10": lambda: scheduler_lines(row["step"]),
+            "12": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]),
             "13": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]) + large_lines()}
     # Step 04 is a first kernel: what its warps wait for is a question of later steps.
     lines += (kernel_lines(row["step"]) if number(row["step"]) != "04" else []) + experiment_lines(row["step"])

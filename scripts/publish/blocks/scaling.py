@@ -26,7 +26,7 @@ def scaling_block(step):
     steps = ["14", "15"] if last else [number(step)]
     lines = [f"On {facts['gpus']} {facts['gpu']}s ({facts['links']} between two of them; CUDA {facts['cuda']}, NCCL "
              f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
-             "the rows of step 10's." + (f" All figures are {facts['note']}." if facts.get("note") else ""), "",
+             "been compared with a reference." + (f" All figures are {facts['note']}." if facts.get("note") else ""), "",
              "Strong scaling: ms per sweep, and in brackets the efficiency: how fast these GPUs are, as a share of as many "
              "times step 13 on one.", "",
              f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",

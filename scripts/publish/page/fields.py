@@ -2,60 +2,18 @@
 
 import base64
 import math
-import struct
 
 from labtools import charts
-from labtools.charts import Axis, Chart
 from labtools.numbers import significant
-from page.parts import figure, missing, text
+from labtools.picture import COLD_TO_HOT, exact, png
+from page.parts import data_table, figure, missing, text
 
 FIELD_AFTER = (100, 1000, 20000)  # sweeps, of which the field is shown
 DISTANCE_AFTER = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 20000)
 
-# From cold to hot: blue, nearly white at zero, red.
-COLD_TO_HOT = ((0.0, (20, 48, 112)), (0.25, (66, 135, 200)), (0.5, (242, 242, 238)), (0.75, (226, 122, 62)),
-               (1.0, (125, 16, 24)))
-
-
-def palette():
-    colours = []
-    for k in range(256):
-        at = k / 255
-        for (a, low), (b, high) in zip(COLD_TO_HOT, COLD_TO_HOT[1:]):
-            if at <= b:
-                part = (at - a) / (b - a)
-                red, green, blue = (round(x + (y - x) * part) for x, y in zip(low, high))
-                colours.append(bytes((blue, green, red, 0)))
-                break
-    return b"".join(colours)
-
-
-def bitmap(values, n, most):
-    """A BMP of n x n values, from -most to most; j = 0 is the lowest row, as it is in this format."""
-    rows = bytearray()
-    for j in range(n):
-        for value in values[j * n:(j + 1) * n]:
-            # What is no number is drawn as the hottest.
-            rows.append(min(255, max(0, round(127.5 + 127.5 * value / most))) if math.isfinite(value) else 255)
-        rows += bytes(-n % 4)
-    start = 14 + 40 + 1024
-    return (b"BM" + struct.pack("<IHHI", start + len(rows), 0, 0, start) +
-            struct.pack("<IiiHHIIiiII", 40, n, n, 1, 8, 0, len(rows), 2835, 2835, 256, 0) + palette() + bytes(rows))
-
-
-def exact_solution(n):
-    """lab's problem laplace, as lab/src/problem.cpp has it."""
-    h, pi = 1 / (n - 1), math.pi
-    sine = [math.sin(pi * k * h) for k in range(n)]
-    sine2 = [math.sin(2 * pi * k * h) for k in range(n)]
-    down = [math.sinh(pi * (1 - k * h)) / math.sinh(pi) for k in range(n)]
-    right = [math.sinh(2 * pi * k * h) / math.sinh(2 * pi) for k in range(n)]
-    return [sine[i] * down[j] + sine2[j] * right[i] for j in range(n) for i in range(n)]
-
-
 def picture(data, words, caption):
     source = base64.b64encode(data).decode("ascii")
-    return (f'<figure class="field"><img data-chart="field" alt="{text(words)}" src="data:image/bmp;base64,{source}">'
+    return (f'<figure class="field"><img data-chart="field" alt="{text(words)}" src="data:image/png;base64,{source}">'
             f"<figcaption>{caption}</figcaption></figure>")
 
 
@@ -63,80 +21,26 @@ STEP_COLOURS = ("blue", "orange", "green", "purple", "gold")
 STEP_SHAPES = ("circle", "square", "diamond", "triangle")
 
 
-def convergence_chart(records, distances, n, width):
+TURNS = 6  # points of each step on the curve
+
+
+def convergence_chart(records, distances, n):
     """Every step's residuals on one another; `distances`: [(iteration, distance)]."""
-    steps = list(records)
-    columns = 12
-    left, right, legend_y = 58, width - 14, 58
-    top = legend_y + 20 * ((len(steps) - 1) // columns + 1) + 8
-    bottom = top + 360
-    chart = Chart("convergence", width, bottom + 42, "Convergence of every step",
-                  f"Residual against iteration at n = {n}; the steps {', '.join(steps)} lie on one another.")
-    points = [point for record in records.values() for point in record["residuals"] if point[1] > 0]
-    last = max([at for at, _ in points] + [at for at, _ in distances])
-    x = Axis(1, max(10, last), left + 6, right - 10)
-    values = [value for _, value in points] + [value for _, value in distances if value > 0]
-    y = Axis(10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values))), bottom, top)
-    chart.text(10, 18, f"Residual after each iteration, n = {n}", bold=True)
-    chart.text(10, 36, "one curve: the first step's; on it, in turn, points of every step", colour="soft", size=12)
-    chart.grid_x(x, top, bottom, x.decades(), charts.power_label)
-    chart.grid_y(y, left, right, y.decades(), charts.power_label)
-    chart.text(right, bottom + 36, "iteration", "end", "soft", 12)
-    # Points enough for a smooth curve, and no more.
-    first = [point for point in records[steps[0]]["residuals"] if point[1] > 0]
-    thin, edge = [], 0.0
-    for at, value in first:
-        if x(at) >= edge or at == first[-1][0]:
-            thin.append((x(at), y(value)))
-            edge = x(at) + 2
-    chart.line(thin, "line", 8, mark=True)
-    for k, step in enumerate(steps):
-        colour, shape = STEP_COLOURS[k % 5], STEP_SHAPES[k % 4]
-        chart.dot(18 + k % columns * (width - 20) / columns, legend_y + k // columns * 20 - 4, colour, shape, 4.5)
-        chart.text(28 + k % columns * (width - 20) / columns, legend_y + k // columns * 20, step[:2], size=12)
-        own = [point for point in records[step]["residuals"] if point[1] > 0]
-        turns = 6
-        for turn in range(turns):
-            wanted = max(own[-1][0], 2) ** ((turn * len(steps) + k + 0.5) / (turns * len(steps)))
-            at, value = min(own, key=lambda point: abs(math.log(point[0] / wanted)))
-            chart.dot(x(at), y(value), colour, shape, 4.2,
-                      tip=f"step {step}, iteration {at}: {value:.17g}")
+    curve, dots = [], []
+    for k, (step, record) in enumerate(records.items()):
+        own = [point for point in record["residuals"] if point[1] > 0]
+        last = max(own[-1][0], 2)
+        if not curve:  # points enough for a smooth curve, and no more
+            wanted = {round(last ** (part / 400)) for part in range(401)}
+            curve = [point for point in own if point[0] in wanted]
+        wanted = (last ** ((turn * len(records) + k + 0.5) / (TURNS * len(records))) for turn in range(TURNS))
+        dots.append((f"step {step[:2]}", STEP_COLOURS[k % 5], STEP_SHAPES[k % 4],
+                     [min(own, key=lambda point, at=at: abs(math.log(point[0] / at))) for at in wanted]))
+    series = [("residual of the first step", "line", "line", curve)]
     if distances:
-        way = [(x(at), y(value)) for at, value in distances if value > 0]
-        chart.line(way, "ink", 1.5, "5 4", mark=True)
-        for at_x, at_y in way:
-            chart.dot(at_x, at_y, "ink", "circle", 3.5, True)
-        # Below its beginning: above it is the frame, and further right it falls.
-        chart.haloed(way[0][0] + 8, way[0][1] + 36, "distance from the exact solution", size=12)
-        at, value = first[len(first) // 8]
-        chart.haloed(x(at) - 10, y(value) + 22, "residual", align="end", size=12)
-    return chart
-
-
-def deviation_chart(deviations, bound, width):
-    """By how much each step's residuals differ from the first one's: [(step, greatest relative difference)]."""
-    left, right, top = 40, width - 14, 56
-    each = 20
-    bottom = top + each * len(deviations) + 4
-    chart = Chart("deviation", width, bottom + 42, "How far the residuals lie apart",
-                  "; ".join(f"{step}: {value:.2g}" for step, value in deviations))
-    chart.text(10, 18, "The same residuals, how far apart?", bold=True)
-    chart.text(10, 36, "greatest difference from the first step's, as a share of it", colour="soft", size=12)
-    shown = [value for _, value in deviations if value > 0]
-    x = Axis(1e-17, max(1e-5, 10 * max(shown, default=0)), left + 70, right - 10)
-    chart.grid_x(x, top, bottom, x.decades()[::3], charts.power_label)
-    chart.line([(x(bound), top), (x(bound), bottom)], "orange", 2, "5 4")
-    chart.text(x(bound), top - 5, "another order of the sum: up to here", "middle", "orange", 12)
-    for k, (step, value) in enumerate(deviations):
-        y = top + each * k + 14
-        chart.text(left - 8, y + 4, step[:2], "end", size=12, bold=True)
-        if value == 0:
-            chart.dot(left + 8, y, "green", tip=f"{step}: the same bits")
-            chart.text(left + 20, y + 4, "same", colour="soft", size=12)
-        else:
-            chart.line([(left + 70, y), (x(value), y)], "blue", 2)
-            chart.dot(x(value), y, "blue" if value <= bound else "orange", tip=f"{step}: {value:.3g}")
-    return chart
+        series.append(("distance from the exact solution", "ink", "dashes", distances))
+    return charts.lines("convergence", series, f"Residual after each iteration, n = {n}",
+                        "one curve: the first step's; on it, in turn, points of every step", "iteration", tall=360, dots=dots)
 
 
 def convergence_section(runner, steps, n, iterations):
@@ -161,7 +65,7 @@ def convergence_section(runner, steps, n, iterations):
             fields[count] = found
     parts = []
     if records:
-        parts.append(figure(convergence_chart(records, distances, n, 880)))
+        parts.append(figure(convergence_chart(records, distances, n)))
         first = next(iter(records))
         base = dict(records[first]["residuals"])
         deviations = [(name, max((abs(value - base[at]) / base[at] for at, value in record["residuals"]
@@ -169,7 +73,10 @@ def convergence_section(runner, steps, n, iterations):
         same = [name for name, record in records.items() if same_field(record["field"], records[first]["field"])]
         bound = n * n * 2.0 ** -53
         if len(records) > 1:
-            parts.append(figure(deviation_chart(deviations, bound, 880)))
+            parts.append(data_table(f"How far the residuals lie apart: another order of the sum allows {bound:.2g}", [
+                ("step", lambda row: text(row[0])),
+                ("greatest difference from the first step's, as a share of it",
+                 lambda row: "the same bits" if row[1] == 0 else f"{row[1]:.2g}")], deviations))
         other = [name for name in records if name not in same]
         parts.append(f"<p>After {iterations:,} iterations the field of {'all ' if not other else ''}"
                      f"{len(same)} step{'s' * (len(same) != 1)} has the same bits. "
@@ -197,24 +104,29 @@ def same_field(a, b):
         all(x == y or abs(x) < 1e-30 and abs(y) < 1e-30 for x, y in zip(a, b))
 
 
+def rows_of(values, n):
+    return [values[j * n:(j + 1) * n] for j in range(n)]
+
+
 def field_section(fields, n, why):
     if not fields:
         return missing(f"no field is there ({why}).", "make report")
-    exact = exact_solution(n)
-    most = max(map(abs, exact))
+    exact_at = exact("laplace", n)
+    solution = [exact_at(i, j) for j in range(n) for i in range(n)]
+    most = max(map(abs, solution))
     parts = ['<div class="fields">']
     for count, record in sorted(fields.items()):
         field, run = record["field"], record["run"]
-        error = [a - b for a, b in zip(field, exact)]
+        error = [a - b for a, b in zip(field, solution)]
         residual, distance = run["residual"], run.get("distance_to_exact")
         worst = max(map(abs, error))
         away = "" if distance is None else f"{significant(100 * distance)} % away"
         parts.append('<div class="pair">' + picture(
-            bitmap(field, n, most), f"The field after {count} sweeps",
+            png(rows_of(field, n), most), f"The field after {count} sweeps",
             f"<strong>{count:,} sweeps</strong><br>residual {residual:.1e}") + picture(
-            bitmap(error, n, most), f"Its difference from the exact solution after {count} sweeps",
+            png(rows_of(error, n), most), f"Its difference from the exact solution after {count} sweeps",
             f"minus the exact solution:<br><strong>{away}</strong>, at most {significant(worst, 2)}") + "</div>")
-    parts.append('<div class="pair exact">' + picture(bitmap(exact, n, most), "The exact solution",
+    parts.append('<div class="pair exact">' + picture(png(rows_of(solution, n), most), "The exact solution",
                                                      "<strong>the exact solution</strong>") + "</div></div>")
     scale = ",".join(f"rgb{colour}" for _, colour in COLD_TO_HOT)
     parts.append(f'<div class="scale"><span>−{significant(most, 2)}</span>'

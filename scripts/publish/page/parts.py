@@ -47,7 +47,9 @@ def missing(what, how):
 
 def source(table):
     """Which machine, when, and which file."""
-    words = (f"{table.fact('gpu', 'no GPU')}, CUDA {table.fact('cuda')}, driver {table.fact('driver')}, {when(table)} "
+    more = "".join(f", {words}{table.facts[key]}" for key, words in (
+        ("compute_capability", "compute capability "), ("cpu", "CPU "), ("ncu", "ncu ")) if table.facts.get(key))
+    words = (f"{table.fact('gpu', 'no GPU')}, CUDA {table.fact('cuda')}, driver {table.fact('driver')}{more}, {when(table)} "
              f"({table.name()})")
     return f'<p class="source">Measured on {text(words)}</p>'
 

@@ -1,7 +1,5 @@
 """The sections of the page, one a table of results."""
 
-import os
-
 from labtools import bandwidth_plot, charts, scaling_table
 from labtools.ncu import STALLS
 from labtools.numbers import number, significant
@@ -202,21 +200,3 @@ def bandwidth_section(table):
         parts.append(f"<p>By its clock and bus width DRAM could move {significant(peak)} GB/s; the best copy reaches "
                      f"{significant(100 * ceilings['dram'] / peak, 2)} % of that.</p>")
     return "".join(parts) + source(table)
-
-
-def machine_section(tables, runner):
-    lines = []
-    for table in tables:
-        known = [(key, table.facts[key]) for key in
-                 ("gpu", "compute_capability", "cuda", "driver", "cpu", "ncu", "date") if table.facts.get(key)]
-        lines.append((f"{table.name()}", known))
-    parts = ["<ul>"]
-    for name, known in lines:
-        parts.append(f"<li><code>{text(name)}</code>: " + ", ".join(f"{text(key.replace('_', ' '))} {text(value)}"
-                                                                    for key, value in known) + "</li>")
-    parts.append("</ul>")
-    if not lines:
-        parts = ['<p class="missing"><strong>Nothing has been measured yet.</strong></p>']
-    kernel = f"{os.uname().sysname} {os.uname().machine}"
-    return "".join(parts) + (f"<p>This page was written on {kernel}, {'with' if runner.gpu else 'without'} an NVIDIA GPU."
-                             "</p>")

@@ -191,7 +191,8 @@ TEST_F(CheckProgramTest, a_wrong_residual_is_not_told_by_a_field_that_is_wrong_i
           "fi\n"),
       {{ProblemKind::kProbe, 100, 10}});
   EXPECT_TRUE(says(verdict, "wrong: probe, n = 100, 10 iterations\n"));
-  EXPECT_TRUE(says(verdict, "the residual is 0: the host reads a place that no sum has come to"));
+  EXPECT_TRUE(
+      says(verdict, "the residual is 0: the host reads a place to which no sum was copied"));
 }
 
 TEST_F(CheckProgramTest, a_program_that_is_not_there_cannot_run) {
@@ -261,7 +262,7 @@ TEST_F(ExtentTest, a_mistake_beyond_2048_is_found_and_told_as_one_of_size) {
   EXPECT_EQ(check_as("07_beyond_l2", sizes(), spoil).kind, Verdict::kRight);
   const Verdict verdict = check_as("08_cub_reduction", sizes(), spoil);
   EXPECT_TRUE(says(verdict, "wrong: probe, n = 3072, 1 iteration"));
-  EXPECT_TRUE(says(verdict, "up to n = 1024 it is right, and wrong at n = 3072"));
+  EXPECT_TRUE(says(verdict, "up to n = 1024 it is right, but at n = 3072 it is wrong"));
 }
 
 TEST_F(ExtentTest, a_mistake_at_its_own_n_is_found_by_hashes) {
@@ -295,7 +296,7 @@ TEST_F(ExtentTest, every_order_of_threads_is_tried) {
     EXPECT_TRUE(
         says(verdict, "wrong: probe, n = 34, 6 iterations, threads in " + order + " order"));
     EXPECT_TRUE(says(verdict, "That is with the threads run in " + order +
-                                  " order; forward it is right: a race?"));
+                                  " order; in forward order it is right: a race?"));
   }
   EXPECT_TRUE(says(check_as("04_jacobi_kernel", extent, ":\n"),
                    "The same with blocks and threads in reverse and in shuffled order."));
@@ -394,7 +395,7 @@ TEST_F(CheckProgramTest, a_record_of_another_n_is_wrong) {
   const Verdict verdict =
       check_script("n=$2; shift 2; exec '" + test::kSerialProgram + "' --n $((n + 1)) \"$@\"\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
-  EXPECT_TRUE(says(verdict, "the record says n = 35, asked for was n = 34"));
+  EXPECT_TRUE(says(verdict, "the record says n = 35, but n = 34 was asked for"));
 }
 
 TEST_F(CheckProgramTest, fewer_iterations_are_wrong) {
@@ -478,7 +479,7 @@ TEST_F(CheckProgramTest, a_wrong_residual_is_told_with_its_iteration_and_factor)
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "the field is right"));
   EXPECT_TRUE(says(verdict, "the residual is wrong from iteration 3 on"));
-  EXPECT_TRUE(says(verdict, "2 times the right one"));
+  EXPECT_TRUE(says(verdict, "2 times the correct one"));
 }
 
 TEST_F(CheckProgramTest, a_residual_that_is_not_a_number_is_wrong) {
@@ -499,7 +500,7 @@ TEST_F(CheckProgramTest, a_residual_that_is_nearly_right_is_not_1_times_the_righ
       check_spoiled(std::string(kChangeResiduals) +
                     "change_residuals '$2 = sprintf(\"%.17g\", $2 * 1.000003)'\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong) << text_of(verdict);
-  EXPECT_TRUE(says(verdict, "that is off by 3e-06 of the right one"));
+  EXPECT_TRUE(says(verdict, "that is off by 3e-06 of the correct one"));
 }
 
 TEST_F(CheckProgramTest, residuals_in_single_precision_are_right_with_a_remark) {
@@ -594,10 +595,10 @@ TEST_F(CheckProgramTest, what_no_program_may_do_comes_before_how_the_result_look
                               "access=reads|place=inside|bytes=8|allocated_line=39|other_line=85")),
            "diagnosis: at line 87 the host reads"));
   EXPECT_TRUE(says(check(test::report("shuffle", 79)),
-                   "diagnosis: not all threads of the warp come to the shuffle at line 79"));
+                   "diagnosis: not all threads of the warp reach the shuffle at line 79"));
   EXPECT_TRUE(says(check(test::report("unwritten", 90,
                                       "access=changes atomically|flags=shared|array=block_sum")),
-                   "diagnosis: line 90 adds to block_sum, and no thread has set it to 0"));
+                   "diagnosis: line 90 adds to block_sum, but no thread has set it to 0"));
   // What may do no harm on a GPU does not.
   EXPECT_FALSE(says(check(test::report("unwritten", 95, "access=changes atomically")),
                     "diagnosis: line 95 adds to memory that nothing has written"));
@@ -647,7 +648,7 @@ TEST_F(CheckProgramTest, where_a_small_grid_shows_nothing_the_run_s_own_is_looke
   EXPECT_EQ(test::read_file(temporary("watched.sh.seen")), "250\n250 strict\n");
   // Where nobody can look, the GPU's words are all there is.
   EXPECT_TRUE(says(check_program(program, kProbe, 60, [](const std::string&) {}),
-                   "diagnosis: the launch before line 90 was refused, or a call before it failed"));
+                   "diagnosis: the launch before line 90 was refused, or an earlier call failed"));
 }
 
 TEST_F(CheckProgramTest, what_a_gpu_takes_without_a_word_is_not_why_a_call_failed) {
@@ -802,8 +803,9 @@ TEST_F(OnBothTest, right_on_both_is_right_and_the_gpu_is_asked_less) {
   const test::Ended ended = check(":", ":");
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(ended.out.rfind("mine: right: 5 runs, n = 64, 100, 250, 1043; ", 0), 0u) << ended.out;
-  EXPECT_NE(ended.out.find("\n  The CPU, in place of the GPU, agrees: 24 runs, n = 33, 100, 129, "),
-            std::string::npos)
+  EXPECT_NE(
+      ended.out.find("\n  The CPU, run instead of the GPU, agrees: 24 runs, n = 33, 100, 129, "),
+      std::string::npos)
       << ended.out;
 }
 

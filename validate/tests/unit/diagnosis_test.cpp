@@ -195,7 +195,7 @@ TEST_F(DiagnosisTest, first_and_last_columns_and_rows_left_out_by_the_sweep) {
 TEST_F(DiagnosisTest, a_grid_rounded_down) {
   solver.is_swept = [](int i, int j) { return i < 96 && j < 96; };
   EXPECT_SAYS("the last 3 interior columns, i = 96..98, and the last 3 interior rows", said());
-  EXPECT_SAYS("behind the last whole block (100 % 32 = 4)", said());
+  EXPECT_SAYS("beyond the last whole block (100 % 32 = 4)", said());
   EXPECT_SAYS("look at: the launch grid in jacobi_sweep", said());
   EXPECT_EQ(said(0).find("block"), std::string::npos) << "step 00 has no blocks";
   solver.is_copied = solver.is_swept;
@@ -244,7 +244,7 @@ TEST_F(DiagnosisTest, a_kernel_that_is_called_and_not_launched) {
   source =
       "void jacobi_sweep() {\n  CUDA_CHECK(x);\n  jacobi_sweep_kernel(f_new, f_old, sum, n);\n}";
   names = {"jacobi_sweep_kernel", "__global__"};
-  EXPECT_SAYS("without <<<grid, block>>> in front of its arguments it is no launch", said(4));
+  EXPECT_SAYS("without <<<grid, block>>> in front of its arguments it is not a launch", said(4));
   source = "  jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);";
   EXPECT_SAYS("was it accepted", said(4));
 }
@@ -257,7 +257,7 @@ TEST_F(DiagnosisTest, sweeps_that_are_not_counted) {
     }
     f_old = next;
   };
-  EXPECT_SAYS("each iteration makes two sweeps", said());
+  EXPECT_SAYS("each iteration performs two sweeps", said());
 }
 
 // ---- Starting values and the boundary
@@ -274,7 +274,7 @@ TEST_F(DiagnosisTest, the_starting_values_of_the_other_field_and_none_for_that_o
   };
   solver.is_copied = [](int, int) { return false; };
   solver.after_sweep = [](Field& f_old, Field& f_new) { std::swap(f_old, f_new); };
-  EXPECT_SAYS("f_old gets the starting values that are f_new's, and f_new gets none", said(10));
+  EXPECT_SAYS("f_old gets the starting values of f_new, and f_new gets none", said(10));
 }
 
 TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
@@ -322,7 +322,7 @@ TEST_F(DiagnosisTest, starting_values_of_other_points) {
   solver.finish = [](Field& f_old) {
     for (float& value : f_old) value *= 0.5f;
   };
-  EXPECT_SAYS("the result is not handed over as it is", said());
+  EXPECT_SAYS("the result is not handed over unchanged", said());
 }
 
 TEST_F(DiagnosisTest, a_boundary_of_the_new_field_without_values) {
@@ -366,7 +366,7 @@ TEST_F(DiagnosisTest, a_boundary_that_is_swept) {
 
 TEST_F(DiagnosisTest, another_problem) {
   solver.problem = ProblemKind::kLaplace;
-  EXPECT_SAYS("it solves laplace, and --problem says probe", said());
+  EXPECT_SAYS("it solves laplace, but --problem says probe", said());
 }
 
 TEST_F(DiagnosisTest, a_size_of_its_own) {
@@ -397,7 +397,7 @@ TEST_F(DiagnosisTest, a_result_with_i_and_j_exchanged) {
       for (int i = 0; i < kN; ++i) solver.at(f, i, j) = solver.at(copy, j, i);
     }
   };
-  EXPECT_SAYS("the field is the right one with i and j exchanged", said());
+  EXPECT_SAYS("the field is the correct one with i and j exchanged", said());
   EXPECT_SAYS("look at: run.finish", said());
 }
 
@@ -422,7 +422,7 @@ TEST_F(DiagnosisTest, rows_of_another_length_than_they_have_in_memory) {
 
 TEST_F(DiagnosisTest, one_array_with_i_and_j_exchanged) {
   solver.update = [&](const Field& old, int i, int j) { return solver.mean(old, j, i); };
-  EXPECT_SAYS("one array's index has i and j exchanged", said());
+  EXPECT_SAYS("i and j are exchanged in one array's index", said());
 }
 
 TEST_F(DiagnosisTest, one_neighbour_with_i_and_j_exchanged) {
@@ -466,9 +466,9 @@ TEST_F(DiagnosisTest, values_in_the_places_of_others) {
 
 TEST_F(DiagnosisTest, indices_that_come_of_one) {
   solver.is_swept = [](int i, int j) { return i % 32 == j % 32; };
-  EXPECT_SAYS("i and j come of the same threadIdx", said());
+  EXPECT_SAYS("i and j come from the same threadIdx", said());
   solver.is_swept = [](int i, int j) { return i / 32 == j / 32; };
-  EXPECT_SAYS("i and j come of the same blockIdx", said());
+  EXPECT_SAYS("i and j come from the same blockIdx", said());
   solver.is_swept = [](int i, int j) { return i == j; };
   EXPECT_SAYS("only the points with i == j are reached", said());
 }
@@ -477,7 +477,7 @@ TEST_F(DiagnosisTest, blocks_that_read_farther_and_farther_off) {
   solver.update = [&](const Field& f, int i, int j) {
     return solver.mean(f, std::min(i + i / 32 * 2, kN - 2), j);
   };
-  EXPECT_SAYS("One block's points begin 34 after the other's, not 32", said());
+  EXPECT_SAYS("Each block's points begin 34 after the previous block's, not 32", said());
 }
 
 TEST_F(DiagnosisTest, another_line_in_the_place_of_a_neighbour) {
@@ -512,7 +512,7 @@ TEST_F(DiagnosisTest, wrong_neighbours_and_factors) {
   };
   EXPECT_SAYS("each point becomes 0.25 (north + south) + 0.5 west;", said());
   solver.update = [&](const Field& f, int i, int j) { return 1.04f * s.mean(f, i, j); };
-  EXPECT_SAYS("0.26 (east + north + west + south): the right neighbours, but the factor", said());
+  EXPECT_SAYS("0.26 (east + north + west + south): the correct neighbours, but the factor", said());
   solver.update = [&](const Field& f, int i, int j) {
     return 0.2f * (4 * s.mean(f, i, j) + s.at(f, i, j));
   };
@@ -552,7 +552,7 @@ TEST_F(DiagnosisTest, each_side_of_the_halo) {
   };
   EXPECT_SAYS("only the first column of each block (i % 32 == 0) is wrong", said());
   EXPECT_SAYS("0.25 (east + north + south + the point itself)", said());
-  EXPECT_SAYS("look at: the left column of the tile's halo", said());
+  EXPECT_SAYS("look at: the loads of the left column of the tile's halo", said());
   auto unknown_at = [&](auto is_edge) {
     solver.update = [&s, is_edge](const Field& f, int i, int j) {
       return is_edge(i, j) ? kNan : s.mean(f, i, j);
@@ -560,9 +560,9 @@ TEST_F(DiagnosisTest, each_side_of_the_halo) {
   };
   unknown_at([](int i, int) { return i % 32 == 31; });
   EXPECT_SAYS("only the last column of each block (i % 32 == 31) is wrong", said());
-  EXPECT_SAYS("not a number there: read, and never written?", said());
+  EXPECT_SAYS("Their values are not numbers: were they read, but never written?", said());
   unknown_at([](int, int j) { return j % 32 == 0; });
-  EXPECT_SAYS("look at: the bottom row of the tile's halo", said());
+  EXPECT_SAYS("look at: the loads of the bottom row of the tile's halo", said());
   unknown_at([](int, int j) { return j % 16 == 15; });
   EXPECT_SAYS("only the last row of each block (j % 16 == 15) is wrong", said());
   unknown_at([](int i, int) { return i % 32 == 0 || i % 32 == 31; });
@@ -580,7 +580,7 @@ TEST_F(DiagnosisTest, what_lanes_get_from_each_other) {
   };
   taken = -3;
   EXPECT_SAYS(
-      "(the last of a lane's four), whose east neighbour is the next lane's; point (i-3, j)",
+      "(the last of a lane's four), whose east neighbour belongs to the next lane; point (i-3, j)",
       said(12));
   EXPECT_SAYS("look at: the shuffles", said(12));
   every = 80;
@@ -599,7 +599,7 @@ TEST_F(DiagnosisTest, a_residual_that_is_said_once_more) {
     return iteration++ % 2 == 1 ? last : last = std::sqrt(sum / (double(kN) * kN));
   };
   EXPECT_SAYS(
-      "the residual of iteration 2, 4, 6 and 8 (and others) is that of the iteration before",
+      "the residual of iteration 2, 4, 6 and 8 (and others) is that of the previous iteration",
       said());
 }
 
@@ -662,8 +662,7 @@ TEST_F(DiagnosisTest, words_are_those_of_the_file) {
   EXPECT_SAYS("look at: which columns and rows keep their old values in jacobi_sweep_kernel",
               said(12));
   solver.is_swept = [](int, int j) { return j < 96; };
-  EXPECT_SAYS("the launch grid in jacobi_sweeps: round it up, enough blocks side by side",
-              said(12));
+  EXPECT_SAYS("the launch grid in jacobi_sweeps: round it up, enough blocks along x", said(12));
 }
 
 TEST_F(DiagnosisTest, a_kernel_is_called_as_the_file_calls_it) {
@@ -714,10 +713,10 @@ TEST_F(DiagnosisTest, rows_beside_the_borders_between_ranks) {
     *seen = solver.run(asked);
     return true;
   };
-  EXPECT_SAYS("only the row j = 50 is wrong after 1 sweep: it lies beside the borders",
+  EXPECT_SAYS("only the row j = 50 is wrong after 1 sweep: it lies next to the borders",
               validate::diagnose_borders(wrong, patient).cause);
   first = 49;
-  EXPECT_SAYS("only the rows j = 49..50 are wrong after 1 sweep: they lie beside the borders",
+  EXPECT_SAYS("only the rows j = 49..50 are wrong after 1 sweep: they lie next to the borders",
               validate::diagnose_borders(wrong, patient).cause);
 }
 
@@ -743,7 +742,7 @@ TEST_F(DiagnosisTest, formulas_of_the_residual) {
   solver.residual = [&](double sum) { return std::sqrt(sum) / (n - 2); };
   EXPECT_SAYS("divided by (n - 2) * (n - 2), the number of interior points", said());
   solver.residual = [&](double sum) { return std::sqrt(sum / (n * n)) * 0.7; };
-  EXPECT_SAYS("always 0.7 times the right one", said());
+  EXPECT_SAYS("always 0.7 times the correct one", said());
   solver.residual = [&](double sum) { return std::sqrt(-sum); };
   EXPECT_SAYS("the residual is not a number, though the field is right", said());
   solver.residual = [](double) { return 0.0; };
@@ -799,7 +798,7 @@ TEST_F(DiagnosisTest, what_is_added_up) {
 
 TEST_F(DiagnosisTest, changes_that_lose_something) {
   solver.counted = [](double change) { return std::trunc(change) * std::trunc(change); };
-  EXPECT_SAYS("of each change only the whole number counts", said());
+  EXPECT_SAYS("only the integer part of each change counts", said());
   solver.counted = [](double change) { return std::fabs(change) * change; };
   EXPECT_SAYS("the squares keep the sign of their change", said());
 }
@@ -836,7 +835,7 @@ TEST_F(DiagnosisTest, parts_of_the_sum_that_others_overwrite) {
 
 TEST_F(DiagnosisTest, a_sum_that_is_not_set_back) {
   solver.resets_sum = false;
-  EXPECT_SAYS("the sum is never set back", said());
+  EXPECT_SAYS("the sum is never reset", said());
 }
 
 TEST_F(DiagnosisTest, residuals_of_the_iteration_before) {
@@ -847,7 +846,7 @@ TEST_F(DiagnosisTest, residuals_of_the_iteration_before) {
     before = now;
     return said;
   };
-  EXPECT_SAYS("each iteration says the residual of the one before", said());
+  EXPECT_SAYS("each iteration reports the residual of the previous one", said());
 }
 
 TEST_F(DiagnosisTest, residuals_of_the_iteration_after) {
@@ -867,7 +866,7 @@ TEST_F(DiagnosisTest, residuals_of_the_iteration_after) {
   patient.run_again = patient.run;
   const Wrong wrong = {{ProblemKind::kProbe, kN, kIterations}, kIterations, false, 0, true};
   EXPECT_EQ(validate::diagnose(wrong, patient).cause,
-            "each iteration says the residual of the one after it");
+            "each iteration reports the residual of the next one");
 }
 
 TEST_F(DiagnosisTest, parts_of_the_sum) {
@@ -886,7 +885,7 @@ TEST_F(DiagnosisTest, parts_of_the_sum) {
   solver.is_counted = [](int i, int j) { return i < 96 && j < 96; };
   EXPECT_SAYS("the blocks at the end that are not full (i or j from 96 on)", said());
   solver.is_counted = [](int i, int j) { return (i * 31 + j * 17) % 7 < 3; };
-  EXPECT_SAYS("the sum of the squared changes too small", said());
+  EXPECT_SAYS("the sum of the squared changes is too small", said());
 }
 
 TEST_F(DiagnosisTest, a_sum_in_float) {
@@ -912,11 +911,12 @@ TEST_F(DiagnosisTest, a_race_in_the_sum) {
     for (auto& residual : seen->residuals) residual.value *= 0.9;
     return true;
   };
-  EXPECT_SAYS("different residuals: a race, or a variable that nobody set\nlook at: each addition",
-              said());
+  EXPECT_SAYS(
+      "different residuals: a race, or a variable that was never set\nlook at: each addition",
+      said());
   watched = true;
   EXPECT_SAYS(
-      "different residuals: a variable that nobody set, most likely, as a look at every access "
+      "different residuals: most likely a variable that was never set, as a look at every access "
       "finds no race\nlook at: whether a thread's own sum begins with 0",
       said());
   found = validate::Finding::kRace;
@@ -962,9 +962,12 @@ TEST_F(DiagnosisTest, at_most_three_things_to_look_at_for_no_number) {
   }
   // Nothing waits for an event: that comes first.
   names = {"__global__", "cudaMemcpyAsync"};
-  EXPECT_SAYS("makes one of it\nlook at: whether the host waits for the copy of the sum", said(11));
+  EXPECT_SAYS(
+      "gives something that is not a number\nlook at: whether the host waits for the copy of the "
+      "sum",
+      said(11));
   names.insert("cudaEventSynchronize");
-  EXPECT_SAYS("makes one of it\nlook at: where the sum is set to 0", said(11));
+  EXPECT_SAYS("gives something that is not a number\nlook at: where the sum is set to 0", said(11));
 }
 
 TEST_F(DiagnosisTest, bytes_of_the_sum_are_none_of_the_field) {
@@ -990,7 +993,7 @@ TEST_F(DiagnosisTest, quotes_no_line_that_the_file_has_not) {
 
 TEST_F(DiagnosisTest, loops_that_end_early) {
   solver.iterations = [](int asked) { return asked - 1; };
-  EXPECT_SAYS("each run makes one iteration too few", said());
+  EXPECT_SAYS("each run performs one iteration too few", said());
   solver.iterations = [](int asked) { return std::min(asked, 4); };
   EXPECT_SAYS("it stops after 4 iterations, however many --iterations asks for", said());
 }
@@ -1023,8 +1026,8 @@ TEST(DiagnosePassTest, tiles_with_a_halo_that_is_too_narrow) {
     text += line + "\n";
   }
   EXPECT_SAYS(
-      "only the columns i = 37..38, 75..76 are wrong, and the rows j = 37..38, 75..76 are: "
-      "there tiles meet",
+      "only the columns i = 37..38, 75..76 are wrong, and the rows j = 37..38, 75..76 are: they "
+      "lie where tiles meet",
       text);
   EXPECT_SAYS("the halo of a tile", text);
 }
@@ -1053,7 +1056,7 @@ TEST(DiagnosePassTest, sweeps_that_are_left_out_at_the_end) {
   for (const std::string& line : validate::diagnose_sweeps_of_a_pass(wrong, patient).lines()) {
     text += line + "\n";
   }
-  EXPECT_SAYS("fewer sweeps than a pass has are counted, and not made", text);
+  EXPECT_SAYS("they are counted, but not performed", text);
 }
 
 TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
@@ -1071,13 +1074,13 @@ TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
   };
   patient.run_again = patient.run;
   // Of memory that nothing has written a GPU reads 0.
-  EXPECT_SAYS("the residual is 0: the host reads a place that no sum has come to",
+  EXPECT_SAYS("the residual is 0: the host reads a place to which no sum was copied",
               validate::diagnose_pass_residual(wrong, patient).cause);
   found = std::nan("");
-  EXPECT_SAYS("the residual is not a number: the host reads a place that no sum has come to",
+  EXPECT_SAYS("the residual is not a number: the host reads a place to which no sum was copied",
               validate::diagnose_pass_residual(wrong, patient).cause);
   found = 0.5;
-  EXPECT_EQ(validate::diagnose_pass_residual(wrong, patient).cause.find("no sum has come"),
+  EXPECT_EQ(validate::diagnose_pass_residual(wrong, patient).cause.find("no sum was copied"),
             std::string::npos);
 }
 
@@ -1105,7 +1108,7 @@ TEST(DiagnoseFailureTest, a_crash_at_some_sizes) {
     return asked.n <= 64;
   };
   EXPECT_SAYS(
-      "at n = 100 it crashes, at n = 64 it is right",
+      "at n = 100 it crashes, but at n = 64 it is right",
       validate::diagnose_failure({ProblemKind::kProbe, kN, 10}, 0, "it crashed: x", patient).cause);
 }
 

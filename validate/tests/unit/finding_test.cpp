@@ -118,7 +118,7 @@ TEST(FindingTest, an_access_out_of_bounds) {
   EXPECT_TRUE(finding.has_place);
   EXPECT_EQ(finding.x, 99);
   EXPECT_EQ(finding.y, 0);
-  EXPECT_EQ(finding.what, "reads just behind the end of");
+  EXPECT_EQ(finding.what, "reads just past the end of");
   // Freed memory, and an address of nothing, lie beside no allocation.
   EXPECT_EQ(read_finding(out_of_bounds(12, "access=reads|place=inside|flags=freed")).kind,
             Finding::kOther);
@@ -131,9 +131,9 @@ TEST(FindingTest, a_tile_that_is_too_small) {
 }
 
 TEST(FindingTest, threads_that_do_not_come_to_a_barrier_or_a_shuffle) {
-  EXPECT_SAYS("not all threads of the block come to the barrier at line 12",
+  EXPECT_SAYS("not all threads of the block reach the barrier at line 12",
               diagnosis_of(report("barrier", 12)).cause);
-  EXPECT_SAYS("not all threads of the warp come to the shuffle at line 12",
+  EXPECT_SAYS("not all threads of the warp reach the shuffle at line 12",
               diagnosis_of(report("shuffle", 12)).cause);
 }
 
@@ -143,10 +143,9 @@ TEST(FindingTest, where_a_program_was_that_did_not_end) {
   EXPECT_EQ(diagnosis_of(report("endless_launches", 90)).cause,
             "the loop that launches the kernel of line 90 never ends");
   EXPECT_EQ(diagnosis_of(report("endless_host", 57, "other_line=120")).cause,
-            "a loop of the host never ends: one around line 57, or the one in main around line "
-            "120");
+            "a loop of the host around line 57 never ends, or the one in main around line 120");
   EXPECT_EQ(diagnosis_of(report("endless_host", 120)).cause,
-            "a loop of the host never ends: one around line 120");
+            "a loop of the host around line 120 never ends");
 }
 
 TEST(FindingTest, the_host_that_does_not_wait) {
@@ -170,8 +169,8 @@ TEST(FindingTest, four_floats_at_an_odd_address) {
                 .cause.find("at line 141 four floats are accessed at once"),
             0u);
   EXPECT_EQ(diagnosis_of(report("misaligned", 14), 6).cause,
-            "at line 14 several floats are accessed at once, at an address that is no multiple of "
-            "their bytes");
+            "at line 14 several floats are accessed at once, at an address that is not a multiple "
+            "of their size");
 }
 
 TEST(FindingTest, a_block_of_another_shape) {
@@ -230,8 +229,8 @@ TEST(FindingTest, a_copy_that_counts_no_bytes) {
 TEST(FindingTest, a_thread_without_an_interior_point) {
   const auto diagnosis = diagnosis_of(out_of_bounds(12, kBehind));
   EXPECT_EQ(diagnosis.cause,
-            "jacobi_sweep_kernel reads just behind the end of f_old; a thread with i = 99, j = 0 "
-            "is no interior point");
+            "jacobi_sweep_kernel reads just past the end of f_old; a thread with i = 99, j = 0 has "
+            "no interior point");
   EXPECT_EQ(look_at(diagnosis),
             "the `if` in jacobi_sweep_kernel: its bounds are 1 to n - 2, for i and for j\n");
   EXPECT_SAYS("a thread with i = 99, j = 0", said_of(out_of_bounds(12, kBehind), kSource, 4));
@@ -269,15 +268,15 @@ TEST(FindingTest, a_tile_that_is_not_loaded) {
   const Report unwritten =
       report("unwritten", 12, "access=reads|flags=shared|array=tile[0][32]|thread=31,0,0");
   EXPECT_EQ(diagnosis_of(unwritten, 9).cause,
-            "tile[0][32] is read at line 12, and no thread had loaded it");
+            "tile[0][32] is read at line 12, but no thread has loaded it");
   EXPECT_SAYS("the index at line 12: whether tile[0][32] is the entry that is meant",
               look_at(diagnosis_of(unwritten, 9)));
   EXPECT_FALSE(diagnosis_of(unwritten, 4).known()) << "it has no tile";
   const Report race =
       report("race", 12, "access=writes|flags=other_writes shared|other_line=12|array=tile[3][26]");
   EXPECT_EQ(diagnosis_of(race, 9).cause,
-            "two threads load the same entry of the tile, tile[3][26], at line 12; then others may "
-            "be loaded by none");
+            "two threads load the same entry of the tile, tile[3][26], at line 12; then other "
+            "entries may not be loaded at all");
   EXPECT_SAYS("how threads share out the tile's entries", look_at(diagnosis_of(race, 9)));
 }
 
@@ -311,7 +310,9 @@ TEST(FindingTest, a_shuffle_that_asks_a_lane_outside_of_its_mask) {
 TEST(FindingTest, a_launch_that_was_refused) {
   const std::string block = "a block of 64 x 64 x 1 = 4096 threads, but at most 1024 are allowed";
   EXPECT_EQ(diagnosis_of(report("refused", 84, "detail=" + block)).cause,
-            "the launch at line 84 was refused (" + block + "), and nobody asked cudaGetLastError");
+            "the launch at line 84 was refused (" + block +
+                "), and cudaGetLastError was not "
+                "called");
   // A later line tells of it; a GPU does not say more.
   const std::string call =
       "array=cudaGetLastError()|flags=call cudaErrorInvalidConfiguration|detail=";
@@ -320,7 +321,7 @@ TEST(FindingTest, a_launch_that_was_refused) {
   EXPECT_EQ(diagnosis_of(report("call", 15, call)).cause,
             "the launch before line 15 was refused: no GPU has such a block or launch grid");
   EXPECT_SAYS(
-      "or a call before it failed that nobody checked",
+      "or an earlier call failed and was not checked",
       diagnosis_of(report("call", 15, "array=cudaGetLastError()|flags=call cudaErrorInvalidValue"))
           .cause);
 }
@@ -333,7 +334,7 @@ TEST(FindingTest, an_array_smaller_than_a_field) {
   EXPECT_EQ(diagnosis_of(
                 report("host_access", 14, "access=writes|place=past|bytes=20000|allocated_line=3"))
                 .cause,
-            "line 3 allocates 20000 bytes; n * n floats have 40000");
+            "line 3 allocates 20000 bytes; n * n floats need 40000");
 }
 
 TEST(FindingTest, host_code_that_accesses_too_much) {
@@ -364,7 +365,7 @@ TEST(FindingTest, an_address_of_nothing) {
   EXPECT_SAYS("line 1 writes memory of the host where nothing was allocated",
               said_of(access, "to[0] = 1;\n"));
   EXPECT_SAYS("the pointer at line 1", said_of(access, "to[0] = 1;\n"));
-  EXPECT_SAYS("is where row j goes already",
+  EXPECT_SAYS("already is the place of row j",
               said_of(access, "cudaMemcpy(to + idx(0, j, n), f, 8, cudaMemcpyDeviceToHost);\n"));
 }
 
@@ -378,24 +379,27 @@ TEST(FindingTest, what_a_job_of_ranks_says) {
   const std::string rank = "it exchanges rows with rank 3, but there are only ranks 0 to 2";
   EXPECT_SAYS(rank + ": no rank has that number",
               said_of(report("exchange_rank", 0, "detail=" + rank)));
-  EXPECT_SAYS("another number of values than its neighbour waits for",
+  EXPECT_SAYS("a different number of values than its neighbour waits for",
               said_of(report("nccl_counts", 0)));
   EXPECT_SAYS("between ncclGroupStart and ncclGroupEnd", said_of(report("waits_nccl", 0)));
-  EXPECT_SAYS("an exchange that its neighbour does not make", said_of(report("waits_halos", 0)));
+  EXPECT_SAYS(
+      "an exchange in which its neighbour takes no "
+      "part",
+      said_of(report("waits_halos", 0)));
   EXPECT_SAYS("some rows belong to no rank", said_of(report("no_owner", 0)));
   const std::string halo = said_of(report("exchange_memory", 0, "flags=received"));
   EXPECT_SAYS("the rows of a halo lie outside of what the rank has memory for", halo);
-  EXPECT_SAYS("look at: exchange_halos: to which row on is received", first_lead_of(halo));
+  EXPECT_SAYS("look at: exchange_halos: the first row that is received", first_lead_of(halo));
   // Some of the rows are there.
   const std::string more = said_of(report("exchange_memory", 0, "flags=sent|bytes=400"));
   EXPECT_SAYS("look at: slab_of_rank", first_lead_of(more));
-  EXPECT_SAYS("look at: exchange_halos: from which row on is sent", more);
+  EXPECT_SAYS("look at: exchange_halos: the first row that is sent", more);
   EXPECT_SAYS("ranks.sum is given an address", said_of(report("sum_memory", 0)));
   EXPECT_SAYS("ncclAllReduce is given more values",
               said_of(report("nccl_memory", 9, "array=ncclAllReduce(sum, sum, 2, ncclDouble)")));
-  EXPECT_SAYS("a group of NCCL's calls is ended, and none was begun",
+  EXPECT_SAYS("a group of NCCL's calls is ended, but none was begun",
               said_of(report("nccl_usage", 9, "array=ncclGroupEnd()")));
-  EXPECT_SAYS("ncclRecv is given a rank that there is not",
+  EXPECT_SAYS("ncclRecv is given a rank that does not exist",
               said_of(report("nccl_argument", 9, "array=ncclRecv(f, 1, ncclFloat, -1)")));
 }
 
@@ -404,18 +408,19 @@ TEST(FindingTest, calls_that_are_refused) {
   const auto direction = [&](int line, const std::string& call, const std::string& source = "") {
     return said_of(report("host_memory", line, "detail=the destination is" + flags + call), source);
   };
-  EXPECT_SAYS("are multiples of 4, too", said_of(report("async_copy", 148)));
+  EXPECT_SAYS("are also multiples of 4", said_of(report("async_copy", 148)));
   EXPECT_SAYS("what line 132 asks for goes to the default stream",
               said_of(report("capture", 132, "array=cudaGetLastError()")));
   EXPECT_SAYS("line 133 waits while a stream is captured",
               said_of(report("capture", 133, "array=cudaDeviceSynchronize()")));
-  EXPECT_SAYS("first where it goes to, then where it comes from",
-              direction(109, "cudaMemcpy(a, b, 8, c)"));
+  EXPECT_SAYS("first the destination, then the source", direction(109, "cudaMemcpy(a, b, 8, c)"));
   const std::string fill = direction(85, "cudaMemset(&sum, 0, 8)");
-  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host's", fill);
+  EXPECT_SAYS("at line 85 cudaMemset gets &sum, the address of a variable of the host", fill);
   EXPECT_SAYS("sum holds the address that cudaMalloc gave", fill);
-  EXPECT_SAYS("at line 85 cudaMemsetAsync gets sum, which holds no address of the GPU's memory",
-              direction(85, "cudaMemsetAsync(sum, 0, 8, stream)"));
+  EXPECT_SAYS(
+      "at line 85 cudaMemsetAsync gets sum, which does not hold an address of the GPU's "
+      "memory",
+      direction(85, "cudaMemsetAsync(sum, 0, 8, stream)"));
   const std::string rows =
       "rows of 400 bytes do not fit in pitches of 400 (to) and 384 bytes (from)";
   EXPECT_SAYS("longer than a pitch: " + rows + "\n",
@@ -427,29 +432,29 @@ TEST(FindingTest, calls_that_are_refused) {
               said_of(report("room", 84,
                              "detail=800 bytes, but the source has room for only 4|place=source")));
   EXPECT_SAYS(
-      "at line 85 cudaMemset gets &sum, the address of a variable of the host's",
+      "at line 85 cudaMemset gets &sum, the address of a variable of the host",
       said_of(report("call", 85, "array=cudaMemset(&sum, 0, 8)|flags=call cudaErrorInvalidValue")));
   EXPECT_SAYS("the launch at line 91 gives the kernel an address of host memory: argument 1\n",
               said_of(report("host_argument", 91, "array=argument 1")));
   EXPECT_SAYS("look at: how the sum gets there: by its address",
               said_of(report("own_variable", 62)));
   EXPECT_SAYS(
-      "line 90 adds to block_sum, and no thread has set it to 0",
+      "line 90 adds to block_sum, but no thread has set it to 0",
       said_of(report("unwritten", 90, "access=changes atomically|flags=shared|array=block_sum")));
-  EXPECT_SAYS("at an address that is no multiple of their bytes",
+  EXPECT_SAYS("at an address that is not a multiple of their size",
               said_of(report("call", 181, "flags=call cudaErrorMisalignedAddress")));
   EXPECT_SAYS("a kernel reads or writes outside of what was allocated",
               said_of(report("call", 181, "flags=call cudaErrorIllegalAddress")));
   const std::string late =
       direction(3, "cudaGetLastError()",
                 "double* sum;\ncudaMemset(&sum, 0, 8);\nCUDA_CHECK(cudaGetLastError());\n");
-  EXPECT_SAYS("a call before line 3 failed, and nobody checked it", late);
+  EXPECT_SAYS("a call before line 3 failed and was not checked", late);
   EXPECT_SAYS("look at: cudaMemset at line 2, and its CUDA_CHECK", late);
   EXPECT_SAYS("not the address of that pointer", late);
 }
 
 TEST(FindingTest, a_kernel_that_returns_a_value) {
-  EXPECT_SAYS("sweep is to return a value (double): a kernel returns nothing",
+  EXPECT_SAYS("sweep is declared to return a value (double), but a kernel returns nothing",
               said_of(report("misaligned", 0), "__global__ double sweep(int n) {}\n"));
   EXPECT_EQ(said_of(report("misaligned", 0), "__global__ void sweep(int n) {}\n"), "");
 }

@@ -177,7 +177,7 @@ TEST_F(RecordReaderTest, refuses_another_n) {
   for (const char* n : {"7", "0", "-6"}) {
     std::string text = kRunJson;
     write_file(run_json(), text.replace(text.find(": 6"), 3, std::string(": ") + n));
-    EXPECT_TRUE(refused("asked for was n = 6"));
+    EXPECT_TRUE(refused("but n = 6 was asked for"));
   }
   for (const char* n : {"6.0", "six", "4294967302", "null", ""}) {
     std::string text = kRunJson;

@@ -16,16 +16,16 @@ std::string launching(const std::string& after) {
 
 TEST(UncheckedCallsTest, names_a_launch_that_nobody_asks_about) {
   EXPECT_EQ(validate::unchecked_calls(launching("  CUDA_CHECK(cudaDeviceSynchronize());\n")),
-            "Not checked: the launch at line 2 (cudaGetLastError after it tells).");
+            "Not checked: the launch at line 2 (check cudaGetLastError after it).");
   EXPECT_EQ(validate::unchecked_calls(launching("") + launching("")),
-            "Not checked: the launches at lines 2 and 5 (cudaGetLastError after it tells).");
+            "Not checked: the launches at lines 2 and 5 (check cudaGetLastError after it).");
   // Another function's check comes too late; a comment is none, nor is a result that is dropped.
   EXPECT_EQ(validate::unchecked_calls(launching("  // cudaGetLastError()\n") +
                                       launching("  CUDA_CHECK(cudaGetLastError());\n") +
                                       "int main() { sweep(f); }\n"),
-            "Not checked: the launch at line 2 (cudaGetLastError after it tells).");
+            "Not checked: the launch at line 2 (check cudaGetLastError after it).");
   EXPECT_EQ(validate::unchecked_calls(launching("  cudaGetLastError();\n")),
-            "Not checked: the launch at line 2 (cudaGetLastError after it tells); "
+            "Not checked: the launch at line 2 (check cudaGetLastError after it); "
             "cudaGetLastError at line 3.");
 }
 

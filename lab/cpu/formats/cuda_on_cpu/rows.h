@@ -10,7 +10,7 @@
 /// order: Row::for_each_column(row, visit) calls visit(name, value) for each.
 namespace cuda_on_cpu {
 
-/// The value as it stands in a row: a number with a decimal where it has one.
+/// The value as it stands in a row: a number with a decimal if it has one.
 inline std::string column_text(const std::string& value) {
   std::string text = value;
   std::replace_if(
@@ -48,7 +48,7 @@ std::string heading_of(const Row& row) {
 /// Reads a line without its end; false if it has another number of columns.
 template <class Row>
 bool read_row(const std::string& line, Row* row) {
-  std::size_t begin = 0;  // behind the line's end: it has too few
+  std::size_t begin = 0;  // past the line's end: it has too few
   Row::for_each_column(*row, [&](const char*, auto& value) {
     if (begin > line.size()) {
       begin = line.size() + 2;

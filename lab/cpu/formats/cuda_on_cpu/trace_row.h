@@ -4,8 +4,8 @@
 
 namespace cuda_on_cpu {
 
-/// A row of a trace: all that happened in a run under one name. The CPU in place of a GPU knows no
-/// times.
+/// A row of a trace: all that happened in a run under one name. The CPU, which
+/// stands in for a GPU, knows no times.
 struct TraceRow {
   std::string table, name;  ///< "kernels", "jacobi.cu:84"
   double count = 0;

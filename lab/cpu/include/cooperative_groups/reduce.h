@@ -21,7 +21,7 @@ struct greater {
 
 template <unsigned Size, class Parent, class T, class Operation>
 T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation,
-         cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+         CUDA_ON_CPU_CALLER) {
   for (unsigned lanes = Size / 2; lanes > 0; lanes /= 2) {
     value = operation(value, tile.shfl_xor(value, lanes, where));
   }

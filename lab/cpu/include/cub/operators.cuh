@@ -29,7 +29,7 @@ struct Min {
 
 namespace cuda_on_cpu {
 
-/// What a thread gets where the result is another's alone: a value that shows when it is used.
+/// What a thread gets if only another thread has the result: a value that shows when it is used.
 template <class T>
 T no_result() {
   if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
@@ -48,9 +48,9 @@ T reduce_lanes(T* lanes, int count, Op op) {
   return lanes[0];
 }
 
-/// Ends the program where a kernel's block is not the one that its collective was made for.
+/// Ends the program if a kernel's block is not the one that its collective was made for.
 void check_block_shape(const char* collective, int x, int y, int z, Where where);
-/// ... where the temporary storage of a collective is not in shared memory.
+/// ... if the temporary storage of a collective is not in shared memory.
 void check_in_shared_memory(const void* storage, const char* collective, Where where);
 
 }  // namespace cuda_on_cpu

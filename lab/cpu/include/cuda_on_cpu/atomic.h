@@ -43,73 +43,41 @@ __forceinline__ T change_atomically(T* p, Change change, Where where,
 
 }  // namespace cuda_on_cpu
 
-template <class T>
-__forceinline__ T atomicAdd(T* p, std::type_identity_t<T> value,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull, float, double>,
-                "CUDA has atomicAdd of int, unsigned, unsigned long long, float and double");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T old) { return old + value; }, where);
-}
-template <class T>
-__forceinline__ T atomicSub(T* p, std::type_identity_t<T> value,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned>,
-                "CUDA has atomicSub of int and unsigned: add what is below zero");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T old) { return old - value; }, where);
-}
-template <class T>
-__forceinline__ T atomicExch(T* p, std::type_identity_t<T> value,
-                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull, float>,
-                "CUDA has atomicExch of int, unsigned, unsigned long long and float");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T) { return value; }, where, cuda_on_cpu::Access::exchange);
-}
-template <class T>
-__forceinline__ T atomicMin(T* p, std::type_identity_t<T> value,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, long long, cuda_on_cpu::ull>,
-                "CUDA has atomicMin of integers of 4 and 8 bytes");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T old) { return value < old ? value : old; }, where);
-}
-template <class T>
-__forceinline__ T atomicMax(T* p, std::type_identity_t<T> value,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, long long, cuda_on_cpu::ull>,
-                "CUDA has atomicMax of integers of 4 and 8 bytes");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T old) { return old < value ? value : old; }, where);
-}
-template <class T>
-__forceinline__ T atomicAnd(T* p, std::type_identity_t<T> value,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull>,
-                "CUDA has atomicAnd of int, unsigned and unsigned long long");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T old) { return old & value; }, where);
-}
-template <class T>
-__forceinline__ T atomicOr(T* p, std::type_identity_t<T> value,
-                           cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull>,
-                "CUDA has atomicOr of int, unsigned and unsigned long long");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T old) { return old | value; }, where);
-}
-template <class T>
-__forceinline__ T atomicXor(T* p, std::type_identity_t<T> value,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull>,
-                "CUDA has atomicXor of int, unsigned and unsigned long long");
-  return cuda_on_cpu::change_atomically(
-      p, [value](T old) { return old ^ value; }, where);
-}
+// CUDA's function `name` of these types: *p becomes `change` of `old` and `value`. With the scope
+// of a block, or of the whole system, it does the same here.
+#define CUDA_ON_CPU_ATOMIC(name, change, access, ...)                                             \
+  template <class T>                                                                              \
+  __forceinline__ T name(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {               \
+    static_assert(cuda_on_cpu::is_one_of<T, __VA_ARGS__>, "CUDA has " #name " of " #__VA_ARGS__); \
+    return cuda_on_cpu::change_atomically(                                                        \
+        p, [value]([[maybe_unused]] T old) -> T { return change; }, where,                        \
+        cuda_on_cpu::Access::access);                                                             \
+  }                                                                                               \
+  template <class T>                                                                              \
+  __forceinline__ T name##_block(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {       \
+    return name(p, value, where);                                                                 \
+  }                                                                                               \
+  template <class T>                                                                              \
+  __forceinline__ T name##_system(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {      \
+    return name(p, value, where);                                                                 \
+  }
+// clang-format off
+CUDA_ON_CPU_ATOMIC(atomicAdd, old + value, atomic, int, unsigned, unsigned long long, float, double)
+CUDA_ON_CPU_ATOMIC(atomicSub, old - value, atomic, int, unsigned)
+CUDA_ON_CPU_ATOMIC(atomicExch, value, exchange, int, unsigned, unsigned long long, float)
+CUDA_ON_CPU_ATOMIC(atomicMin, value < old ? value : old, atomic,
+                   int, unsigned, long long, unsigned long long)
+CUDA_ON_CPU_ATOMIC(atomicMax, old < value ? value : old, atomic,
+                   int, unsigned, long long, unsigned long long)
+CUDA_ON_CPU_ATOMIC(atomicAnd, old & value, atomic, int, unsigned, unsigned long long)
+CUDA_ON_CPU_ATOMIC(atomicOr, old | value, atomic, int, unsigned, unsigned long long)
+CUDA_ON_CPU_ATOMIC(atomicXor, old ^ value, atomic, int, unsigned, unsigned long long)
+// clang-format on
+#undef CUDA_ON_CPU_ATOMIC
+
 template <class T>
 __forceinline__ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> value,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                            CUDA_ON_CPU_CALLER) {
   static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull>,
                 "CUDA has atomicCAS of int, unsigned and unsigned long long");
   return cuda_on_cpu::change_atomically(
@@ -117,35 +85,11 @@ __forceinline__ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_id
       cuda_on_cpu::Access::compare);
 }
 /// Counts up to `last`, then begins again at 0; atomicDec is its mirror.
-__forceinline__ unsigned atomicInc(unsigned* p, unsigned last,
-                                   cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+__forceinline__ unsigned atomicInc(unsigned* p, unsigned last, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::change_atomically(
       p, [last](unsigned old) { return old >= last ? 0 : old + 1; }, where);
 }
-__forceinline__ unsigned atomicDec(unsigned* p, unsigned last,
-                                   cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+__forceinline__ unsigned atomicDec(unsigned* p, unsigned last, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::change_atomically(
       p, [last](unsigned old) { return old == 0 || old > last ? last : old - 1; }, where);
 }
-
-// Among the threads of a block alone, or of the whole system: here the same as in all the device.
-#define CUDA_ON_CPU_SCOPED(name)                                                           \
-  template <class T>                                                                       \
-  __forceinline__ T name##_block(T* p, std::type_identity_t<T> value,                      \
-                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {  \
-    return name(p, value, where);                                                          \
-  }                                                                                        \
-  template <class T>                                                                       \
-  __forceinline__ T name##_system(T* p, std::type_identity_t<T> value,                     \
-                                  cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) { \
-    return name(p, value, where);                                                          \
-  }
-CUDA_ON_CPU_SCOPED(atomicAdd)
-CUDA_ON_CPU_SCOPED(atomicSub)
-CUDA_ON_CPU_SCOPED(atomicExch)
-CUDA_ON_CPU_SCOPED(atomicMin)
-CUDA_ON_CPU_SCOPED(atomicMax)
-CUDA_ON_CPU_SCOPED(atomicAnd)
-CUDA_ON_CPU_SCOPED(atomicOr)
-CUDA_ON_CPU_SCOPED(atomicXor)
-#undef CUDA_ON_CPU_SCOPED

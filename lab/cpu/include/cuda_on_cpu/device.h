@@ -51,7 +51,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 /// Frees all memory, and destroys all streams, events and graphs. Variables of the device keep
 /// their values.
-cudaError_t cudaDeviceReset(cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaDeviceReset(CUDA_ON_CPU_CALLER);
 
 namespace cuda_on_cpu {
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);
@@ -59,7 +59,7 @@ cudaError_t resident_blocks(int* blocks, int block_size);
 cudaError_t suggest_block_size(int* blocks, int* block_size, int most);
 }  // namespace cuda_on_cpu
 
-/// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not for this one alone.
+/// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not only for this one.
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute attribute, int value) {
   return cuda_on_cpu::set_function_attribute(attribute, value);

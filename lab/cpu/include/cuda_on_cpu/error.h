@@ -3,40 +3,54 @@
 /// The CUDA that the headers speak like.
 #define CUDART_VERSION 13000
 
-/// Numbers as in CUDA. Those that no call here returns are there for programs that name them.
-enum cudaError_t {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInvalidConfiguration = 9,
-  cudaErrorInvalidSymbol = 13,
-  cudaErrorInvalidPitchValue = 12,
-  cudaErrorInvalidMemcpyDirection = 21,
-  cudaErrorInsufficientDriver = 35,
-  cudaErrorDevicesUnavailable = 46,
-  cudaErrorNoDevice = 100,
-  cudaErrorInvalidDevice = 101,
-  cudaErrorNoKernelImageForDevice = 209,
-  cudaErrorUnsupportedPtxVersion = 222,
-  cudaErrorInvalidResourceHandle = 400,
-  cudaErrorIllegalState = 401,
-  cudaErrorNotReady = 600,
-  cudaErrorIllegalAddress = 700,
-  cudaErrorPeerAccessUnsupported = 217,
-  cudaErrorPeerAccessAlreadyEnabled = 704,
-  cudaErrorMisalignedAddress = 716,
-  cudaErrorLaunchFailure = 719,
-  cudaErrorCooperativeLaunchTooLarge = 720,
-  cudaErrorNotSupported = 801,
-  cudaErrorSystemNotReady = 802,
-  cudaErrorSystemDriverMismatch = 803,
-  cudaErrorStreamCaptureUnsupported = 900,
-  cudaErrorStreamCaptureInvalidated = 901,
-  cudaErrorStreamCaptureUnmatched = 903,
-  cudaErrorStreamCaptureUnjoined = 904,
-  cudaErrorGraphExecUpdateFailure = 910,
-  cudaErrorUnknown = 999,
-};
+// Numbers and words as in CUDA. Those that no call here returns are there for programs that name
+// them.
+// clang-format off
+#define CUDA_ON_CPU_ERRORS(E) \
+  E(cudaSuccess, 0, "no error") \
+  E(cudaErrorInvalidValue, 1, "invalid argument") \
+  E(cudaErrorMemoryAllocation, 2, "out of memory") \
+  E(cudaErrorInvalidConfiguration, 9, "invalid configuration argument") \
+  E(cudaErrorInvalidPitchValue, 12, "invalid pitch argument") \
+  E(cudaErrorInvalidSymbol, 13, "invalid device symbol") \
+  E(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy") \
+  E(cudaErrorInsufficientDriver, 35, \
+    "CUDA driver version is insufficient for CUDA runtime version") \
+  E(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable") \
+  E(cudaErrorNoDevice, 100, "no CUDA-capable device is detected") \
+  E(cudaErrorInvalidDevice, 101, "invalid device ordinal") \
+  E(cudaErrorNoKernelImageForDevice, 209, \
+    "no kernel image is available for execution on the device") \
+  E(cudaErrorPeerAccessUnsupported, 217, \
+    "peer access is not supported between these two devices") \
+  E(cudaErrorUnsupportedPtxVersion, 222, \
+    "the provided PTX was compiled with an unsupported toolchain.") \
+  E(cudaErrorInvalidResourceHandle, 400, "invalid resource handle") \
+  E(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state") \
+  E(cudaErrorNotReady, 600, "device not ready") \
+  E(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered") \
+  E(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled") \
+  E(cudaErrorMisalignedAddress, 716, "misaligned address") \
+  E(cudaErrorLaunchFailure, 719, "unspecified launch failure") \
+  E(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch") \
+  E(cudaErrorNotSupported, 801, "operation not supported") \
+  E(cudaErrorSystemNotReady, 802, "system not yet initialized") \
+  E(cudaErrorSystemDriverMismatch, 803, \
+    "system has unsupported display driver / cuda driver combination") \
+  E(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing") \
+  E(cudaErrorStreamCaptureInvalidated, 901, \
+    "operation failed due to a previous error during capture") \
+  E(cudaErrorStreamCaptureUnmatched, 903, \
+    "capture was not ended in the same stream as it began") \
+  E(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work") \
+  E(cudaErrorGraphExecUpdateFailure, 910, \
+    "the graph update was not performed because it included changes which violated " \
+    "constraints specific to instantiated graph update") \
+  E(cudaErrorUnknown, 999, "unknown error")
+// clang-format on
+#define CUDA_ON_CPU_ERROR(name, number, words) name = number,
+enum cudaError_t { CUDA_ON_CPU_ERRORS(CUDA_ON_CPU_ERROR) };
+#undef CUDA_ON_CPU_ERROR
 using cudaError = cudaError_t;
 
 /// The last error of a call or a launch; GetLastError also forgets it.

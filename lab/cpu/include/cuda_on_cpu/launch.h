@@ -88,7 +88,7 @@ struct PreparedLaunch {
 
 template <class Kernel>
 PreparedLaunch<Kernel> launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
-                              cudaStream_t stream = nullptr, Where where = Where::here()) {
+                              cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
   return {kernel, {grid, block, shared_bytes, stream, where}};
 }
 
@@ -115,7 +115,7 @@ cudaError_t launch_by_call(void (*kernel)(Parameters...), const LaunchConfig& co
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
-                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                             CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::launch_by_call(
       kernel, {grid, block, shared_bytes, stream, where, false, true}, arguments);
 }
@@ -123,8 +123,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, std::size_t shared_bytes = 0,
-                                        cudaStream_t stream = nullptr,
-                                        cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                                        cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::launch_by_call(kernel, {grid, block, shared_bytes, stream, where, true, true},
                                      arguments);
 }

@@ -38,8 +38,8 @@ namespace cuda_on_cpu {
 
 enum class Space { device, managed, pinned };
 
-/// All new memory is filled with NaN (bytes 0xff), so that a value nobody wrote shows. It ends at a
-/// page that cannot be touched.
+/// All new memory is filled with NaN (bytes 0xff), so that a value that was never written shows. It
+/// ends at a page that cannot be touched.
 cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where);
 
 /// Waits for all work, as cudaFree does. The addresses are not given out again.
@@ -64,74 +64,66 @@ void register_symbol(void* address, std::size_t bytes);
 }  // namespace cuda_on_cpu
 
 template <class T>
-cudaError_t cudaMalloc(T** pointer, std::size_t bytes,
-                       cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+cudaError_t cudaMalloc(T** pointer, std::size_t bytes, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::device, where);
 }
 /// Rows of `width` bytes, each of which begins at a multiple of 512: `pitch` is the distance
 /// between two.
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                            CUDA_ON_CPU_CALLER) {
   constexpr std::size_t kRowAlignment = 512;
   *pitch = (width + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
   return cuda_on_cpu::allocate((void**)pointer, *pitch * height, cuda_on_cpu::Space::device, where);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal,
-                              cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                              CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::managed, where);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = cudaHostAllocDefault,
-                           cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                           CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::pinned, where);
 }
 template <class T>
-cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags,
-                          cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags, CUDA_ON_CPU_CALLER) {
   return cudaMallocHost(pointer, bytes, flags, where);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::device, where);
 }
-inline cudaError_t cudaFree(void* pointer, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline cudaError_t cudaFree(void* pointer, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::release(pointer, false, where);
 }
-inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t,
-                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::release(pointer, false, where);
 }
-inline cudaError_t cudaFreeHost(void* pointer,
-                                cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline cudaError_t cudaFreeHost(void* pointer, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::release(pointer, true, where);
 }
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                              cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                              CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::copy(to, from, bytes, kind, nullptr, true, where);
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
                                    cudaMemcpyKind kind, cudaStream_t stream = nullptr,
-                                   cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                                   CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::copy(to, from, bytes, kind, stream, false, where);
 }
 /// Copies `height` rows of `width` bytes, which begin a pitch apart on either side.
 inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
                                 std::size_t from_pitch, std::size_t width, std::size_t height,
-                                cudaMemcpyKind kind,
-                                cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                                cudaMemcpyKind kind, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::copy_rows(to, to_pitch, from, from_pitch, width, height, kind, where);
 }
-inline cudaError_t cudaMemset(void* to, int value, std::size_t bytes,
-                              cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline cudaError_t cudaMemset(void* to, int value, std::size_t bytes, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::fill(to, value, bytes, nullptr, true, where);
 }
 inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes,
-                                   cudaStream_t stream = nullptr,
-                                   cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                                   cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::fill(to, value, bytes, stream, false, where);
 }
 

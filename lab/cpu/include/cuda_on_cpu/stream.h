@@ -38,19 +38,17 @@ namespace cuda_on_cpu {
 cudaStream_t stream_per_thread();
 }  // namespace cuda_on_cpu
 
-/// Streams that nobody creates: the default stream, and one of each host thread; there is one.
+/// Streams that no call creates: the default stream, and one per host thread; there is only one.
 #define cudaStreamLegacy (static_cast<cudaStream_t>(nullptr))
 #define cudaStreamPerThread (cuda_on_cpu::stream_per_thread())
 
 /// Runs all that is queued.
 cudaError_t cudaDeviceSynchronize();
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream,
-                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags,
-                                      cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaStreamCreate(cudaStream_t* stream, CUDA_ON_CPU_CALLER);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, CUDA_ON_CPU_CALLER);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,
-                                         cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+                                         CUDA_ON_CPU_CALLER);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
@@ -59,10 +57,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 
-cudaError_t cudaEventCreate(cudaEvent_t* event,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags,
-                                     cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaEventCreate(cudaEvent_t* event, CUDA_ON_CPU_CALLER);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags, CUDA_ON_CPU_CALLER);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
@@ -72,23 +68,19 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end);
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph,
-                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, CUDA_ON_CPU_CALLER);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                 unsigned long long flags = 0,
-                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+                                 unsigned long long flags = 0, CUDA_ON_CPU_CALLER);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags = 0,
-                                          cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+                                          unsigned long long flags = 0, CUDA_ON_CPU_CALLER);
 /// The form of CUDA 11; nothing is put into the last three.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* node,
-                                 char* log, std::size_t log_bytes,
-                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+                                 char* log, std::size_t log_bytes, CUDA_ON_CPU_CALLER);
 enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateErrorTopologyChanged = 2,
 };
-/// The nodes to blame are not told.
+/// The nodes to blame are not reported.
 struct cudaGraphExecUpdateResultInfo {
   cudaGraphExecUpdateResult result;
   cudaGraphNode_t errorNode, errorFromNode;
@@ -100,10 +92,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
-cudaError_t cudaGraphDestroy(cudaGraph_t graph,
-                             cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec,
-                                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here());
+cudaError_t cudaGraphDestroy(cudaGraph_t graph, CUDA_ON_CPU_CALLER);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec, CUDA_ON_CPU_CALLER);
 
 namespace cuda_on_cpu {
 
@@ -111,11 +101,11 @@ namespace cuda_on_cpu {
 
 /// Queues such work, `what` it is ("ncclSend", say, a constant). While it runs all memory is open.
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> work);
-/// Whether a GPU may use these bytes, as the `what` of a call; where not, says why.
+/// Whether a GPU may use these bytes, as the `what` of a call; if not, says why.
 cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what);
 /// The work has written them.
 void written(void* p, std::size_t bytes);
-/// For the table of LAB_TRACE_TSV: so many bytes were moved by a call of that name.
+/// For the table of LAB_TRACE_TSV: this many bytes were moved by a call of that name.
 void note_library(const char* name, std::size_t bytes);
 
 }  // namespace cuda_on_cpu

@@ -24,9 +24,9 @@ Votes block_barrier(bool vote, Where where);
 /// The same for all blocks of a cooperative launch.
 void grid_barrier(Where where);
 
-/// What a kernel with __launch_bounds__(most) begins with: ends the program where a block has more
+/// What a kernel with __launch_bounds__(most) begins with: ends the program if a block has more
 /// threads.
-void check_launch_bounds(long long most, Where where = Where::here());
+void check_launch_bounds(long long most, CUDA_ON_CPU_CALLER);
 
 /// A memory fence of the running thread: for its block, or for all blocks.
 void block_fence();
@@ -34,16 +34,14 @@ void thread_fence();
 
 }  // namespace cuda_on_cpu
 
-inline void __syncthreads(cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  cuda_on_cpu::block_barrier(false, where);
-}
-inline int __syncthreads_count(int vote, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline void __syncthreads(CUDA_ON_CPU_CALLER) { cuda_on_cpu::block_barrier(false, where); }
+inline int __syncthreads_count(int vote, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::block_barrier(vote != 0, where).count;
 }
-inline int __syncthreads_or(int vote, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline int __syncthreads_or(int vote, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::block_barrier(vote != 0, where).any;
 }
-inline int __syncthreads_and(int vote, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline int __syncthreads_and(int vote, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::block_barrier(vote != 0, where).all;
 }
 inline void __threadfence() { cuda_on_cpu::thread_fence(); }

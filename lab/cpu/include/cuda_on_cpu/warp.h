@@ -34,52 +34,43 @@ T shuffle(unsigned mask, T value, int source_lane, Where where) {
 
 }  // namespace cuda_on_cpu
 
-inline void __syncwarp(unsigned mask = ~0u, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline void __syncwarp(unsigned mask = ~0u, CUDA_ON_CPU_CALLER) {
   cuda_on_cpu::warp_ballot(mask, false, where);
 }
 
-inline unsigned __activemask(cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-  return cuda_on_cpu::active_lanes(where);
-}
+inline unsigned __activemask(CUDA_ON_CPU_CALLER) { return cuda_on_cpu::active_lanes(where); }
 
 // A warp may be split into parts of `width` lanes (a power of two); no shuffle leaves its part.
 template <class T>
-T __shfl_sync(unsigned mask, T value, int source, int width = 32,
-              cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+T __shfl_sync(unsigned mask, T value, int source, int width = 32, CUDA_ON_CPU_CALLER) {
   const int part = cuda_on_cpu::lane() & ~(width - 1);
   return cuda_on_cpu::shuffle(mask, value, part + (source & (width - 1)), where);
 }
 template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                 cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, CUDA_ON_CPU_CALLER) {
   const int lane = cuda_on_cpu::lane(), part = lane & ~(width - 1);
   const int source = lane - static_cast<int>(delta);
   return cuda_on_cpu::shuffle(mask, value, source >= part ? source : lane, where);
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                   cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, CUDA_ON_CPU_CALLER) {
   const int lane = cuda_on_cpu::lane(), part = lane & ~(width - 1);
   const int source = lane + static_cast<int>(delta);
   return cuda_on_cpu::shuffle(mask, value, source < part + width ? source : lane, where);
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32,
-                  cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, CUDA_ON_CPU_CALLER) {
   const int lane = cuda_on_cpu::lane(), part = lane & ~(width - 1);
   const int source = lane ^ lanes;
   return cuda_on_cpu::shuffle(mask, value, source < part + width ? source : lane, where);
 }
 
-inline unsigned __ballot_sync(unsigned mask, int vote,
-                              cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline unsigned __ballot_sync(unsigned mask, int vote, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::warp_ballot(mask, vote != 0, where);
 }
-inline int __any_sync(unsigned mask, int vote,
-                      cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline int __any_sync(unsigned mask, int vote, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::warp_ballot(mask, vote != 0, where) != 0;
 }
-inline int __all_sync(unsigned mask, int vote,
-                      cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+inline int __all_sync(unsigned mask, int vote, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::warp_ballot(mask, vote == 0, where) == 0;
 }

@@ -17,7 +17,7 @@ enum class Access : unsigned char { read, write, atomic, exchange, compare, copy
 #ifdef CUDA_ON_CPU_WATCHED
 
 /// The running thread is about to access `bytes` bytes at `p`. A library's accesses can race, but
-/// are not counted: the real library makes others.
+/// are not counted: the real library performs others.
 void watch_access(const void* p, std::size_t bytes, Access access, Where where);
 void watch_library_access(const void* p, std::size_t bytes, Access access, Where where);
 

@@ -2,8 +2,7 @@
 
 namespace cuda_on_cpu {
 
-/// A line of the program. As a last parameter with the default `Where::here()` it is the
-/// line of the call, so that every message can name one.
+/// A line of the program.
 struct Where {
   const char* file = "";
   int line = 0;
@@ -15,3 +14,6 @@ struct Where {
 };
 
 }  // namespace cuda_on_cpu
+
+/// The last parameter of a function: the line of the call, so that every message can name one.
+#define CUDA_ON_CPU_CALLER cuda_on_cpu::Where where = cuda_on_cpu::Where::here()

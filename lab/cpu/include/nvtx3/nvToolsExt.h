@@ -1,6 +1,6 @@
 #pragma once
-// NVTX ranges and marks where there is no CUDA Toolkit: the same names and headers as NVTX 3, and
-// in place of a profiler a table of the ranges at the program's end, if LAB_NVTX=1 is set; and rows
+// NVTX ranges and marks without the CUDA Toolkit: the same names and headers as NVTX 3, and
+// instead of a profiler a table of the ranges at the program's end, if LAB_NVTX=1 is set; and rows
 // of a trace in the file that LAB_TRACE_TSV names. One thread.
 
 #include <chrono>

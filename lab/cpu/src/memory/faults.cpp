@@ -161,7 +161,7 @@ bool in_program(const void* instruction) {
 }
 
 /// Ends the program with the place where this thread is: in one block for long, in a kernel among
-/// many, or in host code. Returns where it will be asked again.
+/// many, or in host code. Returns if it will be asked again.
 void say_where(const ucontext_t& context) {
   constexpr double kLongSeconds = 1;  // a block takes milliseconds
   if (!in_program(instruction(context)) && look_again()) return;
@@ -171,7 +171,7 @@ void say_where(const ucontext_t& context) {
     if (block->seconds() < kLongSeconds) {
       fail(report("endless_launches", launch), "kernels are still launched here");
     }
-    // Between two fibres nobody sees more than the launch.
+    // Between two fibres only the launch can be seen.
     const bool known = where.line > 0 && where.line != launch.line;
     if (!known && look_again()) return;
     fail(block->report("endless_kernel", known ? where : launch),

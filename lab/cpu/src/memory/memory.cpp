@@ -59,15 +59,8 @@ std::size_t choose_guard(std::size_t data_bytes) {
 }
 
 const char* name_of(Space space) {
-  switch (space) {
-    case Space::device:
-      return "cudaMalloc";
-    case Space::managed:
-      return "cudaMallocManaged";
-    case Space::pinned:
-      break;
-  }
-  return "cudaMallocHost";
+  constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
+  return kNames[static_cast<int>(space)];
 }
 
 /// How many rounds of the program's main loop are over.
@@ -79,7 +72,7 @@ std::size_t free_memory() {
   return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-/// Whether `p` points into a __device__ variable whose address was asked for, or right behind it.
+/// Whether `p` points into a __device__ variable whose address was asked for, or right after it.
 bool in_symbol(const void* p) {
   auto symbol = symbols.upper_bound(static_cast<const char*>(p));
   if (symbol == symbols.begin()) return false;
@@ -361,7 +354,7 @@ int report_leaks() {
 
 namespace {
 
-/// A pointer that one of cudaMemcpy's sides uses as `what`; where it cannot be that, says why.
+/// A pointer that one of cudaMemcpy's sides uses as `what`; if it cannot be that, says why.
 cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool as_host,
                        bool as_device) {
   const Allocation* a = find_allocation(p);

@@ -34,7 +34,7 @@ struct Allocation {
   char* end() const { return begin + bytes; }
 };
 
-/// The allocation that `p` points into, or right behind; null if there is none. Freed ones count.
+/// The allocation that `p` points into, or right after; null if there is none. Freed ones count.
 const Allocation* find_allocation(const void* p);
 
 /// The allocation nearest to `p`, if `p` lies in or between the pages of what was allocated.
@@ -56,10 +56,10 @@ void close_memory_to_host();
 void open_memory(const Allocation* a);
 
 /// The memory that a kernel's argument points to, null for none (a null pointer, a symbol). Ends
-/// the program where no kernel can use it.
+/// the program if no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
 
-/// After a kernel: ends the program where something has been written before an allocation or behind
+/// After a kernel: ends the program if something has been written before an allocation or after
 /// it, in what is left of its pages.
 void check_padding(Where launched_at);
 

@@ -1,5 +1,5 @@
 #pragma once
-// AddressSanitizer, where the program was built with it: bytes that no code may touch.
+// AddressSanitizer, if the program was built with it: bytes that no code may touch.
 
 #include <cstddef>
 

@@ -21,9 +21,9 @@ namespace {
 // pages that cannot be touched.
 constexpr std::size_t kStaticBytes = std::size_t{1} << 20;
 constexpr std::size_t kDynamicBytes = 256 * 1024;
-constexpr std::size_t kGuardBytes = 256 * 1024;  // address space alone
+constexpr std::size_t kGuardBytes = 256 * 1024;  // only address space
 constexpr std::size_t kRoom = kStaticBytes + kDynamicBytes + kGuardBytes;
-// Each variable begins at a whole row of the 32 banks of 4 bytes, and has as much space behind it.
+// Each variable begins at a whole row of the 32 banks of 4 bytes, and has as much space after it.
 constexpr std::size_t kAlignment = 128;
 static_assert(kSharedBytesOptIn <= kDynamicBytes);
 

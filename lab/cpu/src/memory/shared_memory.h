@@ -13,7 +13,7 @@ void release_shared_memory(char* shared);
 /// `dynamic_bytes` stands; it ends at pages that cannot be touched.
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes);
 
-/// How far `address` lies in the room at `shared`; false where it does not.
+/// How far `address` lies in the room at `shared`; false if it does not.
 bool in_shared_memory(const char* shared, const void* address, std::size_t* offset);
 
 /// Where the variable at or before `offset` ends; at or below `offset`, nothing is there. Of the
@@ -24,10 +24,10 @@ std::size_t shared_variable_end(std::size_t offset);
 std::string describe_shared(std::size_t offset);
 
 /// "byte 128 of the dynamic shared memory, and the launch gives 128 bytes of it ...", of an access
-/// that leaves the launch's own part at its end; "" where it does not. Of the block that runs.
+/// that leaves the launch's own part at its end; "" if it does not. Of the block that runs.
 std::string past_dynamic_shared(std::size_t offset, std::size_t bytes);
 
-/// How far before the launch's own part `offset` lies; 0 where it does not.
+/// How far before the launch's own part `offset` lies; 0 if it does not.
 std::size_t before_dynamic_shared(std::size_t offset);
 
 /// Bytes of all shared variables that kernels have used so far.

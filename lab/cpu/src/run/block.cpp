@@ -131,7 +131,7 @@ int Block::pick_lane(int warp) {
 }
 
 /// Each warp in its turn runs until all its threads wait or have returned. When all of them do, the
-/// barrier opens and the next round begins; where it does not open again, nobody is left.
+/// barrier opens and the next round begins; if it does not open again, no thread is left.
 int Block::next_thread() {
   for (;;) {
     for (; turn_ < warp_count_; ++turn_) {
@@ -189,7 +189,7 @@ void Block::run_threads() {
     }
     idle_.push_back(fibre_);
     hand_over(next);
-    return;  // somebody took this fibre for a new thread
+    return;  // this fibre was taken for a new thread
   }
 }
 
@@ -236,7 +236,7 @@ void Block::grid_barrier(Where where) {
 }
 
 /// No thread of the block can go on. Tells those that ask which of them are active, or opens the
-/// barrier that they wait at; false where they have all returned or wait for the grid. Where
+/// barrier that they wait at; false if they have all returned or wait for the grid. Where
 /// neither is so, they would wait for ever: that is an error.
 bool Block::open_barrier() {
   bool asked = false;

@@ -16,7 +16,7 @@ namespace cuda_on_cpu {
 
 constexpr int kMaxThreads = 1024;  // of a block
 constexpr int kMaxWarps = 32;      // of a block
-constexpr int kNobody = -1;        // in place of a thread's number
+constexpr int kNobody = -1;        // instead of a thread's number
 
 /// A kernel that was launched, with its arguments.
 struct Kernel {
@@ -173,6 +173,8 @@ class Block {
 
 /// The most shared memory that a launch may ask for without and with cudaFuncSetAttribute.
 constexpr std::size_t kSharedBytes = 48 * 1024, kSharedBytesOptIn = 227 * 1024;
+/// The most dynamic shared memory that a launch may ask for now.
+std::size_t allowed_shared_bytes();
 
 /// Runs all blocks of a kernel, on the workers that the settings ask for.
 void run_kernel(const Kernel& kernel);

@@ -71,8 +71,8 @@ Pipeline& pipeline_of_running_thread() {
   return mine.of_thread[block->running_thread()];
 }
 
-/// Ends the program where a copy that the thread has not waited for goes to the same bytes: nobody
-/// knows which of the two arrives last.
+/// Ends the program if a copy that the thread has not waited for goes to the same bytes: which of
+/// the two arrives last is not determined.
 void check_target(const Pipeline& mine, const PipelineCopy& copy) {
   const char* begin = static_cast<const char*>(copy.to);
   const auto check_all = [&](const std::vector<PipelineCopy>& copies) {

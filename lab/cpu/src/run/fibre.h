@@ -16,7 +16,7 @@ class Fibre {
   Fibre(const Fibre&) = delete;
   Fibre& operator=(const Fibre&) = delete;
 
-  /// From this fibre, which runs, to `other`. Returns when somebody switches back.
+  /// From this fibre, which runs, to `other`. Returns when another fibre switches back.
   void switch_to(Fibre& other);
 
   /// The first thing that entry() calls, with the fibre that came first: AddressSanitizer is told

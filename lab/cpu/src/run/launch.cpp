@@ -1,9 +1,9 @@
+#include <cuda_on_cpu/device.h>
 #include <cuda_on_cpu/launch.h>
 
 #include <memory>
 
 #include "activity.h"
-#include "device.h"
 #include "error.h"
 #include "memory/memory.h"
 #include "memory/shared_memory.h"

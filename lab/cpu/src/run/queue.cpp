@@ -25,7 +25,7 @@ struct Work {
   std::vector<std::shared_ptr<Work>> after;  // what must be done before
   bool done = false, wanted = false, seen = false;
   int questions = 0;             // how often the host has asked whether it is done
-  const char* beside = nullptr;  // what may run beside a kernel: "ncclSend"
+  const char* beside = nullptr;  // what may run alongside a kernel: "ncclSend"
   bool has_kernel_beside = false;
 
   bool is_kernel() const { return !uses.empty() && !what; }
@@ -112,8 +112,8 @@ std::shared_ptr<Work> any_ready() {
 }
 
 /// Runs what is queued, up to `target` and all that it has to come after; null: all of it. Streams
-/// go on independently of each other, and nobody knows which of them is ahead. So LAB_CPU_ORDER is
-/// theirs, too: forward, each piece of work comes as late as it may, when somebody waits for it;
+/// go on independently of each other, and which of them is ahead is open. So LAB_CPU_ORDER also
+/// holds for them: forward, each piece of work comes as late as it may, when it is waited for;
 /// in reverse, what was queued last comes as soon as it may. By chance, at most `most` pieces run.
 void run_until(const Work* target, std::size_t most = SIZE_MAX) {
   if (queue.empty() || (target && target->done)) return;
@@ -148,7 +148,7 @@ void mark_before(const Work& work) {
   }
 }
 
-/// Of a kernel, or of what may run beside one: whether they may, as neither waits for the other.
+/// Of a kernel, or of what may run alongside one: whether they may, as neither waits for the other.
 void look_for_company(const std::shared_ptr<Work>& work) {
   const bool is_kernel = work->is_kernel();
   if (!is_kernel && !work->beside) return;
@@ -254,7 +254,7 @@ cudaError_t not_an_event(cudaEvent_t event) {
   return error(cudaErrorInvalidResourceHandle, "there is no such event%s", after_reset(event));
 }
 
-/// What is wrong with a graph that is to be used, `made_by` that call.
+/// What is wrong with a graph that is about to be used, `made_by` that call.
 template <class G>
 cudaError_t check_graph(G* graph, const std::set<G*>& all, const char* made_by) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");

@@ -22,7 +22,7 @@ struct Use {
   bool has(const void* p) const { return !begin || (p >= begin && p < begin + bytes); }
 };
 
-/// Appends work to a stream; it runs when somebody waits for it. Between cudaStreamBeginCapture and
+/// Appends work to a stream; it runs when it is waited for. Between cudaStreamBeginCapture and
 /// cudaStreamEndCapture it becomes part of a graph instead. `what` is "copy", say; null: a kernel.
 cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> work,
                     std::vector<Use> uses, const char* what = nullptr);

@@ -50,7 +50,7 @@ void run_blocks(const Kernel& kernel, const BlockOrder& order, std::atomic<std::
   }
 }
 
-/// The workers beside the one that launches. They sleep between kernels.
+/// The workers besides the one that launches. They sleep between kernels.
 class Pool {
  public:
   explicit Pool(int size) {

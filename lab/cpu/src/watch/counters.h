@@ -19,7 +19,7 @@ class Counters {
   void request(const MemoryAccess* const* accesses, int count);
 
   /// Writes the counts as a table, a line for each line of code, kernel and kind of access. False
-  /// where the file cannot be written.
+  /// if the file cannot be written.
   bool write(const std::string& path) const;
 
  private:
@@ -32,7 +32,7 @@ class Counters {
     std::uint64_t conflicts = 0;   // ... and those of them that bank conflicts cost
     std::unordered_map<const char*, std::uint64_t> atomics;  // at each address
   };
-  /// An asynchronous copy makes two kinds of accesses at one site.
+  /// An asynchronous copy performs two kinds of accesses at one site.
   struct Place {
     Site site;
     Access kind;

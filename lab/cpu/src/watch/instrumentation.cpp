@@ -223,7 +223,7 @@ void copied(void* to, const void* from, std::size_t bytes, const void* caller) {
   seen(to, bytes, Access::write, caller);
 }
 
-// The compilers call the functions for 16 bytes also where a type is aligned to 8.
+// The compilers call the functions for 16 bytes also if a type is aligned to 8.
 constexpr std::size_t alignment_of(std::size_t bytes) { return bytes < 8 ? bytes : 8; }
 }  // namespace
 

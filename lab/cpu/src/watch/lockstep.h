@@ -14,7 +14,7 @@ namespace cuda_on_cpu {
 /// something wait for those that have not, and meet them again.
 class Lockstep {
  public:
-  /// Told of each access that lanes make together: one entry for each.
+  /// Told of each access that lanes perform together: one entry for each.
   using Request = std::function<void(const MemoryAccess* const* accesses, int count)>;
   explicit Lockstep(Request request) : request_(std::move(request)) {}
 

@@ -76,7 +76,7 @@ void Races::memory_written(const char* begin, std::size_t bytes) {
   for (std::size_t k = offset / kWord; k * kWord < end; ++k) region->second.words[k].written = true;
 }
 
-/// The word at `offset` bytes behind the access's address; null where nobody keeps a record of it.
+/// The word at `offset` bytes after the access's address; null if no record of it is kept.
 Races::Word* Races::find_word(const Block& block, const MemoryAccess& access, std::size_t offset) {
   const char* p = access.address + offset;
   if (access.shared) {
@@ -202,7 +202,7 @@ bool Races::fenced(const Stamp& before, const Moment& atomic) const {
          });
 }
 
-/// Whether one of the atomics that somebody has seen came after `before`. `fenced_at`: null, or the
+/// Whether one of the atomics that were seen came after `before`. `fenced_at`: null, or the
 /// address of what another block wrote: only its own atomics need no fence then.
 bool Races::published_among(const Stamp& before, const Seen& seen, const char* fenced_at) const {
   for (const auto& [address, count] : seen) {

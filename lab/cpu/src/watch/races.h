@@ -38,7 +38,7 @@ class Races {
   void thread_fences(const Block& block);
   void warp_synchronises(Block& block, int warp, unsigned lanes);
 
-  /// Ends the program, with both lines, where the access races with one before it.
+  /// Ends the program, with both lines, if the access races with one before it.
   void access(Block& block, const MemoryAccess& access);
 
  private:
@@ -77,7 +77,7 @@ class Races {
     std::uint32_t block_epoch, warp_clock, tick;
     std::shared_ptr<const Known> known;  // null: nothing of the other lanes
   };
-  /// How many of the publications at each address somebody has seen.
+  /// How many of the publications at each address were seen.
   using Seen = std::unordered_map<const char*, std::size_t>;
   /// An atomic on an address publishes what came before it: whoever does a later atomic there may
   /// rely on that.

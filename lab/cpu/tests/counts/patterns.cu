@@ -74,7 +74,7 @@ __global__ void wide_kernel(Arrays a) {
   const char* in1 = reinterpret_cast<const char*>(a.in);
   out1[t + 2048] = in1[t];  // @bytes
 }
-// In two dimensions x runs first: two rows of 16 make a warp.
+// In two dimensions x runs first: two rows of 16 form a warp.
 __global__ void rows_kernel(Arrays a) {
   const int x = threadIdx.x, y = threadIdx.y;
   a.out[32 * x + y] = a.in[32 * y + x];  // @rows

@@ -1,4 +1,4 @@
-// expect: CUDA has atomicMax of integers of 4 and 8 bytes
+// expect: CUDA has atomicMax of int, unsigned, long long, unsigned long long
 // variant: compile
 
 #include <check.h>

@@ -177,7 +177,7 @@ void wrap() {
   CHECK_EQUAL(down[0], 9);
 }
 
-// For the threads of the block alone, and for the host too.
+// Only for the threads of the block, and for those of the host as well.
 __global__ void scopes_kernel(int* sums, int* largest) {
   __shared__ double sum;
   if (threadIdx.x == 0) sum = 0;
@@ -254,7 +254,7 @@ void comparing() {
   CHECK_EQUAL(sum[0], 0.5 * kCount);
 }
 
-// Every launch adds up, and the result of the last one alone counts: it is set to 0 before that.
+// Every launch adds up, and only the result of the last one counts: it is set to 0 before that.
 __global__ void add_kernel(double* sum) { atomicAdd(sum, 0.5); }
 
 void one_of_two_sums() {

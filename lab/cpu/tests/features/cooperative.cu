@@ -53,7 +53,7 @@ __global__ void ranks_kernel(unsigned long long* out) {
   out[grid.thread_rank()] = right ? 1000 * grid.block_rank() + block.thread_rank() : 0;
 }
 
-// Threads may leave, if whole blocks of them do and nobody waits for the grid any more.
+// Threads may leave, if whole blocks of them do and no thread waits for the grid any more.
 __global__ void leaving_kernel(int* out) {
   cg::this_grid().sync();
   if (blockIdx.x % 2) return;

@@ -99,7 +99,7 @@ __global__ void warp_kernel(const double* in, double* sums, int* most_of_eight) 
   if (t % 8 == 0) most_of_eight[t / 8] = most;
 }
 
-// One warp of the block alone.
+// Only one warp of the block.
 __global__ void one_warp_kernel(float* out) {
   __shared__ cub::WarpReduce<float>::TempStorage storage;
   if (threadIdx.x >= 32) return;

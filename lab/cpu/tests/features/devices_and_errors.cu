@@ -16,7 +16,7 @@ bool is(cudaError_t returned, cudaError_t error) {
   return returned == error;
 }
 
-/// The call returns this error, as does cudaGetLastError. Behind the error's own words the CPU
+/// The call returns this error, as does cudaGetLastError. After the error's own words the CPU
 /// says, in brackets, what exactly is wrong.
 #define FAILS(error, detail, ...)                                                 \
   do {                                                                            \

@@ -47,7 +47,7 @@ void one_stream() {
     b = old;
     if (launch % 3 == 0) CUDA(cudaStreamSynchronize(stream));
   }
-  // And beside other work of the stream.
+  // And alongside other work of the stream.
   add_kernel<<<1, kCount, 0, stream>>>(x.data(), 100);
   LAUNCHED();
   CUDA(cudaStreamSynchronize(stream));
@@ -202,7 +202,7 @@ void mistakes() {
   (void)cudaGetLastError();
   CUDA(cudaDeviceSynchronize());
 
-  // To free memory is to wait, too: it is not freed.
+  // To free memory also means to wait: it is not freed.
   float* memory;
   CUDA(cudaMallocManaged(&memory, sizeof *memory));
   CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -213,7 +213,7 @@ void mistakes() {
   CHECK_EQUAL(*memory, 1);
   CUDA(cudaFree(memory));
 
-  // A second stream that nobody waits for.
+  // A second stream that is never waited for.
   cudaStream_t side;
   CUDA(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
   cudaEvent_t fork;

@@ -68,7 +68,7 @@ __global__ void each_fences_kernel(int* partial, int* total, unsigned* counter) 
   }
 }
 
-// One thread fences for its block; the order that an atomic names is a fence, too.
+// One thread fences for its block; the order that an atomic names is also a fence.
 template <bool kByOrder>
 __global__ void one_fences_kernel(int* partial, int* total, unsigned* counter) {
   __shared__ bool is_last;

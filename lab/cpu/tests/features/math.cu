@@ -1,4 +1,4 @@
-// Functions that kernels call without std::, and those that CUDA alone has.
+// Functions that kernels call without std::, and those that only CUDA has.
 
 #include "check.h"
 

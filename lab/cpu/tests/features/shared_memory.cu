@@ -96,7 +96,7 @@ __global__ void dynamic_kernel(double* out, int n) {
   for (int k = threadIdx.x; k < n; k += blockDim.x) out[k] = values[n - 1 - k];
 }
 
-// Two arrays in one dynamic piece, beside a static one.
+// Two arrays in one dynamic piece, next to a static one.
 __global__ void carved_kernel(int* out, int n) {
   extern __shared__ unsigned char bytes[];
   __shared__ int offset;

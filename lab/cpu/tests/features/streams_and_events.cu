@@ -67,7 +67,7 @@ void default_stream() {
   CHECK(least >= greatest);
 }
 
-// Streams that nobody has created.
+// Streams that no call has created.
 void ready_made() {
   Array<int> x(1);
   set_kernel<<<1, 1, 0, cudaStreamPerThread>>>(x.data(), 1);

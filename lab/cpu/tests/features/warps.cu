@@ -105,7 +105,7 @@ __global__ void two_stage_kernel(const int* in, int* out) {
   }
 }
 
-// The lanes that run together: behind a branch, and where some have returned.
+// The lanes that run together: after a branch, and when some have returned.
 __global__ void active_kernel(unsigned* masks, int* sums) {
   const int k = threadIdx.x;
   if (k >= 40) return;

@@ -115,10 +115,10 @@ const Family kBoundaryMistakes = {
      "the sweep goes over {where} as if it were interior: it must keep its values", {"{bounds}"}},
     {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,
      "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the copy) writes there, "
-     "where it must leave the values as they are",
+     "but it must leave the values as they are",
      {"{bounds}"}},
     {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
-     "{where} {hold} {value} after a sweep, {?besides|which read right ones there|and all else is right}. Either "
+     "{where} {hold} {value} after a sweep, {?besides|which read the correct ones there|and all else is right}. Either "
      "{?never_given_first|f_new did not begin with its values, or the sweep (or the copy) writes there|the sweep (or "
      "the copy) writes there, or f_new did not begin with its values}{?larger_n|, or the program's n is larger than "
      "--n says}",

@@ -58,7 +58,7 @@ void find_taken(const FieldLook& look, bool east, Exchanged* side) {
 
 Answer lanes(const FieldLook& look) {
   if (!look.interior_only()) return {};
-  Exchanged sides[2] = {{"first", "west", "lane before", {}}, {"last", "east", "next lane", {}}};
+  Exchanged sides[2] = {{"first", "west", "previous lane", {}}, {"last", "east", "next lane", {}}};
   for (int i = 1; i < look.n - 1; ++i) {
     int wrong = 0;
     for (int j = 1; j < look.n - 1; ++j) wrong += look.inside.has(i, j);
@@ -79,11 +79,11 @@ Answer lanes(const FieldLook& look) {
     std::string cause = describe_lines(side.columns, 'i', look.n).words();
     cause += at_ends ? format(" (the %s of a strip), whose %s neighbour lies beyond the strip",
                               side.end, side.neighbour)
-                     : format(" (the %s of a lane's four), whose %s neighbour is the %s's",
+                     : format(" (the %s of a lane's four), whose %s neighbour belongs to the %s",
                               side.end, side.neighbour, side.lane);
     find_taken(look, east, &side);
     if (side.taken != 0) {
-      cause += format("; point (i%+d, j) is taken for it", side.taken);
+      cause += format("; point (i%+d, j) is used instead", side.taken);
     } else if (!fit.empty()) {
       cause += ". A point becomes " + fit + " there";
       other = true;
@@ -176,18 +176,18 @@ Answer edges(const FieldLook& look) {
 // clang-format off
 const Family kEdgeMistakes = {
     {"columns_at_ends_of_lanes", Strength::kShape, with(kStrips), of_field<lanes>,
-     "wrong are {columns}. All other columns are right",
+     "the field is wrong only in {columns}",
      {"{?together|{put_together}}",
-      "{?shuffles_first|the shuffles: up by 1 brings what the lane before has (its last point is west of this lane's "
+      "{?shuffles_first|the shuffles: up by 1 brings what the previous lane has (its last point is west of this lane's "
       "first), down by 1 what the next lane has (its first point is east of this lane's last)}",
       "{?ends|{ends_of_strips}}"}},
     {"edges_are_wrong", Strength::kShape, kAnyProgram, of_field<edges>,
-     "only {which} {are} wrong: points whose {neighbours} neighbour belongs to {?strips|another warp|the block next "
-     "door}{?none|. The points are not a number there: read, and never written?}{?formula|. A point becomes "
+     "only {which} {are} wrong: points whose {neighbours} neighbour belongs to {?strips|another warp|a neighbouring "
+     "block}{?none|. Their values are not numbers: were they read, but never written?}{?formula|. A point becomes "
      "{formula} there}",
      {"{?strips|{?columns|{ends_of_strips}}}", "{?strips|{?rows|{march}}}",
-      "{?!strips|{?tile|{halos} of the tile's halo: loaded from where to where, by which threads, and read how|how "
-      "{sweep} gets the neighbours at the edges of a block}}"}},
+      "{?!strips|{?tile|the loads of {halos} of the tile's halo (from where, to where, by which threads), and the "
+      "reads|how {sweep} gets the neighbours at the edges of a block}}"}},
 };
 // clang-format on
 

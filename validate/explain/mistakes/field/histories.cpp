@@ -162,27 +162,26 @@ Answer set_back(const FieldLook& look) {
 // clang-format off
 const Family kHistoryMistakes = {
     {"no_sweep_is_made", Strength::kHistory, kAnyProgram, of_field<stands_still>,
-     "the field stays as it was at the start, and every residual is 0: no sweep is made",
-     {"{never_launched}{?passes|; and whether sweeps are still made where fewer are left than a pass has}; then "
+     "the field stays as it was at the start, and every residual is 0: no sweep is performed",
+     {"{never_launched}{?passes|; and whether sweeps are still performed when fewer are left than a pass has}; then "
       "whether the new field becomes the old one"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "every iteration repeats the first: the new field never becomes the old one. {?swaps|The swap is missing, or it "
      "exchanges something else, or something undoes it (a second swap, a copy that was left)|Either the copy is "
      "missing, or it goes the wrong way, or it reaches no point of the interior}",
-     {"{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call "
-      "in the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: "
-      "{?by_bytes|n * n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds). A function that swaps "
-      "pointers which it was given by value swaps its own|all points}}}"}},
+     {"{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
+      "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
+      "* n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds). A function that gets pointers by "
+      "value and swaps them only swaps its own copies|all points}}}"}},
     {"result_never_arrives", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "the field stays as it was at the start: the result of the sweeps never reaches it",
      {"which field the sweep writes, and {handover}"}},
     {"sweep_changes_no_point", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
-     "the sweep changes no point, and every residual is 0: either it does not run at all, or no point passes its "
+     "the sweep changes no point, and every residual is 0: either it does not run at all, or no point is within its "
      "bounds",
      {"{never_launched}"}},
     {"fields_exchanged_in_the_call", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
-     "the sweep reads f_new and writes f_old: the two have each other's place, and the copy then overwrites the "
-     "result",
+     "the sweep reads f_new and writes f_old: the two are exchanged, and the copy then overwrites the result",
      {"the arguments of {sweep} where it is {?kernels|launched|called}, in the order of its parameters: f_new, which "
       "it writes, then f_old, which it reads"}},
     {"new_value_is_not_stored", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
@@ -190,67 +189,67 @@ const Family kHistoryMistakes = {
      {"the line f_new[idx(i, j, n)] = value in {sweep}"}},
     {"one_iteration_behind", Strength::kHistory, kAnyProgram,
      history([](const FieldLook& l, int k) { return l.sweeps.after(k - 1); }),
-     "the field is that of one iteration before",
+     "the field is the previous iteration's",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "
       "old one before the next sweep"}},
     {"pointers_do_not_follow", Strength::kHistory, with(kSwaps),
      history([](const FieldLook& l, int k) { return l.sweeps.after(k - k % 2); }),
-     "after an even number of sweeps the field is right, after an odd one it is that of the sweep before: the sweeps "
-     "change the roles of the fields, and the pointers that main has do not follow; or the result is copied from a "
-     "pointer that was set before the loop",
-     {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be done in main: "
-      "wherever an odd number of sweeps was made; and which pointer run.finish copies from}"}},
+     "after an even number of sweeps the field is right, after an odd number it is the previous sweep's: the sweeps "
+     "exchange the roles of the fields, but main's pointers do not follow; or the result is copied from a pointer that "
+     "was set before the loop",
+     {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called in main: "
+      "after every odd number of sweeps; and which pointer run.finish copies from}"}},
     {"wrong_field_is_recorded", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? k : k - 1); }),
-     "after an odd number of sweeps the field is right, after an even one it is that of the sweep before: the sweeps "
-     "are right, and the wrong one of the two fields is recorded",
+     "after an odd number of sweeps the field is right, after an even number it is the previous sweep's: the sweeps "
+     "are right, but the wrong one of the two fields is recorded",
      {"run.finish in main: it copies f_old, which after each exchange is the field that was written last"}},
     {"only_the_first_result_is_kept", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int) { return l.sweeps.after(1); }),
-     "only the first sweep's result becomes the old field; all later ones repeat the second sweep",
+     "only the first sweep's result becomes the old field; all later sweeps repeat the second one",
      {"whether {handover} comes after each sweep, not only once"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2); }),
-     "every sweep reads the field of the start and writes the same other one, while main's pointers change roles",
+     "every sweep reads the initial field and writes the same other field, while main's pointers change roles",
      {"{?graph|{handover}, also while a graph is captured: the second graph reads what the first one writes; and "
-      "that the two passes take turns|the arguments of {sweep} where it is launched, and {handover}}"}},
+      "whether the two passes take turns|the arguments of {sweep} where it is launched, and {handover}}"}},
     {"passes_run_while_captured", Strength::kHistory, with(kSwaps | kGraph),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? 1 : 2); }),
-     "two passes are made before the first one is asked for, and none after that: work that is captured is noted and "
-     "not run, and these sweeps ran",
+     "two passes are performed before the first one is asked for, and none after that: captured work is recorded and "
+     "not run, but these sweeps ran",
      {"{captured}"}},
     {"only_one_field_gets_a_start", Strength::kHistory, with(kSwaps), history(only_one_start),
-     "f_old gets the starting values that are f_new's, and f_new gets none: its boundary holds what was in memory "
-     "before, here 0",
+     "f_old gets the starting values of f_new, and f_new gets none: its boundary holds what was in memory before, here "
+     "0",
      {"{starts_in_main}"}},
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return k % 2 ? l.start_new : l.start_old; }),
-     "no sweep is made at all: the fields change roles, and keep their starting values",
-     {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} makes: as many as it is asked for, one "
-      "too"}},
+     "no sweep is performed at all: the fields change roles, and keep their starting values",
+     {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} performs: as many as it is asked for, even "
+      "if it is only one"}},
     {"one_sweep_ahead", Strength::kHistory, kAnyProgram,
      history([](const FieldLook& l, int k) { return l.sweeps.after(k + 1); }),
-     "the field is one sweep ahead: either one sweep too many is made, or the first is not counted",
+     "the field is one sweep ahead: either one sweep too many is performed, or the first is not counted",
      {"the loop in main, and what comes before it"}},
     {"two_sweeps_per_iteration", Strength::kHistory, kAnyProgram,
      history([](const FieldLook& l, int k) { return l.sweeps.after(2 * k); }),
-     "each iteration makes two sweeps, and counts one", {"the loop in main"}},
+     "each iteration performs two sweeps, but counts one", {"the loop in main"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
-     "asked for one sweep (--check-every 1), a pass makes {each}: a constant stands where the number of sweeps that "
-     "were asked for belongs",
-     {"the number of sweeps that a pass {?graph|is captured with|makes}: options.check_every, and fewer where fewer "
-      "are left"}},
+     "asked for one sweep (--check-every 1), a pass performs {each}: a constant is used instead of the number of "
+     "sweeps that were asked for",
+     {"the number of sweeps that a pass {?graph|is captured with|performs}: options.check_every, or fewer if fewer are "
+      "left"}},
     {"handover_before_the_sweep", Strength::kHistory, kAnyProgram,
      history_of_two([](const FieldLook& l, int k) { return Sweeps(l.n, l.start_new).after(k - 1); }),
      "the sweeps begin a step late, with the starting values of the new field: {?swaps|the fields change roles|the "
      "copy comes} before the sweep{?graph|, or the graph that was captured second, with the fields' roles exchanged, "
      "is launched first}",
-     {"{?graph|that graphs are launched in the order in which they were captured; and }the order in the loop of "
+     {"{?graph|whether graphs are launched in the order in which they were captured; and }the order in the loop of "
       "main: first {host}, then {?swaps|{handover}|copy_field}"}},
     {"result_is_transposed", Strength::kHistory, kAnyProgram,
      history([](const FieldLook& l, int k) { return transposed(l.sweeps.after(k), l.n); }),
-     "the field is the right one with i and j exchanged. Either the result is recorded so, or the starting values "
-     "are given so",
+     "the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "
+     "values are set that way",
      {"{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
       "initialize_field_kernel|run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
       "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}"}},
@@ -267,10 +266,10 @@ const Family kHistoryMistakes = {
      other_start([](const FieldLook& l) { return with_zeros(l, true, true); }),
      "the sweeps are right, but f_old begins with 0 everywhere", {"{two_calls}"}},
     {"another_problem", Strength::kHistory, kAnyProgram, of_field<another_problem>,
-     "it solves {solved}, and --problem says {asked}", {"main: the problem is lab::Problem(options)"}},
+     "it solves {solved}, but --problem says {asked}", {"main: the problem is lab::Problem(options)"}},
     {"field_is_set_back", Strength::kModel, kAnyProgram, of_field<set_back>,
-     "up to iteration {last} the field is right, after iteration {first} it is that of {which} again: something puts "
-     "it back",
+     "up to iteration {last} the field is right, but after iteration {first} it is that of {which} again: something "
+     "puts it back",
      {"what writes the field besides the sweep and the copy (or swap), and when: starting values come before the "
       "loop, and only once"}},
 };

@@ -22,21 +22,21 @@ std::string same_index(const FieldLook& look) {
                        [&](int i, int j) { return look.inside.has(i, j) != chosen(i, j); });
   };
   if (only([](int i, int j) { return i == j; })) {
-    return "only the points with i == j are reached: i and j come of the same blockIdx and the "
+    return "only the points with i == j are reached: i and j come from the same blockIdx and the "
            "same threadIdx";
   }
   for (int block : {8, 16, 32, 64}) {
     if (2 * block > look.n) break;
     if (only([&](int i, int j) { return i % block == j % block; })) {
       return format(
-          "only the points with i %% %d == j %% %d are reached: i and j come of the same "
+          "only the points with i %% %d == j %% %d are reached: i and j come from the same "
           "threadIdx",
           block, block);
     }
     if (only([&](int i, int j) { return i / block == j / block; })) {
       return format(
-          "only the blocks of %d x %d points on the diagonal are reached: i and j come "
-          "of the same blockIdx",
+          "only the blocks of %d x %d points on the diagonal are reached: i and j come from the "
+          "same blockIdx",
           block, block);
     }
   }
@@ -142,14 +142,15 @@ const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it "
     "up, {launch_grid}}";
 const char* const kWhoHasThePoints =
-    "{?!on_gpu|the loops in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}|{?all_by_sweep|"
-    "{never_launched}{?passes|; and whether sweeps are still made where fewer are left than a pass "
-    "has, one alone, too|{?graph|; and which fields a graph reads and writes: those of when it was "
-    "captured|{?checks|; and how many sweeps {host} makes: as many as it is asked for, one alone, "
-    "too}}}|{?of_strips|which columns a lane has, and which rows a warp marches through and stores "
-    "in {sweep}: j_begin and j_end, with no row between one warp's and the next one's; and the "
-    "launch (grid and block) in {host}{?ranks|; and which rows each rank has, and how they are "
-    "divided (at its ends, and the rest): together all of them}|which points the threads of "
+    "{?!on_gpu|the loops in {?by_sweep|{sweep}|{copy}}{?both| and in "
+    "copy_field}|{?all_by_sweep|{never_launched}{?passes|; and whether sweeps are still performed "
+    "when fewer are left than a pass has, even if it is only one|{?graph|; and which fields a "
+    "graph reads and writes: those from the time when it was captured|{?checks|; and how many "
+    "sweeps {host} performs: as many as it is asked for, even if it is only "
+    "one}}}|{?of_strips|which columns a lane has, and which rows a warp marches through and stores "
+    "in {sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid "
+    "and block) in {host}{?ranks|; and which rows each rank has, and how they are divided (at its "
+    "ends, and the rest): together all of them}|which points the threads of "
     "{?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and the loop "
     "over a thread's points, if there is one; and the launch (grid and block) in "
     "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
@@ -157,21 +158,21 @@ const char* const kWhoHasThePoints =
 // clang-format off
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
-     "iteration {iteration} computes the right new field (its residual is right), and that field does not become the "
-     "old one: the result is the field before it",
+     "iteration {iteration} computes the correct new field (its residual is right), but that field does not become the "
+     "old one: the result is the previous field",
      {"whether {handover} comes after each sweep, whatever the iteration's number; and which field run.finish "
       "copies"}},
     {"both_indices_of_one", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "the {?by_sweep|sweep|copy} leaves out most points: {same}",
      {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i from blockIdx.x, "
-      "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; of one number k, i = k % n and j = "
-      "k / n"}},
+      "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
+      "and j = k / n"}},
     {"last_columns_fill_no_float4", Strength::kModel, with(kStrips), of_field<kept_values>,
-     "{left_out}. They fill no whole float4",
+     "{left_out}. They do not fill a whole float4",
      {"which lanes store in {?by_sweep|{sweep}|{copy}}: also the one whose four columns are not all in the row; the "
       "padding takes the others", "{bounds}"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
-     "{left_out}. They lie behind the last whole block{?!strips| ({n} % {block} = {rest})}",
+     "{left_out}. They lie beyond the last whole block{?!strips| ({n} % {block} = {rest})}",
      {kLaunch}},
     {"bounds_leave_out_lines", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",

@@ -260,38 +260,38 @@ const Family kPlaceMistakes = {
       "in {sweep}: i and j, each in its own place}}"}},
     {"one_place_for_a_line", Strength::kModel, kAnyProgram, of_field<one_value>,
      "all points of a {line} hold one value: they have the same place in memory",
-     {"idx: it must depend on {letter}, too; each point has a place of its own, from 0 to n * n - 1"}},
+     {"idx: it must also depend on {letter}; each point has a place of its own, from 0 to n * n - 1"}},
     {"exchanged_by_the_copy", Strength::kModel, kAnyProgram, of_field<exchanged>,
-     "after the first iteration the whole field, its boundary too, has i and j exchanged, later it is something "
+     "after the first iteration the whole field, including its boundary, has i and j exchanged; later it is something "
      "else: the copy exchanges them",
      {"{copy_indices}"}},
     {"exchanged_in_one_array", Strength::kModel, kAnyProgram, of_field<exchanged>,
-     "the interior is the right one with i and j exchanged, the boundary is not: one array's index has i and j "
-     "exchanged, the others' have not",
+     "the interior is the correct one with i and j exchanged, but the boundary is not: i and j are exchanged in one "
+     "array's index, but not in the others'",
      {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n)"}},
     {"exchanged_in_one_neighbour", Strength::kModel, kAnyProgram, of_field<exchanged_neighbour>,
-     "{neighbour} is read with i and j exchanged, the other neighbours are not",
+     "{neighbour} is read with i and j exchanged, but the other neighbours are not",
      {"the index of {neighbour} in {sweep}"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},
     {"rows_in_the_place_of_others", Strength::kModel, with(kStrips), of_field<shared_places>,
-     "rows stand in the place of others, as the boundary's points in them show: {rows}",
-     {"{?passes|the row that is stored: each level is a row behind the one before, so row y - kSweeps comes out of "
-      "the last of kSweeps levels; and the row that is fetched: one further in each round|the rows that a warp loads "
-      "ahead: which one each load brings, which one it becomes (north, when its turn comes), and that none is loaded "
-      "twice or left out}", "that what is stored in row j was swept where row j was the centre"}},
+     "rows are in the wrong place, as the boundary's points in them show: {rows}",
+     {"{?passes|the row that is stored: each level is one row behind the previous one, so row y - kSweeps comes out of "
+      "the last of kSweeps levels; and the row that is fetched: one row further in each round|the rows that a warp "
+      "loads ahead: which one each load brings, which one it becomes (north, when its turn comes), and that none is "
+      "loaded twice or left out}", "whether what is stored in row j was computed with row j as the centre"}},
     {"boundary_is_transposed", Strength::kModel, kAnyProgram, of_field<shared_places>,
      "the interior is right, and each point (i, j) of the boundary holds what point (j, i) began with: f_new got its "
      "starting values with i and j exchanged, or the copy exchanges them there",
-     {"where f_new gets its starting values: point (i, j) stands at idx(i, j, n), as in f_old", "{copy_indices}"}},
+     {"where f_new gets its starting values: point (i, j) is stored at idx(i, j, n), as in f_old", "{copy_indices}"}},
     {"boundary_of_other_points", Strength::kModel, kAnyProgram, of_field<shared_places>,
      "points of {where} hold the values that other points began with. Either idx gives two points the same place in "
      "memory, or values are given (or copied) to other points than their own",
      {"idx: each point has a place of its own, from 0 to n * n - 1", "start(i, j) in initialize_field"}},
     {"blocks_read_farther_and_farther_off", Strength::kModel, without(kStrips), of_field<shift_of_blocks>,
      "the blocks read points that lie farther and farther off: those of blockIdx.{letter} == 1 by {by}, those of "
-     "blockIdx.{letter} == 2 by {twice}. One block's points begin {distance} after the other's, not 32",
+     "blockIdx.{letter} == 2 by {twice}. Each block's points begin {distance} after the previous block's, not 32",
      {"what blockIdx.{letter} is multiplied by, where points are read: a block's number of points, without the halo "
       "(blockDim.{letter} is its number of threads, which may be another)"}},
 };

@@ -97,10 +97,10 @@ Answer race_of(const Evidence& evidence) {
 // clang-format off
 const Family kRingMistakes = {
     {"race_in_the_ring", Strength::kModel, with(kRing), of_field<race_in_ring>,
-     "two runs of it give different fields: a race. A row is used before it has arrived, or its place is filled anew "
-     "before it was used",
-     {"the ring: whether a row's place is filled anew before the row was used, and whether a row is used before it "
-      "has arrived (how many __pipeline_wait_prior leaves under way)",
+     "two runs of it give different fields: a race. A row is used before it has arrived, or its place is refilled "
+     "before the row was used",
+     {"the ring: whether a row's place is refilled before the row was used, and whether a row is used before it has "
+      "arrived (how many batches __pipeline_wait_prior leaves in flight)",
       "whether all 32 lanes reach each shuffle, and whether two warps store the same points"}},
 };
 // clang-format on
@@ -116,29 +116,29 @@ const Family kRaceMistakes = {
      {"__syncthreads() between the loads of the tile and the first read of it, outside of every if and loop; whether "
       "the tile is __shared__, and as large as the block's points with their halo; or shared memory that no thread "
       "has written",
-      "whether each point is written by one thread alone: no two blocks have the same rows or columns"}},
+      "whether each point is written by only one thread: no two blocks have the same rows or columns"}},
     {"tile_is_not_shared", Strength::kShape, with(kTile), of_field<two_fields>,
      "at line {line} the tile is declared without __shared__: each thread has one of its own, and what it has not "
      "loaded itself may be anything",
      {"line {line}: __shared__ in front of it"}},
     {"race_of_streams", Strength::kShape, kAnyProgram, of_field<two_fields>,
-     "two runs of it give different fields: a race. What one stream writes another one, or the host, uses too early",
-     {"what each stream waits for before it goes on, and the sum before it is read: all that the other one did and "
-      "that is used now (cudaStreamWaitEvent, for an event that was recorded behind it)"}},
+     "two runs of it give different fields: a race. Another stream, or the host, uses too early what one stream writes",
+     {"what each stream waits for before it goes on, and what is waited for before the sum is read: all that the other "
+      "stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded after it)"}},
     {"pipeline_is_not_waited_for", Strength::kShape, kAnyProgram, of_field<two_fields>,
-     "two runs of it give different fields: rows are copied by __pipeline_memcpy_async, and {call} is nowhere: a row "
-     "is used before it has arrived",
-     {"the three calls that belong together: __pipeline_memcpy_async asks for a row, __pipeline_commit closes a "
-      "batch of such copies, __pipeline_wait_prior waits until at most so many batches are under way"}},
+     "two runs of it give different fields: rows are copied by __pipeline_memcpy_async, but {call} is never called: a "
+     "row is used before it has arrived",
+     {"the three calls that belong together: __pipeline_memcpy_async asks for a row, __pipeline_commit closes a batch "
+      "of such copies, __pipeline_wait_prior(N) waits until at most N batches are in flight"}},
     {"additions_are_lost", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: a race. Threads add to the same sum at the "
      "same time, and some of it is lost",
      {"{shared_additions}"}},
     {"race_or_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: a race, or a variable that nobody set",
+     "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
      {"{shared_additions}", "{unset_sums}"}},
     {"sum_of_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: a variable that nobody set, most likely, as a "
+     "the field is right, but two runs of it give different residuals: most likely a variable that was never set, as a "
      "look at every access finds no race",
      {"{unset_sums}", "{shared_additions}"}},
 };

@@ -101,7 +101,7 @@ std::string wrong_start(const FieldLook& look) {
     least = std::min(least, factor), most = std::max(most, factor);
     low = std::min(low, found), high = std::max(high, found);
     if (example.empty()) {
-      example = format("point (%d, %d) begins with %.6g, right is %.6g", i, j, found, right);
+      example = format("point (%d, %d) begins with %.6g instead of %.6g", i, j, found, right);
     }
     return true;
   });
@@ -281,53 +281,53 @@ Answer shifted_rows(const FieldLook& look) {
 // clang-format off
 const Family kStartMistakes = {
     {"result_is_copied_in_part", Strength::kModel, with(kSwaps), of_field<unfinished_copy>,
-     "of the result the first {count} of {all} points are right, and the rest was never copied{?quarter|: a quarter "
-     "of it, as if a float were one byte}",
-     {"what run.finish is given in main: cudaMemcpy counts bytes, so many as rows * n floats have: * sizeof(float)"}},
+     "the first {count} of {all} points of the result are right, and the rest were never copied{?quarter|: only a "
+     "quarter is copied, as if a float were one byte}",
+     {"what run.finish is given in main: cudaMemcpy counts bytes, and rows * n floats have rows * n * sizeof(float)"}},
     {"rows_are_copied_in_part", Strength::kModel, with(kSwaps), of_field<narrow_copy>,
-     "of each row only the first {width} of {n} points are copied, and one row's are behind the other's{?quarter|: a "
-     "quarter of them, as if a float were one byte}",
-     {"the width and the pitches of cudaMemcpy2D in main: they are bytes, so many as n floats have (n * "
-      "sizeof(float)), not points"}},
+     "only the first {width} of {n} points of each row are copied, and one row's are stored right after "
+     "another's{?quarter|: only a quarter is copied, as if a float were one byte}",
+     {"the width and the pitches of cudaMemcpy2D in main: they are counted in bytes, and n floats have n * "
+      "sizeof(float)"}},
     {"first_rows_come_again", Strength::kModel, with(kSwaps), of_field<repeated_rows>,
      "the rows from j = {first} on hold the rows from 0 on again: every part of the result is copied from the "
      "field's beginning",
      {"{result_rows}, so the copy begins at f_old + idx(0, j, n)"}},
     {"part_of_result_from_elsewhere", Strength::kModel, with(kSwaps), of_field<repeated_rows>,
-     "the rows from j = {first} on hold what belongs to point {point} and those behind it: that part of the result "
-     "is {?strips|stored in, or copied from,|copied from} another place than its own",
+     "the rows from j = {first} on hold what belongs to point {point} and those after it: that part of the result is "
+     "{?strips|stored in, or copied from,|copied from} the wrong place",
      {"{?strips|the row that the kernel stores in each turn: {?passes|when row y has arrived, row y - kSweeps has "
       "all the sweeps of the pass|the one between south and north}}",
       "{result_rows}, so the copy begins at f_old + idx(0, j, n)"}},
     {"pitch_and_length_mixed_up", Strength::kModel, with(kSwaps), of_field<shifted_rows>,
-     "the values are right, and stand in wrong places: row j is shifted by j * {padding} points, as if a row were "
-     "{than} it is in memory ({length} floats, and {stride} were taken for it)",
-     {"the pitches and the width of cudaMemcpy2D in main: the width is the bytes that are copied of a row, a pitch "
-      "the bytes from one row to the next, padding included, each in its own memory",
+     "the values are right, but in the wrong places: row j is shifted by j * {padding} points, as if a row were {than} "
+     "it is in memory ({length} floats, but {stride} were assumed)",
+     {"the pitches and the width of cudaMemcpy2D in main: the width is the number of bytes that are copied of a row, a "
+      "pitch the number of bytes from one row to the next, padding included, each in its own memory",
       "idx and what is allocated: the same length of a row everywhere"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
-     "{lines} {have} no starting values: the sweep is right, and reads there what nothing has written",
+     "{lines} {have} no starting values: the sweep is right, but reads there what nothing has written",
      {"{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
       "thread (a launch grid that is rounded up), or a turn of a thread's loop|the loops of initialize_field: they "
       "go over all points, i and j from 0 to n - 1}"}},
     {"row_too_short_in_idx", Strength::kModel, kAnyProgram, of_field<short_rows>,
-     "the last {points} of a {line} and the first of the next {line} have the same place in memory: idx takes a "
-     "{line} for {length} points long, and it has {n}",
+     "the last {points} of a {line} and the first of the next {line} have the same place in memory: idx takes a {line} "
+     "for {length} points long, but it has {n}",
      {"idx: from one {line} to the next it is n places (or the pitch, where rows are padded)"}},
     {"result_is_changed", Strength::kModel, kAnyProgram, of_field<only_the_start>,
-     "each sweep makes of the field before it what it should, and the residuals are right: the result is not handed "
-     "over as it is ({where} is wrong{values})",
+     "each sweep computes from the previous field what it should, and the residuals are right: the result is not "
+     "handed over unchanged ({where} is wrong{values})",
      {"what run.finish is given in main: which field, and which of its rows"}},
     {"values_of_other_points", Strength::kModel, kAnyProgram, of_field<only_the_start>,
-     "each sweep makes of the field before it what it should, and the residuals are right. So either the field "
+     "each sweep computes from the previous field what it should, and the residuals are right. So either the field "
      "begins with values that belong to other points, or the result is handed over in another order ({where} is "
      "wrong{values})",
-     {"start(i, j) in initialize_field: point (i, j) stands at idx(i, j, n)", "what run.finish is given in main"}},
+     {"start(i, j) in initialize_field: point (i, j) is stored at idx(i, j, n)", "what run.finish is given in main"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
-     "each sweep makes of the field before it what it should, but the first one begins with wrong starting values "
+     "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
      "({where}{values})",
      {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1{?slabs|, where j is the "
-      "whole field's row, and not the rank's own}; and that nothing changes the values before the first sweep"}},
+      "whole field's row, and not the rank's own}; and whether something changes the values before the first sweep"}},
 };
 // clang-format on
 

@@ -364,10 +364,10 @@ std::string fitted(const FieldLook& look) {
 }
 
 const char* const kFit =
-    "{where} becomes {formula}{?reads_new|, \"(new)\" being of this same sweep: it reads the field "
-    "that it writes|{?constant||{?factor|: the right neighbours, but the factor is not "
-    "0.25|{?shift|: what point {shift} should become, so all that it reads lies that far off|; "
-    "right is 0.25 of east, north, west and south each}}}}";
+    "{where} becomes {formula}{?reads_new|, where \"(new)\" is a value of this same sweep: it "
+    "reads the field that it writes|{?constant||{?factor|: the correct neighbours, but the factor "
+    "is not 0.25|{?shift|: what point {shift} should become, so all that it reads lies that far "
+    "off|; it should be 0.25 of east, north, west and south each}}}}";
 const std::vector<std::string> kFitLooks = {
     "{?march_first|{march}}",
     "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and "
@@ -394,22 +394,22 @@ const Family kUpdateMistakes = {
      {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and writes the "
       "other{?tile|; and whether the tile is overwritten while others still read it}"}},
     {"sweep_of_another_n", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "the sweep takes the grid for one of {other} x {other} points in memory, and it has {n} x {n}",
-     {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds make the interior of it",
+     "the sweep takes the grid for one of {other} x {other} points in memory, but it has {n} x {n}",
+     {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds select the interior",
       "idx in {sweep}: the same n as in main"}},
     {"sweep_reads_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "the sweep reads the old field as if a row had {other} points in memory, and it has {n}",
+     "the sweep reads the old field as if a row had {other} points in memory, but it has {n}",
      {"the index with which f_old is read in {sweep}: the distance from one row to the next is n, as in f_new"}},
     {"copy_of_other_rows", Strength::kModel, without(kStrips | kSwaps), of_field<other_rows>,
-     "the sweep is right; the copy {reads} as if a row had {other} points in memory, and it has {n}",
+     "the sweep is right; the copy {reads} as if a row had {other} points in memory, but it has {n}",
      {"the two indices in {copy}: the distance from one row to the next is n in both"}},
     {"sweep_writes_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "the sweep writes the new field as if a row had {other} points in memory, and it has {n}",
+     "the sweep writes the new field as if a row had {other} points in memory, but it has {n}",
      {"the index with which the new value is stored in {sweep}: the distance from one row to the next is n, as in "
       "f_old"}},
     {"neighbour_of_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "{neighbour} is read as if a row had {other} points in memory, and it has {n}",
-     {"the index of {neighbour} in {sweep}: the distance from row to row is n, as where the others are"}},
+     "{neighbour} is read as if a row had {other} points in memory, but it has {n}",
+     {"the index of {neighbour} in {sweep}: the distance from row to row is n, as for the other neighbours"}},
     {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
      kFit,
      kFitLooks},
@@ -418,13 +418,13 @@ const Family kUpdateMistakes = {
      kFitLooks},
     {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,
      "all is right but for one line that is read: for {neighbour} {lines}",
-     {"{?registers|the rows that a warp has in its registers: after each row that was swept centre becomes south, "
+     {"{?registers|the rows that a warp has in its registers: after each row that was swept, centre becomes south, "
       "north becomes centre, and the next row that was loaded becomes north|where {neighbour} is read in "
       "{sweep}{?tile|, and where the tile's entry for it is loaded: by one thread, and once}}"}},
     {"beside_the_boundary", Strength::kShape, kAnyProgram, of_field<beside_the_boundary>,
-     "only the points beside {where} are wrong: what they read in its place is not what stands there",
-     {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; "
-      "so the tile is loaded from 0 to n - 1, too}"}},
+     "only the points next to {where} are wrong: what they read there is not what was stored there",
+     {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; so "
+      "the tile is also loaded from 0 to n - 1}"}},
     {"divided_by_zero", Strength::kShape, kAnyProgram, of_field<not_a_number>,
      "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in it has no value yet",
      {"{update_line}, and each number that it divides or multiplies by"}},
@@ -439,9 +439,9 @@ const Family kUpdateMistakes = {
      {"{?tile|{tile_loads}|{update_line}}", "initialize_field, and which field the sweep reads"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
-     {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived when it is read "
-      "(how many __pipeline_wait_prior leaves under way), and is not overwritten before|what {sweep} reads for these "
-      "points}}"}},
+     {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived when it is read (how "
+      "many batches __pipeline_wait_prior leaves in flight), and is not overwritten before|what {sweep} reads for "
+      "these points}}"}},
 };
 // clang-format on
 

@@ -148,38 +148,38 @@ Answer answer_of_call(const Found& found) {
 // clang-format off
 const Family kCallMistakes = {
     {"too_few_bytes_are_allocated", kForbidden, kAnyProgram, finding,
-     "line {line} allocates {?points|n * n bytes; n * n floats have four times as many|{bytes} bytes; n * n floats "
-     "have {field}}",
+     "line {line} allocates {?points|n * n bytes; n * n floats need four times as many|{bytes} bytes; n * n floats "
+     "need {field}}",
      {"how many bytes line {line} asks for: {bytes_of_field}"}},
     {"sum_is_allocated_as_a_float", kForbidden, kAnyProgram, finding,
      "line {line} allocates 4 bytes, as many as a float has; a double has 8",
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
     {"host_access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory of the host where nothing was allocated",
-     {"{?copy|the copy's pointers and its number of bytes. What run.finish hands over, `to`, is where row j goes "
-      "already: only the field's pointer is moved by idx(0, j, n)|the pointer at line {line}: what it was set to, "
-      "and its index}"}},
+     {"{?copy|the copy's pointers and its number of bytes. `to`, which run.finish hands over, already is the place of "
+      "row j: only the field's pointer is moved by idx(0, j, n)|the pointer at line {line}: what it was set to, and "
+      "its index}"}},
     {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {array}, which is in the GPU's own memory (cudaMalloc): only kernels and copies "
      "reach it",
-     {"{?managed|line {allocated}: cudaMallocManaged gives memory that both can use|what does it in the host's "
-      "place: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
+     {"{?managed|line {allocated}: cudaMallocManaged gives memory that both can use|what can do it instead of the "
+      "host: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
       "(cudaMemcpyDeviceToHost)}"}},
     {"host_access_outside_of_an_array", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {where} {array}",
      {"the index at line {line}, and where the loops around it begin and end: points go from 0 to n - 1{?idx|; and "
       "idx itself, which goes from 0 up, each point to a place of its own}",
-      "{?allocated|how many bytes line {allocated} asks for: those of n * n floats}"}},
+      "{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}"}},
     {"too_little_dynamic_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: {given}",
      {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and entries for a block's "
       "points with their halo"}},
     {"shuffle_from_no_lane", kForbidden, kAnyProgram, finding,
      "the shuffle at line {line} asks lane {lane}, which takes no part in it",
-     {"the mask at line {line}: 0xffffffff for all 32 lanes of a warp, and all of them reach it; or offsets that "
-      "stay among the lanes of the mask"}},
+     {"the mask at line {line}: 0xffffffff for all 32 lanes of a warp, and all of them reach it; or offsets that stay "
+      "within the lanes of the mask"}},
     {"sum_by_value", kForbidden, kAnyProgram, finding,
-     "line {line} adds to a variable that each thread has for itself: what the threads add comes nowhere else",
+     "line {line} adds to a variable that each thread has for itself: what the threads add goes nowhere else",
      {"how the sum gets there: by its address (double* sum), through every function on the way. A parameter by value "
       "(double sum) is a copy, and so is double own = *sum"}},
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
@@ -188,13 +188,13 @@ const Family kCallMistakes = {
       "double"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
      "at line {line} the rows that are copied are longer than a pitch: {rows}",
-     {"idx, where the pitch is made of n: rounded up, never down, so that a row fits",
+     {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",
       "the order at that line: the destination and its pitch, the source and its pitch, then the width of a row, all "
       "three in bytes, and the number of rows"}},
     {"waits_in_a_capture", kForbidden, kAnyProgram, finding,
-     "line {line} waits while a stream is captured: work that is captured is noted and does not run, so there is "
+     "line {line} waits while a stream is captured: work that is captured is recorded and does not run, so there is "
      "nothing to wait for",
-     {"{call} at line {line}: it belongs behind the launch of the graph"}},
+     {"{call} at line {line}: it belongs after the launch of the graph"}},
     {"default_stream_in_a_capture", kForbidden, kAnyProgram, finding,
      "what line {line} asks for goes to the default stream while another is captured",
      {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, cudaMemsetAsync and "
@@ -202,39 +202,39 @@ const Family kCallMistakes = {
     {"impossible_launch", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused: {?sizes|{sizes}|no GPU has such a block or launch grid}",
      {"{order_of_launch}", "{sizes_of_launch}",
-      "CUDA_CHECK(cudaGetLastError()) right behind each launch, which names it at once"}},
+      "CUDA_CHECK(cudaGetLastError()) right after each launch, which reports it at once"}},
     {"something_was_refused", kForbidden, kAnyProgram, finding,
-     "the launch before line {line} was refused, or a call before it failed that nobody checked",
+     "the launch before line {line} was refused, or an earlier call failed and was not checked",
      {"{order_of_launch}", "{sizes_of_launch}",
-      "each call before that line: the CUDA_CHECK around it, which tells of its error"}},
+      "each call before that line: the CUDA_CHECK around it, which reports its error"}},
     {"failed_call_is_not_checked", kForbidden, kAnyProgram, finding,
-     "a call before line {line} failed, and nobody checked it: cudaGetLastError tells of the last error, whichever "
-     "call it was",
+     "a call before line {line} failed and was not checked: cudaGetLastError reports the last error, whichever call it "
+     "came from",
      {"{call}, and its CUDA_CHECK",
       "its arguments: a pointer that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
     {"fill_of_no_gpu_memory", kForbidden, kAnyProgram, finding,
-     "at line {line} {call} gets {filled}, {?variable|the address of a variable of the host's, and not of memory on "
-     "the GPU|which holds no address of the GPU's memory then}",
+     "at line {line} {call} gets {filled}, {?variable|the address of a variable of the host, and not of memory on the "
+     "GPU|which does not hold an address of the GPU's memory at that time}",
      {"{?variable|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|whether "
       "cudaMalloc has given {filled} its memory before line {line} is reached (work that is captured as a graph is "
-      "noted with the addresses of that time), and that it still has it}"}},
+      "recorded with the addresses of that time), and whether it still has it}"}},
     {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
      "the launch at line {line} gives the kernel an address of host memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
       "new, a vector and a variable of the host do not"}},
     {"rank_copies_rows_of_others", kForbidden, kAnyProgram, finding,
      "at line {line} a rank copies rows of the result that it does not hold",
-     {"ranks.finish in main: it is given the rows that this rank computes, and is asked for these; row j of the "
-      "field {?slabs|is row j - held_begin of what the rank holds|stands behind the halo of what the rank holds}"}},
+     {"ranks.finish in main: it is given the rows that this rank computes, and is asked for these rows; row j of the "
+      "field {?slabs|is row j - held_begin of what the rank holds|comes after the halo in what the rank holds}"}},
     {"copy_against_its_direction", kForbidden, kAnyProgram, finding,
-     "at line {line} the two pointers and the direction do not fit",
-     {"the order: first where it goes to, then where it comes from; and the direction, cudaMemcpyDeviceToHost where "
-      "the first of them is the host's"}},
+     "at line {line} the two pointers and the direction do not match",
+     {"the order: first the destination, then the source; and the direction, cudaMemcpyDeviceToHost if the destination "
+      "is the host's"}},
     {"misaligned_asynchronous_copy", kForbidden, kAnyProgram, finding,
-     "at line {line} an asynchronous copy begins at an address that is no multiple of its bytes, or has another "
-     "number of them than 4, 8 or 16",
-     {"the first of a lane's columns: a multiple of 4, so the columns of a halo and those that a warp keeps are "
-      "multiples of 4, too", "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}},
+     "at line {line} an asynchronous copy begins at an address that is not a multiple of its size, or its size is not "
+     "4, 8 or 16 bytes",
+     {"the first of a lane's columns: a multiple of 4, so the numbers of columns of a halo and of those that a warp "
+      "keeps are also multiples of 4", "idx: the pitch of a row is a multiple of 4 floats, even if n is not"}},
 };
 // clang-format on
 

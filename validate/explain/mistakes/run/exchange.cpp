@@ -86,58 +86,59 @@ const Family kExchangeMistakes = {
      "ranks.sum is given an address at which the GPU has no double",
      {"the argument of ranks.sum: the address that cudaMalloc gave for the sum"}},
     {"sum_of_more_than_one_value", Strength::kForbidden, kAnyProgram, exchange,
-     "ncclAllReduce is given more values than the GPU's memory has there, or an address that is none of its memory",
+     "ncclAllReduce is given more values than the GPU's memory has there, or an address outside of its memory",
      {"the arguments of ncclAllReduce: the sum's address (that cudaMalloc gave) twice, then how many values there "
       "are, 1, and their type, ncclDouble"}},
     {"halo_outside_of_memory", Strength::kForbidden, kAnyProgram, exchange,
      "the rows of a halo lie outside of what the rank has memory for: those that are {?sent|sent|received}",
      {"{?some|{rows_held}}",
-      "{exchange}: {?sent|from which row on is sent|to which row on is received} ({?slabs|row j of the field is row "
-      "j - held_begin of what the rank holds|of the rows that the rank holds}){?!sent|: to the south those before "
-      "its own first row, to the north those behind its last one}; and how many values, which are no bytes",
+      "{exchange}: {?sent|the first row that is sent|the first row that is received into} ({?slabs|row j of the field "
+      "is row j - held_begin of what the rank holds|of the rows that the rank holds}){?!sent|: to the south the rows "
+      "before its own first row, to the north the rows after its last one}; and how many values, which are not bytes",
       "{?!some|{rows_held}}"}},
     {"group_is_not_begun", Strength::kForbidden, kAnyProgram, exchange,
-     "a group of NCCL's calls is ended, and none was begun",
+     "a group of NCCL's calls is ended, but none was begun",
      {"ncclGroupStart: before the first ncclSend or ncclRecv of the group. Without it each call may wait for the "
       "other rank's"}},
     {"no_such_rank_for_nccl", Strength::kForbidden, kAnyProgram, exchange,
-     "{call} is given a rank that there is not, or no address",
+     "{call} is given a rank that does not exist, or no address",
      {"the rank in {call}: a neighbour's, that is rank() - 1 or rank() + 1, if there is one; and the same one in "
       "both ncclSend and ncclRecv for the rows at one border"}},
     {"no_such_neighbour", Strength::kForbidden, kAnyProgram, exchange,
      "{said}: no rank has that number",
-     {"{exchange}: to the south is rank() - 1, to the north rank() + 1; and the first rank has no neighbour to the "
+     {"{exchange}: rank() - 1 is to the south, rank() + 1 to the north; and the first rank has no neighbour to the "
       "south, the last one none to the north",
-      "{shares}: the last rank's rows end at n, also where n is no multiple of the number of ranks"}},
+      "{shares}: the last rank's rows end at n, even if n is not a multiple of the number of ranks"}},
     {"rows_of_no_rank", Strength::kForbidden, kAnyProgram, exchange,
      "some rows belong to no rank",
-     {"{shares}: each row is one rank's: where one rank's rows end the next one's begin, the first rank's begin at "
-      "0, the last one's end at n",
-      "ranks.finish in main: it is given the rows that this rank computes, from the first one to the one behind the "
+     {"{shares}: each row belongs to one rank: where one rank's rows end, the next one's begin, the first rank's begin "
+      "at 0, the last one's end at n",
+      "ranks.finish in main: it is given the rows that this rank computes, from the first one to the one after the "
       "last"}},
     {"nccl_calls_wait_for_each_other", Strength::kForbidden, kAnyProgram, exchange,
      "NCCL's calls of two ranks wait for each other",
-     {"ncclSend and ncclRecv: all of a rank's between ncclGroupStart and ncclGroupEnd, as alone each may wait for "
-      "the other rank's; and to each ncclSend an ncclRecv of the neighbour's",
-      "whether all ranks make the same calls, in the same order, the sum's among them"}},
+     {"ncclSend and ncclRecv: all of a rank's calls between ncclGroupStart and ncclGroupEnd, because outside of a "
+      "group each may wait for the other rank's; and for each ncclSend an ncclRecv of the neighbour",
+      "whether all ranks make the same calls, in the same order, including the sum's"}},
     {"neighbour_makes_no_exchange", Strength::kForbidden, kAnyProgram, exchange,
-     "a rank waits for an exchange that its neighbour does not make",
-     {"{exchange}: before every pass each of two neighbours has the other one in its list, on no condition but that "
-      "there is one", "whether all ranks make as many passes: sweeps and residual are the same in each"}},
+     "a rank waits for an exchange in which its neighbour takes no part",
+     {"{exchange}: before every pass each of two neighbours has the other one in its list, and the only condition is "
+      "that there is a neighbour",
+      "whether all ranks perform the same number of passes: sweeps and residual are the same on each"}},
     {"another_count_is_sent", Strength::kForbidden, kAnyProgram, exchange,
-     "a rank sends another number of values than its neighbour waits for",
+     "a rank sends a different number of values than its neighbour waits for",
      {"ncclSend and ncclRecv: the same count in both, of values (ncclFloat), not of bytes",
       "the number of rows: the same for both ranks at a border"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
-     "only {rows} wrong after {sweeps}: {they} beside the borders between ranks{side}. {?first|What is in the halo "
-     "before the first pass is not what the neighbour's rows hold then|The halo that is there in the beginning does; "
-     "what comes later is not what the neighbour's rows hold then}",
-     {"{?group|ncclGroupEnd: what stands behind ncclGroupStart is sent and received when the group ends, and not "
-      "before|{exchange}: rows of which field (that which the next pass reads), which rows, how many (as many as the "
+     "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{side}. {?first|What is in the halo "
+     "before the first pass is not what the neighbour's rows hold then|The halo is right at first; what comes later is "
+     "not what the neighbour's rows hold then}",
+     {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
+      "before|{exchange}: rows of which field (the one that the next pass reads), which rows, how many (as many as the "
       "next pass has sweeps), where they are put, and whether it is done before every pass}",
-      "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, "
-      "and no other row of a rank's|{?streams|what the exchange waits for (the kernel that makes the rows to be "
-      "sent), and what waits for it}}}"}},
+      "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
+      "no other row of a rank|{?streams|what the exchange waits for (the kernel that computes the rows to be sent), "
+      "and what waits for it}}}"}},
 };
 // clang-format on
 

@@ -97,7 +97,7 @@ const Family kFailureMistakes = {
     {"loop_does_not_end_in_time", Strength::kForbidden, kAnyProgram, record,
      "the loop does not end at --iterations {asked}",
      {"the condition of the loop in main: iteration < options.max_iterations",
-      "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it makes, and by how "
+      "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it performs, and by how "
       "many iteration goes up}"}},
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
@@ -106,49 +106,49 @@ const Family kFailureMistakes = {
      "main ends without run.finish, which writes the result",
      {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an exit() comes before it"}},
     {"last_pass_is_not_recorded", Strength::kForbidden, kAnyProgram, record,
-     "not one iteration was recorded: the loop ended when its last pass was still under way, and nothing records "
-     "that one; or it never begins",
-     {"behind the loop in main: run.record(...) of the last pass, when its sum has come; in the loop each turn "
-      "records the pass before"}},
+     "not one iteration was recorded: the loop ended while its last pass was still in flight, and nothing records that "
+     "pass; or the loop never begins",
+     {"after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each turn "
+      "records the previous pass"}},
     {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "not one iteration was recorded: either the loop never begins, or it never calls run.record",
      {"the loop in main: residual begins at infinity, iteration at 0, and each iteration ends with "
       "run.record(++iteration, residual)"}},
     {"recorded_numbers_do_not_go_up", Strength::kForbidden, kAnyProgram, record,
-     "the numbers that run.record gets do not go up: a residual is recorded twice, or with another number than that "
-     "of the sweeps that were made when it was the last one's",
-     {"each call of run.record in main, in the loop and behind it, and where iteration is raised: before the call, "
-      "or after it"}},
+     "the numbers that run.record gets do not go up: a residual is recorded twice, or with another number than that of "
+     "the sweep that it belongs to",
+     {"each call of run.record in main, in the loop and after it, and where iteration goes up: before the call, or "
+      "after it"}},
     {"never_ends", Strength::kModel, kAnyProgram, endless,
-     "it goes on for ever, or makes far more work than n * n points need",
+     "it goes on for ever, or does far more work than n * n points need",
      {"{loop_condition}",
-      "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points alone, not over all of them}",
-      "{?slabs|whether all ranks make the same exchanges and sums}"}},
+      "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points only, not over all points}",
+      "{?slabs|whether all ranks perform the same exchanges and sums}"}},
     {"kernel_returns_a_value", Strength::kModel, kAnyProgram, returning_kernel,
-     "{name} is to return a value ({type}): a kernel returns nothing",
+     "{name} is declared to return a value ({type}), but a kernel returns nothing",
      {"its first line, __global__ void {name}(...): what the host needs is written to memory, through a pointer. "
       "nvcc refuses any other; the CPU's compiler does not"}},
     {"address_is_freed_that_no_allocation_has", Strength::kModel, kAnyProgram, invalid_free,
-     "cudaFree is given an address that no allocation has: that memory was freed before, or it is not what "
-     "cudaMalloc or cudaMallocManaged gave",
+     "cudaFree is given an address that no allocation has: that memory was freed before, or it does not come from "
+     "cudaMalloc or cudaMallocManaged",
      {"free_fields: each pointer once", "{freed}"}},
     {"crash_by_size", Strength::kModel, kAnyProgram, crash_by_size,
-     "at n = {n} it crashes, at n = {small} it is right: an index or an allocation does not follow n",
+     "at n = {n} it crashes, but at n = {small} it is right: an index or an allocation does not follow n",
      {"what allocate_fields allocates (n * n floats), and whether n in main is options.n",
-      "{?pitch|the pitches of cudaMemcpy2D in main, and what a row has in idx and in allocate_fields: the padding, "
-      "too}"}},
+      "{?pitch|the pitches of cudaMemcpy2D in main, and how long a row is in idx and in allocate_fields: the padding "
+      "is included}"}},
     {"memory_is_damaged", Strength::kModel, kAnyProgram, crash_by_size,
-     "its memory is damaged: something is written beside what was allocated, or memory is freed twice, or in another "
-     "way than it was allocated",
+     "its memory is damaged: something is written outside of what was allocated, or memory is freed twice, or in a "
+     "different way than it was allocated",
      {"what allocate_fields allocates: two fields of n * n floats",
-      "free_fields: each pointer once, by what fits its allocation (delete[] to new[], cudaFree to cudaMalloc); "
+      "free_fields: each pointer once, with what matches its allocation (delete[] for new[], cudaFree for cudaMalloc); "
       "after f_old = f_new both are the same field"}},
     {"illegal_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel reads or writes outside of what was allocated", {"{bounds}", "{ask_the_cpu}"}},
     {"misaligned_access", Strength::kSymptom, kAnyProgram, by_gpu,
-     "a kernel accesses several floats at once, at an address that is no multiple of their bytes",
+     "a kernel accesses several floats at once, at an address that is not a multiple of their size",
      {"each access by float2 or float4, and each asynchronous copy: the index of its first float is a multiple of 2, "
-      "or 4, also where n is not", "{ask_the_cpu}"}},
+      "or 4, even if n is not", "{ask_the_cpu}"}},
 };
 // clang-format on
 

@@ -330,9 +330,9 @@ constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmles
 // clang-format off
 const Family kFindingMistakes = {
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
-     "not all threads of {?barrier|the block|the warp} come to the {what} at line {line}: some have returned before, "
-     "or an `if` or a loop leads them around it",
-     {"each `return`, `if` and loop before line {line}: threads without a point leave out their work, not the "
+     "not all threads of {?barrier|the block|the warp} reach the {what} at line {line}: some have returned before, or "
+     "an `if` or a loop leads them around it",
+     {"each `return`, `if` and loop before line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle}"}},
     {"block_of_another_shape", kForbidden, kAnyProgram, finding,
      "at line {line} {what}",
@@ -341,39 +341,39 @@ const Family kFindingMistakes = {
     {"host_does_not_wait", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {array} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
-      "cudaEventSynchronize for an event recorded behind it"}},
+      "cudaEventSynchronize for an event recorded after it"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {array}",
      {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, two more along x "
       "and along y; and the indices at line {line}: columns and rows of the tile, not of the block|an entry for each "
       "index that is used; and the index at that line}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
-     "at line {line} several floats are accessed at once, at an address that is no multiple of their bytes",
-     {"the index of the first of them: a row of n floats begins at a multiple of 4 only where n is one, so with any "
-      "n one float at a time, or padded rows"}},
+     "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
+     {"the index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n "
+      "access one float at a time, or pad the rows"}},
     {"misaligned_float4", kForbidden, with(kStrips), finding,
-     "at line {line} four floats are accessed at once, at an address that is no multiple of 16 bytes",
+     "at line {line} four floats are accessed at once, at an address that is not a multiple of 16 bytes",
      {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)",
-      "idx: the pitch of a row is a multiple of 4 floats, also where n is not"}},
+      "idx: the pitch of a row is a multiple of 4 floats, even if n is not"}},
     {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
      "a loop of the kernel around line {line} never ends for one of the threads",
-     {"its condition, and what changes in each turn: by how much does its variable go on, and does it come to the "
-      "end for every thread?",
-      "where it waits for another block: that one may begin when this one has ended, and only then"}},
+     {"its condition, and what changes in each turn: by how much does its variable change, and does it reach the end "
+      "for every thread?",
+      "whether it waits for another block, which may begin only when this one has ended"}},
     {"endless_loop", kForbidden, kAnyProgram, finding,
-     "{?host|a loop of the host never ends: one around line {line}|the loop that launches the kernel of line {line} "
-     "never ends}{?main|, or the one in main around line {main}}",
+     "{?host|a loop of the host around line {line} never ends|the loop that launches the kernel of line {line} never "
+     "ends}{?main|, or the one in main around line {main}}",
      {"its condition, and what changes in each turn", "{loop_condition}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
      "{what} is memory that was freed before: two pointers hold the same address, or one is freed twice",
      {"free_fields: each pointer once", "{freed}"}},
     {"refused_launch_is_not_checked", kForbidden, kAnyProgram, finding,
-     "the launch at line {line} was refused ({why}), and nobody asked cudaGetLastError",
-     {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right behind it, which says so at "
+     "the launch at line {line} was refused ({why}), and cudaGetLastError was not called",
+     {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right after it, which reports it at "
       "once"}},
     // What may do no harm: if the numbers say more, they are believed.
     {"thread_without_a_point", kHarmless, kAnyProgram, finding,
-     "{kernel} {what} {named}; a thread with {thread} {?sweeps|is no interior point|is no point of the grid}",
+     "{kernel} {what} {named}; a thread with {thread} {?sweeps|has no interior point|has no point of the grid}",
      {"the `if` in {kernel}: {?sweeps|its bounds are 1 to n - 2, for i and for j|i < n && j < n}"}},
     {"index_outside_of_partial_sums", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
@@ -382,33 +382,33 @@ const Family kFindingMistakes = {
     {"row_outside_of_the_slab", kHarmless, with(kSlabs), finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"line {line}, and how its row is counted: row j of the field is row j - held_begin of what the rank holds, and "
-      "no row but those from held_begin to held_end - 1 is there",
-      "the columns that a lane {?stores|stores|loads}, none of them behind the row's end, padding included; and the "
-      "rows that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
+      "only the rows from held_begin to held_end - 1 are there",
+      "the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included; and the rows "
+      "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given}",
-      "{?lane|the columns that a lane {?stores|stores|loads}, none of them behind the row's end, padding included; "
-      "and the rows that a warp marches through, 0 to n - 1}",
+      "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included; and "
+      "the rows that a warp marches through, 0 to n - 1}",
       "{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that line "
       "{allocated} allocates: {held_points}, and a row's padding if it has one}}",
-      "{?slabs|where a row stands: row j of the field is row j - held_begin of what the rank holds}",
-      "{?type|the type of the index at line {line}: std::size_t, or int where it is large enough (a short ends at "
-      "32767)}", "{?block|what a block loads at the edge of the grid: only points that there are, 0 to n - 1}",
+      "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
+      "{?type|the type of the index at line {line}: std::size_t, or int if it is large enough (a short ends at "
+      "32767)}", "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, with(kTile), finding,
-     "{entry} is read at line {line}, and no thread had loaded it",
+     "{entry} is read at line {line}, but no thread has loaded it",
      {"{tile_loads}",
-      "the index at line {line}: whether {entry} is the entry that is meant there; and the `if` around it: interior "
-      "points alone, 1 to n - 2"}},
+      "the index at line {line}: whether {entry} is the entry that is meant there; and the `if` around it: only "
+      "interior points, 1 to n - 2"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
-     "line {line} adds to {sum}, and no thread has set it to 0",
-     {"shared memory begins with anything: one thread of the block sets the sum to 0, and then comes a barrier, "
-      "before the first thread adds to it"}},
+     "line {line} adds to {sum}, but no thread has set it to 0",
+     {"shared memory may hold anything at first: one thread of the block sets the sum to 0, and then a barrier "
+      "follows, before the first thread adds to it"}},
     {"sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to memory that nothing has written",
-     {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that adds to it, also "
-      "where nobody reads that sum"}},
+     {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that adds to it, even if "
+      "that sum is never read"}},
     {"copy_to_the_gpu_is_too_short", kHarmless, kAnyProgram, finding,
      "line {line} reads what nothing has written: the copy to the GPU does not bring the whole field there",
      {"the number of bytes in {copies}: cudaMemcpy counts bytes, and a field has n * n * sizeof(float). (size() of a "
@@ -416,11 +416,11 @@ const Family kFindingMistakes = {
     {"threads_write_one_place_in_the_sum", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }at line {line} several threads write the same place "
      "in {target}, and what the last of them writes stays{who}",
-     {"the index at line {line}: a place for each block (blockIdx.y * gridDim.x + blockIdx.x), or for each thread; "
-      "or atomicAdd to one; or one block alone that gets there"}},
+     {"the index at line {line}: a place for each block (blockIdx.y * gridDim.x + blockIdx.x), or for each thread; or "
+      "atomicAdd to one; or only one block that gets there"}},
     {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
-     "two threads write the same place in {target} at line {line}{who}. Each point has to be one thread's alone",
-     {"which points a thread has: where its loops begin, by how much they go on, and where they end, so that no two "
+     "two threads write the same place in {target} at line {line}{who}. Each point has to belong to one thread only",
+     {"which points a thread has: where its loops begin, by how much they advance, and where they end, so that no two "
       "threads (or blocks) have the same ones",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
@@ -436,15 +436,15 @@ const Family kFindingMistakes = {
      {"what the two lines are meant to access: a sweep reads one field and writes the other, and no barrier inside a "
       "kernel orders threads of different blocks"}},
     {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
-     "the field is right; the residual is not: line {line} {?zero|sets to 0|overwrites} what other threads have "
-     "added to (line {adds}). Which of them comes first nobody knows",
-     {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier makes the other "
-      "blocks wait for it|line {line}: atomicAdd there, too}"}},
+     "the field is right; the residual is not: line {line} {?zero|sets to 0|overwrites} what other threads have added "
+     "to (line {adds}). Which of them comes first is not determined",
+     {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier makes the other blocks "
+      "wait for it|line {line}: atomicAdd there as well}"}},
     {"parts_in_one_shared_place", kHarmless, kAnyProgram, finding,
      "the field is right; the residual is not: several threads of a block write {place} at line {line}, and what the "
      "last of them writes stays",
-     {"the index at line {line}: a place for each thread that writes there. A block with several rows of threads "
-      "needs threadIdx.y in it, too"}},
+     {"the index at line {line}: a place for each thread that writes there. A block with several rows of threads also "
+      "needs threadIdx.y in it"}},
     {"shared_sum_without_a_barrier", kHarmless, kAnyProgram, finding,
      "the field is right; the residual is not: threads of a block use {sum} at {lines} with no barrier in between, "
      "so a part of the sum is lost or read too early",
@@ -454,14 +454,14 @@ const Family kFindingMistakes = {
     {"race_in_shared_memory", kHarmless, kAnyProgram, finding,
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no barrier says which of "
      "them comes first",
-     {"__syncthreads() between writing shared memory and reading it; and where it is written again, in a loop, "
-      "between reading it and that, too"}},
+     {"__syncthreads() between writing shared memory and reading it; and if it is written again, in a loop, also "
+      "between reading it and writing it again"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at line {line}: a race",
-     {"the index at line {line}: a place for each thread; where a block has several warps (threadIdx.y), for each of "
-      "them, too"}},
+     {"the index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y)"}},
     {"tile_entry_is_loaded_twice", kHarmless, with(kTile), finding,
-     "two threads load the same entry of the tile, {place}, at line {line}; then others may be loaded by none",
+     "two threads load the same entry of the tile, {place}, at line {line}; then other entries may not be loaded at "
+     "all",
      {"{tile_loads}",
       "the size that the tile is declared with: a block's points and a halo on both sides, two more along x and "
       "along y"}},

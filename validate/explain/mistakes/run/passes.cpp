@@ -314,13 +314,13 @@ Answer sum_of_pass(const Evidence& evidence) {
     double (*of)(double);  // the sweeps from one residual to the next
   };
   const Factor factors[] = {
-      {"the residual is divided by the number of sweeps since the one before",
+      {"the residual is divided by the number of sweeps since the previous one",
        [](double k) { return 1 / k; }},
-      {"under the root, the sum is divided by the number of sweeps since the residual before",
+      {"under the root, the sum is divided by the number of sweeps since the previous residual",
        [](double k) { return 1 / std::sqrt(k); }},
-      {"the residual is multiplied by the number of sweeps since the one before",
+      {"the residual is multiplied by the number of sweeps since the previous one",
        [](double k) { return k; }},
-      {"under the root, the sum is multiplied by the number of sweeps since the residual before",
+      {"under the root, the sum is multiplied by the number of sweeps since the previous residual",
        [](double k) { return std::sqrt(k); }},
   };
   for (const Factor& factor : factors) {
@@ -361,68 +361,69 @@ std::string lines_that_are(const std::vector<int>& lines, char letter) {
 // clang-format off
 const Family kPassMistakes = {
     {"graph_of_other_sweeps", Strength::kModel, with(kGraph), of_pass<sweeps_of_a_graph>,
-     "After {first} sweeps that are counted the residual is that of sweep {made}, after {second} that of sweep "
-     "{twice}: a launch of a graph goes {sweeps} on",
-     {"with how many sweeps the graphs are captured: as many as the loop in main counts for a launch; that the "
-      "fields change roles after each of them; and how often each is launched"}},
+     "After {first} counted sweeps the residual is that of sweep {made}, and after {second} that of sweep {twice}: a "
+     "launch of a graph performs {sweeps}",
+     {"how many sweeps the graphs are captured with: as many as the loop in main counts per launch; whether the fields "
+      "change roles after each sweep; and how often each graph is launched"}},
     {"last_sweeps_are_not_made", Strength::kModel, with(kGraph), of_pass<sweeps_left_at_the_end>,
-     "After {sweeps} sweeps, and after {more}, the field is that of {made}: fewer sweeps than a pass has are "
-     "counted, and not made",
-     {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured with, are made one by "
-      "one"}},
+     "After {sweeps} sweeps, and after {more}, the field is that of {made}: if fewer sweeps are left than a pass has, "
+     "they are counted, but not performed",
+     {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured with, are performed one "
+      "by one"}},
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
-     "After {asked} the field is that of {made}: of the two fields the other one is taken for the new one",
+     "After {asked} the field is that of {made}: the wrong one of the two fields is taken for the new one",
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "
       "that it was captured with"}},
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,
-     "After {asked} sweeps the residual is right, and the field is that of {made}: a pass is made, and its result "
+     "After {asked} sweeps the residual is right, and the field is that of {made}: a pass is performed, but its result "
      "does not become the old field",
      {"{handover}: once after each pass, however many sweeps it has (twice is as good as never)"}},
     {"other_number_of_sweeps", Strength::kModel, kAnyProgram, of_pass<other_count>,
-     "Of {asked} sweeps, {made} are made: a pass makes {?fewer|fewer|more} than it counts, or {?fewer|the sweeps "
-     "that are left, fewer than a pass has, are not all made|a whole pass is made where fewer sweeps are left}",
-     {"the loops over the sweeps of a pass, and over the passes: how many are made, how many are counted, and how "
+     "Instead of {asked} sweeps, {made} are performed: a pass performs {?fewer|fewer|more} than it counts, or "
+     "{?fewer|the sweeps that are left, fewer than a pass has, are not all performed|a whole pass is performed when "
+     "fewer sweeps are left}",
+     {"the loops over the sweeps of a pass, and over the passes: how many are performed, how many are counted, and how "
       "many are left"}},
     {"factor_of_other_sweeps", Strength::kModel, kAnyProgram, of_pass<factor_of_a_pass>,
-     "After a pass of {sweeps} sweeps every point has 4^{power} times the right value",
+     "After a pass of {sweeps} sweeps every point has 4^{power} times the correct value",
      {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps"}},
     {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>,
      "In a pass of several, two runs give different fields: a race",
-     {"{?of_streams|what each stream waits for before a pass: for all that the other one did in the pass before and "
-      "that is read now (cudaStreamWaitEvent, for an event that was recorded behind it)|{?ring|the ring: whether a "
-      "row's place is filled anew before the row was used, and whether a row is used before it has arrived (the "
-      "number that __pipeline_wait_prior leaves under way)|whether something is read that another thread may not "
-      "have written yet, or has overwritten already}}"}},
+     {"{?of_streams|what each stream waits for before a pass: for all that the other stream did in the previous pass "
+      "and that is read now (cudaStreamWaitEvent, for an event that was recorded after it)|{?ring|the ring: whether a "
+      "row's place is refilled before the row was used, and whether a row is used before it has arrived (the number of "
+      "batches that __pipeline_wait_prior leaves in flight)|whether something is read that another thread may not have "
+      "written yet, or has overwritten already}}"}},
     {"boundary_between_two_sweeps", Strength::kShape, without(kGraph), of_pass<boundary_in_between>,
-     "In a pass of several, only points beside {where} are wrong: in one of the sweeps in between {where} "
-     "{?several|do not keep their values, or what is beside them keeps its own|does not keep its values, or what is "
-     "beside it keeps its own}",
+     "In a pass of several, only points next to {where} are wrong: in one of the sweeps in between, {where} "
+     "{?several|do not keep their values, or the points next to them keep theirs|does not keep its values, or the "
+     "points next to it keep theirs}",
      {"where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
-      "last one; each sweep is a row behind the one before it"}},
+      "last one; each sweep is one row behind the previous one"}},
     {"strips_keep_too_many_columns", Strength::kShape, without(kGraph), of_pass<ends>,
-     "In a pass of several, only {lines} wrong: they lie where two strips meet. With each sweep a warp knows one "
-     "column less at both ends of its strip, and these are stored all the same",
+     "In a pass of several, only {lines} wrong: they lie where two strips meet. With each sweep one more column at "
+     "each end of a warp's strip is no longer right, but these columns are stored anyway",
      {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and which columns a strip stores "
-      "(kKept), from where on"}},
+      "(kKept), and where they begin"}},
     {"marches_keep_too_many_rows", Strength::kShape, without(kGraph), of_pass<ends>,
      "In a pass of several, only {lines} wrong: they lie where one warp's rows end and another's begin",
      {"the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as many above "
       "its last one"}},
     {"tiles_keep_too_many_points", Strength::kShape, without(kGraph), of_pass<tiles>,
-     "In a pass of several, only {columns} wrong, and {rows}: there tiles meet. With each sweep a block knows one "
-     "point less on each side of its tile, and these are stored all the same",
+     "In a pass of several, only {columns} wrong, and {rows}: they lie where tiles meet. With each sweep one more "
+     "point on each side of a block's tile is no longer right, but these points are stored anyway",
      {"the halo of a tile: on each side at least as many points as a pass has sweeps; and which points of its tile a "
       "block stores"}},
     {"sum_comes_to_another_place", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the field is right, and the residual is {is}: the host reads a place that no sum has come to",
-     {"for each pass where its sum is copied to on the host, by a graph too, and which place is read when that pass "
-      "is over: the same one; and that all of it is copied, sizeof(double) bytes",
+     "{wrong_pass}the field is right, and the residual is {is}: the host reads a place to which no sum was copied",
+     {"where on the host the sum of each pass is copied to, also by a graph, and which place is read when that pass is "
+      "over: it has to be the same one; and whether all of it is copied, sizeof(double) bytes",
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "
-      "fewer than a pass has, are made, and their changes summed"}},
+      "fewer than a pass has, are performed, and their changes summed"}},
     {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}{cause}. It is that of one sweep, the last one", {"{formula}"}},
     {"residual_of_all_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the changes of all sweeps of a pass are in the sum, and not the last one's alone",
+     "{wrong_pass}the changes of all sweeps of a pass are in the sum, and not only the last one's",
      {"{which_sweep}"}},
     {"residual_of_the_first_sweep", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the residual of a pass is that of its first sweep, not of its last", {"{which_sweep}"}},
@@ -430,22 +431,22 @@ const Family kPassMistakes = {
      "{wrong_pass}the residual of a pass is that of one sweep more than is counted", {"{which_sweep}"}},
     {"residual_of_an_earlier_sweep", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the residual after {counted} sweeps is that of sweep {sweep}, and not of the last one",
-     {"which of the passes between two checks adds its changes to the sum: the last one, in which the last sweep "
-      "is"}},
+     {"which of the passes between two checks adds its changes to the sum: the last one, which contains the last "
+      "sweep"}},
     {"residual_of_several_sweeps", Strength::kShape, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the residual is too large, as the changes of more sweeps than the last one before a check are in "
-     "the sum",
+     "{wrong_pass}the residual is too large, because the changes of more sweeps than the last one before a check are "
+     "in the sum",
      {"{which_sweep}"}},
     {"several_sweeps_in_a_pass", Strength::kSymptom, kAnyProgram, of_a_pass,
-     "Wrong is how several sweeps make one pass",
-     {"{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of them f_old and "
-      "f_new have changed roles, and a graph keeps the pointers that it was captured with|{?tile|a tile that makes "
-      "several sweeps: its halo has as many points on each side as it makes sweeps, the boundary keeps its values "
-      "after each, and a barrier lies between them}}}",
+     "What is wrong is how several sweeps form one pass",
+     {"{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of them f_old and f_new "
+      "have changed roles, and a graph keeps the pointers that it was captured with|{?tile|a tile that performs "
+      "several sweeps: its halo has as many points on each side as it performs sweeps, the boundary keeps its values "
+      "after each, and there is a barrier between them}}}",
       "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps its values after "
-      "each, each is a row behind the one before, and a strip loses a column at each end}}",
-      "which sweep's changes are in the sum (the last one's alone), and the sweeps that are left at the end, fewer "
-      "than a pass has"}},
+      "each, each is one row behind the previous one, and a strip loses a column at each end}}",
+      "which sweep's changes are in the sum (only the last one's), and the sweeps that are left at the end, fewer than "
+      "a pass has"}},
 };
 // clang-format on
 

@@ -87,12 +87,12 @@ Answer of_several_runs(const Evidence&) { return {}; }
 // clang-format off
 const Family kRunMistakes = {
     {"wrong_only_at_a_large_n", Strength::kShape, kAnyProgram, of_several_runs,
-     "up to n = {right} it is right, and wrong at n = {n}",
+     "up to n = {right} it is right, but at n = {n} it is wrong",
      {"what has a fixed size, or one that does not grow with n as it should: a buffer of partial sums, the number of "
       "blocks, a number of points kept in an int"}},
     {"ranks_hand_over_other_rows", Strength::kShape, kAnyProgram, of_several_runs,
-     "with one rank it is right; with more the residual is right, too. So each rank sweeps its rows as it should, "
-     "and hands over others as the result",
+     "with one rank it is right; with more the residual is also right. So each rank sweeps its rows as it should, but "
+     "hands over other rows as the result",
      {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of what the rank holds, "
       "which begins with the halo; and whether its rows are those that it computes, slab.begin to slab.end, without "
       "the halo"}},
@@ -101,10 +101,10 @@ const Family kRunMistakes = {
      "called in each iteration",
      {"run.record(++iteration, residual) in the loop of main: in every turn, whatever the iteration's number"}},
     {"iterations_are_counted_twice", Strength::kForbidden, without(kChecks), numbers,
-     "the iterations are numbered {step}, {twice} and so on: of {step} numbers, one sweep is made",
+     "the iterations are numbered {step}, {twice} and so on: one sweep is performed for every {step} numbers",
      {"where iteration goes up in the loop of main: by 1 for each sweep"}},
     {"one_iteration_too_few", Strength::kModel, kAnyProgram, early_stop,
-     "each run makes one iteration too few",
+     "each run performs one iteration too few",
      {"the condition of the loop in main: it goes on while iteration < options.max_iterations, and iteration begins "
       "at 0"}},
     {"tolerance_of_its_own", Strength::kModel, kAnyProgram, early_stop,

@@ -290,8 +290,8 @@ const Family kBlockMistakes = {
      "only the points with i % {x} == 0 and j % {y} == 0 are in the sum, those of the first thread of each block",
      {"what the first thread adds: the sum of the block, not its own"}},
     {"last_thread_wins", Strength::kShape, kAnyProgram, of_sum<one_point>,
-     "only one point's change is in the sum, that of point {point}; in another run it is another's: what the last "
-     "thread writes stays",
+     "only one point's change is in the sum, that of point {point}; in another run it is another point's: what the "
+     "last thread writes stays",
      {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}},
     {"a_single_thread_adds", Strength::kShape, kAnyProgram, of_sum<one_point>,
      "only the change of point {point} is in the sum: a single thread of the whole grid adds", {"{who_adds}"}},
@@ -299,7 +299,7 @@ const Family kBlockMistakes = {
      kOnlyOneBlock,
      {"{stored_parts}"}},
     {"largest_block", Strength::kShape, kAnyProgram, of_sum<one_block>,
-     std::string(kOnlyOneBlock) + ", the one with the most: a maximum is taken, and no sum",
+     std::string(kOnlyOneBlock) + ", the one with the largest sum: a maximum is taken instead of a sum",
      {"what becomes of the blocks' sums: they are added up, by atomicAdd or cub::DeviceReduce::Sum"}},
     {"only_one_block_adds", Strength::kShape, kAnyProgram, of_sum<one_block>,
      std::string(kOnlyOneBlock) + ", in another order of the threads as well: no other block adds to it",
@@ -310,31 +310,30 @@ const Family kBlockMistakes = {
     {"blocks_that_are_not_full_are_left_out", Strength::kShape, kAnyProgram, of_sum<whole_blocks>,
      "the blocks at the end that are not full (i or j from {end} on) are left out of the sum, though the field is "
      "right there",
-     {"whether threads without a point still bring 0 to the reduction, and the first thread of such a block still "
-      "adds its sum"}},
+     {"whether threads without a point still pass 0 to the reduction, and the first thread of such a block still adds "
+      "its sum"}},
     {"only_the_first_blocks", Strength::kShape, kAnyProgram, of_sum<first_blocks>,
      "only the first {count} of {all} blocks ({x} x {y} points each) are in the sum",
-     {"the loop (or the threads) that add up what blocks have stored: all of them, gridDim.x * gridDim.y, "
-      "{?power_of_two|also where there are more than a block has threads|from the first to the last, and no other "
+     {"the loop (or the threads) that adds up what blocks have stored: all of them, gridDim.x * gridDim.y, "
+      "{?power_of_two|even if there are more blocks than a block has threads|from the first to the last, and no other "
       "entry}"}},
     {"one_thread_is_left_out", Strength::kShape, kAnyProgram, of_sum<threads>,
      "the points of one thread of each block are left out of the sum: of thread {thread} of {x} x {y}",
-     {"where the threads' sums are added up: of all of the block's threads, the first and the last one, too"}},
+     {"where the threads' sums are added up: of all of the block's threads, including the first and the last one"}},
     {"all_lanes_add", Strength::kShape, kAnyProgram, of_sum<threads>,
-     "all 32 lanes of {?first_warp|a block's first warp|each warp} add what the shuffles have left with them, and "
-     "only lane 0 has the warp's sum",
+     "all 32 lanes of {?first_warp|a block's first warp|each warp} add what the shuffles have left with them, but only "
+     "lane 0 has the warp's sum",
      {"the `if` around what adds: threadIdx.x == 0, of each warp"}},
     {"largest_thread_of_a_block", Strength::kShape, kAnyProgram, of_sum<largest_threads>,
-     "of each block only the largest of its threads' sums is in the sum: a maximum is taken where they are to be "
-     "added",
+     "only the largest of each block's thread sums is in the sum: a maximum is taken instead of adding them",
      {"how the threads' sums of a block become one in {sweep}: by additions"}},
     {"sum_is_an_integer", Strength::kShape, kAnyProgram, of_sum<integer>,
      "the sum of the squared changes is a whole number in every iteration: somewhere on its way it is an integer",
      {"the types of the sum, from {sweep} to main: double"}},
     {"sum_is_a_float", Strength::kShape, kAnyProgram, of_sum<single_precision>,
      "{?serial|one float adds up all squares one after another|the sum is a float, and many numbers are added to it "
-     "one after another}: it has 24 bits, and loses what is small beside it (off by {error} here; more on a larger "
-     "grid)",
+     "one after another}: it has 24 bits, and loses what is small compared with it (off by {error} here; more on a "
+     "larger grid)",
      {"the type of the sum, all the way from {sweep} to main: double"}},
 };
 // clang-format on

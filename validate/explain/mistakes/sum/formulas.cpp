@@ -29,7 +29,7 @@ struct Formula {
 const Formula kFormulas[] = {
     {"root_is_missing", "the root is missing: it is the mean of the squares",
      [](const Sweep& s, double n) { return s.total / (n * n); }},
-    {"sum_of_squares", "neither divided by n * n, nor is the root taken: it is the sum of the squares",
+    {"sum_of_squares", "it is neither divided by n * n, nor is the root taken: it is the sum of the squares",
      [](const Sweep& s, double) { return s.total; }},
     {"not_divided",
      "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
@@ -66,7 +66,7 @@ const Formula kFormulas[] = {
     {"largest_change_by_n", "it is the largest change divided by n, not the root of the mean square",
      [](const Sweep& s, double n) { return s.largest / n; }},
     {"whole_numbers_of_changes",
-     "of each change only the whole number counts: it is an int, or abs() makes one of it",
+     "only the integer part of each change counts: the change is an int, or abs() makes it one",
      [](const Sweep& s, double n) { return sqrt(s.whole) / n; }},
     {"squares_keep_their_sign", "the squares keep the sign of their change, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.signed_squares) / n; }},
@@ -182,7 +182,7 @@ std::string rows_words(const SumLook& look, double times) {
   if (rows >= fewest && rows < n && std::fabs(times - n / rows) <= 1e-7 * times) {
     return format("under the root the sum is divided by n * %.0f, %s, and not by n * n", rows,
                   rows <= fewest + 1 ? "the points of one rank's rows"
-                                     : "as of the rows that one rank holds");
+                                     : "as if for the rows that one rank holds");
   }
   for (const int own : {fewest, fewest + 1}) {
     if (std::fabs(sqrt(times) - n / own) > 1e-7 * n / own) continue;
@@ -268,50 +268,49 @@ Family make_family() {
   const Family others = {
       {"changes_of_the_sweep_before", Strength::kModel, kAnyProgram, of_sum<other_field>,
        "the field is right, but the residual is that of the two fields before the sweep: the changes are added up "
-       "before they are made",
+       "before the sweep",
        {"the order in {host}: first the sweep, then what subtracts one field from the other"}},
       {"change_against_the_new_field", Strength::kModel, kAnyProgram, of_sum<other_field>,
-       "the field is right, but the change is taken against what the new field held before the sweep, not against "
-       "the old field",
+       "the field is right, but the change is computed from what the new field held before the sweep, not from the old "
+       "field",
        {"{change_line}: value minus the old field's point"}},
       {"change_against_the_exchanged_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
-       "the field is right, but the change is taken against the old value of point (j, i): its index has i and j "
-       "exchanged",
+       "the field is right, but the change is computed from the old value of point (j, i): i and j are exchanged in "
+       "its index",
        {"{change_line}"}},
       {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
-       "the field is right, but the change is taken against the old value of point {point}, not of the point itself",
+       "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
        {"{change_line}"}},
       {"ranks_sums_are_compared", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
-       "the field is right; the residual is not: of the ranks' sums the {which} is taken, and they are not added up",
+       "the field is right; the residual is not: the {which} of the ranks' sums is taken, instead of adding them up",
        {"{sum_over_ranks}"}},
       {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
        "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
-       "up: first the sums are added, then comes one root",
+       "up. The sums have to be added first, and then one root is taken",
        {"{sum_over_ranks}"}},
       {"divided_by_the_iteration", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "the residual of iteration k is the right one divided by k", {"{formula}"}},
+       "the residual of iteration k is the correct one divided by k", {"{formula}"}},
       {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
        "each residual is divided by the first one, so the first is 1", {"{formula}"}},
       {"counted_once_per_rank", Strength::kModel, kAnyProgram, of_sum<factor>,
        "every squared change is counted {times} times, and there are as many ranks{?points|; or {points}}",
-       {"{sum_over_ranks}: once, of what each rank has of its own rows", "{formula}"}},
+       {"{sum_over_ranks}: once, from what each rank has for its own rows", "{formula}"}},
       {"multiplied_by_the_ranks", Strength::kModel, kAnyProgram, of_sum<factor>,
        "the residual is multiplied by {times}, and there are as many ranks",
        {"{formula}: the sum over all ranks is that of the whole field"}},
       {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} behind the "
-       "root}",
-       {"which threads add to the sum: each change once, and a block's (or a warp's) sum by one thread alone; "
-        "whether {sweep} is launched once a sweep{?all_points|, and each thread goes over its own points "
-        "alone}{?strips|, and no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: "
-        "one of 32 gives each lane its own value once more}", "{formula}"}},
+       "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the root}",
+       {"which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
+        "{sweep} is launched once per sweep{?all_points|, and each thread goes over its own points only}{?strips|, and "
+        "no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each "
+        "lane its own value again}", "{formula}"}},
       {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "the residual is always {factor} times the right one: {?divisor|{divisor}|its divisor, or a factor, is "
-       "another}",
+       "the residual is always {factor} times the correct one: {?divisor|{divisor}|its divisor, or a factor, is a "
+       "different one}",
        {"{formula}, and what {sweep} adds up"}},
       {"formula_and_floats", Strength::kHarmless, kAnyProgram, of_sum<formula_of_floats>,
        "the field is right, the residual's formula is not: {cause}. Besides, parts of the sum are added up in float: "
-       "right is double",
+       "it should be double",
        {"{formula}, and what {sweep} adds up"}},
   };
   // clang-format on

@@ -201,20 +201,19 @@ Answer running_sums(const SumLook& look) {
 }  // namespace
 
 const std::vector<std::string> kWhoseLines = {
-    "{?race_of_streams|the stream in which the parts of the sum are added up, over the ranks, too: "
+    "{?race_of_streams|the stream in which the parts of the sum are added up, also over the ranks: "
     "what it waits for (cudaStreamWaitEvent) before it reads what another stream has added}",
-    "{?race_of_threads|each place that several threads add to, in shared memory too: atomicAdd, or "
-    "a place for each thread; and whether one is set to 0 while others add to it already}",
+    "{?race_of_threads|each place that several threads add to, also in shared memory: atomicAdd, "
+    "or a place for each thread; and whether one is set to 0 while others already add to it}",
     "{?!race|{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and "
-    "where "
-    "it is added to}{?lane|what a lane adds to its own sum: the changes of all four of its "
-    "points}{?lanes|how the lanes of a warp (threadIdx.x) bring in their part: {?shuffles|a "
+    "where it is added to}{?lane|what a lane adds to its own sum: the changes of all four of its "
+    "points}{?lanes|how the lanes of a warp (threadIdx.x) contribute their part: {?shuffles|a "
     "shuffle's offsets are 16, 8, 4, 2, 1|a sum over threads that halves its distance goes on down "
-    "to 1}}{?warps|how the warps of a block (threadIdx.y) bring in their part{?!block_sum|{"
-    "?!shuffles| (a sum over threads that halves its distance begins with half of the block's)}}, "
-    "and a thread all of its points: its own sum is 0 before the first of them}{?stored|{"
-    "stored_parts}}{?threads|{who_adds}{?block_sum or shuffles|; also those without a point must "
-    "reach the reduction}}}"};
+    "to 1}}{?warps|how the warps of a block (threadIdx.y) contribute their "
+    "part{?!block_sum|{?!shuffles| (a sum over threads that halves its distance begins with half "
+    "of the block's)}}, and a thread all of its points: its own sum is 0 before the first of "
+    "them}{?stored|{stored_parts}}{?threads|{who_adds}{?block_sum or shuffles|; those without a "
+    "point must also reach the reduction}}}"};
 // clang-format off
 const Family kPartMistakes = {
     {"only_some_lanes_are_in_the_sum", Strength::kModel, with(kShuffles), of_sum<unless_lost<some_lanes>>,
@@ -232,7 +231,7 @@ const Family kPartMistakes = {
      {kWhoseLines[0], kWhoseLines[1],
       "{?!race|which points the threads (or loops) of {sweep} have: some are computed twice, by two threads or by "
       "one}",
-      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: the first alone (threadIdx.x == 0 && "
+      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && "
       "threadIdx.y == 0); others hold parts of it}}}"}},
     {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
      "{lines} {are} left out of the sum; the field is right everywhere{?race|. Another run has other parts: a race}",
@@ -246,7 +245,7 @@ const Family kPartMistakes = {
       "points"}},
     {"running_sum_is_added", Strength::kShape, kAnyProgram, of_sum<running_sums>,
      "what a thread has summed up so far is added for each of its points, so the first ones count several times",
-     {"where a thread's own sum is added to the sum of all in {sweep}: once, behind the loop over its points"}},
+     {"where a thread's own sum is added to the sum of all in {sweep}: once, after the loop over its points"}},
 };
 // clang-format on
 

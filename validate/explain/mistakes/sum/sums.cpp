@@ -198,18 +198,18 @@ Answer too_little_or_too_much(const SumLook& look) {
 
 const char* const kSumOfEachPoint =
     "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change "
-    "once{?block_sum|, each block's sum added by the first of its threads, which alone has "
+    "once{?block_sum|, each block's sum added by the first of its threads, the only one that has "
     "it|{?shuffles|, each warp's sum added by one lane}}";
 const char* const kWait =
     "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for "
-    "an event that was recorded behind that copy; and that it reads the place where that copy puts "
-    "it: the sum of this pass, not another's";
+    "an event that was recorded after that copy; and whether it reads the place where that copy "
+    "puts it: the sum of this pass, not another's";
 const char* const kAdds =
-    "who adds the block's sum: the first thread alone has it from cub::BlockReduce, the others "
-    "have nothing";
+    "who adds the block's sum: only the first thread has it from cub::BlockReduce, and the others "
+    "do not";
 const char* const kSet =
-    "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; a thread's own "
-    "sum, and one in shared memory, too: what nobody has set may be anything";
+    "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds "
+    "for a thread's own sum, and for one in shared memory: what was never set may be anything";
 
 namespace {
 /// A look that is told if the answer says so.
@@ -225,7 +225,7 @@ const Family kSumMistakes = {
      "{?captured|kept for later (work that is captured as a graph keeps it)|given to a copy that nothing waits for}; "
      "that variable is gone when {function} has returned, and what is written there later damages other variables, "
      "or is lost",
-     {"memory for it that lives as long as the work that writes it: cudaMallocHost, say"}},
+     {"memory for it that lives as long as the work that writes it: for example cudaMallocHost"}},
     {"four_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
      "{?field_is_right|the field is right; the residual is not: }line {line} {does} 4 bytes of {sum}, as many as a "
      "float has; a double has 8",
@@ -237,94 +237,94 @@ const Family kSumMistakes = {
       "destination first, and all 8 bytes of a double",
       "whether all that add to the sum, and all that read it, take it for a double"}},
     {"residual_is_infinite", Strength::kModel, kAnyProgram, of_sum<infinite>,
-     "the residual is infinite, though the field is right: it is divided by 0, or the residual of before, which "
-     "begins at infinity, is a part of it",
+     "the residual is infinite, though the field is right: it is divided by 0, or the previous residual, which begins "
+     "at infinity, is a part of it",
      {"{formula}, and what {sweep} adds up"}},
     {"residual_is_no_number", Strength::kSymptom, kAnyProgram, of_sum<not_a_number>,
-     "the residual is not a number, though the field is right: either something that is added to the sum is none, or "
-     "the sum itself was never set to 0, or the formula makes one of it",
+     "the residual is not a number, though the field is right: either something that is added to the sum is not a "
+     "number, or the sum itself was never set to 0, or the formula gives something that is not a number",
      {only_if("first_wait" , kWait), only_if( "first_adds" , kAdds), only_if( "first_set" , kSet),
       only_if("then_wait" , kWait), only_if( "then_adds" , kAdds), only_if( "then_set" , kSet),
       "{?then_padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
-      "{?then_formula|{formula}: no root of less than 0, no 0 / 0, and no product of whole numbers that is too large "
+      "{?then_formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large "
       "for an int}"}},
     {"sum_of_nothing", Strength::kModel, kAnyProgram, of_sum<nothing_changes>,
-     "no point changes here, so every residual is 0; found is {found}: the sum does not begin with 0",
-     {"where each sum begins, that of all and a thread's own: it is set to 0.0 (cudaMemset sets single bytes, and "
-      "only 0 makes a 0.0 of 8 of them)"}},
+     "no point changes here, so every residual should be 0, but it is {found}: the sum does not begin with 0",
+     {"where each sum begins, the sum of all and a thread's own: it is set to 0.0 (cudaMemset sets single bytes, and 8 "
+      "of them are 0.0 only if each is 0)"}},
     {"sum_in_two_streams", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "{?zero|every residual is 0: }line {line} {does} {sum} in {stream}, line {launch} launches the kernel that adds "
      "to it in {other_stream}: nothing says which of the two comes first",
      {"the stream at line {line} and the one at line {launch}: the same for both; or an event that the second one "
       "waits for (cudaStreamWaitEvent)"}},
     {"sum_is_set_back_before_its_copy", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} sets {sum} back before line {other} copies it to the host",
+     "{?zero|every residual is 0: }line {line} resets {sum} before line {other} copies it to the host",
      {"the order: first the copy at line {other}, then the fill"}},
     {"sum_is_copied_before_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "{?zero|every residual is 0: }line {line} copies {sum} to the host before line {other} launches the kernel that "
      "adds to it",
      {"the order: first the launch at line {other}, then the copy"}},
     {"sum_is_set_back_after_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} sets {sum} back when the kernel of line {other} has added to it, and "
+     "{?zero|every residual is 0: }line {line} resets {sum} after the kernel of line {other} has added to it, and "
      "before the host reads it",
      {"the order: first the fill at line {line}, then the launch"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0, though the field changes. Either the change is taken when the new value has replaced the "
-     "old one, or the sum stays 0 (nothing is added, or to a copy of it), or the host reads it before the kernel has "
-     "added to it or after it was set back, or the formula makes 0 of it{?check_kernel|. Or nothing was ever added "
-     "to the sum}",
+     "every residual is 0, though the field changes. Either the change is computed after the new value has replaced "
+     "the old one, or the sum stays 0 (nothing is added, or only to a copy of it), or the host reads it before the "
+     "kernel has added to it or after it was reset, or the formula turns it into 0{?check_kernel|. Or nothing was ever "
+     "added to the sum}",
      {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
       "before each check (with --check-every 1 for each)}",
       "{?!strips|{change_line}: value minus the old field's point}",
-      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host "
-      "reads of it when the sweep has ended; and {formula}: a whole number divided by a whole number loses what is "
-      "behind the point", "{?strips|{change_line}: value minus the old field's point}"}},
+      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
+      "of it when the sweep has ended; and {formula}: an integer divided by an integer loses its "
+      "fraction", "{?strips|{change_line}: value minus the old field's point}"}},
     {"residual_never_changes", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every iteration says the same residual, though the field changes",
+     "every iteration reports the same residual, though the field changes",
      {"where residual is computed anew in the loop of main, and from what",
       "{?one|{formula}: 1 / 2 between integers is 0, and any number to the power of 0 is 1}"}},
     {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "the residual of iteration {which} is that of the iteration before once more, in every digit: there it is not "
-     "computed, or not fetched, anew",
+     "the residual of iteration {which} is that of the previous iteration, in every digit: there it is not computed "
+     "again, or not fetched again",
      {"what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
       "whether the place on the host that is read is the one that this sum was copied to}"}},
     {"residual_of_the_iteration_before", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "each iteration says the residual of the one before",
+     "each iteration reports the residual of the previous one",
      {"the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: first "
       "the sweep, then what adds up its changes or copies them"}},
     {"residual_of_the_iteration_after", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "each iteration says the residual of the one after it",
-     {"{?late_sum|whose sum is read in the loop of main: that of the pass before, not that of the pass that was "
+     "each iteration reports the residual of the next one",
+     {"{?late_sum|whose sum is read in the loop of main: that of the previous pass, not that of the pass that was "
       "launched last; and which number of sweeps it is recorded with|the order in the loop of main: sweep, residual, "
-      "then run.record(++iteration, residual), which iteration begins at 0}"}},
+      "then run.record(++iteration, residual); iteration begins at 0}"}},
     {"two_sums_are_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
      "there are two sums, which take turns, and each still holds what it held the last time",
-     {"where a sum is set to 0 for its next turn: behind the copy that takes it to the host, in the same stream"}},
+     {"where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same stream"}},
     {"sum_begins_with_something", Strength::kModel, kAnyProgram, of_sum<running>,
-     "each sum of squared changes is too large by the same {offset}: it does not begin with 0{?running|, and is "
-     "never set back}",
+     "each sum of squared changes is too large by the same {offset}: it does not begin with 0{?running|, and is never "
+     "reset}",
      {"{host}: the sum is set to 0, all of it, before each sweep"}},
     {"sum_is_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
-     "the sum is never set back: each residual holds those of all iterations before",
+     "the sum is never reset: each residual holds those of all previous iterations",
      {"{host}: the sum is set to 0 before each sweep"}},
     {"first_residuals_are_right", Strength::kSymptom, kAnyProgram, of_sum<only_later_ones>,
      "the field is right, and so {first}; {rest}{?zero|: from iteration {zero} on they are 0}",
-     {"{?zero|what the first sweep leaves behind that the next one needs as it was: a counter of blocks that are "
-      "done is set back to 0, say, by the last of them|{?late_sum|whether the host waits for the copy of a sum "
-      "before it reads it, for each sum, that of the last check, too: an event that was recorded behind the copy; "
-      "and whether each pass under way has a place of its own for it on the host|what a sum holds before the points "
-      "of a sweep are added to it, each time}}"}},
+     {"{?zero|what the first sweep changes that the next one needs as it was: a counter of blocks that are done, for "
+      "example, is reset to 0 by the last of them|{?late_sum|whether the host waits for the copy of a sum before it "
+      "reads it, for each sum, also that of the last check: an event that was recorded after the copy; and whether "
+      "each pass in flight has a place of its own for it on the host|what a sum holds before the points of a sweep are "
+      "added to it, each time}}"}},
     {"sum_is_too_small", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
-     "the field is right, and the sum of the squared changes too small ({part} of it in iteration 1). Either some "
-     "points do not get into it, or something else is added up, or what follows is another formula",
+     "the field is right, but the sum of the squared changes is too small ({part} of the correct one in iteration 1). "
+     "Either some points are left out of it, or something else is added up, or a different formula follows",
      {std::string(kSumOfEachPoint) + "{?streams|; and whether all launches of a pass add to it, the ends' and the "
       "rest's}", "{?stored_parts|{stored_parts}}"}},
     {"sum_is_too_large", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
-     "the field is right, and the sum of the squared changes too large ({part} times what it should be in iteration "
-     "1). Either some are added more than once, or something else is added up, or what follows is another formula",
+     "the field is right, but the sum of the squared changes is too large ({part} times what it should be in iteration "
+     "1). Either some are added more than once, or something else is added up, or a different formula follows",
      {kSumOfEachPoint,
-      "{?strips|the points that are in the sum: those alone that the warp stores, and none of the rows' "
-      "padding{?ranks|; of a rank its own rows, and none of its halo, which are a neighbour's}}"}},
+      "{?strips|the points that are in the sum: only those that the warp stores, and none of the rows' "
+      "padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a neighbour}}"}},
 };
 // clang-format on
 

@@ -26,30 +26,27 @@ class BlockReduce {
   explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
   /// The result is thread 0's alone; the others get a value without meaning.
-  T Sum(T value, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-    return reduce(value, cub::Sum{}, kThreads, where);
-  }
-  T Sum(T value, int valid_threads, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  T Sum(T value, CUDA_ON_CPU_CALLER) { return reduce(value, cub::Sum{}, kThreads, where); }
+  T Sum(T value, int valid_threads, CUDA_ON_CPU_CALLER) {
     return reduce(value, cub::Sum{}, valid_threads, where);
   }
   template <class Op>
-  T Reduce(T value, Op op, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  T Reduce(T value, Op op, CUDA_ON_CPU_CALLER) {
     return reduce(value, op, kThreads, where);
   }
   /// Several values of each thread, which adds up its own first.
   template <int kItems>
-  T Sum(T (&values)[kItems], cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  T Sum(T (&values)[kItems], CUDA_ON_CPU_CALLER) {
     return Reduce(values, cub::Sum{}, where);
   }
   template <int kItems, class Op>
-  T Reduce(T (&values)[kItems], Op op, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  T Reduce(T (&values)[kItems], Op op, CUDA_ON_CPU_CALLER) {
     T value = values[0];
     for (int k = 1; k < kItems; ++k) value = op(value, values[k]);
     return reduce(value, op, kThreads, where);
   }
   template <class Op>
-  T Reduce(T value, Op op, int valid_threads,
-           cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  T Reduce(T value, Op op, int valid_threads, CUDA_ON_CPU_CALLER) {
     return reduce(value, op, valid_threads, where);
   }
 

@@ -12,23 +12,20 @@ class DeviceReduce {
  public:
   template <class In, class Out>
   static cudaError_t Sum(void* storage, std::size_t& storage_bytes, In in, Out out,
-                         std::int64_t count, cudaStream_t stream = nullptr,
-                         cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                         std::int64_t count, cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
     using T = std::decay_t<decltype(*out)>;
     return reduce(storage, storage_bytes, in, out, count, cub::Sum{}, T{}, stream, where);
   }
   template <class In, class Out>
   static cudaError_t Max(void* storage, std::size_t& storage_bytes, In in, Out out,
-                         std::int64_t count, cudaStream_t stream = nullptr,
-                         cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                         std::int64_t count, cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
     using T = std::decay_t<decltype(*out)>;
     return reduce(storage, storage_bytes, in, out, count, cub::Max{},
                   std::numeric_limits<T>::lowest(), stream, where);
   }
   template <class In, class Out>
   static cudaError_t Min(void* storage, std::size_t& storage_bytes, In in, Out out,
-                         std::int64_t count, cudaStream_t stream = nullptr,
-                         cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                         std::int64_t count, cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
     using T = std::decay_t<decltype(*out)>;
     return reduce(storage, storage_bytes, in, out, count, cub::Min{}, std::numeric_limits<T>::max(),
                   stream, where);
@@ -36,7 +33,7 @@ class DeviceReduce {
   template <class In, class Out, class Op, class T>
   static cudaError_t Reduce(void* storage, std::size_t& storage_bytes, In in, Out out,
                             std::int64_t count, Op op, T first, cudaStream_t stream = nullptr,
-                            cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+                            CUDA_ON_CPU_CALLER) {
     return reduce(storage, storage_bytes, in, out, count, op, first, stream, where);
   }
 

@@ -19,11 +19,9 @@ class WarpReduce {
   explicit WarpReduce(TempStorage& storage) : storage_(storage) {}
 
   /// The result is the first lane's alone; the others get a value without meaning.
-  T Sum(T value, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
-    return reduce(value, cub::Sum{}, where);
-  }
+  T Sum(T value, CUDA_ON_CPU_CALLER) { return reduce(value, cub::Sum{}, where); }
   template <class Op>
-  T Reduce(T value, Op op, cuda_on_cpu::Where where = cuda_on_cpu::Where::here()) {
+  T Reduce(T value, Op op, CUDA_ON_CPU_CALLER) {
     return reduce(value, op, where);
   }
 

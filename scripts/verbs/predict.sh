@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Asks the questions of a guide's section "Predict", one after the other, and keeps the answers. Once the step is done it
+# shows them beside the measured ones. `make predict STEP=NN` calls it.
+#
+#   STEP=NN   the step
+#
+# The answers stand in results/local/predictions.tsv: the step, then an answer for each question (- for none). Asked
+# again it shows them; an empty line keeps an answer. Without a terminal it reads one answer per line from standard input.
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/guides.sh
+source "$lab_root/scripts/lib/guides.sh"
+# shellcheck source=scripts/lib/state.sh
+source "$lab_root/scripts/lib/state.sh"
+
+# ask NUMBER: reads an answer, and keeps it if it is another one than before. Fails at the end of the input.
+ask() {
+  local old=${answers[$1 - 1]} answer=""
+  if [[ $old != - ]]; then say "   Your answer: $old"; fi
+  if [[ -t 0 ]]; then
+    IFS= read -r -e -p "   > " answer || return 1
+  else
+    IFS= read -r answer || [[ -n $answer ]] || return 1
+  fi
+  answer=$(tr -s '[:cntrl:]' ' ' <<<"$answer" | sed 's/^ *//; s/ *$//')
+  if [[ -n $answer && $answer != "$old" ]]; then
+    answers[$1 - 1]=$answer
+    remember predictions.tsv "$step" "${answers[@]}"
+  fi
+}
+
+# is_done: whether nothing is left to do in the step. In the first one there never was: a check is enough.
+is_done() {
+  read_states
+  [[ ${states[$step]} =~ ^(right|done)$ || ${states[$step]} == "no task" && ${checked[$step]} != - ]]
+}
+
+read_step "${STEP-}"
+find_guide
+read_terminal
+mapfile -t asked < <(questions)
+((${#asked[@]})) || die $exit_bad_usage "$guide has no questions to predict"
+IFS=$'\t' read -r -a answers < <(recall predictions.tsv "$step") || true
+for ((k = ${#answers[@]}; k < ${#asked[@]}; ++k)); do answers[k]=-; done
+
+say "$step: ${#asked[@]} predictions. An empty line leaves an answer as it is."
+over=0
+for ((k = 1; k <= ${#asked[@]}; ++k)); do
+  say ""
+  layout <<<"$k. ${asked[k - 1]}"
+  if ((over)); then
+    if [[ ${answers[k - 1]} != - ]]; then say "   Your answer: ${answers[k - 1]}"; fi
+  else
+    ask "$k" || over=1
+  fi
+done
+say ""
+if is_done; then
+  comparison
+else
+  say_wrapped "When the step is done, the measured answers are shown here. To see them now: make guide STEP=$step_number SHOW=predictions"
+fi

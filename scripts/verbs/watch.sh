@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Checks an exercise whenever its file is saved, and shows the verdict and what is next on one screen. `make watch`
+# calls it.
+#
+#   STEP=NN            the step (default: the first one that is not done)
+#   RANKS, BACKEND     as for make check
+#
+# Keys: n goes on to the next step that is not done (so does Enter when a step is done), q ends it.
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/state.sh
+source "$lab_root/scripts/lib/state.sh"
+readonly screen_lines=24
+
+# next_step NAME: the first step after NAME with something left to do, or nothing. Of all steps if there is no NAME.
+next_step() {
+  local name passed=0
+  if [[ -z $1 ]]; then passed=1; fi
+  read_states
+  for name in "${steps[@]}"; do
+    if ((passed)) && ! [[ ${states[$name]} =~ ^(done|right|no\ task|skipped.*)$ ]]; then
+      printf '%s\n' "$name"
+      return
+    fi
+    if [[ $name == "$1" ]]; then passed=1; fi
+  done
+}
+
+# go_to STEP: watches that one from now on.
+go_to() {
+  read_step "$1"
+  file=exercises/$step/$step_source
+  IFS=$'\t' read -r _ _ _ _ _ idea _ < <(step_line "$step")
+  seen="" is_done=0
+}
+
+# stop_check: ends a check that runs, and what it has started.
+stop_check() {
+  if [[ -z $check ]]; then return; fi
+  kill -TERM -- "-$check" 2>/dev/null || true
+  wait "$check" 2>/dev/null || true
+  check=""
+}
+
+start_check() {
+  stop_check
+  set -m # it is a process group of its own, which can be ended as a whole
+  STEP=$step_number "$lab_root/scripts/verbs/check.sh" </dev/null >"$temp/said" 2>&1 &
+  check=$!
+  set +m
+  started=$SECONDS is_done=0
+  : >"$temp/body"
+}
+
+# first_todo: the first TODO block of the step that its file has, in one line.
+first_todo() {
+  awk -v todo="// TODO($step_number)" '
+    !inside && index($0, todo) { inside = 1; printf "%s, line %d:", FILENAME, NR }
+    !inside { next }
+    !/^[ \t]*\/\/   / && seen++ { exit }
+    { sub(/^[ \t]*\/\/ */, ""); printf " %s", $0 }' "$file"
+}
+
+# end_check: what the check that has ended said becomes what the screen shows.
+end_check() {
+  local status=0 todo
+  wait "$check" || status=$?
+  check=""
+  todo=$(cd "$lab_root" && first_todo)
+  if ((status == 0)) && [[ -z $todo || -z $step_before ]]; then
+    is_done=1
+    next="Step $step_number is done. Enter goes on to the next one."
+  elif ((status == 0)) || grep -qx "$step: unchanged" "$temp/said"; then
+    next="Next: $todo"
+  elif ((status == 1)); then
+    next="Next: change the file and save it. A hint: make hint STEP=$step_number"
+  else
+    next="Next: when that is put right, save the file again."
+  fi
+  next=$(say_wrapped "$next" | head -n 8)
+  awk -v step="$step" -v lines=$((screen_lines - 6 - $(wc -l <<<"$next"))) -f "$lab_root/scripts/lib/one_screen.awk" \
+    "$temp/said" >"$temp/body"
+  at=$(date +%H:%M:%S)
+}
+
+# show: the whole screen.
+show() {
+  local head="$step: $idea" now="checked $at" keys="n: next step   q: end"
+  if [[ -n $check ]]; then
+    now="checking ... $((SECONDS - started)) s"
+    next=$(newest_of "$(find "$build_dir" -maxdepth 1 -name '*.log' -newer "$temp/begun" 2>/dev/null | tail -n 1)")
+    next=${next:+building $next}
+  elif [[ $seen == gone ]]; then
+    now="waiting"
+    next="$file is not there (make reset STEP=$step_number puts it back)"
+  fi
+  printf '\033[H\033[2J'
+  printf '%-50.50s %29s\n\n' "$head" "$now"
+  cat "$temp/body"
+  printf '\n%s\n\n%s' "$next" "$keys"
+}
+
+# look: what the file is now. Some file systems of networks tell of no change, and some keep whole seconds.
+look() { { stat -c %y "$lab_root/$file" && sha256sum <"$lab_root/$file"; } 2>/dev/null || echo gone; }
+
+# next_or_end: goes on to the next step that is not done, or ends if there is none.
+next_or_end() {
+  local name
+  stop_check
+  name=$(next_step "$step")
+  if [[ -z $name ]]; then
+    printf '\n'
+    say "No step after $step_number is left to do. make progress lists all of them."
+    exit
+  fi
+  go_to "$name"
+}
+
+# shellcheck disable=SC2317  # the trap calls it
+on_exit() {
+  stop_check
+  stty "$terminal" 2>/dev/null || true
+  printf '\n' 2>/dev/null || true
+  rm -rf "$temp"
+}
+
+if [[ -n ${STEP:-} ]]; then
+  read_step "$STEP"
+  read_ranks
+fi
+read_backend
+[[ -t 0 && -t 1 ]] || die $exit_bad_usage "this needs a terminal; make check STEP=NN checks once"
+name=${STEP:-$(next_step "")}
+if [[ -z $name ]]; then
+  say "Every step is done, as far as this machine can tell. make watch STEP=NN watches one of them."
+  exit
+fi
+go_to "$name"
+unset WHICH N RACES ASAN
+make_scratch
+: >"$temp/begun"
+: >"$temp/body"
+check="" at="" next=""
+terminal=$(stty -g)
+trap on_exit EXIT
+trap 'exit 143' TERM HUP
+looked=-1
+while true; do
+  if ((SECONDS != looked)); then
+    looked=$SECONDS
+    now_there=$(look)
+    if [[ $now_there == gone && $seen != gone ]]; then
+      stop_check
+    elif [[ $now_there != gone && $now_there != "$seen" ]]; then
+      start_check
+    fi
+    if [[ -n $check || $now_there != "$seen" ]]; then
+      seen=$now_there
+      show
+    fi
+  fi
+  if [[ -n $check ]] && ! kill -0 "$check" 2>/dev/null; then
+    end_check
+    show
+  fi
+  status=0
+  IFS= read -rsn 1 -t 0.25 key || status=$?
+  if ((status == 0)); then
+    case $key in
+      q | Q) exit ;;
+      n | N) next_or_end ;;
+      "") if ((is_done)); then next_or_end; fi ;;
+    esac
+  elif ((status == 1)); then
+    exit # the terminal is gone
+  fi
+done
