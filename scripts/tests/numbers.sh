@@ -102,7 +102,8 @@ tail -n 1 "$lab/exercises/README.md" | grep -q '^| a | <!--= ladder\["04"\].ms \
   fail "a number within a table:" "$(tail -n 1 "$lab/exercises/README.md")"
 # Every right row of the published ladder has a time, and every step is in it.
 awk -F '\t' '
-  # Several GPUs have tables of their own.
+  # Several GPUs have tables of their own, and so have cycles, which are no sweeps.
+  /^1[6-9]/ { next }
   FNR == NR { if (/^[0-9]/ && $3 != "ranks") steps[$1] = 1; next }
   /^[0-9]/ { if ($3 != "right" || $5 + 0 <= 0) { print $1 ": published, but not right and timed"; bad = 1 }
              delete steps[$1] }

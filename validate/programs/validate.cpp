@@ -187,6 +187,9 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
     case validate::Verdict::kRight:
       std::printf("%s: %s\n", name, verdict.summary.c_str());
       for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
+      if (arguments.explain && !verdict.rule.empty()) {
+        std::printf("  rule: %s\n", verdict.rule.c_str());
+      }
       print_thoughts(arguments.check.at_hand.source);
       if (learner) print_next(arguments);
       validate::write_verdict(arguments.verdict, "right");

@@ -9,7 +9,8 @@ constexpr int kClasses = 8;
 constexpr int kValues = 16;  // per thread
 constexpr int kBlock = 256;  // threads per block
 
-// `in` holds kValues arrays of `count` values, one after the other. A value's class is its remainder.
+// `in` holds kValues arrays of `count` values, one after the other. A value's class is its
+// remainder.
 __global__ void most_frequent_kernel(int* __restrict__ out, const int* __restrict__ in, int count) {
   const int k = blockIdx.x * kBlock + threadIdx.x;
   if (k >= count) return;

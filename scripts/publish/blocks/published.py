@@ -1,6 +1,6 @@
 """The published tables, and what several blocks say of them."""
 
-from labtools.files import ROOT, steps
+from labtools.files import ROOT, steps, steps_before
 
 RESULTS = ROOT / "results/h200"
 LADDER, TRACER, COUNTERS, SCALING, CLINIC = (
@@ -15,9 +15,8 @@ def number(step):
 
 
 def step_before(step):
-    """The name of the step before, as lab/steps.tsv has it."""
-    names = [name for name, *_ in steps()]
-    return names[names.index(step) - 1]
+    """The name of the step that it begins with, as lab/steps.tsv has it."""
+    return steps_before()[step]
 
 
 def is_job(step):
