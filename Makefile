@@ -22,7 +22,7 @@ help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
-	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME: exercises/clinic/README.md"
+	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME (the clinic)."
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
 run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
@@ -112,12 +112,12 @@ handout:  ##* UPTO=04: make a folder and a .tar.gz for learners [OUT=DIR]
 	@$(call whole_lab,this is a handout; another is made in the whole lab)
 	@scripts/publish/handout.sh
 
-class:  ##* DIR=FOLDER: how far a class is, and what it gets wrong [OUT=board.html]
+class:  ##* DIR=FOLDER: how far a class is, and its mistakes [OUT=FILE]
 	@$(call whole_lab,this is a handout; a class is looked at in the whole lab)
 	@$(needs_python)
 	@scripts/teach/board.py
 
-grade:  ##* DIR=FOLDER: check a class; runs its programs [STEPS=04] [OUT=FILE]
+grade:  ##* DIR=FOLDER: check a class; runs its programs [STEPS=04]
 	@$(call whole_lab,this is a handout; a class is graded in the whole lab)
 	@$(needs_python)
 	@scripts/teach/grade.py
