@@ -6,17 +6,18 @@
 whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
-export STEP STEPS WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
+export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
+export FILE FILES INCLUDE RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 
-.PHONY: help run test test-all guide check hint diff reset progress count trace nsys ncu sanitize doctor bandwidth roofline report
+.PHONY: help run test test-all guide check hint diff reset progress count races trace nsys ncu sanitize doctor bandwidth roofline report
 .PHONY: site setup handout tables clean watch predict picture
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
+	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME: exercises/clinic/README.md"
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
 run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
@@ -53,14 +54,17 @@ reset:  ## STEP=04: restore the exercise; your version is saved
 progress:  ## which exercises are done [TIME=1: and how fast they are]
 	@scripts/verbs/progress.sh
 
-count:  ## STEP=04: memory accesses of each line; needs no GPU
-	@scripts/verbs/count.sh
+count:  ## STEP=04: memory accesses of each line; or FILE=mine.cu
+	@scripts/verbs/$(if $(FILE)$(FILES),own.sh count,count.sh)
+
+races:  ## FILE=mine.cu: its races and bad accesses; needs no GPU
+	@scripts/verbs/own.sh races
 
 picture:  ## STEP=04: its field, and how far it is from the exact one
 	@scripts/verbs/picture.sh
 
-trace:  ## STEP=04: times of ranges, kernels, API calls, page migration
-	@scripts/verbs/trace.sh
+trace:  ## STEP=04: times of ranges, kernels, API calls; or FILE=mine.cu
+	@scripts/verbs/$(if $(FILE)$(FILES),own.sh trace,trace.sh)
 
 nsys:  ## STEP=04: Nsight Systems on the program [BASELINE=previous]
 	@scripts/verbs/nsys.sh

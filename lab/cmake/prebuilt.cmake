@@ -15,7 +15,7 @@ add_library(lab_nvtx INTERFACE)
 target_include_directories(lab_nvtx SYSTEM INTERFACE lab/cpu/include lab/cpu/formats)
 
 # These are called by where they stand.
-foreach(program validate goals)
+foreach(program validate goals clinic)
   add_custom_target(${program} COMMAND ${CMAKE_COMMAND} -E copy_if_different
     $<TARGET_FILE:prebuilt_${program}> ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${program} VERBATIM)
 endforeach()

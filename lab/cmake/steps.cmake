@@ -1,5 +1,6 @@
 # Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and
-# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,N,TITLE}, and defines lab_add_step().
+# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,N,TITLE}, and defines lab_add_step(). The kernels of the clinic are built as steps
+# are: lab/clinic.tsv gives LAB_CLINIC, a list of names such as clinic/transpose.
 
 set(LAB_CONTENT_STAMP ${CMAKE_CURRENT_LIST_DIR}/content_stamp.cmake)
 set(LAB_STEPS_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/steps.tsv)
@@ -22,10 +23,20 @@ foreach(line IN LISTS lines)
   list(GET fields 5 LAB_STEP_${step}_TITLE)
 endforeach()
 
-# lab_add_step(solution|exercise NN_name): the programs of one step, where this machine can build them:
+set(LAB_CLINIC_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/clinic.tsv)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LAB_CLINIC_FILE})
+file(STRINGS ${LAB_CLINIC_FILE} lines REGEX "^[a-z]")
+list(TRANSFORM lines REPLACE "^([a-z_]+)\t.*" "clinic/\\1" OUTPUT_VARIABLE LAB_CLINIC)
+foreach(kernel IN LISTS LAB_CLINIC)
+  set(LAB_STEP_${kernel}_SOURCE kernel.cu)
+  set(LAB_STEP_${kernel}_NEEDS cuda)
+  set(LAB_STEP_${kernel}_RANKS FALSE)
+endforeach()
+
+# lab_add_step(solution|exercise NN_name|clinic/name): the programs of one step, where this machine can build them:
 # for the GPU and, if it needs one, for the CPU in its place.
 function(lab_add_step kind step)
-  set(target ${kind}_${step})
+  string(REPLACE "/" "_" target ${kind}_${step})
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${kind}s/${step}/${LAB_STEP_${step}_SOURCE})
   if(NOT EXISTS ${source})
     return()  # a handout has no solutions; a test sees to it that nothing else is missing
@@ -40,7 +51,7 @@ function(lab_add_step kind step)
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${source} -DSTAMP=${stamp} -P ${LAB_CONTENT_STAMP}
     BYPRODUCTS ${stamp} VERBATIM)
   if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
-    lab_add_step_on_cpu(${kind} ${step} ${source} ${stamp})
+    lab_add_step_on_cpu(${target} ${step} ${source} ${stamp})
     if(NOT LAB_HAVE_CUDA)
       return()
     endif()
@@ -48,7 +59,7 @@ function(lab_add_step kind step)
 
   # An exercise is built when its learner asks: until then it is the solution before it.
   set(on_demand)
-  if(kind STREQUAL "exercise")
+  if(kind STREQUAL "exercise" OR step MATCHES "^clinic/")
     set(on_demand EXCLUDE_FROM_ALL)
   endif()
   add_executable(${target} ${on_demand} ${source})
@@ -69,16 +80,18 @@ function(lab_add_step kind step)
       set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${LAB_EXERCISE_CUDA_ARCHITECTURES}")
     endif()
   endif()
-  add_dependencies(${kind}s ${target})
+  if(NOT step MATCHES "^clinic/")
+    add_dependencies(${kind}s ${target})
+  endif()
   set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target})
 endfunction()
 
 # The same step by a plain C++ compiler (lab/cpu): TARGET_cpu, and on demand TARGET_cpu_asan with
 # AddressSanitizer and TARGET_cpu_watched, which finds races and counts.
-function(lab_add_step_on_cpu kind step source stamp)
-  set(target ${kind}_${step}_cpu)
+function(lab_add_step_on_cpu name step source stamp)
+  set(target ${name}_cpu)
   cuda_on_cpu_add_executable(${target} ${source} ON_DEMAND
-    CPP ${CMAKE_BINARY_DIR}/cpu/${kind}_${step}.cpp DEPENDS ${stamp} ${kind}_${step}_content)
+    CPP ${CMAKE_BINARY_DIR}/cpu/${name}.cpp DEPENDS ${stamp} ${name}_content)
   foreach(variant "" _asan _watched)
     target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
     if(LAB_STEP_${step}_RANKS)
@@ -87,5 +100,8 @@ function(lab_add_step_on_cpu kind step source stamp)
     target_link_libraries(${target}${variant} PRIVATE lab lab_warnings)
     set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target}${variant})
   endforeach()
-  add_dependencies(${kind}s_on_cpu ${target})
+  if(NOT step MATCHES "^clinic/")
+    string(REGEX MATCH "^[a-z]+" kind ${name})
+    add_dependencies(${kind}s_on_cpu ${target})
+  endif()
 endfunction()

@@ -212,4 +212,47 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   return options;
 }
 
+ClinicOptions parse_clinic_options(int argc, char** argv, int default_n, const char* kernel) {
+  set_program_name(kernel);
+  ClinicOptions options;
+  options.n = default_n;
+  for (int k = 1; k < argc; ++k) {
+    Word word = split_at_equals(argv[k]);
+    const char* name = word.option.c_str();
+    if (word.option == "--quiet" && !word.has_value) {
+      options.quiet = true;
+      continue;
+    }
+    if (word.option == "--help" && !word.has_value) {
+      std::printf(
+          "%s: a small kernel of the clinic\n\n"
+          "  --n N            its size, %d to %d (default %d)\n"
+          "  --iterations K   run it K times; the first is not timed (default 1, on a GPU 21)\n"
+          "  --record DIR     write the result into DIR\n"
+          "  --quiet          print nothing but errors\n"
+          "  --help           print this\n",
+          kernel, kMinN, kMaxClinicN, default_n);
+      std::exit(kExitDone);
+    }
+    const bool known =
+        word.option == "--n" || word.option == "--iterations" || word.option == "--record";
+    if (!known) fail(kExitBadUsage, "%s: no such option (see --help)", argv[k]);
+    if (!word.has_value) {
+      if (k + 1 >= argc) fail(kExitBadUsage, "%s: needs a value (see --help)", name);
+      word.value = argv[++k];
+    }
+    const char* text = word.value.c_str();
+    if (word.option == "--n") {
+      options.n = static_cast<int>(integer(name, text, kMinN, kMaxClinicN));
+    } else if (word.option == "--iterations") {
+      options.iterations = static_cast<int>(integer(name, text, 1, 1000000));
+    } else {
+      options.record_dir = word.value;
+      if (word.value.empty()) fail(kExitBadUsage, "--record: needs a folder's name");
+    }
+  }
+  if (!options.record_dir.empty()) prepare_record_dir(options.record_dir);
+  return options;
+}
+
 }  // namespace lab

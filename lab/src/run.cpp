@@ -475,4 +475,11 @@ void Run::write_run_json() const {
   write_whole(options_.record_dir, "run.json", json.str());
 }
 
+void record_clinic(const ClinicOptions& options, const std::vector<int>& result) {
+  if (options.record_dir.empty()) return;
+  RecordFile file(options.record_dir, "result.i32");
+  file.write(result.data(), result.size() * sizeof(int));
+  file.commit();
+}
+
 }  // namespace lab

@@ -1,37 +1,47 @@
-# What a step's kernels did to memory, next to the lines of its source. scripts/verbs/count.sh calls it:
+# What a program's kernels did to memory, next to the lines of its source. scripts/verbs/count.sh calls it:
 #
 #   awk -f counts.awk -v n=N -v path=PATH -v name=NAME COUNTS.tsv
 #
-# PATH is the source file, NAME what the table calls it. The table has a line for each line of source,
-# kernel and kind of access; lab/cpu/src/watch/counters.cpp writes it.
+# PATH is the source file, NAME what the table calls it; several of each have tabs between them. Without N, accesses are
+# counted per launch and not per point. The table has a line for each line of source, kernel and kind of access;
+# lab/cpu/src/watch/counters.cpp writes it.
 
 BEGIN {
   FS = "\t"
-  while ((getline text < path) > 0) {
-    sub(/^ +/, "", text)
-    source[++lines] = text
+  files = split(path, paths, "\t")
+  split(name, names, "\t")
+  for (f = 1; f <= files; ++f) {
+    while ((getline text < paths[f]) > 0) {
+      sub(/^[ \t]+/, "", text)
+      sub(/\r$/, "", text)
+      source[names[f], ++lines[f]] = text
+    }
   }
+  unit = n ? "point" : "launch"
+  number = n ? "%.4f" : "%.0f"
 }
 
 # name_of(LINE): the kernel that is launched there, in words.
-function name_of(line) {
-  if (match(source[line], /[A-Za-z_0-9:<>, ]*<<</)) {
-    return substr(source[line], 1, RLENGTH - 3) ", launched at line " line
+function name_of(line,    f) {
+  for (f = 1; f <= files; ++f) {
+    if (match(source[names[f], line], /[A-Za-z_0-9:<>, ]*<<</)) {
+      return substr(source[names[f], line], RSTART, RLENGTH - 3) ", launched at line " line
+    }
   }
   return "the kernel launched at line " line
 }
 
 function print_sums() {
   if (requests["load"]) {
-    printf "        loads:   %.4f per point, %.2f sectors per request (coalesced: %.2f)\n",
+    printf "        loads:   " number " per " unit ", %.2f sectors per request (coalesced: %.2f)\n",
       each["load"], sectors["load"] / requests["load"], coalesced["load"] / requests["load"]
   }
   if (requests["store"]) {
-    printf "        stores:  %.4f per point, %.2f sectors per request (coalesced: %.2f)\n",
+    printf "        stores:  " number " per " unit ", %.2f sectors per request (coalesced: %.2f)\n",
       each["store"], sectors["store"] / requests["store"], coalesced["store"] / requests["store"]
   }
   if (each["atomic"]) {
-    printf "        atomics: %.4f per point, up to %d at one address\n", each["atomic"], busiest
+    printf "        atomics: " number " per " unit ", up to %d at one address\n", each["atomic"], busiest
   }
   if (passes) printf "        shared memory: %.1f %% of its passes are bank conflicts\n", 100 * lost / passes
   print ""
@@ -49,10 +59,10 @@ NR == 1 { next } # the columns' names
   if (kernel != last) {
     if (last != "") print_sums()
     last = kernel
-    printf "%s\n%6s  %-13s %9s  %s\n", name_of(kernel), "line", "", "per point", "per request"
+    printf "%s\n%6s  %-13s %9s  %s\n", name_of(kernel), "line", "", "per " unit, "per request"
   }
 
-  per_point = $9 / launches / (n * n)
+  per_point = $9 / launches / (n ? n * n : 1)
   if (access == "atomic") {
     most = $14 / launches
     how = sprintf("%d at one", most)
@@ -71,10 +81,10 @@ NR == 1 { next } # the columns' names
     sectors[access] += $10
     coalesced[access] += $8 * bytes
   }
-  code = file == name ? source[line] : file ":" line
+  code = (file, line) in source ? source[file, line] : file ":" line
   # Lines that declare a value differ after its type.
   sub(/^const [A-Za-z_0-9]+ /, "", code)
-  printf "%6d  %-6s %-6s %9.4f  %-14s %s\n", line, space, access, per_point, how, substr(code, 1, 31)
+  printf "%6d  %-6s %-6s %9s  %-14s %s\n", line, space, access, sprintf(number, per_point), how, substr(code, 1, 31)
 }
 
 END {

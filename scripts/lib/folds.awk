@@ -6,7 +6,7 @@
 #   show=WORD     the sections of that word (part_of), all folds in them open
 #   hint=K        the K-th fold of the section "## Hints", without its number
 #   list=1        one line: how many folds there are, how many hints, and the words of its sections
-#   step=NN       for the lines that say how to open a fold
+#   step=STEP=NN  for the lines that say how to open a fold
 #
 # A fold begins with a line "<details>", in which the summary may follow, and ends with a line "</details>". A fold
 # in a fold is part of it. The exit code is 1 if a fold or a code block has no end.
@@ -119,7 +119,7 @@ function put_lines(from, to,    k) { for (k = from; k <= to; ++k) put(text[k]) }
 function put_fold(number, open) {
   put("")
   if (open) put("**[" number "] " title[number] "**")
-  else put("[" number "] " title[number] " (make\037guide\037STEP=" step "\037SHOW=" number ")")
+  else put("[" number "] " title[number] " (make\037guide\037" step "\037SHOW=" number ")")
   put("")
   if (open) put_lines(begins[number] + 1, ends[number])
   put("")

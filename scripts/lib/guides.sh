@@ -11,7 +11,7 @@ find_guide() {
 
 # guide_folds VARIABLE=VALUE...: what folds.awk, with these variables, prints of the guide.
 guide_folds() {
-  LC_ALL=C awk -v step="$step_number" "${@/#/-v}" -f "$lab_root/scripts/lib/folds.awk" "$lab_root/$guide" ||
+  LC_ALL=C awk -v step="$step_words" "${@/#/-v}" -f "$lab_root/scripts/lib/folds.awk" "$lab_root/$guide" ||
     die 1 "$guide: a fold or a code block in it has no end"
 }
 

@@ -4,6 +4,8 @@
 lab_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck disable=SC2034  # used by the scripts
 steps_file=$lab_root/lab/steps.tsv
+# shellcheck disable=SC2034
+clinic_file=$lab_root/lab/clinic.tsv
 build_dir=${LAB_BUILD_DIR:-$lab_root/build}
 [[ $build_dir == /* ]] || build_dir=$PWD/$build_dir
 # shellcheck disable=SC2034

@@ -2,7 +2,7 @@
 # Prints a step's exercise as it was handed out. `make diff`, `make reset`, `make progress` and `make handout`
 # ask it.
 #
-#   start.sh NN          the text
+#   start.sh NN          the text; of a kernel of the clinic: start.sh clinic/transpose
 #   start.sh --from NN   where it was found, instead of the text: .start, a commit's id, or "file"
 #   start.sh --unchanged NN...
 #                        the names of those steps whose exercise is as it was handed out
@@ -10,7 +10,7 @@
 #
 # A handout has a copy of every exercise in .start/, with their checksums. In a clone git has it: the newest commit
 # counts in which the exercise is the solution before it, a banner and TODO blocks apart (what scripts/publish/exercises.py
-# holds), so that what a learner commits does not count. In the whole lab without git, such as a downloaded archive,
+# holds), so that what a learner commits does not count; of the clinic's kernels lab/clinic.tsv has checksums. In the whole lab without git, such as a downloaded archive,
 # a copy that was kept counts, or the file itself, if it is still so.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
@@ -24,7 +24,10 @@ fi
 
 # read_exercise STEP
 read_exercise() {
-  read_step "$1"
+  case $1 in
+    clinic/*) STEP="" CLINIC=${1#clinic/} read_step_or_kernel ;;
+    *) CLINIC="" read_step "$1" ;;
+  esac
   exercise=exercises/$step/$step_source
   copy=.start/$step/$step_source
 }
@@ -62,6 +65,10 @@ from_copy() { from_tree "${1/#exercises/.start}"; }
 # handed_out READER: whether that reader's exercise is as one is handed out.
 handed_out() {
   local text
+  if [[ $step == clinic/* ]]; then
+    [[ $("$1" "$exercise" | tr -d '\r' | sha256sum) == "$kernel_sum"* ]]
+    return
+  fi
   text=$("$1" "$exercise") || return 1
   # The first step has no task: it is its own solution.
   if [[ -z $step_before ]]; then
@@ -85,7 +92,7 @@ if [[ $what == keep ]]; then
     if handed_out from_tree; then
       { mkdir -p "$lab_root/.start/$step" && cp "$lab_root/$exercise" "$lab_root/$copy"; } 2>/dev/null || break
     fi
-  done < <(grep '^[0-9]' "$steps_file")
+  done < <(grep '^[0-9]' "$steps_file" && sed -n 's|^[a-z]|clinic/&|p' "$clinic_file")
   exit
 fi
 

@@ -54,15 +54,35 @@ read_step_list() {
 
 # read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
 # need CUDA each), and step_before, the step that it begins with, with step_before_source (empty for the first step).
+# step_words is how a user names it: "STEP=04".
 read_step() {
   local line
+  [[ -z ${CLINIC:-} ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: this verb takes a step, STEP=NN"
   line=$(step_line "${1-}") || exit $?
   IFS=$'\t' read -r step step_source step_needs _ _ _ step_before <<<"$line"
-  step_number=${step%%_*} step_ranks=0
+  step_number=${step%%_*} step_ranks=0 step_words=STEP=${step%%_*}
   if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
   step_before=${step_before#-}
   step_before_source=$(awk -F '\t' -v step="$step_before" '$1 == step { print $2 }' "$steps_file")
-  export step step_number step_source step_needs step_ranks step_before step_before_source
+  export step step_number step_words step_source step_needs step_ranks step_before step_before_source
+}
+
+# read_step_or_kernel: the same for verbs that also take a kernel of the clinic: CLINIC=transpose. Then step is
+# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, and kernel_sum is the
+# beginning of the checksum of the exercise as it is handed out.
+read_step_or_kernel() {
+  if [[ -z ${CLINIC:-} ]]; then
+    read_step "${STEP-}"
+    step_target=$step
+    return
+  fi
+  [[ -z ${STEP:-} ]] || die "$exit_bad_usage" "STEP=$STEP CLINIC=$CLINIC: one of the two"
+  local names
+  names=$(awk -F '\t' '/^[a-z]/ { print $1 }' "$clinic_file" | tr '\n' ' ')
+  [[ " $names" == *" $CLINIC "* ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: there is no such kernel; they are: ${names% }"
+  step=clinic/$CLINIC step_target=clinic_$CLINIC step_words=CLINIC=$CLINIC step_number=""
+  step_source=kernel.cu step_needs=cuda step_ranks=0 step_before="" step_before_source=""
+  kernel_sum=$(awk -F '\t' -v name="$CLINIC" '$1 == name { print $6 }' "$clinic_file")
 }
 
 # read_ranks: checks $RANKS, which is for steps that are jobs of several ranks.
@@ -116,7 +136,7 @@ read_which() {
 # die_not_there FILE: the step's file is gone, or never was: a handout has no solutions.
 die_not_there() {
   local way_back=""
-  if [[ $which == exercise ]]; then way_back=" (make reset STEP=$step_number puts it back)"; fi
+  if [[ $which == exercise ]]; then way_back=" (make reset $step_words puts it back)"; fi
   die "$exit_bad_usage" "$1 is not there$way_back"
 }
 

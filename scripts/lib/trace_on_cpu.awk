@@ -8,13 +8,18 @@
 BEGIN {
   FS = "\t"
   while ((getline text < path) > 0) source[++lines] = text
+  base_name = path
+  sub(/.*\//, "", base_name)
 }
 
 # launched(WHERE): the kernel that "solutions/NN_name/jacobi.cu:122" launches, in words. A variable's name is given
 # with the kernel that it was set to, the first of them.
 function launched(where,    line, name, k) {
-  line = where
+  line = name = where
   sub(/.*:/, "", line)
+  sub(/:[0-9]+$/, "", name)
+  sub(/.*\//, "", name)
+  if (name != base_name) return "launched at " where # in another file of the program
   if (!match(source[line], /[A-Za-z_0-9]+(<[^<>]*>)?<<</)) return "launched at " where
   name = substr(source[line], RSTART, RLENGTH - 3)
   if (name !~ /_kernel/) {

@@ -3,6 +3,7 @@
 # goal, done, or done as far as this machine can tell. `make check STEP=NN` calls it.
 #
 #   STEP=NN                    the step
+#   CLINIC=NAME                or the kernel of the clinic (scripts/lib/check_clinic.sh)
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
 #   RANKS=R,R,...              how many ranks the jobs of a step for several GPUs have (default: 1,2,3,4)
@@ -22,6 +23,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/why_not_built.sh"
 # shellcheck source=scripts/lib/guides.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/guides.sh"
 
+if [[ -n ${CLINIC:-} ]]; then exec "$lab_root/scripts/lib/check_clinic.sh"; fi
 read_step "${STEP-}"
 read_which
 read_ranks

@@ -3,13 +3,14 @@
 # counters. `make count STEP=NN` calls it.
 #
 #   STEP=NN                    the step, from 04 on
+#   CLINIC=NAME                or the kernel of the clinic
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points per side (default 256)
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-read_step "${STEP-}"
+read_step_or_kernel
 read_which
 n=${N:-256}
 check_n "$n"
@@ -18,9 +19,9 @@ source_file=${which}s/$step/$step_source
 [[ $source_file == *.cu ]] || die $exit_bad_usage "$step has no kernels: they come with step 04"
 
 configure >/dev/null
-target=${which}_${step}_cpu_watched
+target=${which}_${step_target}_cpu_watched
 build_program "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
-counts=$build_dir/counts_${which}_$step.tsv
+counts=$build_dir/counts_${which}_$step_target.tsv
 rm -f "$counts"
 # One sweep; if a step performs several per pass, one pass.
 levels=$(sed -n 's/^constexpr int kLevels = \([0-9]*\);.*/\1/p' "$lab_root/$source_file")

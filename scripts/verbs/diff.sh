@@ -2,6 +2,7 @@
 # Shows how a step's exercise and its solution differ. `make diff STEP=NN` calls it.
 #
 #   STEP=NN         the step
+#   CLINIC=NAME     or the kernel of the clinic
 #   FROM=, TO=      what is compared (default: FROM=exercise TO=solution):
 #     exercise        the exercise, as you have it now
 #     start           the exercise, as it was handed out
@@ -14,7 +15,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-read_step "${STEP-}"
+read_step_or_kernel
 case ${SIDE:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "SIDE=$SIDE: must be 1 or 0" ;;
@@ -40,10 +41,10 @@ find_version() {
   path=$lab_root/$label
   if [[ ! -f $path ]]; then
     if [[ $label == exercises/* ]]; then
-      die $exit_bad_usage "$label is not there (make reset STEP=$step_number puts it back)"
+      die $exit_bad_usage "$label is not there (make reset $step_words puts it back)"
     fi
     [[ -d $lab_root/solutions ]] || die $exit_bad_usage \
-      "a handout has no solutions; what you have changed: make diff STEP=$step_number FROM=start TO=exercise"
+      "a handout has no solutions; what you have changed: make diff $step_words FROM=start TO=exercise"
     die $exit_bad_usage "$label is not there"
   fi
 }

@@ -3,6 +3,7 @@
 # calls it.
 #
 #   STEP=NN     the step
+#   CLINIC=NAME   or the kernel of the clinic
 #   SHOW=WORD   only the sections of that word, their folds open: hints, predictions, questions, measured, more
 #   SHOW=K      only the fold of that number
 #   SHOW=all    the whole guide, all folds open
@@ -14,7 +15,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 # shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
 
-read_step "${STEP-}"
+read_step_or_kernel
 find_guide
 read -r folds _ words < <(guide_folds list=1) || exit 1
 show=""
@@ -32,7 +33,7 @@ read_terminal
 text=$(guide_text show="$show") || exit 1
 if [[ -z $show ]] && ((folds)); then
   text+=$'\n\n'$(printf '%s\n' \
-    "The parts [1] to [$folds] are folded. To open one: make guide STEP=$step_number SHOW=1." \
+    "The parts [1] to [$folds] are folded. To open one: make guide $step_words SHOW=1." \
     "SHOW=all opens all of them. SHOW=WORD opens those of one section; the words are ${words// /, }." |
     layout)
 fi

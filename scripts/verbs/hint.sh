@@ -2,6 +2,7 @@
 # Prints the hints of a step's guide, one at a time. `make hint STEP=NN` calls it.
 #
 #   STEP=NN   the step
+#   CLINIC=NAME  or the kernel of the clinic
 #   HINT=K    the hint of that number; the next call prints the one after it
 #   HINT=all  all of them
 set -euo pipefail
@@ -10,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 # shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
 
-read_step "${STEP-}"
+read_step_or_kernel
 wanted=${HINT:-next}
 [[ $wanted =~ ^(next|all|[0-9]{1,3})$ ]] || die $exit_bad_usage "HINT=$wanted: must be a number, or all"
 find_guide
@@ -39,7 +40,7 @@ if [[ $wanted == next ]]; then
   if ((k > count)); then
     if ((count == 1)); then said="the one hint"; else said="all $count hints"; fi
     say "$step: you have seen $said"
-    say "Once more from the first: make hint STEP=$step_number HINT=1"
+    say "Once more from the first: make hint $step_words HINT=1"
     exit
   fi
 else
@@ -52,8 +53,8 @@ guide_text hint="$k"
 remember hints.tsv "$step" "$k"
 if ((k < count)); then
   say ""
-  say "The next one: make hint STEP=$step_number"
+  say "The next one: make hint $step_words"
 else
   say ""
-  say "That was the last one. Once more from the first: make hint STEP=$step_number HINT=1"
+  say "That was the last one. Once more from the first: make hint $step_words HINT=1"
 fi

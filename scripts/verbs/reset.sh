@@ -2,12 +2,13 @@
 # Puts a step's exercise back as it was handed out, and keeps your version next to it. `make reset STEP=NN` calls it.
 #
 #   STEP=NN   the step
+#   CLINIC=NAME  or the kernel of the clinic
 #   YES=1     do not ask first
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-read_step "${STEP-}"
+read_step_or_kernel
 case ${YES:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "YES=$YES: must be 1 or 0" ;;

@@ -96,6 +96,8 @@ std::map<int, KernelCount> read_counts(const std::string& path) {
     kernel.launches = number(fields[3]);
     if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
     if (fields[4] == "shared") {
+      kernel.shared_requests += number(fields[7]);
+      kernel.shared_passes += number(fields[10]);
       if (fields[5] == "store" || fields[5] == "copy") {
         kernel.shared_values +=
             number(fields[8]) * std::max(1.0, number(fields[6]) / sizeof(float));

@@ -54,7 +54,8 @@ struct KernelCount {
   double launches = 0;
   Accesses loads, stores;
   double shared_values = 0;  ///< floats put into shared memory (what CUB does inside left out)
-  double atomics = 0;        ///< additions and the like, one a thread
+  double shared_requests = 0, shared_passes = 0;
+  double atomics = 0;  ///< additions and the like, one a thread
 };
 
 /// Runs programs and reads what they left. What is measured is remembered, but for milliseconds().

@@ -104,8 +104,9 @@ vector_functions vector_types)";
 constexpr std::string_view kCoveredHeaders = R"(
 cooperative_groups.h cooperative_groups/reduce.h cub/block/block_reduce.cuh cub/cub.cuh
 cub/device/device_reduce.cuh cub/operators.cuh cub/warp/warp_reduce.cuh cuda/atomic
-cuda/functional cuda/std/functional cuda_pipeline.h cuda_pipeline_primitives.h cuda_profiler_api.h
-cuda_runtime.h cuda_runtime_api.h device_launch_parameters.h)";
+cuda.h cuda/functional cuda/std/functional cuda_pipeline.h cuda_pipeline_primitives.h
+cuda_profiler_api.h cuda_runtime.h cuda_runtime_api.h device_launch_parameters.h vector_functions.h
+vector_types.h)";
 
 bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;

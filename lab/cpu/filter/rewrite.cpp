@@ -47,7 +47,7 @@ void check_include(const Tokens& directive, const std::string& folder, Changes* 
                                          ": put that into the .cu file itself")});
 }
 
-Changes apply_rules(const std::string& source, const std::string& folder) {
+Changes apply_rules(const std::string& source, const std::string& folder, bool headers_too) {
   const Regions regions = split(lex(source));
   Changes changes;
   rewrite_launches(regions.code, &changes);
@@ -58,7 +58,7 @@ Changes apply_rules(const std::string& source, const std::string& folder) {
     const Tokens body = macro_body(directive);
     rewrite_launches(body, &changes);
     find_not_covered(body, &changes);
-    check_include(directive, folder, &changes);
+    if (!headers_too) check_include(directive, folder, &changes);
     find_header_not_covered(source, directive, folder, &changes);
   }
   return changes;
@@ -95,8 +95,9 @@ std::string line_marker(const std::string& name) {
 
 }  // namespace
 
-Rewritten rewrite(const std::string& source, const std::string& name, const std::string& folder) {
-  Changes changes = apply_rules(source, folder);
+Rewritten rewrite(const std::string& source, const std::string& name, const std::string& folder,
+                  bool headers_too) {
+  Changes changes = apply_rules(source, folder, headers_too);
   if (!changes.errors.empty()) {
     std::stable_sort(changes.errors.begin(), changes.errors.end(),
                      [](const Error& a, const Error& b) { return a.line < b.line; });

@@ -30,9 +30,10 @@ struct Rewritten {
 };
 
 /// Turns CUDA into C++, line by line: `name` is what the result's first line calls the file, and
-/// `folder` is where #include "..." looks.
+/// `folder` is where #include "..." looks. `headers_too`: its headers are also rewritten, so they
+/// may have kernels.
 Rewritten rewrite(const std::string& source, const std::string& name,
-                  const std::string& folder = ".");
+                  const std::string& folder = ".", bool headers_too = false);
 
 /// Reads a whole file; returns false if it cannot be read.
 bool read_file(const std::string& path, std::string* text);

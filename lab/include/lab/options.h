@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 /// The step's name, such as "04_jacobi_kernel". The build defines it from the step's folder.
 #ifndef LAB_STEP_NAME
@@ -20,6 +21,8 @@ inline constexpr int kMaxN = 1 << 20;
 inline constexpr int kMaxHarmonicN = 4096;
 /// The most sweeps from one residual to the next: a step may keep them all as one graph.
 inline constexpr int kMaxCheckEvery = 10000;
+/// The largest n of a kernel of the clinic.
+inline constexpr int kMaxClinicN = 16384;
 /// Above this n a record holds a hash of each row instead of the field, unless asked otherwise.
 inline constexpr int kMaxFullRecordN = 16384;
 
@@ -58,5 +61,20 @@ struct Options {
 /// a record folder that cannot be written with exit code 4; --help prints the options and exits 0.
 Options parse_options(int argc, char** argv, StepDefaults defaults,
                       const char* step = LAB_STEP_NAME);
+
+/// The command line of a kernel of the clinic (lab/clinic.h), checked.
+struct ClinicOptions {
+  int n = 0;
+  int iterations = 0;      ///< how often the kernel runs, the first time untimed; 0: as it likes
+  std::string record_dir;  ///< where to write the result; empty: nowhere
+  bool quiet = false;      ///< print nothing but errors
+};
+
+/// Reads it, and ends the program as parse_options does.
+ClinicOptions parse_clinic_options(int argc, char** argv, int default_n,
+                                   const char* kernel = LAB_STEP_NAME);
+
+/// Writes the result of a kernel of the clinic into the folder that --record named, if it did.
+void record_clinic(const ClinicOptions& options, const std::vector<int>& result);
 
 }  // namespace lab

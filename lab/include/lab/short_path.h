@@ -11,8 +11,9 @@ inline const char* short_path(const char* file) {
   const char* known = nullptr;
   for (const char* folder : {"exercises/", "solutions/"}) {
     for (const char* at = std::strstr(file, folder); at; at = std::strstr(at + 1, folder)) {
-      const char step = at[std::strlen(folder)];
-      if (step >= '0' && step <= '9' && (!known || at > known)) known = at;
+      const char* step = at + std::strlen(folder);
+      const bool is_one = (*step >= '0' && *step <= '9') || !std::strncmp(step, "clinic/", 7);
+      if (is_one && (!known || at > known)) known = at;
     }
   }
   if (known) return known;

@@ -3,7 +3,8 @@
 from labtools.files import ROOT, steps, steps_before
 
 RESULTS = ROOT / "results/h200"
-LADDER, TRACER, COUNTERS, SCALING = (RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling"))
+LADDER, TRACER, COUNTERS, SCALING, CLINIC = (
+    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "clinic"))
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 

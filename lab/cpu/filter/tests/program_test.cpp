@@ -120,6 +120,7 @@ TEST_F(ProgramTest, looks_for_headers_beside_the_source) {
       errors_,
       "sub/in.cu:1: error: CUDA on the CPU does not cover a header that declares shared memory, "
       "h.h: put that into the .cu file itself (" CUDA_ON_CPU_FOLDER "/README.md)\n");
+  EXPECT_EQ(run("sub/in.cu out.cpp --headers-too"), 0);
 }
 
 TEST_F(ProgramTest, says_what_cannot_be_read_or_written) {

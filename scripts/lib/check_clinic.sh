@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Says how a kernel of the clinic stands: wrong (and where), right but not at its goal, or done. scripts/verbs/check.sh
+# calls it for `make check CLINIC=NAME`. The goals are counted on the CPU; with a GPU the results are compared there, too.
+#
+#   CLINIC=NAME                the kernel
+#   WHICH=exercise|solution    which of the two (default: exercise)
+#   TIME_LIMIT=S               seconds for one run of the program (default 120)
+#   BACKEND=gpu|cpu            where it also runs (default: on the GPU, if there is one)
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/lib/why_not_built.sh
+source "$lab_root/scripts/lib/why_not_built.sh"
+
+read_step_or_kernel
+read_which
+read_backend
+source_file=${which}s/$step/$step_source
+[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
+  die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
+fi
+
+configure >/dev/null
+choose_backend
+target=${which}_$step_target
+watched=${target}_cpu_watched
+log=$build_dir/check_$target.log
+scratch=$build_dir/check_$target.$$
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$scratch"
+cd "$lab_root" # so that files are named as the learner knows them
+have_target "$target" || [[ $backend == cpu ]] || die $exit_no_gpu "$step: cannot be built here for a GPU: no nvcc was found"
+build_program clinic || die 1 "the validator does not build; its messages are above"
+wanted=("$watched")
+if [[ $backend == gpu ]]; then wanted+=("$target"); fi
+build_watched "$log" "${wanted[@]}" || why_not_built
+doing
+
+arguments=(--name "$CLINIC")
+bin=${build_dir#"$lab_root"/}/bin
+if [[ -n ${TIME_LIMIT:-} ]]; then arguments+=(--time-limit "$TIME_LIMIT"); fi
+if [[ $backend == gpu ]]; then arguments+=(--on-gpu "$bin/$target"); fi
+if [[ $which == exercise && -d solutions ]]; then
+  arguments+=(--next "Next: see how the solution does it: make diff $step_words.")
+fi
+nvcc=$(nvcc_of_build)
+if [[ -x $nvcc ]]; then
+  doing "asking nvcc"
+  if ! "$nvcc" -x cu -std=c++17 -cubin -Xptxas -v -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$source_file" \
+    -o "$scratch/cubin" >"$scratch/nvcc" 2>&1; then
+    doing
+    sed "s#$lab_root/##g" "$scratch/nvcc" | head -n 20
+    say "$step: wrong: nvcc does not compile it; begin with the first error above"
+    exit 1
+  fi
+  doing
+  arguments+=(--stack-bytes "$(awk '/bytes stack frame/ { if ($1 > most) most = $1 } END { print most + 0 }' "$scratch/nvcc")")
+fi
+status=0
+said=$("$bin/clinic" "${arguments[@]}" "$bin/$watched") || status=$?
+say_wrapped "$said"
+exit "$status"

@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# The clinic: every exercise is right and misses its goal, every solution is done, planted mistakes are wrong, and other
+# ways to write a kernel are right. nvcc takes all of them without a warning.
+#
+# All variants are one program: see planted_bugs_common.sh.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/tests/planted_bugs_common.sh
+source "$source_dir/scripts/tests/planted_bugs_common.sh"
+[[ -d $source_dir/solutions ]] || skip "there are no solutions here to begin with"
+need_build
+make_temp
+variants=() # name, kernel, exit code, what is printed
+
+# variant NAME KERNEL CODE REGEX [SED-SCRIPT]: the kernel's solution, edited, must end with CODE and print REGEX.
+variant() {
+  local file=$source_dir/solutions/clinic/$2/kernel.cu
+  variants+=("$1"$'\t'"$2"$'\t'"$3"$'\t'"$4")
+  mkdir "$temp/$1"
+  sed -E "${5:-}" "$file" >"$temp/$1/kernel.cu"
+  if [[ -n ${5:-} ]] && cmp -s "$file" "$temp/$1/kernel.cu"; then fail "$1: the sed script changes nothing"; fi
+}
+wrong() { variant "$2" "$1" 1 "$3" "$4"; }
+right() { variant "$2" "$1" "$3" "$4" "$5"; }
+
+# 1. The list.
+kernels=$(awk -F '\t' '/^[a-z]/ { print $1 }' "$source_dir/lab/clinic.tsv")
+for kind in exercises solutions; do
+  diff <(sort <<<"$kernels") <(cd "$source_dir/$kind/clinic" && printf '%s\n' */ | tr -d / | sort) >"$temp/diff" ||
+    fail "$kind/clinic: its folders are not those that lab/clinic.tsv lists:" "$(<"$temp/diff")"
+done
+while IFS=$'\t' read -r kernel n _ _ title sum; do
+  file=exercises/clinic/$kernel/kernel.cu
+  have=$(sha256sum <"$source_dir/$file")
+  if ! grep -qxF "$file" < <(edited_exercises) && [[ ${have:0:12} != "$sum" ]]; then
+    fail "lab/clinic.tsv: the checksum of $file is ${have:0:12}"
+  fi
+  grep -q "clinic(argc, argv, $n)" "$source_dir/$file" || fail "lab/clinic.tsv: $file has another default n"
+  [[ -n $title ]] || fail "lab/clinic.tsv: $kernel teaches nothing"
+  for kind in exercises solutions; do
+    lines=$(wc -l <"$source_dir/$kind/clinic/$kernel/kernel.cu")
+    ((lines <= 80)) || fail "$kind/clinic/$kernel/kernel.cu: $lines lines are more than 80"
+  done
+  variant "${kernel}_done" "$kernel" 0 "^clinic/$kernel: done$"
+  variant "${kernel}_exercise" "$kernel" 1 "^clinic/$kernel: right, but its goal is not reached$"
+  git -C "$source_dir" show "HEAD:./$file" >"$temp/${kernel}_exercise/kernel.cu" 2>/dev/null ||
+    cp "$source_dir/$file" "$temp/${kernel}_exercise/kernel.cu"
+done < <(grep '^[a-z]' "$source_dir/lab/clinic.tsv")
+
+# 2. Mistakes, and other ways.
+wrong first_kernel no_guard 'writes just past the end|of them are padding' 's/if \(i < n && j < n\) //'
+wrong first_kernel no_pitch 'the first: element \(i, j\) = \(100, 0\) is 1000 and should be not written' 's/j \* pitch/j * n/'
+wrong first_kernel rounded_down 'none of them was written' 's/\(n \+ block\.([xy]) - 1\)/n/g'
+wrong first_kernel swapped '\(1, 0\) is 1000 and should be 1$' 's/1000 \* j \+ i/1000 * i + j/'
+right first_kernel wide_block 0 ': done$' 's/block\(32, 8\)/block(128)/'
+right first_kernel i_from_y 1 'MISSED: stores are coalesced' 's/int i = /int J = /; s/int j = /int i = /; s/int J = /int j = /'
+right first_kernel one_thread_per_row 1 'MISSED: stores are coalesced' \
+  's/^  const int j = .*/  const int j = i;/; s/if \(i < n && .*/if (j < n) for (int k = 0; k < n; ++k) out[j * pitch + k] = 1000 * j + k;/'
+
+wrong transpose no_barrier 'race|which nothing has written|never written' 's/__syncthreads\(\);//'
+wrong transpose block_not_turned 'elements are wrong|shared memory that nothing has written' 's/i_out = blockIdx.y/i_out = blockIdx.x/; s/j_out = blockIdx.x/j_out = blockIdx.y/'
+wrong transpose only_copied 'they are the input, as it is' 's/out\[.*/out[j * n + i] = in[j * n + i];/; s/if \(i_out.*\)/if (i < n \&\& j < n)/; /const int [ij]_out/d'
+wrong transpose old_guard 'elements are wrong|past the end' 's/i_out < n && j_out < n/i < n \&\& j < n/'
+right transpose no_padding 1 'MISSED: shared memory has no bank conflicts' 's/kTile \+ 1/kTile/'
+right transpose wider_padding 0 ': done$' 's/kTile \+ 1/kTile + 3/'
+
+wrong strides past_the_end 'past the end|beyond' 's/if \(k < count\) //'
+wrong strides strides_overlap 'were? written|elements are wrong' 's/r \* kBlock;/r * 32;/'
+wrong strides blocks_too_few 'none of them was written' 's/count \+ per_block - 1/count/'
+right strides grid_stride 0 ': done$' 's/const int first = .*/const int first = blockIdx.x * kBlock + threadIdx.x;/; s/first \+ r \* kBlock/first + r * kBlock * gridDim.x/'
+right strides permuted 0 ': done$' 's/threadIdx\.x;/(threadIdx.x ^ 31);/'
+right strides every_second 1 'MISSED: stores' 's/const int first.*/const int first = (blockIdx.x * kBlock + threadIdx.x) * 2;/; s/first \+ r \* kBlock/first + r \/ 2 * 2 * kBlock * gridDim.x + r % 2/'
+
+wrong redundant_access not_zeroed 'elements are wrong|nothing has written' 's/int total = 0;/int total = out[k];/'
+wrong redundant_access one_array_less 'the first: element 0 is' 's/int a = 0;/int a = 1;/'
+wrong redundant_access overwritten 'the first: element 0 is' 's/total \+= in/total = in/'
+right redundant_access unrolled 0 ': done$' 's/^  for \(int a/#pragma unroll\n&/'
+right redundant_access backwards 0 ': done$' 's/a = 0; a < kArrays; \+\+a/a = kArrays - 1; a >= 0; --a/'
+right redundant_access sum_in_memory 1 'MISSED: each sum is stored once' 's/total \+= (.*);/total += \1; out[k] = total;/'
+
+wrong divergence other_way 'all of them have an (odd|even) index' 's/backward\(table, in/forward(table, in/'
+wrong divergence odd_missing 'none of them was written' 's/if \(thread >= count\)/if (thread >= even)/'
+wrong divergence off_by_one 'elements are wrong|race in global memory' 's/2 \* \(thread - even\) \+ 1/2 * (thread - even)/'
+right divergence one_way 0 ': done$' \
+  's/thread < even/true/; s/2 \* thread;/thread;/; s/out\[k\] = forward.*/int v = in[k]; for (int r = 0; r < kRounds; ++r) v = table[k % 2 ? lab::kClinicValues - 1 - v : v]; out[k] = v;/'
+right divergence pairs_of_warps 0 ': done$' \
+  's/const int even = .*/const int even = thread % 64 < 32, k = thread \/ 64 * 64 + thread % 32 * 2 + thread % 64 \/ 32;/; s/thread >= count/k >= count/; s/thread < even/even/; /const int k = 2/d'
+
+mapfile -t names < <(printf '%s\n' "${variants[@]}" | cut -f 1)
+all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
+{ "$build_dir/bin/cuda_to_cpp" "$temp/all.cu" "$temp/all.cpp" &&
+  compile_on_cpu clinic "$temp/all.cpp" "$temp/program" _watched; } >"$temp/log" 2>&1 ||
+  { fail "the variants do not compile:" "$(head -n 30 "$temp/log")" && finish "the clinic"; }
+for line in "${variants[@]}"; do
+  IFS=$'\t' read -r name kernel code regex <<<"$line"
+  ln "$temp/program" "$temp/$name/$name"
+  run "$build_dir/bin/clinic" --name "$kernel" "$temp/$name/$name"
+  if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n' "--- $name" "$said"; fi
+  expect_status "$code" "$name"
+  expect "$regex" "$name"
+  if [[ $regex == *MISSED* ]]; then expect ": right, but its goal is not reached$" "$name"; fi
+  if ((code == 1)) && [[ $regex != *MISSED* && $name != *_exercise ]]; then expect ": wrong$" "$name"; fi
+done
+
+# 3. The verbs, in a folder with a blank and a quote in its name.
+if command -v make git cmake >/dev/null; then
+  use_built
+  unset CLINIC BACKEND HINT FROM TO SIDE YES
+  lab="$temp/it's the lab"
+  make_clone "$lab"
+  exercise=exercises/clinic/strides/kernel.cu
+  verb() { run make_in "$lab" "$@"; }
+  verb check CLINIC=strides
+  expect '^clinic/strides: right, but its goal is not reached$' "an exercise as handed out"
+  expect '^make: .*check\] Error 1$' "an exercise as handed out"
+  cp "$lab/solutions/clinic/strides/kernel.cu" "$lab/$exercise"
+  run env -i PATH=/usr/bin:/bin CXX="$CXX" LAB_CMAKE_ARGS="$LAB_CMAKE_ARGS" CLINIC=strides "$lab/scripts/verbs/check.sh"
+  expect_status 0 "a solution"
+  expect '^clinic/strides: done$' "a solution"
+  sed -i 's/k < count/k < cnt/' "$lab/$exercise"
+  verb check CLINIC=strides
+  expect "^exercises/clinic/strides/kernel.cu:[0-9:]* error: .cnt. was not declared" "what does not compile"
+  expect '^clinic/strides: does not compile' "what does not compile"
+  verb diff CLINIC=strides
+  expect '^--- exercises/clinic/strides/kernel.cu$' "make diff"
+  verb reset CLINIC=strides YES=1
+  cmp -s "$lab/$exercise" "$source_dir/$exercise" || show "make reset"
+  verb count CLINIC=strides
+  expect 'global load +1.0000  32.00 sectors' "make count"
+  verb hint CLINIC=strides
+  expect '^clinic/strides: hint 1 of 2$' "make hint"
+  expect '^The next one: make hint CLINIC=strides$' "make hint"
+  verb guide CLINIC=strides SHOW=hints
+  expect 'From one round to the next' "make guide"
+  for kernel in $kernels; do
+    verb guide CLINIC="$kernel" SHOW=all
+    expect_status 0 "the guide of $kernel"
+    verb hint CLINIC="$kernel" HINT=2
+    expect_status 0 "the second hint of $kernel"
+  done
+  verb check CLINIC=strude
+  said_one_line '^check_clinic.sh: CLINIC=strude: there is no such kernel; they are: first_kernel ' "no such kernel"
+  verb hint CLINIC=strides STEP=04
+  said_one_line '^hint.sh: STEP=04 CLINIC=strides: one of the two$' "a kernel and a step"
+  verb ncu CLINIC=strides
+  said_one_line '^ncu.sh: CLINIC=strides: this verb takes a step, STEP=NN$' "a verb for steps"
+  run "$lab/build/bin/exercise_clinic_strides_cpu_watched" --n two
+  expect '^clinic/strides: --n two: not a whole number$' "a bad size"
+  expect_status 2 "a bad size"
+fi
+
+# 4. What is measured, as a table.
+if command -v python3 >/dev/null; then
+  printf '%s\n' $'# gpu\tNVIDIA H1' $'# cuda\t13.0' $'# driver\t5' $'# date\ttoday' \
+    $'kernel\tn\tbefore_ms\tafter_ms\tbefore_count\tafter_count' \
+    $'strides\t4096\t0.4\t0.1\t32.00 sectors\t4.00 sectors' >"$temp/clinic.tsv"
+  run env PYTHONPATH="$source_dir/scripts:$source_dir/scripts/publish" python3 -W error -c \
+    'import pathlib, sys; from blocks import tools; print(*tools.clinic_block(pathlib.Path(sys.argv[1])), sep="\n")' \
+    "$temp/clinic.tsv"
+  expect '^\| \[strides\].strides/README.md. \| 4096 \| 0.4(00)? ms \| 0.1(00)? ms \| 4(.00)? \| 32.00 sectors \| 4.00 sectors \|$' "the table"
+  expect '^Medians on an NVIDIA H1 .CUDA 13.0, driver 5, today.\.$' "the table"
+  run "$source_dir/scripts/publish/clinic.py" --write "$temp/results" --build "$temp"
+  expect_status 1 "clinic.py without programs"
+  expect '^clinic.py: .*/bin/clinic is not there: build it first$' "clinic.py without programs"
+fi
+
+# 5. nvcc.
+if [[ -n ${LAB_TEST_NVCC:-} ]]; then
+  mapfile -t names < <(printf '%s\n' "${names[@]}" | grep -E '_(done|exercise)$')
+  all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
+  run "$LAB_TEST_NVCC" -std=c++17 -arch=sm_90 -Xcompiler=-Wall,-Wextra '-DLAB_STEP_NAME="clinic"' \
+    -I"$source_dir/lab/include" -I"$source_dir/lab/cpu/formats" -c "$temp/all.cu" -o "$temp/all.o"
+  expect_status 0 "nvcc on exercises and solutions"
+  [[ -z ${said//[$'\n ']/} ]] || show "nvcc on exercises and solutions: it says something"
+fi
+finish "the clinic"

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Shows what a CUDA program that is not the lab's does to memory, with CUDA on the CPU (lab/cpu). `make count FILE=...`,
+# `make races FILE=...` and `make trace FILE=...` call it with the verb's name. It leaves nothing behind.
+#
+#   FILE=mine.cu               the program's source; or
+#   FILES="a.cu b.cu c.cpp"    its sources, separated by blanks
+#   INCLUDE=DIR:DIR            folders of its headers, besides the folder of each file
+#   ARGS="..."                 the program's options, separated by blanks; it runs in the folder of the first file
+#   BACKEND=gpu|cpu            where `make trace` runs it (default: the GPU, if there is one)
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/own_program.sh
+source "$lab_root/scripts/lib/own_program.sh"
+
+verb=${1:-}
+case $verb in
+  count | races | trace) ;;
+  *) die $exit_bad_usage "$verb: must be count, races or trace" ;;
+esac
+read_own_files "make $verb"
+read_backend
+read -r -a arguments <<<"${ARGS:-}"
+cd "$lab_root"
+configure >/dev/null
+backend=cpu variant=_watched
+if [[ $verb == trace ]]; then
+  variant=""
+  choose_backend
+fi
+make_scratch
+if [[ $backend == gpu ]]; then
+  build_own_for_gpu
+else
+  build_own_for_cpu "$variant"
+fi
+
+table=$temp/table.tsv status=0
+case $verb/$backend in
+  count/*) variables=("LAB_CPU_COUNTS=$table") ;;
+  trace/gpu)
+    build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
+    library=$build_dir/lib/liblab_trace.so
+    variables=("CUDA_INJECTION64_PATH=$library" "NVTX_INJECTION64_PATH=$library" "LAB_TRACE_TSV=$table")
+    ;;
+  *) variables=("LAB_TRACE_TSV=$table") ;;
+esac
+(cd "$own_folder" && env "${variables[@]}" "$temp/program" ${arguments[@]+"${arguments[@]}"}) || status=$?
+# 3: CUDA on the CPU ended it, and has said why.
+if ((status == 3)); then die 1 "$own_name: what is wrong is named above"; fi
+if ((status > 128)); then die 1 "$own_name: ended by signal $((status - 128))"; fi
+say ""
+if ((status)); then say "$own_name ended with exit code $status."; fi
+source_paths=$(join_by_tab "${own_files[@]}") source_names=$(join_by_tab "${own_files[@]##*/}")
+case $verb/$backend in
+  races/*) say "$own_name: no race, no access out of bounds and no read of unwritten memory in this run" ;;
+  count/*)
+    [[ -f $table ]] || die 1 "$own_name launched no kernel"
+    say "$own_name: what its kernels do to memory"
+    say ""
+    awk -f "$lab_root/scripts/lib/counts.awk" -v path="$source_paths" -v name="$source_names" "$table"
+    say "A request is one instruction of a warp; a sector is 32 bytes. Coalesced accesses"
+    say "of 32 floats take 4 sectors. What CUB does inside is not counted."
+    ;;
+  trace/cpu) awk -f "$lab_root/scripts/lib/trace_on_cpu.awk" -v path="${own_files[0]}" -v asked=1 "$table" ;;
+esac

@@ -1,0 +1,146 @@
+#include "clinic/check.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include <lab/clinic_input.h>
+#include <lab/exit_codes.h>
+
+#include "run/child.h"
+#include "run/program_run.h"
+#include "run/temporary_folder.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// The integers in a file; empty where it does not hold exactly `count` of them.
+std::vector<int> read_integers(const std::string& path, std::size_t count) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) != count * sizeof(int) || error) return {};
+  std::vector<int> values(count);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file || std::fread(values.data(), sizeof(int), count, file.get()) != count) return {};
+  return values;
+}
+
+/// "element 70" or, in an array with rows, "element (i, j) = (6, 1)".
+std::string name_of(std::size_t k, int pitch) {
+  if (pitch == 0) return format("element %zu", k);
+  return format("element (i, j) = (%zu, %zu)", k % pitch, k / pitch);
+}
+
+/// What all wrong elements have in common; "" if that is nothing known.
+std::string pattern(const std::vector<int>& result, const std::vector<int>& expected,
+                    const std::vector<std::size_t>& wrong, int pitch) {
+  const auto all = [&wrong](auto has) { return std::all_of(wrong.begin(), wrong.end(), has); };
+  if (all([&](std::size_t k) { return expected[k] == lab::kNotWritten; })) {
+    return "all of them are padding, which must not be written: look at the guard";
+  }
+  if (all([&](std::size_t k) { return result[k] == lab::kNotWritten; })) {
+    const std::size_t count = result.size(), first = wrong.front();
+    std::string where;
+    if (wrong.size() == count) {
+      where = ": did a kernel run at all?";
+    } else if (wrong.size() == count - first) {
+      where = ", all that follow the first one: does the launch grid round up?";
+    } else if (pitch > 0 && all([&](std::size_t k) { return k % pitch >= first % pitch; })) {
+      where = ", the last columns: does the launch grid round up?";
+    }
+    return "none of them was written" + where;
+  }
+  if (all([&](std::size_t k) { return k % 2 == 0; })) return "all of them have an even index";
+  if (all([&](std::size_t k) { return k % 2 == 1; })) return "all of them have an odd index";
+  if (all([&](std::size_t k) { return result[k] == lab::clinic_input(k); })) {
+    return "they are the input, as it is";
+  }
+  return "";
+}
+
+/// The counts of all kernels together.
+ClinicCount count_all(Bench* bench, int stack_bytes) {
+  ClinicCount count;
+  count.n = kCountedN;
+  count.stack_bytes = stack_bytes;
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    const auto add = [](const KernelCount::Accesses& from, KernelCount::Accesses* to) {
+      to->threads += from.threads;
+      to->requests += from.requests;
+      to->sectors += from.sectors;
+      to->bytes += from.bytes;
+    };
+    add(kernel.loads, &count.all.loads);
+    add(kernel.stores, &count.all.stores);
+    count.all.shared_requests += kernel.shared_requests;
+    count.all.shared_passes += kernel.shared_passes;
+    count.all.atomics += kernel.atomics;
+  }
+  for (const TraceRow& row : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
+    count.blocks = std::max(count.blocks, row.blocks);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::string compare_results(const std::vector<int>& result, const std::vector<int>& expected,
+                            int pitch) {
+  std::vector<std::size_t> wrong;
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    if (result[k] != expected[k]) wrong.push_back(k);
+  }
+  if (wrong.empty()) return "";
+  const std::size_t first = wrong.front();
+  const auto text = [](int value) {
+    return value == lab::kNotWritten ? std::string("not written") : std::to_string(value);
+  };
+  std::string said = format("%zu of %zu elements are wrong\n  the first: %s is %s and should be %s",
+                            wrong.size(), expected.size(), name_of(first, pitch).c_str(),
+                            text(result[first]).c_str(), text(expected[first]).c_str());
+  const std::string common = pattern(result, expected, wrong, pitch);
+  if (!common.empty()) said += "\n  " + common;
+  return said;
+}
+
+std::string what_is_wrong(const ClinicKernel& kernel, const std::string& program, int n,
+                          double time_limit) {
+  const TemporaryFolder folder;
+  const ChildResult child = run_child({program, "--n", std::to_string(n), "--iterations", "1",
+                                       "--quiet", "--record", folder.path()},
+                                      time_limit);
+  if (!child.started) throw NotMeasurable(child.output);
+  if (child.timed_out) return format("it was ended after %.0f s: does a loop end?", time_limit);
+  if (child.signal != 0) return "it crashed: " + describe_signal(child.signal);
+  if (child.exit_code == lab::kExitNoGpu || child.exit_code == lab::kExitCannotWrite) {
+    throw NotMeasurable(last_words(child));
+  }
+  if (child.exit_code != 0) return last_words(child);
+  const std::vector<int> expected = kernel.expected(n);
+  const std::vector<int> result = read_integers(folder.path() + "/result.i32", expected.size());
+  if (result.empty()) return format("its result does not have %zu elements", expected.size());
+  return compare_results(result, expected, kernel.pitch(n));
+}
+
+std::vector<GoalResult> measure_clinic_goals(const ClinicKernel& kernel, Bench* bench,
+                                             int stack_bytes) {
+  std::vector<GoalResult> results;
+  for (const ClinicGoal& goal : kernel.goals) {
+    GoalResult result;
+    result.goal = goal.goal;
+    try {
+      const Measured found = goal.measure(count_all(bench, stack_bytes));
+      result.kind = found.reached ? GoalResult::kReached : GoalResult::kMissed;
+      result.found = found.found;
+      result.advice = found.advice.empty() ? goal.advice : found.advice;
+    } catch (const NotMeasurable& reason) {
+      result.found = reason.what();
+    }
+    results.push_back(result);
+  }
+  return results;
+}
+
+}  // namespace validate

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "clinic/kernels.h"
+#include "goals/goals.h"
+#include "goals/instruments.h"
+
+namespace validate {
+
+/// Whether a program's result is right at size n. "" if it is; else what is wrong, in lines.
+/// Throws NotMeasurable if the machine is to blame and not the program.
+std::string what_is_wrong(const ClinicKernel& kernel, const std::string& program, int n,
+                          double time_limit);
+
+/// What is wrong with `result`, compared with `expected`; "" if nothing is.
+std::string compare_results(const std::vector<int>& result, const std::vector<int>& expected,
+                            int pitch);
+
+/// Measures the kernel's goals with the watched program of `bench`.
+std::vector<GoalResult> measure_clinic_goals(const ClinicKernel& kernel, Bench* bench,
+                                             int stack_bytes);
+
+}  // namespace validate

@@ -1,0 +1,223 @@
+// The kernels of the clinic: what each must compute, bit for bit, and what counts as reached. A
+// goal counts what the kernels do to memory, not how they are written.
+
+#include "clinic/kernels.h"
+
+#include <algorithm>
+
+#include <lab/clinic_input.h>
+
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+using lab::clinic_input;
+
+constexpr int kSummedArrays = 16, kRounds = 16;
+
+std::size_t square(int n) { return std::size_t(n) * n; }
+int rows_of_n(int n) { return n; }
+int rows_of_whole_lines(int n) { return (n + 31) / 32 * 32; }
+int no_rows(int) { return 0; }
+
+std::vector<int> filled(int n) {
+  const int pitch = rows_of_whole_lines(n);
+  std::vector<int> result(std::size_t(n) * pitch, lab::kNotWritten);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) result[std::size_t(j) * pitch + i] = 1000 * j + i;
+  }
+  return result;
+}
+
+std::vector<int> transposed(int n) {
+  std::vector<int> result(square(n));
+  for (std::size_t j = 0; j < std::size_t(n); ++j) {
+    for (std::size_t i = 0; i < std::size_t(n); ++i) result[i * n + j] = clinic_input(j * n + i);
+  }
+  return result;
+}
+
+std::vector<int> scaled(int n) {
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) result[k] = 2 * clinic_input(k) + 1;
+  return result;
+}
+
+std::vector<int> summed(int n) {
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    for (int a = 0; a < kSummedArrays; ++a) result[k] += clinic_input(a * result.size() + k);
+  }
+  return result;
+}
+
+std::vector<int> looked_up(int n) {
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    int value = clinic_input(k);
+    for (int r = 0; r < kRounds; ++r) {
+      value = clinic_input(k % 2 == 0 ? value : lab::kClinicValues - 1 - value);
+    }
+    result[k] = value;
+  }
+  return result;
+}
+
+std::vector<int> most_frequent(int n) {
+  constexpr int kClasses = 8, kValues = 16;
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    int bins[kClasses] = {};
+    for (int v = 0; v < kValues; ++v) ++bins[clinic_input(v * result.size() + k) % kClasses];
+    result[k] = *std::max_element(bins, bins + kClasses);
+  }
+  return result;
+}
+
+std::vector<int> sum_of_squares(int n) {
+  int sum = 0;
+  for (std::size_t k = 0; k < square(n); ++k) {
+    const int rest = clinic_input(k) % 8;
+    sum += rest * rest;
+  }
+  return {sum};
+}
+
+/// How many sectors move for 32 elements: 4 if the accesses are coalesced.
+Measured coalesced(const KernelCount::Accesses& accesses) {
+  if (accesses.requests == 0) return measured(false, "there are none in a kernel");
+  const double sectors = accesses.sectors / (accesses.bytes / sizeof(int)) * 32;
+  return measured(sectors <= 5, format("%.2f sectors per 32 elements", sectors));
+}
+
+Measured coalesced_loads(const ClinicCount& count) { return coalesced(count.all.loads); }
+Measured coalesced_stores(const ClinicCount& count) { return coalesced(count.all.stores); }
+
+Measured full_store_requests(const ClinicCount& count) {
+  const double lanes = count.all.stores.threads / count.all.stores.requests;
+  return measured(lanes >= 16, format("%.1f lanes per store request", lanes));
+}
+
+Measured full_load_requests(const ClinicCount& count) {
+  const double lanes = count.all.loads.threads / count.all.loads.requests;
+  return measured(lanes >= 30, format("%.1f lanes per load request", lanes));
+}
+
+Measured many_blocks(const ClinicCount& count) {
+  return measured(count.blocks >= 32,
+                  format("%.0f block%s", count.blocks, count.blocks == 1 ? "" : "s"));
+}
+
+Measured no_bank_conflicts(const ClinicCount& count) {
+  const KernelCount& all = count.all;
+  if (all.shared_requests == 0) return measured(true, "no kernel uses shared memory");
+  const double passes = all.shared_passes / all.shared_requests;
+  return measured(passes <= 1.1, format("%.2f passes per request", passes));
+}
+
+/// How many values of 4 bytes are accessed per element of the result.
+Measured at_most(double most, const KernelCount::Accesses& accesses, const ClinicCount& count,
+                 const char* what) {
+  if (accesses.requests == 0) return measured(false, format("no kernel has %s", what));
+  const double each = accesses.bytes / sizeof(int) / count.elements();
+  return measured(each <= most + 0.01, format("%.2f %s per element", each, what));
+}
+
+Measured one_store_per_element(const ClinicCount& count) {
+  return at_most(1, count.all.stores, count, "stores");
+}
+
+Measured one_load_per_value(const ClinicCount& count) {
+  return at_most(kSummedArrays, count.all.loads, count, "loads");
+}
+
+Measured one_load_per_element(const ClinicCount& count) {
+  // What a library does inside is not counted.
+  if (count.all.loads.requests == 0) return measured(true, "no loads but those of a library");
+  return at_most(1, count.all.loads, count, "loads");
+}
+
+Measured no_array_between(const ClinicCount& count) {
+  const double each = count.all.stores.threads / count.elements();
+  return measured(each <= 0.01, format("%.2f stores per element", each));
+}
+
+Measured few_atomics(const ClinicCount& count) {
+  const double each = count.all.atomics / count.elements();
+  return measured(each <= 1.0 / 128, format("%.4f atomics per element", each));
+}
+
+Measured no_local_memory(const ClinicCount& count) {
+  if (count.stack_bytes < 0)
+    throw NotMeasurable("needs nvcc, which reports a thread's stack frame");
+  return measured(count.stack_bytes == 0, format("%d bytes of stack frame", count.stack_bytes));
+}
+
+const std::vector<ClinicKernel>& kernels() {
+  static const std::vector<ClinicKernel> table = {
+      {"first_kernel",
+       filled,
+       rows_of_whole_lines,
+       {{"the lanes of a warp work: 16 or more of them store at a time", full_store_requests,
+         "A block needs 32 threads along x or a multiple, and each its own element."},
+        {"the launch grid has 32 blocks or more, for all multiprocessors to have work", many_blocks,
+         "The number of blocks follows from n: the elements divided by the block's, rounded up."},
+        {"stores are coalesced: at most 5 sectors per 32 elements", coalesced_stores,
+         "Neighbours in threadIdx.x need neighbours in memory, so x belongs to i."}}},
+      {"transpose",
+       transposed,
+       rows_of_n,
+       {{"loads are coalesced: at most 5 sectors per 32 elements", coalesced_loads,
+         "Neighbours in threadIdx.x need neighbours in `in`."},
+        {"stores are coalesced: at most 5 sectors per 32 elements", coalesced_stores,
+         "Let the block turn its tile in shared memory, so that it can store rows."},
+        {"shared memory has no bank conflicts: at most 1.1 passes per request", no_bank_conflicts,
+         "32 lanes that want one column of the tile want one bank. How long could a row be?"}}},
+      {"strides",
+       scaled,
+       no_rows,
+       {{"loads are coalesced: at most 5 sectors per 32 elements", coalesced_loads,
+         "In one round, how far apart are the elements of two neighbouring threads?"},
+        {"stores are coalesced: at most 5 sectors per 32 elements", coalesced_stores,
+         "In one round, how far apart are the elements of two neighbouring threads?"}}},
+      {"redundant_access",
+       summed,
+       no_rows,
+       {{"each value is loaded once: 16 loads per element of the sum", one_load_per_value,
+         "`out[k] +=` also reads. A local variable needs no memory."},
+        {"each sum is stored once", one_store_per_element,
+         "`out[k] +=` writes in every round. A local variable needs no memory."}}},
+      {"divergence",
+       looked_up,
+       no_rows,
+       {{"warps do not diverge: 30 lanes or more take part in a load", full_load_requests,
+         "In which order would the elements have to go to the threads?"}}},
+      {"local_memory",
+       most_frequent,
+       no_rows,
+       {{"no local memory: nvcc reports a stack frame of 0 bytes", no_local_memory,
+         "An array is in registers if every index is known when the compiler has unrolled the "
+         "loops."}}},
+      {"libraries",
+       sum_of_squares,
+       no_rows,
+       {{"at most one atomic addition per 128 elements", few_atomics,
+         "cub::BlockReduce sums the block. One of its threads adds the sum to the result."},
+        {"no array between two kernels: 0 stores per element", no_array_between,
+         "The kernel that sums can also square."},
+        {"each element is loaded once", one_load_per_element,
+         "Every kernel that reads an array loads it once more. Keep the value in a variable."}}},
+  };
+  return table;
+}
+
+}  // namespace
+
+const ClinicKernel* find_clinic_kernel(const std::string& name) {
+  const auto found = std::find_if(kernels().begin(), kernels().end(),
+                                  [&](const ClinicKernel& kernel) { return kernel.name == name; });
+  return found == kernels().end() ? nullptr : &*found;
+}
+
+}  // namespace validate

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "goals/instruments.h"
+#include "goals/measures.h"
+
+namespace validate {
+
+/// What the kernels of a program did to memory together, counted on the CPU.
+struct ClinicCount {
+  int n = 0;
+  KernelCount all;
+  double blocks = 0;     ///< of the largest launch grid
+  int stack_bytes = -1;  ///< per thread, in local memory, as nvcc reports; -1: not asked
+
+  double elements() const { return double(n) * n; }
+};
+
+/// What a kernel of the clinic is for, as something that is counted.
+struct ClinicGoal {
+  const char* goal;
+  std::function<Measured(const ClinicCount&)> measure;
+  const char* advice;  ///< if it is missed
+};
+
+/// A kernel of the clinic: what it computes, and what its learner is to reach.
+struct ClinicKernel {
+  const char* name;
+  /// The result at size n, kNotWritten for what must not be written.
+  std::function<std::vector<int>(int n)> expected;
+  /// Elements per row of the result, so that messages can name a row; 0: it has no rows.
+  std::function<int(int n)> pitch;
+  std::vector<ClinicGoal> goals;
+};
+
+/// The kernel of that name; nullptr if there is none.
+const ClinicKernel* find_clinic_kernel(const std::string& name);
+
+}  // namespace validate
