@@ -7,7 +7,7 @@ whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
-export FILE FILES INCLUDE RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
+export FILE FILES INCLUDE PUZZLE CHECK RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
 export NAME CODE DIR INTERVAL ONCE TIME_LIMIT CHECK_LIMIT MEMORY DISK
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
 # Some systems have a NAME of their own, the machine's.
@@ -15,7 +15,7 @@ ifeq ($(origin NAME),environment)
 unexport NAME
 endif
 
-.PHONY: help run test test-all guide check hint diff reset progress handin count races trace nsys ncu sanitize
+.PHONY: help run test test-all guide check hint diff reset progress puzzle handin count races trace nsys ncu sanitize
 .PHONY: doctor bandwidth roofline report site setup handout class grade tables clean watch predict picture
 
 help:  ## this list
@@ -58,6 +58,9 @@ reset:  ## STEP=04: restore the exercise; your version is saved
 
 progress:  ## which exercises are done [TIME=1: and how fast they are]
 	@scripts/verbs/progress.sh
+
+puzzle:  ##* STEP=08: a wrong program; find its mistake [PUZZLE=2] [CHECK=1]
+	@scripts/verbs/puzzle.sh
 
 handin:  ## a small file for the teacher: how far you are [CODE=1]
 	@scripts/verbs/handin.sh

@@ -61,15 +61,19 @@ mirror() {
     sed -n 's/^\(.*: error: .*\)$/#error \1/p' "$temp/filter" >"$copy"
 }
 
-# build_own_for_cpu VARIANT: builds $temp/program with CUDA on the CPU; VARIANT: "" or _watched.
+# build_own_for_cpu VARIANT [OPTION|LIBRARY...]: builds $temp/programVARIANT with CUDA on the CPU; VARIANT: "" or
+# _watched. The options are for the compiler, the libraries are linked.
 build_own_for_cpu() {
-  local variant=$1 cxx file folder bin=$build_dir/bin
+  local variant=$1 cxx file folder word bin=$build_dir/bin
   local -a flags=(-O1) link=() include=() objects=()
   build_targets cuda_to_cpp "cuda_on_cpu$variant" || die 1 "CUDA on the CPU does not build; the messages are above"
   cxx=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build_dir/CMakeCache.txt")
+  for word in "${@:2}"; do
+    if [[ $word == *.a ]]; then link+=("$word"); else include+=("$word"); fi
+  done
   if [[ -n $variant ]]; then
     read -r -a flags <"$build_dir/lab/cpu/watched_flags.txt"
-    link=("-Wl,--wrap=memcpy" "-Wl,--wrap=memmove" "-Wl,--wrap=memset") # as lab/cpu/CMakeLists.txt says
+    link+=("-Wl,--wrap=memcpy" "-Wl,--wrap=memmove" "-Wl,--wrap=memset") # as lab/cpu/CMakeLists.txt says
   fi
   for folder in ${own_includes[@]+"${own_includes[@]}"}; do include+=("-I$temp/mirror$folder" "-I$folder"); done
   doing "compiling $own_name"
@@ -81,7 +85,7 @@ build_own_for_cpu() {
     objects+=("$temp/${#objects[@]}.o")
   done
   "$cxx" "${flags[@]}" "${objects[@]}" "$build_dir/lab/cpu/libcuda_on_cpu$variant.a" "${link[@]}" -pthread -ldl \
-    -o "$temp/program" 2>"$temp/errors" || why_own_not_built "${include[@]}"
+    -o "$temp/program$variant" 2>"$temp/errors" || why_own_not_built "${include[@]}"
   doing
 }
 

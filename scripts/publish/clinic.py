@@ -7,11 +7,13 @@ A program whose result is wrong gets no time. Options: --build DIR (default: bui
 exercise_clinic_NAME and solution_clinic_NAME, and the last two also with the ending _cpu_watched.
 """
 
+import argparse
+import pathlib
 import re
 
 import labtools_here  # noqa: F401
 from labtools.files import ROOT
-from labtools.machine import options_of, ready
+from labtools.machine import compiler_and_facts, need_folder, need_programs
 from labtools.process import attempt, fail, reason, run
 from labtools.table import write_table
 
@@ -36,11 +38,16 @@ def ms_of(build, kind, name, n):
 
 
 def main():
-    arguments = options_of(__doc__).parse_args()
-    build = arguments.build
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
     kernels = [line.split("\t")[:2] for line in (ROOT / "lab/clinic.tsv").read_text().splitlines() if line[:1].islower()]
     programs = [f"{kind}_clinic_{name}{end}" for name, _ in kernels for kind in KINDS for end in ("", "_cpu_watched")]
-    _, facts = ready(arguments, "clinic", *programs)
+    need_programs(build, ("clinic", *programs))
+    _, facts = compiler_and_facts()
+    need_folder(arguments.write)
     rows = []
     for name, n in kernels:
         before, after = (goals_of(build, kind, name) for kind in KINDS)

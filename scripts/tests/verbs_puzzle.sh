@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# `make puzzle` hands out wrong programs, and keeps the answer until the program is right.
+# That the patches of the bank compile and are wrong is what the tests catalogue_NN and wrong_NN hold.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need make patch
+need_build
+make_temp
+list=$source_dir/exercises/puzzles.tsv
+
+# The list.
+lines=0
+while IFS=$'\t' read -r number patch difficulty symptom answer; do
+  lines=$((lines + 1))
+  solution=$(echo "$source_dir"/solutions/"$number"_*/jacobi.cu)
+  step=$(basename "$(dirname "$solution")")
+  file=$source_dir/validate/tests/bank/wrong/$step/$patch.patch
+  patch --silent --fuzz=0 -o "$temp/wrong.cu" "$solution" "$file" >/dev/null 2>&1 ||
+    fail "$number $patch: does not apply"
+  case $difficulty in
+    crash | "wrong everywhere" | "wrong at an edge" | "wrong residual" | "a race that may hide") ;;
+    *) fail "$number $patch: no such difficulty: $difficulty" ;;
+  esac
+  ((${#symptom} <= 60)) || fail "$number $patch: the symptom has more than 60 characters"
+  [[ $answer == *. ]] || fail "$number $patch: no explanation"
+done < <(grep -v '^#' "$list")
+((lines >= 40)) || fail "the list has only $lines puzzles"
+
+# A puzzle, from start to end. The programs of the build are used, and the puzzle is made in a folder of the test's.
+export LAB_BUILD_DIR=$build_dir LAB_PUZZLES=$temp/puzzles
+puzzle() { run make --no-print-directory -C "$source_dir" puzzle "$@"; }
+puzzle STEP=04
+expect_status 0 "puzzle"
+expect 'Puzzle 1 of [0-9]+ of step 04: ' "puzzle"
+expect 'Symptom: some points keep' "puzzle"
+expect_no 'rounded|diagnosis' "puzzle"
+file=$temp/puzzles/04/jacobi.cu
+puzzle STEP=04
+said_one_line 'is there already; YES=1 replaces it$' "a second time"
+puzzle STEP=04 CHECK=1
+expect_status 2 "an unsolved puzzle"
+expect '^Not solved: ' "an unsolved puzzle"
+expect_no 'rounded|diagnosis|96' "an unsolved puzzle"
+puzzle STEP=04 HINT=1
+expect '^  diagnosis: the sweep leaves out' "HINT=1"
+expect_no 'Solved' "HINT=1"
+cp "$source_dir/solutions/04_jacobi_kernel/jacobi.cu" "$file"
+puzzle STEP=04 CHECK=1
+expect_status 0 "a solved puzzle"
+expect '^Solved\. The launch grid is rounded down' "a solved puzzle"
+
+puzzle STEP=04 PUZZLE=99
+said_one_line 'PUZZLE=99: step 04 has [0-9]+ puzzles$' "no such puzzle"
+puzzle STEP=04 PUZZLE=0
+said_one_line 'PUZZLE=0: must be a number' "a bad number"
+puzzle STEP=01
+said_one_line 'STEP=01: has no puzzles' "a step without puzzles"
+puzzle STEP=05 CHECK=1
+said_one_line 'no puzzle of step 05 is handed out' "a check of nothing"
+finish "$lines puzzles"

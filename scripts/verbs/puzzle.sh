@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Hands out a wrong program as a bug hunt, and checks it. `make puzzle STEP=NN` calls it. The list is
+# exercises/puzzles.tsv, the programs are patches of validate/tests/bank/wrong. They run on the CPU.
+#
+#   STEP=NN      the step
+#   PUZZLE=K     which of its puzzles (default: 1)
+#   YES=1        replaces a puzzle of the step that has been handed out before
+#   CHECK=1      checks the puzzle that was handed out
+#   HINT=1       the same, with the diagnosis
+#   LAB_PUZZLES  the folder of puzzles (default: build/puzzles)
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/own_program.sh
+source "$lab_root/scripts/lib/own_program.sh"
+# shellcheck source=scripts/lib/look.sh
+source "$lab_root/scripts/lib/look.sh"
+
+# read_puzzle K: sets patch, difficulty, symptom and answer to those of the step's puzzle K.
+read_puzzle() {
+  local line
+  line=$(awk -F '\t' -v step="$step_number" -v k="$1" '$1 == step && ++n == k' "$lab_root/exercises/puzzles.tsv")
+  [[ -n $line ]] || die $exit_bad_usage "PUZZLE=$1: step $step_number has $count puzzles"
+  IFS=$'\t' read -r _ patch difficulty symptom answer <<<"$line"
+}
+
+# hand_out K: writes the puzzle's program, and notes which one it is.
+hand_out() {
+  read_puzzle "$1"
+  if [[ -e $file && ${YES:-} != 1 ]]; then
+    die $exit_bad_usage "${file#"$lab_root"/} is there already; YES=1 replaces it"
+  fi
+  need_commands patch
+  mkdir -p "$folder"
+  patch --silent --fuzz=0 -o "$file.new" "$lab_root/solutions/$step/$step_source" \
+    "$lab_root/validate/tests/bank/wrong/$step/$patch.patch" >/dev/null || die 1 "puzzle $1 of step $step_number does not apply"
+  mv "$file.new" "$file"
+  printf '%s\n' "$1" >"$folder/number"
+  say "Puzzle $1 of $count of step $step_number: ${file#"$lab_root"/}"
+  say "  Difficulty: $difficulty"
+  say "  Symptom: $symptom"
+  say "Find the mistake and correct it in that file. Then: make puzzle STEP=$step_number CHECK=1"
+}
+
+# check: says whether the program is right; if it is, what the mistake was.
+check() {
+  local number said status=0
+  [[ -f $file && -f $folder/number ]] || die $exit_bad_usage "no puzzle of step $step_number is handed out: make puzzle STEP=$step_number"
+  number=$(<"$folder/number")
+  read_puzzle "$number"
+  # What own_program.sh builds.
+  FILE=$file FILES="" INCLUDE=$lab_root/lab/include read_own_files "make puzzle"
+  cd "$lab_root"
+  configure >/dev/null
+  build_targets validate lab || die 1 "the validator does not build; its messages are above"
+  make_scratch
+  for variant in "" _watched; do
+    build_own_for_cpu "$variant" "-DLAB_STEP_NAME=\"$step\"" "$build_dir/lab/liblab.a"
+  done
+  read_look "$step_number" 0
+  said=$("$build_dir/bin/validate" --name "the puzzle" --source "$file" --every-order --watched "$temp/program_watched" \
+    --look-at "$look_points" --look-sweeps "$look_sweeps" --time-limit 120 "$temp/program") || status=$?
+  if ((status == 0)); then
+    say_wrapped "Solved. $answer"
+  elif [[ ${HINT:-} == 1 ]]; then
+    say_wrapped "$said"
+  elif ((status == 1)); then
+    say "Not solved: the program is still wrong. HINT=1 prints what the check says."
+  else
+    say_wrapped "$said"
+  fi
+  return "$status"
+}
+
+read_step "${STEP-}"
+for switch in CHECK HINT YES; do
+  [[ ${!switch:-0} =~ ^[01]$ ]] || die $exit_bad_usage "$switch=${!switch}: must be 1 or 0"
+done
+[[ ${PUZZLE:-1} =~ ^[1-9][0-9]?$ ]] || die $exit_bad_usage "PUZZLE=$PUZZLE: must be a number, from 1 up"
+[[ -d $lab_root/validate/tests/bank/wrong && -d $lab_root/solutions ]] ||
+  die $exit_bad_usage "puzzles are in the whole lab, not in a handout"
+count=$(awk -F '\t' -v step="$step_number" '$1 == step { ++n } END { print n + 0 }' "$lab_root/exercises/puzzles.tsv")
+((count)) || die $exit_bad_usage "STEP=$STEP: has no puzzles; the steps that have: $(awk -F '\t' '/^[0-9]/ && !seen[$1]++ { printf "%s ", $1 }' "$lab_root/exercises/puzzles.tsv")"
+folder=${LAB_PUZZLES:-$build_dir/puzzles}/$step_number
+file=$folder/$step_source
+if [[ ${CHECK:-} == 1 || ${HINT:-} == 1 ]]; then
+  check
+else
+  hand_out "${PUZZLE:-1}"
+fi
