@@ -8,16 +8,21 @@ whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES ASAN
 export FILE FILES INCLUDE PUZZLE CHECK RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
+export NAME CODE DIR INTERVAL ONCE TIME_LIMIT CHECK_LIMIT MEMORY DISK
 export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
+# Some systems have a NAME of their own, the machine's.
+ifeq ($(origin NAME),environment)
+unexport NAME
+endif
 
-.PHONY: help run test test-all guide check hint diff reset progress puzzle count races trace nsys ncu sanitize doctor bandwidth roofline report
-.PHONY: site setup handout tables clean watch predict picture
+.PHONY: help run test test-all guide check hint diff reset progress puzzle handin count races trace nsys ncu sanitize
+.PHONY: doctor bandwidth roofline report site setup handout class grade tables clean watch predict picture
 
 help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
-	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME: exercises/clinic/README.md"
+	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME (the clinic)."
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
 run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
@@ -56,6 +61,9 @@ progress:  ## which exercises are done [TIME=1: and how fast they are]
 
 puzzle:  ##* STEP=08: a wrong program; find its mistake [PUZZLE=2] [CHECK=1]
 	@scripts/verbs/puzzle.sh
+
+handin:  ## a small file for the teacher: how far you are [CODE=1]
+	@scripts/verbs/handin.sh
 
 count:  ## STEP=04: memory accesses of each line; or FILE=mine.cu
 	@scripts/verbs/$(if $(FILE)$(FILES),own.sh count,count.sh)
@@ -103,6 +111,16 @@ setup:  ## install what is missing (uses apt and sudo)
 handout:  ##* UPTO=04: make a folder and a .tar.gz for learners [OUT=DIR]
 	@$(call whole_lab,this is a handout; another is made in the whole lab)
 	@scripts/publish/handout.sh
+
+class:  ##* DIR=FOLDER: how far a class is, and its mistakes [OUT=FILE]
+	@$(call whole_lab,this is a handout; a class is looked at in the whole lab)
+	@$(needs_python)
+	@scripts/teach/board.py
+
+grade:  ##* DIR=FOLDER: check a class; runs its programs [STEPS=04]
+	@$(call whole_lab,this is a handout; a class is graded in the whole lab)
+	@$(needs_python)
+	@scripts/teach/grade.py
 
 tables:  ##* write the measured numbers into README.md and the guides
 	@$(call whole_lab,the numbers in the texts are written in the whole lab)

@@ -376,7 +376,7 @@ int Run::finish(const FetchRows& quietly) {
       if (distance_ > 0.01) {
         std::printf(
             "    A small residual is not a small error: it says only how little the last\n"
-            "    sweep still changed.\n");
+            "    sweep still changed. Step 16 has a method that makes the error small.\n");
       }
     }
     if (!converged && !all_made && !std::isnan(residual)) {

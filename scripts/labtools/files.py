@@ -15,6 +15,17 @@ def steps(lab=ROOT):
     return found
 
 
+def steps_before(lab=ROOT):
+    """{name: the name of the step that it begins with, None for the first}."""
+    lines = [line.split("\t") for line in (lab / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()]
+    return {fields[0]: None if fields[6] == "-" else fields[6] for fields in lines}
+
+
+def by_cycles(step):
+    """Whether a step's iterations are cycles over several grids, and no Jacobi sweeps."""
+    return step[:2] >= "16"
+
+
 STEPS = {name[:2]: name for name, *_ in steps()}
 
 

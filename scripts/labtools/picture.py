@@ -18,7 +18,7 @@ import zlib
 from labtools.numbers import significant
 from labtools.process import fail
 
-LARGEST = 512  # pixels per side; of a larger field so many rows and columns are drawn
+LARGEST = 512  # pixels per side at most; of a larger field some rows and columns are left out
 
 # From cold to hot: blue, nearly white at zero, red.
 COLD_TO_HOT = ((0.0, (20, 48, 112)), (0.25, (66, 135, 200)), (0.5, (242, 242, 238)), (0.75, (226, 122, 62)),

@@ -52,11 +52,12 @@ judged() {
 }
 
 # read_states: sets `steps` to the names of all steps, and for each of them sums (SHA-256 of the exercise), states, and
-# checked (when and where; - if it was edited since). The states "done", "right" and "no task" leave nothing to do;
+# checked (when and where; - if it was edited since) and details (date, where, mistake, with tabs between them). The
+# states "done", "right" and "no task" leave nothing to do;
 # "skipped: no MPI" is no task of this machine.
 read_states() {
-  local name source needs sum verdict checked_sum date where
-  declare -gA states=() sums=() checked=()
+  local name source needs sum verdict checked_sum date where mistake
+  declare -gA states=() sums=() checked=() details=()
   local -A latest=() when_right=() sources=() all_needs=()
   local -a unknown=()
   steps=()
@@ -65,7 +66,7 @@ read_states() {
   while IFS=$'\t' read -r name source needs _; do
     steps+=("$name")
     sources[$name]=exercises/$name/$source all_needs[$name]=$needs
-    states[$name]=missing sums[$name]=- checked[$name]=-
+    states[$name]=missing sums[$name]=- checked[$name]=- details[$name]=$'-\t-\t-'
   done < <(grep '^[0-9]' "$steps_file")
   while read -r sum source; do
     name=${source#exercises/}
@@ -73,12 +74,13 @@ read_states() {
   done < <(cd "$lab_root" && sha256sum -- "${sources[@]}" 2>/dev/null; true)
   for name in "${steps[@]}"; do
     if [[ ${sums[$name]} == - ]]; then continue; fi
-    IFS=$'\t' read -r verdict checked_sum date where <<<"${latest[$name]-}"
+    IFS=$'\t' read -r verdict checked_sum date where mistake <<<"${latest[$name]-}"
     if [[ $checked_sum != "${sums[$name]}" ]]; then
-      IFS=$'\t' read -r verdict checked_sum date where <<<"${when_right[$name]-}"
+      IFS=$'\t' read -r verdict checked_sum date where mistake <<<"${when_right[$name]-}"
     fi
     if [[ $checked_sum == "${sums[$name]}" ]]; then
       checked[$name]="$(short_date "$date") ${where^^}"
+      details[$name]=${date:--}$'\t'${where:--}$'\t'${mistake:--}
       states[$name]=$(judged "$name" "$lab_root/${sources[$name]}" "$verdict")
     else
       states[$name]="edited, not checked since"

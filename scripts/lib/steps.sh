@@ -6,10 +6,10 @@
 check_steps_file() {
   local problem
   problem=$(awk -F '\t' '
-    function bad() { return NF < 6 || $1 !~ /^[0-9][0-9]_[a-z0-9_]+$/ || $2 !~ /^jacobi\.(cpp|cu)$/ ||
+    function bad() { return NF < 7 || $1 !~ /^[0-9][0-9]_[a-z0-9_]+$/ || $2 !~ /^jacobi\.(cpp|cu)$/ ||
       $3 !~ /^(cpu|cuda|ranks)$/ || $4 !~ /^[1-9][0-9]*$/ || $5 !~ /^[1-9][0-9]*$/ }
     /^#/ || /^[ \t\r]*$/ { next }
-    bad() { print ":" NR ": not a step in six fields with tabs between them"; exit }
+    bad() { print ":" NR ": not a step in seven fields with tabs between them"; exit }
     { ++steps }
     END { if (!steps) print ": lists no step" }' "$steps_file" 2>/dev/null) || problem=": cannot be read"
   if [[ -n $problem ]]; then
@@ -53,18 +53,17 @@ read_step_list() {
 }
 
 # read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
-# need CUDA each), and step_before with step_before_source (empty for the first step).
+# need CUDA each), and step_before, the step that it begins with, with step_before_source (empty for the first step).
 # step_words is how a user names it: "STEP=04".
 read_step() {
   local line
   [[ -z ${CLINIC:-} ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: this verb takes a step, STEP=NN"
   line=$(step_line "${1-}") || exit $?
-  IFS=$'\t' read -r step step_source step_needs _ <<<"$line"
+  IFS=$'\t' read -r step step_source step_needs _ _ _ step_before <<<"$line"
   step_number=${step%%_*} step_ranks=0 step_words=STEP=${step%%_*}
   if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
-  line=$(awk -F '\t' -v step="$step" '/^[0-9]/ { if ($1 == step) { print before; exit } before = $0 }' \
-    "$steps_file")
-  IFS=$'\t' read -r step_before step_before_source _ <<<"$line" || true
+  step_before=${step_before#-}
+  step_before_source=$(awk -F '\t' -v step="$step_before" '$1 == step { print $2 }' "$steps_file")
   export step step_number step_words step_source step_needs step_ranks step_before step_before_source
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Keeps exercises and solutions consistent.
 
-An exercise is the solution of the previous step, under a banner of its own and with TODO(NN) comment
+An exercise is the solution of the step that it begins with, under a banner of its own and with TODO(NN) comment
 blocks put in. A TODO block is a comment line that starts with "// TODO(NN)" and the comment lines after
 it whose text is indented by at least three blanks.
 
@@ -60,6 +60,12 @@ def edited_since_commit(path):
     return printed_by(["git", "-C", ROOT, "status", "--porcelain", "--", path]).startswith((" M", "M", "AM"))
 
 
+def begins_with(name, steps):
+    """(name, source) of the step that an exercise begins with."""
+    before = files.steps_before()[name]
+    return next(step for step in steps if step[0] == before)
+
+
 def exercise_problems(exercise, steps, index):
     """What keeps an exercise from being the solution before it, a banner and TODO blocks apart."""
     name, source = steps[index]
@@ -75,7 +81,7 @@ def exercise_problems(exercise, steps, index):
     body, todos = split_todos(body, number)
     if not todos:
         problems.append(f"{path}: has no TODO({number})")
-    before_name, before_source = steps[index - 1]
+    before_name, before_source = begins_with(name, steps)
     before = ROOT / "solutions" / before_name / before_source
     if before.is_file() and body != split_banner(before.read_text())[1]:
         problems.append(f"{path}: without banner and TODO({number}) blocks it is not solutions/{before_name}; "
@@ -134,7 +140,7 @@ def write(steps):
         if index == 0:
             exercise.write_text((ROOT / "solutions" / name / source).read_text())
             continue
-        before_name, before_source = steps[index - 1]
+        before_name, before_source = begins_with(name, steps)
         target = split_banner((ROOT / "solutions" / before_name / before_source).read_text())[1]
         banner, body = split_banner(exercise.read_text())
         old, todos = split_todos(body, name[:2])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times what the guides of steps 05, 07, 08, 09 and 11 compare or propose to try, on a machine with a GPU.
+"""Times what the guides of steps 05, 07, 08, 09, 11 and 16 compare or propose to try, on a machine with a GPU.
 
   experiments.py --write DIR   builds variants of the solutions, checks each with the validator, measures them, and
                                writes DIR/experiments.tsv
@@ -32,11 +32,13 @@ from labtools.process import attempt, fail, reason, warn
 from labtools.table import update, write_table
 from labtools.tracer import NotPossible, trace
 
-S04, S05, S07, S08, S09, S10, S11 = (STEPS[number] for number in ("04", "05", "07", "08", "09", "10", "11"))
+S04, S05, S07, S08, S09, S10, S11, S16 = (STEPS[number] for number in ("04", "05", "07", "08", "09", "10", "11", "16"))
 # Of guides whose variants' iterations are timed: n, and how many iterations.
 ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500}}
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)
+SOLUTION_SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 16385, 32768)
+SOLUTION_RUNS = 7
 SWEEP, COPY = "jacobi_sweep_kernel", "copy_field_kernel"
 COLUMNS = ["step", "variant", "n", "quantity", "unit", "median", "least", "most", "words"]
 
@@ -112,7 +114,10 @@ def variants():
         Variant(S11, "step_10", S10, [], "step 10", True),
         Variant(S11, "waits", S11, ["no_graph_waits"], "a check every 10 sweeps, waited for", True),
         Variant(S11, "late", S11, ["no_graph"], "read one check late", True),
-        Variant(S11, "step_11", S11, [], "also as a graph: step 11", True)]
+        Variant(S11, "step_11", S11, [], "also as a graph: step 11", True),
+        Variant(S16, "as_it_is", S16, [], "step 16 as it is", True),
+        *[Variant(S16, name, S16, [name], first_line(variant.BANK / S16 / f"{name}.patch"), True)
+          for name in ("one_cycle_a_level", "all_levels_launched", "no_start")]]
 
 
 def make_sources(folder, guides):
@@ -245,6 +250,21 @@ def measure_kernels(lab, one, program):
             program, n, SWEEP, "sm__warps_active.avg.pct_of_peak_sustained_active"))
 
 
+def measure_solution(lab, one, program):
+    """Step 16: the first iteration, which solves; a later one; and how far the field is from the exact solution."""
+    for n in SOLUTION_SIZES if one.name == "as_it_is" else (max(n for n in SOLUTION_SIZES if n < 20000 and n % 2 == 0),):
+        # Kernels are loaded before the clock starts, and not when they are first launched.
+        eager = {"env": os.environ | {"CUDA_MODULE_LOADING": "EAGER"}}
+        try:
+            runs = [variant.time_of(program, lab.folder, n, 1, seconds=60, **eager) for _ in range(SOLUTION_RUNS)]
+            times = sorted(float(run["first_iteration_ms"]) for run in runs)
+            lab.note(one, n, "solution", "ms", (statistics.median(times), times[0], times[-1]))
+            lab.note(one, n, "distance", "relative", (float(runs[0]["distance_to_exact"]),) * 3)
+        except (NotPossible, KeyError, TypeError, ValueError) as error:
+            lab.note(one, n, "solution", "ms", str(error))
+        lab.try_note(one, n, "cycle", "ms", lambda n=n: lab.iterations(program, n, 21))
+
+
 def measure_one(lab, one, ready):
     """`ready`: the future of its program, built and checked."""
     sizes = ITERATIONS.get(one.guide, {8192: None})
@@ -258,6 +278,8 @@ def measure_one(lab, one, ready):
         return
     if one.guide == S07:
         copy_kernel_by_size(lab, one, program)
+    elif one.guide == S16:
+        measure_solution(lab, one, program)
     elif one.guide not in ITERATIONS:
         measure_kernels(lab, one, program)
     else:

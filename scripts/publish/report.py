@@ -22,13 +22,14 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import charts
-from labtools.files import ROOT, steps, write_aside
+from labtools.files import ROOT, by_cycles, steps, write_aside
 from labtools.process import fail, warn
 from labtools.table import Table
 from page.fields import convergence_section, field_section
 from page.parts import find_table, text, when
 from page.runs import Runner, build_solutions
-from page.sections import bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section
+from page.sections import (bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section,
+                           solution_section)
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 
@@ -88,7 +89,7 @@ def main():
     except OSError as error:
         fail(f"{out.parent}: cannot be written: {error.strerror}")
 
-    listed = steps()
+    listed = [step for step in steps() if not by_cycles(step[0])]
     titles = {step: title for step, *_, title in listed}
     folders = [arguments.results] if arguments.results else [ROOT / "results/local", ROOT / "results/h200"]
     ladder = find_table(folders, "ladder.tsv", "mpoints_per_s")
@@ -106,6 +107,7 @@ def main():
     runner = Runner(build, build / "report", may_run)
     if may_run:
         print(f"running the solutions at n = {arguments.n} ...", flush=True)
+    experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv", "n")
     convergence, fields, why = convergence_section(runner, listed, arguments.n, arguments.iterations)
     tiles = []
     ladder_html = shown(ladder_section, ladder, listed, tiles)
@@ -118,6 +120,8 @@ def main():
     sections = [
         ("ladder", "The ladder", "What each step bought.", ladder_html),
         ("convergence", "Convergence", "All steps compute the same numbers.", convergence),
+        ("solution", "The time to the solution", "Ask first whether a kernel should run so often.",
+         shown(solution_section, ladder, experiments)),
         ("field", "The temperature field", "And how far it is from the exact solution.",
          field_section(fields, arguments.n, why)),
         ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",

@@ -10,6 +10,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
                                                          scaling.svg is drawn next to it. README.md: some words of it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
+    <!-- clinic:begin --> ... <!-- clinic:end -->        (exercises/clinic/README.md) results/h200/clinic.tsv, where it is
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
                                                      validate/tests/bank/found_on_cpu/09_shared_tile.tsv
@@ -25,7 +26,7 @@ import sys
 
 import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
-from blocks.published import COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, number
+from blocks.published import CLINIC, COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, number
 from labtools import scaling_table
 from labtools.files import ROOT, STEPS
 
@@ -57,6 +58,7 @@ def main():
               (ROOT / "README.md", "scaling", SCALING, scaling.scaling_words()),
               (ROOT / "lab/trace/README.md", "tracer", TRACER, tools.tracer_block()),
               (cpu, "counters", COUNTERS, tools.counters_block()),
+              (ROOT / "exercises/clinic/README.md", "clinic", CLINIC, tools.clinic_block()),
               (ROOT / "validate/tests/bank/README.md", "mistakes", MISTAKES, tools.mistakes_block())]
     for row in rows:
         blocks.append((ROOT / "exercises" / row["step"] / "README.md", "measured", LADDER, measured.measured_block(facts, row)))

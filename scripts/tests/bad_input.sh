@@ -127,9 +127,9 @@ damaged ': cannot be read'
 damaged ': lists no step'
 sed '/^04/s/\t/ /' "$source_dir/lab/steps.tsv" >"$steps"
 line=$(grep -n '^04' "$steps")
-damaged ":${line%%:*}: not a step in six fields with tabs between them"
+damaged ":${line%%:*}: not a step in seven fields with tabs between them"
 sed '/^04/s/2048/abc/' "$source_dir/lab/steps.tsv" >"$steps"
-damaged ":${line%%:*}: not a step in six fields with tabs between them"
+damaged ":${line%%:*}: not a step in seven fields with tabs between them"
 
 bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/verbs/setup.sh" --nope
 

@@ -11,6 +11,7 @@ source "$source_dir/scripts/tests/planted_bugs_common.sh"
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here to begin with"
 need_build
 make_temp
+headers=('-DLAB_STEP_NAME="clinic"' -I"$source_dir/lab/include" -I"$source_dir/lab/cpu/formats")
 variants=() # name, kernel, exit code, what is printed
 
 # variant NAME KERNEL CODE REGEX [SED-SCRIPT]: the kernel's solution, edited, must end with CODE and print REGEX.
@@ -87,6 +88,21 @@ right divergence one_way 0 ': done$' \
 right divergence pairs_of_warps 0 ': done$' \
   's/const int even = .*/const int even = thread % 64 < 32, k = thread \/ 64 * 64 + thread % 32 * 2 + thread % 64 \/ 32;/; s/thread >= count/k >= count/; s/thread < even/even/; /const int k = 2/d'
 
+wrong local_memory value_missing 'elements are wrong' 's/int v = 0;/int v = 1;/'
+wrong local_memory sum_of_all 'elements are wrong' 's/most = max\(most, bins\[c\]\)/most += bins[c]/'
+wrong local_memory class_missing 'elements are wrong' 's/int c = 0; c < kClasses; \+\+c\) bins/int c = 1; c < kClasses; ++c) bins/'
+right local_memory selected 0 ': done$' 's/bins\[c\] \+= c == mine/bins[c] = c == mine ? bins[c] + 1 : bins[c]/'
+right local_memory in_bits 0 ': done$' \
+  's/int bins\[.*/unsigned long long bins = 0;/; /#pragma/d; s/for .*bins\[c\] \+= .*/bins += 1ull << 8 * mine;/; s/bins\[c\]/int(bins >> 8 * c \& 255)/'
+right local_memory rolled 1 'MISSED: no local memory' 's/#pragma unroll/#pragma unroll 1/'
+
+wrong libraries not_zeroed_sum 'nothing has written|should be' '/cudaMemsetAsync/d'
+wrong libraries round_missing 'element 0 is' 's/int r = 0;/int r = 1;/'
+wrong libraries sum_of_thread_0 'element 0 is' 's/BlockReduce\(storage\).Sum\(sum\)/sum/'
+right libraries block_per_round 0 ': done$' 's/kPerThread = 8/kPerThread = 1/'
+right libraries warps 0 ': done$' \
+  '/using BlockReduce|TempStorage/d; s/const int block_sum.*/for (int far = 16; far > 0; far \/= 2) sum += __shfl_down_sync(0xffffffff, sum, far);/; s/threadIdx.x == 0\) atomicAdd\(out, block_sum/threadIdx.x % 32 == 0) atomicAdd(out, sum/'
+
 mapfile -t names < <(printf '%s\n' "${variants[@]}" | cut -f 1)
 all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
 { "$build_dir/bin/cuda_to_cpp" "$temp/all.cu" "$temp/all.cpp" &&
@@ -94,8 +110,17 @@ all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
   { fail "the variants do not compile:" "$(head -n 30 "$temp/log")" && finish "the clinic"; }
 for line in "${variants[@]}"; do
   IFS=$'\t' read -r name kernel code regex <<<"$line"
+  arguments=(--name "$kernel")
+  if awk -F '\t' -v kernel="$kernel" '$1 == kernel { found = $4 == "nvcc" } END { exit !found }' "$source_dir/lab/clinic.tsv"; then
+    if [[ -n ${LAB_TEST_NVCC:-} ]]; then
+      "$LAB_TEST_NVCC" -std=c++17 -cubin -Xptxas -v "${headers[@]}" "$temp/$name/kernel.cu" -o "$temp/cubin" >"$temp/log" 2>&1
+      arguments+=(--stack-bytes "$(awk '/bytes stack frame/ { print $1 }' "$temp/log")")
+    elif [[ $code == 0 || $regex == *MISSED* || $name == *_exercise ]]; then
+      code=0 regex=': right; the goal cannot be measured here$'
+    fi
+  fi
   ln "$temp/program" "$temp/$name/$name"
-  run "$build_dir/bin/clinic" --name "$kernel" "$temp/$name/$name"
+  run "$build_dir/bin/clinic" "${arguments[@]}" "$temp/$name/$name"
   if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n' "--- $name" "$said"; fi
   expect_status "$code" "$name"
   expect "$regex" "$name"
@@ -150,12 +175,26 @@ if command -v make git cmake >/dev/null; then
   expect_status 2 "a bad size"
 fi
 
-# 4. nvcc.
+# 4. What is measured, as a table.
+if command -v python3 >/dev/null; then
+  printf '%s\n' $'# gpu\tNVIDIA H1' $'# cuda\t13.0' $'# driver\t5' $'# date\ttoday' \
+    $'kernel\tn\tbefore_ms\tafter_ms\tbefore_count\tafter_count' \
+    $'strides\t4096\t0.4\t0.1\t32.00 sectors\t4.00 sectors' >"$temp/clinic.tsv"
+  run env PYTHONPATH="$source_dir/scripts:$source_dir/scripts/publish" python3 -W error -c \
+    'import pathlib, sys; from blocks import tools; print(*tools.clinic_block(pathlib.Path(sys.argv[1])), sep="\n")' \
+    "$temp/clinic.tsv"
+  expect '^\| \[strides\].strides/README.md. \| 4096 \| 0.4(00)? ms \| 0.1(00)? ms \| 4(.00)? \| 32.00 sectors \| 4.00 sectors \|$' "the table"
+  expect '^Medians on an NVIDIA H1 .CUDA 13.0, driver 5, today.\.$' "the table"
+  run "$source_dir/scripts/publish/clinic.py" --write "$temp/results" --build "$temp"
+  expect_status 1 "clinic.py without programs"
+  expect '^clinic.py: .*/bin/clinic is not there: build it first$' "clinic.py without programs"
+fi
+
+# 5. nvcc.
 if [[ -n ${LAB_TEST_NVCC:-} ]]; then
   mapfile -t names < <(printf '%s\n' "${names[@]}" | grep -E '_(done|exercise)$')
   all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
-  run "$LAB_TEST_NVCC" -std=c++17 -arch=sm_90 -Xcompiler=-Wall,-Wextra '-DLAB_STEP_NAME="clinic"' \
-    -I"$source_dir/lab/include" -I"$source_dir/lab/cpu/formats" -c "$temp/all.cu" -o "$temp/all.o"
+  run "$LAB_TEST_NVCC" -std=c++17 -arch=sm_90 -Xcompiler=-Wall,-Wextra "${headers[@]}" -c "$temp/all.cu" -o "$temp/all.o"
   expect_status 0 "nvcc on exercises and solutions"
   [[ -z ${said//[$'\n ']/} ]] || show "nvcc on exercises and solutions: it says something"
 fi

@@ -135,7 +135,7 @@ compile_counted() {
 judge_goals() {
   local name=$1 dir=$temp/$1/counted expected=0 before
   local -a options=(--name "$step")
-  before=$(awk -F '\t' -v step="$step" '$1 == step { print last } /^[0-9]/ { last = $1 }' "$source_dir/lab/steps.tsv")
+  before=$(awk -F '\t' -v step="$step" '$1 == step { print $7 }' "$source_dir/lab/steps.tsv")
   mkdir "$dir"
   local counted=$temp/program_counted
   if [[ $place == gpu ]]; then counted=$temp/program_watched; fi
@@ -200,7 +200,7 @@ judge() {
     done < <(sed -n 's/^# expect-no: //p' "$2")
     expect_no '\{[a-z_]+\}' "$name" # a gap in the words
     # The same mistake can look like another one on a GPU, and if many multiprocessors leave a warp one row.
-    if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} && $place != gpu && $verdict == wrong ]]; then
+    if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} && $place != gpu ]] && grep -q '^# rule: ' "$2"; then
       expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"
     fi
   fi

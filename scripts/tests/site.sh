@@ -215,7 +215,7 @@ expect_no 'no pages for a browser' "make handout"
 handout="$temp/handed out/jacobi-porting-lab-upto-04"
 look "make handout" "$handout/site" "$handout"
 (cd "$handout/site" && find . -name '*.html' -o -name '[0-9]*' | sort) >"$temp/has"
-if grep -vE '^\./(index|exercises/(index|FROM_PROFILE_TO_STEP)|exercises/0[0-4]_[a-z_]+(/index)?|lab/[a-z]+/index|results/index)(\.html)?$' \
+if grep -vE '^\./(index|exercises/(index|FROM_PROFILE_TO_STEP)|exercises/0[0-4]_[a-z_]+(/index)?|exercises/clinic(/[a-z_]+)?(/index)?|lab/[a-z]+/index|results/index)(\.html)?$' \
   "$temp/has" >"$temp/more"; then
   fail "a handout up to 04 has other pages:" "$(<"$temp/more")"
 fi

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$source_dir"
 
 number=0
-while IFS=$'\t' read -r step source needs n iterations title rest; do
+while IFS=$'\t' read -r step source needs n iterations title before rest; do
   if [[ -z $step || $step == \#* ]]; then continue; fi
   [[ $step =~ ^[0-9]{2}_[a-z0-9_]+$ ]] || fail "$step: a name should be like 04_jacobi_kernel"
   [[ $step == "$(printf '%02d' $number)"_* ]] || fail "$step: its number should be $number"
@@ -16,7 +16,7 @@ while IFS=$'\t' read -r step source needs n iterations title rest; do
   [[ $needs =~ ^(cpu|cuda|ranks)$ ]] || fail "$step: needs cpu, cuda or ranks, not '$needs'"
   [[ $n =~ ^[1-9][0-9]*$ ]] || fail "$step: the default n is '$n'"
   [[ $iterations =~ ^[1-9][0-9]*$ ]] || fail "$step: the number of iterations is '$iterations'"
-  [[ -n $title && -z $rest ]] || fail "$step: has not six columns"
+  [[ -n $title && -n $before && -z $rest ]] || fail "$step: has not seven columns"
   # The ladder's first column has room for so many.
   ((${#title} <= 20)) || fail "$step: its title is longer than 20 characters: $title"
   # A handout is without solutions, and without the later exercises.

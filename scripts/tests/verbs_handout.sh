@@ -47,7 +47,7 @@ no_solution() {
     fail "$1: has lines of solutions:" "$(head -n 20 <<<"$found")"
   fi
   if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' \
-    -o -name publish -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
+    -o -name publish -o -name teach -o -name slides -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
     fail "$1: has no place for" "$found"
   fi
   if found=$(find "$1/exercises" -mindepth 1 -printf '%P\n' | awk -v last="$2" '/^[0-9]/ && substr($1, 1, 2) > last' |
@@ -84,8 +84,8 @@ test_contents() {
   for file in README.md LICENSE Makefile CMakeLists.txt results/README.md lab/cpu/README.md scripts/verbs/check.sh; do
     [[ -f $place/$name/$file ]] || fail "$file is missing"
   done
-  # Whatever stands in exercises/ beside the steps: pictures, an introduction. The answers to puzzles do not.
-  [[ $(cd "$lab/exercises" && find . -path './[0-9]*' -prune -o -type f ! -name puzzles.tsv -print | sort) == \
+  # Whatever stands in exercises/ beside the steps: pictures, an introduction; not the slides, which are the teacher's.
+  [[ $(cd "$lab/exercises" && find . \( -path './[0-9]*' -o -path ./slides \) -prune -o -type f -print | sort) == \
   "$(cd "$place/$name/exercises" && find . -path './[0-9]*' -prune -o -type f -print | sort)" ]] ||
     fail "exercises/: what lies beside the steps is not the same"
   (cd "$place/$name" && sha256sum --quiet --check .start/SHA256SUMS) || fail "its checksums are wrong"

@@ -49,7 +49,7 @@ shown "edited, not checked since" - edited
 check STEP=01
 expect '^01_nvtx: wrong: ' "make check"
 shown wrong "$row" wrong
-[[ $(cut -f 1,2,5 "$verdicts") == 01_nvtx$'\t'wrong$'\t'cpu ]] || fail "another verdict was left:" "$(<"$verdicts")"
+[[ $(cut -f 1,2,5,6 "$verdicts") == 01_nvtx$'\t'wrong$'\t'cpu$'\t'wrong_update ]] || fail "another verdict was left:" "$(<"$verdicts")"
 echo '// think' >>"$lab/$exercise"
 shown "edited, not checked since" - "edited after a check"
 

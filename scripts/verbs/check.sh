@@ -55,12 +55,12 @@ fi
 # none, and a short look (N, RACES, ASAN) that finds nothing wrong leaves none.
 # shellcheck disable=SC2317  # on_exit calls it
 note_verdict() {
-  local status=$1 verdict where=$backend
+  local status=$1 verdict mistake where=$backend
   if [[ $which != exercise || ! -s $scratch/verdict ]] || ((status > 1)); then return; fi
   if ((status == 0)) && { [[ -n ${N:-} ]] || ((races + asan)); }; then return; fi
-  verdict=$(<"$scratch/verdict")
+  IFS=$'\t' read -r verdict mistake <"$scratch/verdict" || return 0
   if [[ $step_needs == cpu ]]; then where=cpu; fi
-  local -a line=("$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where")
+  local -a line=("$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where" ${mistake:+"$mistake"})
   remember progress.tsv "${line[@]}"
   # Who breaks it on purpose and puts it back need not check again.
   if [[ ! -f $lab_root/results/local/progress.tsv ]]; then return; fi

@@ -5,7 +5,7 @@
 #   STEP=NN                    the step, which is run (until its tolerance is reached, or for 1000 iterations)
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points per side (default 100)
-#   ITERATIONS=K               exactly so many sweeps
+#   ITERATIONS=K               exactly K sweeps
 #   RANKS, BACKEND, ARGS       as for make run
 #   RECORD=DIR                 instead of all that: the record of a run, which --record DIR has left
 set -euo pipefail

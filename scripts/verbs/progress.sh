@@ -3,16 +3,22 @@
 #
 #   TIME=1    first times the correct ones, at their step's default n, on a GPU
 #
+#   progress.sh --table   prints step, state, date, where it ran, mistake and ms with tabs between them, for `make handin`
+#
 # `make check` leaves its verdicts in results/local/progress.tsv (step, verdict, SHA-256 of the file that was checked,
-# date, where it ran), and the last one that was right in progress_right.tsv. TIME=1 leaves the times in
-# progress_times.tsv (step, n, ms per iteration, SHA-256, date, device). A row says nothing about a file that was
-# edited since.
+# date, where it ran, and the mistake's name in the catalogue if there is one), and the last one that was right in
+# progress_right.tsv. TIME=1 leaves the times in progress_times.tsv (step, n, ms per iteration, SHA-256, date, device).
+# A row says nothing about a file that was edited since.
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 # shellcheck source=scripts/lib/state.sh
 source "$lab_root/scripts/lib/state.sh"
 
+case ${1:-} in
+  "" | --table) ;;
+  *) die $exit_bad_usage "$1: no such option" ;;
+esac
 case ${TIME:-0} in
   0 | 1) ;;
   *) die $exit_bad_usage "TIME=$TIME: must be 1 or 0" ;;
@@ -98,10 +104,15 @@ while IFS=$'\t' read -r name _ _ n _; do
   ms=-
   IFS=$'\t' read -r timed_n timed_ms timed_sum _ <<<"${times[$name]-}"
   if [[ $timed_sum == "${sums[$name]}" && $timed_n == "$n" ]]; then ms=$timed_ms any_time=1; fi
-  printf '%s\t%s\t%s\t%s\t%s\n' "$name" "${states[$name]}" "${checked[$name]}" "$ms" \
-    "${published_ms[$name $n]:--}" 2>/dev/null ||
+  row=("${states[$name]}" "${checked[$name]}" "$ms" "${published_ms[$name $n]:--}")
+  if [[ ${1:-} == --table ]]; then row=("${states[$name]}" "${details[$name]}" "$ms"); fi
+  (IFS=$'\t' && printf '%s\n' "$name"$'\t'"${row[*]}") 2>/dev/null ||
     die $exit_cannot_write "$temp: cannot be written: is there space left?"
 done < <(grep '^[0-9]' "$steps_file") >"$temp/table"
+if [[ ${1:-} == --table ]]; then
+  cat "$temp/table"
+  exit "$failed"
+fi
 
 gpu=$(awk -F '\t' '$1 == "# gpu" { print $2 }' "$published")
 awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '

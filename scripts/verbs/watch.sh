@@ -101,7 +101,7 @@ show() {
   printf '\n%s\n\n%s' "$next" "$keys"
 }
 
-# look: what the file is now. Some file systems of networks tell of no change, and some keep whole seconds.
+# look: what the file is now. Some network file systems report no change, and some keep whole seconds only.
 look() { { stat -c %y "$lab_root/$file" && sha256sum <"$lab_root/$file"; } 2>/dev/null || echo gone; }
 
 # next_or_end: goes on to the next step that is not done, or ends if there is none.

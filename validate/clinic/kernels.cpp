@@ -64,6 +64,26 @@ std::vector<int> looked_up(int n) {
   return result;
 }
 
+std::vector<int> most_frequent(int n) {
+  constexpr int kClasses = 8, kValues = 16;
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    int bins[kClasses] = {};
+    for (int v = 0; v < kValues; ++v) ++bins[clinic_input(v * result.size() + k) % kClasses];
+    result[k] = *std::max_element(bins, bins + kClasses);
+  }
+  return result;
+}
+
+std::vector<int> sum_of_squares(int n) {
+  int sum = 0;
+  for (std::size_t k = 0; k < square(n); ++k) {
+    const int rest = clinic_input(k) % 8;
+    sum += rest * rest;
+  }
+  return {sum};
+}
+
 /// How many sectors move for 32 elements: 4 if the accesses are coalesced.
 Measured coalesced(const KernelCount::Accesses& accesses) {
   if (accesses.requests == 0) return measured(false, "there are none in a kernel");
@@ -112,6 +132,28 @@ Measured one_load_per_value(const ClinicCount& count) {
   return at_most(kSummedArrays, count.all.loads, count, "loads");
 }
 
+Measured one_load_per_element(const ClinicCount& count) {
+  // What a library does inside is not counted.
+  if (count.all.loads.requests == 0) return measured(true, "no loads but those of a library");
+  return at_most(1, count.all.loads, count, "loads");
+}
+
+Measured no_array_between(const ClinicCount& count) {
+  const double each = count.all.stores.threads / count.elements();
+  return measured(each <= 0.01, format("%.2f stores per element", each));
+}
+
+Measured few_atomics(const ClinicCount& count) {
+  const double each = count.all.atomics / count.elements();
+  return measured(each <= 1.0 / 128, format("%.4f atomics per element", each));
+}
+
+Measured no_local_memory(const ClinicCount& count) {
+  if (count.stack_bytes < 0)
+    throw NotMeasurable("needs nvcc, which reports a thread's stack frame");
+  return measured(count.stack_bytes == 0, format("%d bytes of stack frame", count.stack_bytes));
+}
+
 const std::vector<ClinicKernel>& kernels() {
   static const std::vector<ClinicKernel> table = {
       {"first_kernel",
@@ -151,6 +193,21 @@ const std::vector<ClinicKernel>& kernels() {
        no_rows,
        {{"warps do not diverge: 30 lanes or more take part in a load", full_load_requests,
          "In which order would the elements have to go to the threads?"}}},
+      {"local_memory",
+       most_frequent,
+       no_rows,
+       {{"no local memory: nvcc reports a stack frame of 0 bytes", no_local_memory,
+         "An array is in registers if every index is known when the compiler has unrolled the "
+         "loops."}}},
+      {"libraries",
+       sum_of_squares,
+       no_rows,
+       {{"at most one atomic addition per 128 elements", few_atomics,
+         "cub::BlockReduce sums the block. One of its threads adds the sum to the result."},
+        {"no array between two kernels: 0 stores per element", no_array_between,
+         "The kernel that sums can also square."},
+        {"each element is loaded once", one_load_per_element,
+         "Every kernel that reads an array loads it once more. Keep the value in a variable."}}},
   };
   return table;
 }

@@ -31,6 +31,7 @@ const std::vector<NamedFamily>& catalogue() {
       {"races", kRaceMistakes},
       {"update", kUpdateMistakes},
       {"pass", kPassMistakes},
+      {"cycles over several grids", kCycleMistakes},
   };
   return families;
 }

@@ -6,12 +6,16 @@
 #include <cstring>
 
 #include "explain/diagnosis.h"
+#include "run/steps.h"
 #include "source/source_code.h"
 
 namespace validate {
 namespace {
 
 constexpr int kLast = INT_MAX;
+
+/// Step 16 begins with this one: a tile, and a sum over each block.
+constexpr int kBeforeCycles = 10;
 
 const std::vector<TraitRow> kRows = {
     {kKernels, "kernels", 4, kLast, "__global__", TraitRow::kEither},
@@ -56,7 +60,9 @@ bool holds_evidence(const std::set<std::string>& names, const char* evidence) {
 }
 
 Words::Words(const Patient& patient)
-    : step_(patient.step), names_(patient.names), source_(patient.source) {
+    : step_(patient.step < kFirstCycleStep ? patient.step : kBeforeCycles),
+      names_(patient.names),
+      source_(patient.source) {
   const bool file = !names_.empty();
   for (const TraitRow& row : kRows) {
     const bool of_step = step_ >= row.from && step_ <= row.until;

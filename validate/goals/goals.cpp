@@ -1,5 +1,5 @@
 // What each step is for, as something that can be measured: the table has all of it. What measures
-// stands in memory.cpp, time.cpp and ranks.cpp.
+// is in memory.cpp, time.cpp, ranks.cpp and cycles.cpp.
 //
 // A learner may reach a goal in their own way: no kernel's name is asked for where its work tells
 // what it is, and no block's shape.
@@ -95,6 +95,13 @@ const std::vector<Goal>& goals() {
        "What is exposed? make nsys STEP=15 shows the exchange, and what the GPU does meanwhile."},
       {15, "at most 0.97 of step 14's time", faster_than_blocking,
        "Do the ends come first, and does the rest leave multiprocessors to NCCL?"},
+      {16, "a cycle leaves at most 0.3 of the error, whatever n", little_error_left,
+       "make check STEP=16 tells which errors are left: smooth ones, rough ones, or those "
+       "between."},
+      {16, "the first cycle begins with what the coarser levels found", begins_near,
+       "Solve on the coarsest level first, interpolate, and go on with the next finer one."},
+      {16, "solved in the time of 30 copies of the field", solves_in_few_copies,
+       "Which levels and which kernels take the time? make trace STEP=16 tells."},
   };
   return table;
 }

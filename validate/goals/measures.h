@@ -55,6 +55,9 @@ Measured ranges_in_loop(Bench*), ranges_outside(Bench*), ranges_closed(Bench*),
     iteration_shorter(Bench*), more_sweeps_a_second(Bench*), near_copy(Bench*), past_copy(Bench*),
     few_waits(Bench*), waits_late(Bench*), sweeps_together(Bench*), several_sweeps_a_launch(Bench*);
 
+// Cycles over several grids (cycles.cpp).
+Measured little_error_left(Bench*), begins_near(Bench*), solves_in_few_copies(Bench*);
+
 // Jobs of ranks (ranks.cpp).
 Measured exchange_before_passes(Bench*), nothing_through_host(Bench*), sums_at_checks(Bench*),
     exchange_beside_kernel(Bench*), host_waits_late(Bench*), scales(Bench*),

@@ -6,6 +6,7 @@
 
 #include <lab/run.h>
 
+#include "judge/check_cycles.h"
 #include "run/text.h"
 
 namespace validate {
@@ -108,6 +109,7 @@ void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
 }  // namespace
 
 Verdict check_step(const StepCheck& asked, const Progress& progress) {
+  if (solves_by_cycles(asked.program)) return check_cycles(asked, progress);
   // Beside a GPU the CPU has nothing else to do.
   std::future<Verdict> beside;
   if (asked.gpu && !asked.look_at.empty()) {

@@ -10,6 +10,7 @@
 
 #include <lab/problem.h>
 
+#include "judge/check_cycles.h"
 #include "judge/reference.h"
 #include "ladder/all_cores.h"
 #include "ladder/table.h"
@@ -101,6 +102,18 @@ Timing Climb::time(const Step& step, int n, int iterations) {
 
 Verdict Climb::check(const Step& step, bool own_n) {
   const PartOfRun part(&found_, "validating " + step.number());
+  const Progress progress = [&](const std::string& what) {
+    show_progress(step.name + ": validating, " + what);
+  };
+  if (step.by_cycles()) {
+    StepCheck asked;
+    asked.program = program_of(step);
+    asked.time_limit = options_.time_limit;
+    // Each run waits for the driver, so there are few.
+    for (const int n : {100, 521}) asked.cases.push_back({lab::ProblemKind::kProbe, n, 1});
+    if (own_n) asked.cases.push_back({lab::ProblemKind::kLaplace, step.n, 1});
+    return check_cycles(asked, progress);
+  }
   // A step for several GPUs has to be right with two ranks, and at the n that is timed with as many
   // as it is timed with. `make check` and the tests try more.
   const std::vector<int> ranks =
@@ -120,10 +133,7 @@ Verdict Climb::check(const Step& step, bool own_n) {
   } else {
     cases = with_ranks(usual_cases(), ranks);
   }
-  return check_program(
-      program_of(step), cases, options_.time_limit,
-      [&](const std::string& what) { show_progress(step.name + ": validating, " + what); }, {},
-      extent);
+  return check_program(program_of(step), cases, options_.time_limit, progress, {}, extent);
 }
 
 /// The step before, at this step's n, as it is timed itself; nothing where it is not right.
@@ -147,15 +157,15 @@ bool Climb::measure(const Step& step, const Step* previous) {
     row.note = step.needs_ranks ? "not built: needs MPI" : "not built";
   } else {
     // Correct first: what is not right gets no time.
-    const bool timed = !in_place_of_gpu(step);
-    const Verdict verdict = check(step, timed);
+    const bool on_cpu = in_place_of_gpu(step), timed = !on_cpu && !step.by_cycles();
+    const Verdict verdict = check(step, !on_cpu);
     if (verdict.kind == Verdict::kRight) {
       row.verdict = "right";
       if (timed) row.time = time(step, step.n, step.iterations);
       as_it_should_be = !timed || row.time.measured();
       if (timed) row.ranks = ranks_of(step);
       if (!row.time.measured()) {
-        row.note = timed ? "could not be timed" : "on the CPU";
+        row.note = timed ? "could not be timed" : on_cpu ? "on the CPU" : "cycles, not sweeps";
       } else if (row.ranks > 0) {
         row.note = gpus_in_words(row, found_.machine);
       }

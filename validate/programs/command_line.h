@@ -63,7 +63,8 @@ class CommandLine {
   std::map<std::string, Option> options_;
 };
 
-/// Writes `verdict`, a word or two for a script, as the only line of `file`; "": of none.
+/// Writes `verdict`, words for a script with tabs between them, as the only line of `file`; "": of
+/// none.
 void write_verdict(const std::string& file, const std::string& verdict);
 
 /// The exit code of a program whose work is `body`: its result, or that of what ended it, which is

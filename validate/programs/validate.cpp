@@ -41,7 +41,8 @@ constexpr const char* kHelp =
     "few\n"
     "  --every-order        also with threads in reverse and in shuffled order, as CUDA on the\n"
     "                       CPU runs them\n"
-    "  --verdict FILE       also write the verdict to FILE: unchanged, wrong or right\n"
+    "  --verdict FILE       also write the verdict to FILE: unchanged, wrong or right; after\n"
+    "                       wrong and a tab the name of the mistake, if it is known\n"
     "  --explain            also print the name of the mistake, as the catalogue has it\n"
     "  --quiet              print only the verdict\n"
     "  --help               print this\n\n"
@@ -186,6 +187,9 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
     case validate::Verdict::kRight:
       std::printf("%s: %s\n", name, verdict.summary.c_str());
       for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
+      if (arguments.explain && !verdict.rule.empty()) {
+        std::printf("  rule: %s\n", verdict.rule.c_str());
+      }
       print_thoughts(arguments.check.at_hand.source);
       if (learner) print_next(arguments);
       validate::write_verdict(arguments.verdict, "right");
@@ -196,7 +200,8 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
       if (arguments.explain) {
         std::printf("  rule: %s\n", verdict.rule.empty() ? "none" : verdict.rule.c_str());
       }
-      validate::write_verdict(arguments.verdict, "wrong");
+      validate::write_verdict(arguments.verdict,
+                              verdict.rule.empty() ? "wrong" : "wrong\t" + verdict.rule);
       return kExitWrong;
     case validate::Verdict::kNoGpu:
       std::printf("%s: compiles, but cannot run here\n  %s\n", name, verdict.summary.c_str());

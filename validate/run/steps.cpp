@@ -36,13 +36,13 @@ std::vector<Step> read_steps(const std::string& lab_root) {
     if (line.empty() || line[0] == '#') continue;
     const std::vector<std::string> fields = split(line, '\t');
     int n = 0, iterations = 0;
-    if (fields.size() != 6 || !read_number(fields[3], &n) || !read_number(fields[4], &iterations)) {
+    if (fields.size() != 7 || !read_number(fields[3], &n) || !read_number(fields[4], &iterations)) {
       throw std::runtime_error(path + ":" + std::to_string(number) +
-                               ": not a step in six fields with tabs between them");
+                               ": not a step in seven fields with tabs between them");
     }
     const bool needs_ranks = fields[2] == "ranks";
     steps.push_back({fields[0], fields[1], fields[2] == "cuda" || needs_ranks, needs_ranks, n,
-                     iterations, fields[5]});
+                     iterations, fields[5], fields[6] == "-" ? "" : fields[6]});
   }
   return steps;
 }

@@ -5,6 +5,9 @@
 
 namespace validate {
 
+/// The first step whose iterations are cycles over several grids, and no Jacobi sweeps.
+inline constexpr int kFirstCycleStep = 16;
+
 /// One line of lab/steps.tsv.
 struct Step {
   std::string name;    ///< "04_jacobi_kernel"
@@ -14,8 +17,10 @@ struct Step {
   int n;             ///< the solution's default
   int iterations;    ///< that are timed at this n
   std::string title;
+  std::string before;  ///< the step that it begins with; "": none
 
   std::string number() const { return name.substr(0, 2); }
+  bool by_cycles() const { return std::stoi(number()) >= kFirstCycleStep; }
 };
 
 /// Reads the list of steps below the lab's folder. Throws std::runtime_error where it cannot.

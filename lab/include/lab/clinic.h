@@ -39,6 +39,9 @@ class Clinic {
     return copy_to_gpu(values);
   }
 
+  /// An array for what is between the input and the result. It holds kNotWritten.
+  int* scratch(std::size_t count) { return copy_to_gpu(std::vector<int>(count, kNotWritten)); }
+
   /// The array for the result. It holds kNotWritten.
   int* output(std::size_t count) {
     count_ = count;

@@ -330,6 +330,20 @@ def experiment_lines(step):
                 times = [1e3 * float(median) for median in medians]
                 lines.append(f"| {size} | {' | '.join(f'{significant(t)} µs' for t in times)} | {significant(times[0] / times[-1])} |")
         return lines
+    if number(step) == "16":
+        lines = ["", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
+                 "| n | solution | least to most | ns per point | one more cycle | distance from the exact solution |",
+                 "|--:|--:|--:|--:|--:|--:|"]
+        for size in sorted({int(row["n"]) for row in rows if row["quantity"] == "solution" and row["median"] != "-"}):
+            time = float(found["as_it_is", size, "solution"]["median"])
+            lines.append(f"| {size} | {significant(time)} ms | {cell('as_it_is', 'solution', size=size, which='least')} to "
+                         f"{cell('as_it_is', 'solution', ' ms', size, 'most')} | {significant(1e6 * time / size ** 2)} "
+                         f"| {cell('as_it_is', 'cycle', ' ms', size)} | {cell('as_it_is', 'distance', '', size)} |")
+        others = [row for row in rows if row["variant"] != "as_it_is" and row["quantity"] == "solution"]
+        return lines + ["", f"At n = {others[0]['n']} in other ways:" if others else "", "",
+                        *[f"- {name(row)}: {cell(row['variant'], 'solution', ' ms', int(row['n']))}, "
+                          f"{cell(row['variant'], 'distance', '', int(row['n']))} away from the exact solution"
+                          for row in others]]
     if number(step) != "08":
         return []
     lines = ["", f"The sweep kernel at n = {n} with its sum in other ways (medians, in one run):", "",
@@ -351,7 +365,7 @@ def experiment_lines(step):
 def measured_block(facts, row):
     """All that was measured of one step; row is its row of the ladder."""
     if row["ms"] == "-":
-        return [f"Not measured yet ({row['verdict']})."]
+        return experiment_lines(row["step"]) or [f"Not measured yet ({row['verdict']})."]
     on_gpu = row["percent_of_copy"] != "-"
     where = f"On an {facts['gpu']} (CUDA {facts['cuda']})" if on_gpu else \
         f"On one CPU core of the machine with the {facts['gpu']} ({facts['cpu']})"

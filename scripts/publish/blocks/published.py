@@ -1,9 +1,10 @@
 """The published tables, and what several blocks say of them."""
 
-from labtools.files import ROOT, steps
+from labtools.files import ROOT, steps, steps_before
 
 RESULTS = ROOT / "results/h200"
-LADDER, TRACER, COUNTERS, SCALING = (RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling"))
+LADDER, TRACER, COUNTERS, SCALING, CLINIC = (
+    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "clinic"))
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 
@@ -14,9 +15,8 @@ def number(step):
 
 
 def step_before(step):
-    """The name of the step before, as lab/steps.tsv has it."""
-    names = [name for name, *_ in steps()]
-    return names[names.index(step) - 1]
+    """The name of the step that it begins with, as lab/steps.tsv has it."""
+    return steps_before()[step]
 
 
 def is_job(step):

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER, is_job, number
+from blocks.published import CLINIC, COUNTERS, MISTAKES, PROFILES, TRACER, is_job, number
 from labtools.files import ROOT
 from labtools.numbers import significant
 from labtools.table import Table, read_table
@@ -43,6 +43,19 @@ def counters_block():
     if facts.get("asynchronous"):
         lines += ["The sectors of asynchronous copies to shared memory are not compared: ncu's are more than they read."]
     return lines
+
+
+def clinic_block(path=CLINIC):
+    """The kernels of the clinic, before and after."""
+    if not path.is_file():
+        return ["Not measured yet."]
+    facts, rows = read_table(path)
+    lines = ["| kernel | n | before | after | times as fast | counted before | after |", "|---|--:|--:|--:|--:|---|---|"]
+    for row in rows:
+        before, after = float(row["before_ms"]), float(row["after_ms"])
+        lines.append(f"| [{row['kernel']}]({row['kernel']}/README.md) | {row['n']} | {significant(before, 3)} ms | "
+                     f"{significant(after, 3)} ms | {significant(before / after, 3)} | {row['before_count']} | {row['after_count']} |")
+    return [*lines, "", f"Medians on an {facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']})."]
 
 
 def tracer_block():

@@ -1,8 +1,11 @@
 """The sections of the page, one a table of results."""
 
+import math
+
 from labtools import bandwidth_plot, charts, scaling_table
+from labtools.files import by_cycles
 from labtools.ncu import STALLS
-from labtools.numbers import number, significant
+from labtools.numbers import duration, number, significant
 from labtools.table import gain_text, job_of
 from page.parts import cell, data_table, figure, missing, source, text
 
@@ -45,7 +48,7 @@ def ladder_section(table, steps, told):
                    "line is one GPU's); a previous step that is a program of one process ran on one." \
             if any(map(several_gpus, jobs)) else ""
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
-    absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
+    absent = [step for step, *_ in steps if not by_cycles(step) and step not in {row["step"] for row in rows}]
     if absent:
         has = "has" if len(absent) == 1 else "have"
         parts.append(missing(f"{', '.join(absent)} {has} no time in this table.", "make run"))
@@ -68,6 +71,57 @@ def ladder_section(table, steps, told):
                            if int(r["n"]) in all_cores else "–"))
     parts.append(data_table("The same in figures", columns, rows))
     return "".join(parts) + source(table)
+
+
+SOLVED = 1e-7  # of the slowest error, about what a float can hold
+SOLVED_N = 16384
+DRAWN = (("00", "ink", "circle"), ("08", "blue", "circle"), ("13", "orange", "square"))
+
+
+def sweeps_for(factor, n):
+    """How many sweeps multiply the slowest error by `factor`. A sweep multiplies the error sin(pi x) sin(pi y) by
+    cos(pi / (n - 1))."""
+    return math.log(factor) / math.log(math.cos(math.pi / (n - 1)))
+
+
+def solution_section(ladder, experiments):
+    """How long each step takes to the solution: computed for sweeps, measured for cycles."""
+    rows = [row for row in ladder.rows if number(row.get("mpoints_per_s"))] if ladder else []
+    if not rows:
+        return missing("no step has a time.", "make run")
+    sweeps, points = sweeps_for(SOLVED, SOLVED_N), SOLVED_N ** 2
+    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
+               ("one sweep", lambda r: duration(1e3 * points / number(r["mpoints_per_s"]))),
+               ("to the solution", lambda r: lasting(1e-6 * points / number(r["mpoints_per_s"]) * sweeps))]
+    series = []
+    for wanted, colour, shape in DRAWN:
+        for row in rows:
+            if row["step"].startswith(wanted):
+                seconds = 1e-6 * points / number(row["mpoints_per_s"]) * sweeps
+                line = [(seconds * part, SOLVED ** part) for part in (10 ** (k / 20) for k in range(-60, 1))]
+                series.append((f"step {wanted} (computed)", colour, "dashes", line))
+    solved = {row["quantity"]: number(row["median"]) for row in experiments.rows
+              if row["step"].startswith("16") and row["variant"] == "as_it_is" and row["n"] == str(SOLVED_N)} \
+        if experiments else {}
+    dots, measured = [], "Step 16 has not been timed yet."
+    if solved.get("solution") and solved.get("distance"):
+        dots = [("step 16 (measured)", "green", "diamond", [(1e-3 * solved["solution"], solved["distance"])])]
+        measured = f"Step 16 takes {significant(solved['solution'])} ms; that is measured."
+    chart = charts.lines("solution", series, f"The error over time, n = {SOLVED_N:,}",
+                         "of the slowest error, what is left; step 16: the distance from the exact solution", "seconds",
+                         dots=dots)
+    return (figure(chart) + f"<p>A sweep leaves {math.cos(math.pi / (SOLVED_N - 1)):.10f} of the slowest error: "
+            f"{sweeps:,.0f} sweeps bring it down to {SOLVED:g}. {measured}</p>" +
+            data_table(f"Time to the solution at n = {SOLVED_N:,}, computed from each step's points per second at its own n",
+                       columns, rows) + source(ladder))
+
+
+def lasting(seconds):
+    """A time in the unit that suits it, from seconds to years."""
+    for unit, scale in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * scale:
+            return f"{significant(seconds / scale)} {unit}"
+    return f"{significant(seconds)} s"
 
 
 def roofline_section(table, ceilings_table, titles):

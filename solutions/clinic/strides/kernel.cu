@@ -1,4 +1,4 @@
-// strides: scale an array. In every round the threads of a block have elements that follow one another.
+// strides: scale an array. In every round the threads of a block have neighbouring elements.
 //
 //   make check CLINIC=strides WHICH=solution
 

@@ -10,7 +10,7 @@ namespace validate {
 extern const Family kRunMistakes, kFindingMistakes, kCallMistakes, kExchangeMistakes,
     kFailureMistakes, kHistoryMistakes, kStartMistakes, kRingMistakes, kPlaceMistakes,
     kBoundaryMistakes, kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes,
-    kBlockMistakes, kEdgeMistakes, kRaceMistakes, kUpdateMistakes, kPassMistakes;
+    kBlockMistakes, kEdgeMistakes, kRaceMistakes, kUpdateMistakes, kPassMistakes, kCycleMistakes;
 
 /// "the rows j = 5..6, 11 are": passes.cpp.
 std::string lines_that_are(const std::vector<int>& lines, char letter);

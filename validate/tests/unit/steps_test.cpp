@@ -1,5 +1,6 @@
 #include "run/steps.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,9 +25,9 @@ std::vector<Step> steps_of(const std::string& text) {
 TEST(ReadStepsTest, reads_the_columns) {
   const std::vector<Step> steps = steps_of(
       "# a comment\n\n"
-      "00_serial\tjacobi.cpp\tcpu\t64\t1000\tas found\n"
-      "04_jacobi_kernel\tjacobi.cu\tcuda\t2048\t30\tsweep on the GPU\n"
-      "14_multi_gpu\tjacobi.cu\tranks\t32768\t900\tseveral GPUs\n");
+      "00_serial\tjacobi.cpp\tcpu\t64\t1000\tas found\t-\n"
+      "04_jacobi_kernel\tjacobi.cu\tcuda\t2048\t30\tsweep on the GPU\t00_serial\n"
+      "14_multi_gpu\tjacobi.cu\tranks\t32768\t900\tseveral GPUs\t04_jacobi_kernel\n");
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_FALSE(steps[0].needs_cuda);
   EXPECT_EQ(steps[1].name, "04_jacobi_kernel");
@@ -39,6 +40,8 @@ TEST(ReadStepsTest, reads_the_columns) {
   EXPECT_EQ(steps[1].n, 2048);
   EXPECT_EQ(steps[1].iterations, 30);
   EXPECT_EQ(steps[1].title, "sweep on the GPU");
+  EXPECT_EQ(steps[0].before, "");
+  EXPECT_EQ(steps[1].before, "00_serial");
 }
 
 TEST(ReadStepsTest, refuses_a_missing_list_and_bad_lines) {
@@ -47,11 +50,13 @@ TEST(ReadStepsTest, refuses_a_missing_list_and_bad_lines) {
   EXPECT_THROW(steps_of("00_serial jacobi.cpp cpu 64 1000 blanks\n"), std::runtime_error);
   for (const char* n : {"many", "64x", ""}) {
     try {
-      steps_of(std::string("# a comment\n00_serial\tjacobi.cpp\tcpu\t") + n + "\t1000\tas found\n");
+      steps_of(std::string("# a comment\n00_serial\tjacobi.cpp\tcpu\t") + n +
+               "\t1000\tas found\t-\n");
       ADD_FAILURE() << n;
     } catch (const std::runtime_error& error) {
       const std::string said = error.what();
-      EXPECT_NE(said.find("lab/steps.tsv:2: not a step in six fields"), std::string::npos) << said;
+      EXPECT_NE(said.find("lab/steps.tsv:2: not a step in seven fields"), std::string::npos)
+          << said;
     }
   }
 }
@@ -63,6 +68,9 @@ TEST(ReadStepsTest, the_labs_own_list_is_in_order_and_every_step_has_its_exercis
     const Step& step = steps[k];
     if (k > 0) {
       EXPECT_LT(steps[k - 1].number(), step.number());
+      EXPECT_TRUE(std::any_of(steps.begin(), steps.begin() + k,
+                              [&](const Step& earlier) { return earlier.name == step.before; }))
+          << step.name << " begins with " << step.before;
     }
     EXPECT_TRUE(
         test::exists(std::string(LAB_SOURCE_DIR) + "/exercises/" + step.name + "/" + step.source))

@@ -43,8 +43,8 @@ __forceinline__ T change_atomically(T* p, Change change, Where where,
 
 }  // namespace cuda_on_cpu
 
-// CUDA's function `name` of these types: *p becomes `change` of `old` and `value`. With the scope of
-// a block, or of the whole system, it does the same here.
+// CUDA's function `name` of these types: *p becomes `change` of `old` and `value`. With the scope
+// of a block, or of the whole system, it does the same here.
 #define CUDA_ON_CPU_ATOMIC(name, change, access, ...)                                             \
   template <class T>                                                                              \
   __forceinline__ T name(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {               \

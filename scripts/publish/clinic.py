@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Times the kernels of the clinic before and after, on a machine with a GPU.
+
+  clinic.py --write DIR   runs exercise and solution of each kernel in lab/clinic.tsv, and writes DIR/clinic.tsv
+
+A program whose result is wrong gets no time. Options: --build DIR (default: build). It holds the programs `clinic`,
+exercise_clinic_NAME and solution_clinic_NAME, and the last two also with the ending _cpu_watched.
+"""
+
+import argparse
+import pathlib
+import re
+
+import labtools_here  # noqa: F401
+from labtools.files import ROOT
+from labtools.machine import compiler_and_facts, need_folder, need_programs
+from labtools.process import attempt, fail, reason, run
+from labtools.table import write_table
+
+KINDS = ("exercise", "solution")
+
+
+def goals_of(build, kind, name):
+    """{goal: (reached, what was counted)} of a kernel whose result is right on the CPU and on the GPU."""
+    program = build / f"bin/{kind}_clinic_{name}"
+    code, out, error = attempt([build / "bin/clinic", "--name", name, "--on-gpu", program, f"{program}_cpu_watched"])
+    if not re.search(rf"^clinic/{name}: (done|right.*)$", out, re.MULTILINE):
+        fail(f"{program.name}: {reason(out, error) if code else out}")
+    return {goal: (word == "reached", found)
+            for word, goal, found in re.findall(r"^  Goal ([a-zA-Z ]+): (.*)\n    (.*)$", out, re.MULTILINE)}
+
+
+def ms_of(build, kind, name, n):
+    """The median of a kernel's times, in milliseconds."""
+    said = run([build / f"bin/{kind}_clinic_{name}", "--n", n])
+    ms = re.search(r": ([0-9.]+) ms \(median of", said)
+    return float(ms[1]) if ms else fail(f"{kind}_clinic_{name}: {reason(said)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    kernels = [line.split("\t")[:2] for line in (ROOT / "lab/clinic.tsv").read_text().splitlines() if line[:1].islower()]
+    programs = [f"{kind}_clinic_{name}{end}" for name, _ in kernels for kind in KINDS for end in ("", "_cpu_watched")]
+    need_programs(build, ("clinic", *programs))
+    _, facts = compiler_and_facts()
+    need_folder(arguments.write)
+    rows = []
+    for name, n in kernels:
+        before, after = (goals_of(build, kind, name) for kind in KINDS)
+        missed = [goal for goal, (reached, _) in before.items() if not reached]
+        if not missed:
+            fail(f"exercise_clinic_{name}: misses no goal: it has been edited (make reset CLINIC={name})")
+        ms = [ms_of(build, kind, name, n) for kind in KINDS]
+        rows.append([name, n, *(f"{value:.6f}" for value in ms), before[missed[0]][1], after[missed[0]][1]])
+        print(f"{name}, n = {n}: {ms[0]:.4f} ms, then {ms[1]:.4f} ms", flush=True)
+    write_table(arguments.write / "clinic.tsv",
+                ["Time of each kernel of the clinic before and after, and what its first missed goal counts (at n = 256).",
+                 "Written by scripts/publish/clinic.py."],
+                facts, ["kernel", "n", "before_ms", "after_ms", "before_count", "after_count"], rows)
+
+
+if __name__ == "__main__":
+    main()

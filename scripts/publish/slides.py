@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Makes one HTML file per lecture of exercises/slides/: it opens from a file, and loads nothing.
+
+  slides.py [--out DIR] [FILE...]   (DIR: build/slides; FILE: exercises/slides/*.md if none is named)
+
+A line --- separates two slides. A comment is a note for the speaker. Numbers are those of the tables
+(blocks/inline.py). In the browser: arrow keys or blanks turn the pages, n shows the notes, and printing gives a page
+per slide.
+
+Exit: 0 written, 1 it cannot be written, 2 bad usage, 77 cmark-gfm, which reads Markdown, is missing.
+"""
+
+import argparse
+import base64
+import html
+import os
+import pathlib
+import re
+import shutil
+import string
+import subprocess
+
+import labtools_here  # noqa: F401
+from blocks.inline import MARKED, replace_numbers
+from labtools.files import ROOT, write_aside
+from labtools.process import fail
+
+TEMPLATE = pathlib.Path(__file__).resolve().parent / "page/slides.html"
+NOTE = re.compile(r"<!--(.*?)-->", re.DOTALL)
+PICTURE = re.compile(r'src="([^":]+\.svg)"')
+
+
+def slide(markdown, folder):
+    """The HTML of one slide, with its notes."""
+    notes = " ".join(" ".join(note.split()) for note in NOTE.findall(markdown))
+    body = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table"], input=NOTE.sub("", markdown), capture_output=True,
+                          text=True, encoding="utf-8", check=True).stdout
+
+    def inlined(match):
+        data = (folder / html.unescape(match[1])).read_bytes()
+        return f'src="data:image/svg+xml;base64,{base64.b64encode(data).decode("ascii")}"'
+
+    return f"<section>{PICTURE.sub(inlined, body)}<aside>{html.escape(notes)}</aside></section>"
+
+
+def lecture(path):
+    """The page of one lecture."""
+    text, wrong = replace_numbers(path.read_text(encoding="utf-8"))
+    if wrong:
+        fail(f"{path}: {wrong[0][0]}: {wrong[0][1]}")
+    slides = [slide(part, path.parent) for part in re.split(r"^---$", MARKED.sub(r"\2", text), flags=re.MULTILINE)]
+    title = re.search(r"^# (.*)$", text, re.MULTILINE)
+    return string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=html.escape(title[1] if title else path.stem), slides="\n".join(slides)), len(slides)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    build = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
+    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=build / "slides")
+    parser.add_argument("files", metavar="FILE", type=pathlib.Path, nargs="*")
+    arguments = parser.parse_args()
+    if not shutil.which("cmark-gfm"):
+        fail("cmark-gfm, which reads Markdown, is missing: package cmark-gfm", 77)
+    for path in arguments.files or sorted((ROOT / "exercises/slides").glob("*.md")):
+        if not path.is_file():
+            fail(f"{path}: there is no such file", 2)
+        out = arguments.out / f"{path.stem}.html"
+        try:
+            page, count = lecture(path)
+            write_aside(out, page)
+        except OSError as error:
+            fail(f"{error.filename or out}: {error.strerror}")
+        print(f"{out}: {count} slides")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Shows how far a class is: a table learner x step, and the mistakes that most people make right now. `make class`.
+
+  DIR=FOLDER      has the learners' working copies, or files of `make handin`; it is only read
+  OUT=board.html  also writes a page for the projector, which reloads itself
+  INTERVAL=S      seconds between two looks (default 5)
+  ONCE=1          looks once
+
+Exit: 0, 2 bad usage, 4 OUT cannot be written."""
+
+import collections
+import html
+import os
+import pathlib
+import string
+import sys
+import time
+
+import labtools_here  # noqa: F401
+from labtools.files import write_aside
+from labtools.numbers import significant
+from labtools.process import fail
+from learners import Lab, Unreadable
+from mistakes import catalogue
+
+SIGNS = {"unchanged": "·", "edited": "~", "right": "r", "done": "✓"}
+ON_PAGE = 4  # mistakes
+LETTERS = string.ascii_uppercase
+
+
+def common_mistakes(learners):
+    """[(letter, name, step's number, how many people)], the most frequent first."""
+    count = collections.Counter((cell.mistake, step[:2]) for learner in learners
+                                for step, cell in learner.cells.items() if cell.state == "wrong")
+    order = sorted(count, key=lambda key: (-count[key], key[1], key[0]))
+    return [(LETTERS[k] if k < len(LETTERS) else "x", *key, count[key]) for k, key in enumerate(order)]
+
+
+class Board:
+    """What is shown of a class at one moment."""
+
+    def __init__(self, learners, troubles):
+        self.learners, self.troubles = learners, troubles
+        self.mistakes = common_mistakes(learners)
+        self.letters = {(name, step): letter for letter, name, step, _ in self.mistakes}
+        touched = {step for learner in learners for step, cell in learner.cells.items() if cell.state != "unchanged"}
+        steps = sorted(learners[0].cells) if learners else []
+        # Up to the step after the last one that anybody has begun.
+        self.steps = steps[:max([steps.index(step) + 2 for step in touched], default=2)]
+
+    def sign(self, step, cell):
+        """The one character that stands for a cell."""
+        return SIGNS.get(cell.state) or self.letters[cell.mistake, step[:2]]
+
+    def latest(self, learner):
+        """(step's number, cell) of the learner's last check; None without one."""
+        checked = [(cell.when, step[:2], cell) for step, cell in learner.cells.items() if cell.when]
+        return max(checked, key=lambda one: one[:2])[1:] if checked else None
+
+    def head(self):
+        done = sum(cell.state == "done" for learner in self.learners for cell in learner.cells.values())
+        return f"{len(self.learners)} learners, {done} steps done"
+
+
+def said(number):
+    return "1 person" if number == 1 else f"{number} people"
+
+
+def as_text(board, sentences):
+    """The board for a terminal."""
+    wide = max([len(learner.name) for learner in board.learners], default=0)
+    lines = [f"{board.head()}, {time.strftime('%H:%M:%S')}", "",
+             " " * wide + "".join(f" {step[:2]}" for step in board.steps) + "  last check"]
+    for learner in board.learners:
+        line = learner.name.ljust(wide)
+        line += "".join(f"  {board.sign(step, learner.cells[step])}" for step in board.steps)
+        latest = board.latest(learner)
+        if latest:
+            step, cell = latest
+            line += f"  {cell.when[11:]} {step} {cell.mistake or cell.state}"
+        times = [f"{step[:2]}: {significant(cell.ms)} ms" for step, cell in sorted(learner.cells.items()) if cell.ms]
+        lines.append(line + (f"  ({', '.join(times[-2:])})" if times else ""))
+    lines += ["", "· unchanged  ~ edited, not checked since  A wrong  r right, not yet done  ✓ done", ""]
+    for letter, name, step, people in board.mistakes[:len(LETTERS)]:
+        lines += [f"{letter}  {step} {name}: {said(people)}", f"   {sentences[name]}"]
+    return "\n".join(lines + board.troubles) + "\n"
+
+
+def table(board, learners):
+    """The HTML of some rows of the table."""
+    rows = ["<tr><th></th>" + "".join(f"<th>{step[:2]}</th>" for step in board.steps) + "<th></th></tr>"]
+    for learner in learners:
+        cells = []
+        for step in board.steps:
+            cell = learner.cells[step]
+            words = f"{cell.mistake or cell.state} {cell.when}" + (f", {significant(cell.ms)} ms" if cell.ms else "")
+            cells.append(f'<td class="{cell.state}" title="{html.escape(words)}">{board.sign(step, cell)}</td>')
+        latest = board.latest(learner)
+        if latest:
+            fast = f" · {significant(latest[1].ms)} ms" if latest[1].ms else ""
+            cells.append(f'<td class="when">{html.escape(latest[1].when[11:])}{fast}</td>')
+        rows.append(f'<tr><th class="name">{html.escape(learner.name)}</th>{"".join(cells)}</tr>')
+    return f"<table>{''.join(rows)}</table>"
+
+
+def as_page(board, sentences, interval):
+    """The board for a projector, 1280 x 800: up to 15 learners in one table, more in two."""
+    half = len(board.learners) if len(board.learners) <= 15 else (len(board.learners) + 1) // 2
+    tables = [table(board, part) for part in (board.learners[:half], board.learners[half:]) if part]
+    items = [f'<li><b class="wrong">{letter}</b> <b>{step}, {said(people)}:</b> {html.escape(sentences[name])}</li>'
+             for letter, name, step, people in board.mistakes[:ON_PAGE]]
+    items += [f'<li class="trouble">{html.escape(trouble)}</li>' for trouble in board.troubles[:ON_PAGE]]
+    page = string.Template(pathlib.Path(__file__).with_name("board.html").read_text(encoding="utf-8"))
+    return page.substitute(interval=interval, learners=board.head(), time=time.strftime("%H:%M:%S"),
+                           tables="".join(tables), mistakes=f"<ul>{''.join(items)}</ul>")
+
+
+def read_variables():
+    """(DIR, OUT or None, INTERVAL, ONCE)."""
+    folder, once = os.environ.get("DIR", ""), os.environ.get("ONCE") or "0"
+    interval = os.environ.get("INTERVAL") or "5"
+    if not folder:
+        fail("which class? Say DIR=FOLDER, with working copies or files of make handin", 2)
+    if not os.path.isdir(folder):
+        fail(f"DIR={folder}: is no folder", 2)
+    if not (interval.isascii() and interval.isdigit() and 1 <= int(interval[:6]) <= 3600):
+        fail(f"INTERVAL={interval}: must be a number of seconds, from 1 to 3600", 2)
+    if once not in ("0", "1"):
+        fail(f"ONCE={once}: must be 1 or 0", 2)
+    out = os.environ.get("OUT")
+    return folder, pathlib.Path(out) if out else None, int(interval), once == "1"
+
+
+def main():
+    folder, out, interval, once = read_variables()
+    sys.stdout.reconfigure(encoding="utf-8")
+    lab, sentences = Lab(), catalogue()
+    while True:
+        try:
+            board = Board(*lab.learners(folder))
+        except OSError as error:
+            fail(f"DIR={folder}: {error.strerror}", 2)
+        if out:
+            try:
+                write_aside(out, as_page(board, sentences, interval))
+            except OSError as error:
+                fail(f"OUT={out}: cannot be written: {error.strerror}", 4)
+        clear = "" if once or not sys.stdout.isatty() else "\033[H\033[2J"
+        print(clear + as_text(board, sentences), end="", flush=True)
+        if once:
+            return
+        time.sleep(interval)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Unreadable as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)

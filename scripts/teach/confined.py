@@ -1,0 +1,188 @@
+"""Runs a command that is not trusted: with limits, and with nothing left of it afterwards."""
+
+import ctypes
+import dataclasses
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import time
+
+import labtools_here  # noqa: F401
+from labtools.process import attempt
+
+NOBODY = 65534
+MOST_OUTPUT = 1 << 16
+PR_SET_CHILD_SUBREAPER = 36
+KEPT = ("PATH", "LD_LIBRARY_PATH", "LANG", "CC", "CXX", "CXXFLAGS", "CUDAARCHS")
+KEPT_BEGINNINGS = ("LAB_", "CUDA_", "CMAKE_", "LC_")
+
+
+@dataclasses.dataclass
+class Limits:
+    seconds: int
+    memory: int  # bytes, of all its processes
+    disk: int  # bytes, in its folder
+    processes: int
+
+
+@dataclasses.dataclass
+class Ended:
+    code: int
+    out: str  # at most MOST_OUTPUT bytes of it
+    limit: str  # which limit ended it, in a word; or nothing
+    seconds: float
+
+
+def parents():
+    """{process: its parent} of all that run."""
+    found = {}
+    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            found[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            pass
+    return found
+
+
+def descendants():
+    """All processes that this one has started, and theirs. Orphans come back to this one."""
+    parent, found = parents(), []
+    for process in parent:
+        at = process
+        while at in parent and at != os.getpid():
+            at = parent[at]
+        if at == os.getpid() and process != at:
+            found.append(process)
+    return found
+
+
+def end_all():
+    """Ends them all. Whatever they start meanwhile is ended in the next round."""
+    for _ in range(1000):
+        processes = descendants()
+        for end in (signal.SIGSTOP, signal.SIGKILL):
+            for process in processes:
+                try:
+                    os.kill(process, end)
+                except ProcessLookupError:
+                    pass
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.01)
+
+
+def memory_of(processes):
+    """The bytes of memory that they have."""
+    total = 0
+    for process in processes:
+        try:
+            total += int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[1])
+        except (OSError, IndexError):
+            pass
+    return total * resource.getpagesize()
+
+
+def bytes_in(folder):
+    """The bytes of all files in a folder."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(path, name)).st_blocks * 512
+            except OSError:
+                pass
+    return total
+
+
+def threads_of(user):
+    """How many threads a user has now, in all sessions: the system's limit counts them too."""
+    total = 0
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            total += len(os.listdir(process / "task")) if process.stat().st_uid == user else 0
+        except OSError:
+            pass
+    return total
+
+
+def no_network(identity):
+    """What keeps a command from the network; nothing if that is not allowed here."""
+    command = ["unshare", "--map-current-user", "--net", "--"]
+    return command if attempt([*command, "true"], 20, **identity)[0] == 0 else []
+
+
+def read_some(pipe):
+    """What a pipe has now, in part."""
+    try:
+        return os.read(pipe.fileno(), MOST_OUTPUT)
+    except BlockingIOError:
+        return b""
+
+
+class Confined:
+    """A folder in which commands run, one at a time. The superuser's run as nobody."""
+
+    def __init__(self, folder, limits):
+        self.folder, self.limits = folder, limits
+        self.identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.no_network = no_network(self.identity)
+        self.threads = 4 * limits.processes + threads_of(self.identity.get("user", os.geteuid()))
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def give(self):
+        """Makes the folder that of whom the commands run as."""
+        if self.identity:
+            for path, folders, files in os.walk(self.folder):
+                for name in [".", *folders, *files]:
+                    os.chown(os.path.join(path, name), NOBODY, NOBODY, follow_symlinks=False)
+
+    def environment(self, variables):
+        kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_BEGINNINGS)}
+        own = {"HOME": str(self.folder), "TMPDIR": str(self.folder / "tmp")}
+        return {**kept, **own, **variables}
+
+    def restrict(self):
+        """The limits that the system holds; called in the new process."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for what, most in ((resource.RLIMIT_FSIZE, self.limits.disk), (resource.RLIMIT_NPROC, self.threads)):
+            hard = resource.getrlimit(what)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(what, (most, most))
+
+    def exceeded(self, started):
+        """The limit that is exceeded, in a word; or nothing."""
+        if time.monotonic() - started > self.limits.seconds:
+            return "time"
+        processes = descendants()
+        if len(processes) > self.limits.processes:
+            return "processes"
+        if memory_of(processes) > self.limits.memory:
+            return "memory"
+        return "disk" if bytes_in(self.folder) > self.limits.disk else ""
+
+    def run(self, command, variables, network=False):
+        """Runs the command in the folder until it ends, or until it exceeds a limit."""
+        (self.folder / "tmp").mkdir(exist_ok=True)
+        self.give()
+        started, kept, limit = time.monotonic(), b"", ""
+        prefix = [] if network else self.no_network
+        process = subprocess.Popen([*prefix, *command], cwd=self.folder, env=self.environment(variables),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True, preexec_fn=self.restrict, **self.identity)
+        os.set_blocking(process.stdout.fileno(), False)
+        try:
+            while process.poll() is None and not limit:
+                time.sleep(0.2)
+                kept = (kept + read_some(process.stdout))[:MOST_OUTPUT]
+                limit = self.exceeded(started)
+            kept += read_some(process.stdout)
+        finally:
+            end_all()
+            process.stdout.close()
+        code = process.returncode if process.returncode is not None else -9
+        return Ended(code, kept[:MOST_OUTPUT].decode("utf-8", "replace"), limit, time.monotonic() - started)

@@ -1,0 +1,175 @@
+"""What is known of learners: from their working copies, which are only read, and from files of `make handin`.
+
+Nothing of theirs is run or trusted: no symbolic link is followed, of a file only the first bytes are read, texts lose
+what is not printable, and a mistake that the catalogue does not have is called unknown."""
+
+import dataclasses
+import hashlib
+import os
+import stat
+
+import labtools_here  # noqa: F401
+from labtools.files import ROOT, steps
+from labtools.numbers import number
+from labtools.process import attempt
+from mistakes import NOT_COMPILED, UNKNOWN, catalogue
+
+MOST_BYTES = 1 << 20
+MOST_LEARNERS = 500
+MOST_NAME = 24
+
+
+class Unreadable(Exception):
+    """Why something of a learner's cannot be read, in words."""
+
+
+@dataclasses.dataclass
+class Cell:
+    """A learner's step. state: unchanged, edited (and not checked since), wrong, right or done."""
+    state: str = "unchanged"
+    mistake: str = ""
+    when: str = ""
+    ms: float = None
+
+
+@dataclasses.dataclass
+class Learner:
+    name: str
+    cells: dict  # {step's name: Cell}
+
+
+def plain(text, most=MOST_NAME):
+    """At most so many printable characters."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in text[:most + 1])
+    return text if len(text) <= most else text[:most - 1] + "…"
+
+
+def read_inside(folder, *parts):
+    """The bytes of a file in a folder; no part of its name may be a symbolic link. None if it is not there."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    handle = None
+    try:
+        handle = os.open(folder, flags | os.O_DIRECTORY)
+        for part in parts:
+            inner = os.open(part, flags, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise Unreadable(f"{'/'.join(parts)} is no file")
+        with os.fdopen(handle, "rb") as file:
+            handle = None
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        link = os.path.islink(os.path.join(folder, *parts[:1])) or error.errno == 40
+        raise Unreadable(f"{'/'.join(parts)}: {'a symbolic link' if link else error.strerror}") from None
+    finally:
+        if handle is not None:
+            os.close(handle)
+    if len(data) > MOST_BYTES:
+        raise Unreadable(f"{'/'.join(parts)} has more than {MOST_BYTES >> 20} MiB")
+    return data
+
+
+def rows(data):
+    """{first field: the others} of lines with tabs between their fields; the last of each counts."""
+    lines = [line.split("\t") for line in (data or b"").decode("utf-8", "replace").splitlines()]
+    return {fields[0]: fields[1:] + [""] * 6 for fields in lines}
+
+
+def known_mistake(name, known=tuple(catalogue())):
+    return name if name in known else UNKNOWN
+
+
+def when(text):
+    """A date as `make check` writes it, or nothing."""
+    return text if len(text) == 16 and text.replace("-", "").replace(":", "").replace(" ", "").isdigit() else ""
+
+
+def milliseconds(text):
+    value = number(text[:30])
+    return value if value is not None and 0 < value < 1e9 else None
+
+
+def cell_of(verdict, mistake, date):
+    """The cell of a verdict of `make check`, or of a state of `make progress`."""
+    if verdict == "done":
+        return Cell("done", "", when(date))
+    if verdict.startswith("right") or verdict == "goal missed":
+        return Cell("right", "", when(date))
+    if verdict == "does not compile":
+        return Cell("wrong", NOT_COMPILED, when(date))
+    if verdict == "wrong":
+        return Cell("wrong", known_mistake(mistake), when(date))
+    return Cell("edited" if verdict.startswith("edited") else "unchanged")
+
+
+class Lab:
+    """The teacher's own lab: its steps, and the exercises as they are handed out."""
+
+    def __init__(self):
+        self.steps = [(name, source) for name, source, *_ in steps()]
+        self.starts = {}
+        for name, _ in self.steps:
+            code, out, error = attempt([ROOT / "scripts/lib/start.sh", name])
+            if code != 0:
+                raise Unreadable(error.strip() or f"{name}: nothing says how it was handed out")
+            self.starts[name] = out.encode()
+
+    def of_folder(self, folder, name):
+        """The learner whose working copy is in a folder."""
+        local = ("results", "local")
+        checked, right, times = (rows(read_inside(folder, *local, f"progress{which}.tsv"))
+                                 for which in ("", "_right", "_times"))
+        cells, there = {}, False
+        for step, source in self.steps:
+            code = read_inside(folder, "exercises", step, source)
+            there = there or code is not None
+            cells[step] = Cell()
+            if code is None or code == self.starts[step]:
+                continue
+            digest = hashlib.sha256(code).hexdigest()
+            cells[step] = Cell("edited")
+            for row in (right.get(step), checked.get(step)):
+                if row and row[1] == digest:
+                    cells[step] = cell_of(row[0], row[4], row[2])
+            if cells[step].state == "done" and f"TODO({step[:2]})".encode() in code:
+                cells[step].state = "right"
+            timed = times.get(step)
+            if timed and timed[2] == digest:
+                cells[step].ms = milliseconds(timed[1])
+        if not there:
+            raise Unreadable("has no exercises: no working copy of the lab")
+        return Learner(name, cells)
+
+    def of_handin(self, data):
+        """The learner whose file of `make handin` this is."""
+        if not data.startswith(b"# handin\t"):
+            raise Unreadable("no file of make handin")
+        table = rows(data.split(b"\n# code\t")[0])
+        cells = {}
+        for step, _ in self.steps:
+            state, date, _, mistake, ms, *_ = table.get(step, ["unchanged"] + [""] * 6)
+            cells[step] = cell_of(state, mistake, date)
+            cells[step].ms = milliseconds(ms)
+        return Learner(plain(table.get("# name", ["?"])[0]) or "?", cells)
+
+    def learners(self, folder):
+        """([Learner], [what cannot be read, a line each])."""
+        found, troubles = [], []
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+        for name in names[:MOST_LEARNERS]:
+            path = os.path.join(folder, name)
+            try:
+                if os.path.islink(path):
+                    raise Unreadable("a symbolic link, which is not followed")
+                if os.path.isdir(path):
+                    found.append(self.of_folder(path, plain(name)))
+                else:
+                    found.append(self.of_handin(read_inside(folder, name) or b""))
+            except Unreadable as error:
+                troubles.append(f"{plain(name, 60)}: {plain(str(error), 160)}")
+        if len(names) > MOST_LEARNERS:
+            troubles.append(f"only the first {MOST_LEARNERS} of {len(names)} are read")
+        return found, troubles

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# `make handin` writes one small file with what `make progress` knows, whole or not at all, and code only on demand.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need make git
+[[ -d $source_dir/solutions ]] || skip "there are no solutions here"
+make_temp
+unset NAME CODE OUT TIME
+export LAB_BUILD_DIR="$temp/the build"
+lab="$temp/Ada's lab"
+make_clone "$lab"
+sed -i '/^0[5-9]_/d; /^[1-9]/d' "$lab/lab/steps.tsv" # fewer steps are faster
+commit_all "$lab" "fewer steps"
+exercise=exercises/01_nvtx/jacobi.cpp
+file=$temp/handin.tsv
+handin() { run make_in "$lab" handin OUT="$file" "$@"; }
+# row STEP STATE DATE WHERE MISTAKE MS WHAT
+row() {
+  local IFS=$'\t'
+  grep -qxF "${*:1:6}" "$file" || fail "$7: there should be a row: ${*:1:6}" "$(<"$file")"
+}
+
+# shellcheck disable=SC2016  # nothing is to run
+handin NAME='A "b" <i>;`touch ran`'"'"
+expect_status 0 "as handed out"
+expect "^$file\$" "as handed out"
+# shellcheck disable=SC2016
+expect '^  5 steps of A "b" <i>;`touch ran`'"'"', [0-9]{3} bytes\.' "as handed out"
+[[ -z $err && ! -e $lab/ran ]] || show "a name with characters of the shell"
+[[ $(head -n 1 "$file") == '# handin'$'\t''Jacobi porting lab' ]] || fail "another first line:" "$(head -n 1 "$file")"
+row 00_serial "no task" - - - - "as handed out"
+row 04_jacobi_kernel unchanged - - - - "as handed out"
+
+# Without a name on the command line it is the user's, even if the machine has a NAME.
+run env NAME=machine make --no-print-directory -C "$lab" handin OUT="$file"
+grep -qx "# name"$'\t'"$(id -un)" "$file" || fail "it should be the user's name:" "$(<"$file")"
+
+# What was checked, and how.
+echo '// a thought' >>"$lab/$exercise"
+sum=$(sha256sum <"$lab/$exercise")
+mkdir -p "$lab/results/local"
+printf '01_nvtx\twrong\t%s\t2026-01-02 03:04\tgpu\tsome_mistake\n' "${sum%% *}" >"$lab/results/local/progress.tsv"
+printf '01_nvtx\t64\t1.5\t%s\t2026-01-02 03:04\tGPU\n' "${sum%% *}" >"$lab/results/local/progress_times.tsv"
+handin
+row 01_nvtx wrong "2026-01-02 03:04" gpu some_mistake 1.5 "a wrong one"
+if grep -q 'thought' "$file"; then fail "there should be no code without CODE=1"; fi
+handin CODE=1
+grep -qx '# code'$'\t'"$exercise" "$file" || fail "CODE=1 should name the file"
+[[ $(sed -n 's/^> //p' "$file") == "$(<"$lab/$exercise")" ]] || fail "CODE=1: its code should be the edited exercise, and no other"
+echo '// another' >>"$lab/$exercise"
+handin
+row 01_nvtx "edited, not checked since" - - - - "edited since"
+
+# Bad input, and no place to write.
+cp "$file" "$temp/before"
+handin CODE=2
+said_one_line '^handin.sh: CODE=2: must be 1 or 0$' CODE=2
+handin NAME=$'two\tfields'
+said_one_line '^handin.sh: NAME: must be one line of at most 60 characters$' "a tab in the name"
+handin OUT="$temp"
+said_one_line '^handin.sh: OUT=.*: is a folder$' "OUT is a folder"
+cmp -s "$file" "$temp/before" || fail "bad input changed the file"
+handin OUT="$temp/none/file"
+expect '^handin.sh: OUT=.*: cannot be written$' "a folder that is not there"
+expect 'Error 4$' "a folder that is not there"
+[[ -z $(find "$temp" -name '*.tsv.[0-9]*') ]] || fail "a partial file was left"
+
+finish "make handin"

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Writes one small file that says how far the learner is, for the teacher. `make handin` calls it.
+#
+#   OUT=FILE    where to (default: handin-NAME.tsv in the build folder)
+#   NAME=WORDS  whose it is (default: the user's name)
+#   CODE=1      with the exercises that were edited; without it the file has no code
+#
+# The table is that of `make progress`: step, state, date of the last check, where it ran, the mistake's name in the
+# catalogue, and ms per iteration if they were measured.
+set -euo pipefail
+# shellcheck source=scripts/lib/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+
+case ${CODE:-0} in
+  0 | 1) ;;
+  *) die $exit_bad_usage "CODE=$CODE: must be 1 or 0" ;;
+esac
+name=${NAME:-$(id -un 2>/dev/null || id -u)}
+if ((${#name} > 60)) || [[ $name == *[[:cntrl:]]* ]]; then
+  die $exit_bad_usage "NAME: must be one line of at most 60 characters"
+fi
+out=${OUT:-$build_dir/handin-${name//[!A-Za-z0-9_.-]/_}.tsv}
+[[ $out == /* ]] || out=$lab_root/$out
+[[ ! -d $out ]] || die $exit_bad_usage "OUT=$out: is a folder"
+if [[ -z ${OUT:-} ]]; then mkdir -p "$build_dir" 2>/dev/null || true; fi
+
+table=$(TIME=0 "$lab_root/scripts/verbs/progress.sh" --table)
+# Only a whole file gets the name.
+partial=$out.$$
+trap 'rm -f "$partial"' EXIT
+write() {
+  printf '# handin\tJacobi porting lab\n# name\t%s\n# date\t%s\n' "$name" "$(date '+%Y-%m-%d %H:%M')"
+  printf 'step\tstate\tdate\twhere\tmistake\tms\n%s\n' "$table"
+  if ((${CODE:-0})); then
+    while IFS=$'\t' read -r step state _; do
+      if [[ $state == unchanged || $state == "no task" || $state == missing ]]; then continue; fi
+      read_step "$step"
+      printf '# code\texercises/%s\n' "$step/$step_source"
+      sed 's/^/> /' "$lab_root/exercises/$step/$step_source"
+    done <<<"$table"
+  fi
+}
+if ! { write >"$partial" && mv -f "$partial" "$out"; } 2>/dev/null; then
+  die $exit_cannot_write "OUT=$out: cannot be written"
+fi
+say "$out"
+say "  $(grep -c $'^[0-9][0-9]_' <<<"$table") steps of $name, $(wc -c <"$out") bytes. Give this file to your teacher."

@@ -1,0 +1,150 @@
+#include "explain/cycles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "judge/exact_solution.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// A cycle that leaves more than this of some errors is none of multigrid. Of smooth errors a
+/// correction that is exact leaves next to nothing; weak sweeps on coarser levels leave a third.
+constexpr double kTooMuch = 0.3, kSmoothTooMuch = 0.45;
+/// Up to this mode along each axis an error is smooth, on all grids that are looked at.
+constexpr int kSmoothModes = 4;
+
+std::vector<double> error_of(int n, const std::vector<double>& exact,
+                             const std::vector<float>& field) {
+  std::vector<double> error;
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      const std::size_t at = static_cast<std::size_t>(j) * n + i;
+      error.push_back(field[at] - exact[at]);
+    }
+  }
+  return error;
+}
+
+/// Sums over modes of one kind: of before * after, before^2 and after^2.
+struct Band {
+  double product = 0, before = 0, after = 0;
+  void add(double a, double b) {
+    product += a * b;
+    before += a * a;
+    after += b * b;
+  }
+  double ratio() const { return before > 0 ? std::sqrt(after / before) : 0; }
+};
+
+bool near(double a, double b, double relative) {
+  return std::fabs(a - b) <= relative * std::fabs(b);
+}
+
+}  // namespace
+
+CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& one,
+                         const std::vector<float>& two) {
+  CycleLook look;
+  look.n = n;
+  const SineModes modes(n);
+  const std::vector<double> before = modes.amplitudes(error_of(n, exact, one));
+  const std::vector<double> after = modes.amplitudes(error_of(n, exact, two));
+  const int m = modes.per_side();
+  Band smooth, rough, middle, other, exchanged;
+  for (int q = 1; q <= m; ++q) {
+    for (int p = 1; p <= m; ++p) {
+      const std::size_t at = static_cast<std::size_t>(q - 1) * m + p - 1;
+      const int most = std::max(p, q);
+      Band& band = most <= kSmoothModes ? smooth
+                   : 2 * most > n       ? rough
+                   : 4 * most > n       ? middle
+                                        : other;
+      band.add(before[at], after[at]);
+      if (most <= kSmoothModes && p != q) {
+        exchanged.add(before[static_cast<std::size_t>(p - 1) * m + q - 1], after[at]);
+      }
+    }
+  }
+  look.of_smooth = smooth.before > 0 ? smooth.product / smooth.before : 0;
+  look.of_exchanged = exchanged.before > 0 ? exchanged.product / exchanged.before : 0;
+  look.of_rough = rough.ratio();
+  look.of_middle = middle.ratio();
+  look.of_other = other.ratio();
+  look.field_stays = one == two;
+  for (int k = 0; k < 4 * n && !look.boundary_changed; ++k) {
+    const int along = k % n;
+    const int i = k < 2 * n ? along : k < 3 * n ? 0 : n - 1;
+    const int j = k < n ? 0 : k < 2 * n ? n - 1 : along;
+    const std::size_t at = static_cast<std::size_t>(j) * n + i;
+    look.boundary_changed = two[at] != static_cast<float>(exact[at]);
+    if (look.boundary_changed) look.boundary_i = i, look.boundary_j = j;
+  }
+  return look;
+}
+
+Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
+  Wrong wrong;
+  wrong.run = {lab::ProblemKind::kProbe, look.n, 2};
+  wrong.field = true;
+  const auto tell = [&](Answer answer) { return say(answer.with("n", look.n), wrong, patient); };
+  if (look.boundary_changed) {
+    return tell(
+        Answer("cycle_changes_the_boundary").with("i", look.boundary_i).with("j", look.boundary_j));
+  }
+  if (look.field_stays) return tell(Answer("second_cycle_changes_nothing"));
+  if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
+  // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
+  if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
+    return tell(Answer("defect_of_floats").with("error", format("%.1e", look.last_error)));
+  }
+  const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
+  if (std::isnan(worst) || std::isinf(look.last_error)) {
+    return tell(Answer("cycle_gives_no_numbers"));
+  }
+  // Then the smooth error that is left is its own negative with the axes exchanged.
+  if (near(look.of_exchanged, -1, 0.1) && near(look.of_smooth, 1, 0.5)) {
+    return tell(Answer("cycle_exchanges_axes"));
+  }
+  if (std::fabs(look.of_smooth) > kSmoothTooMuch) {
+    const double scale = 1 - look.of_smooth;
+    if (std::fabs(scale) < 0.2) return tell(Answer("no_coarse_correction"));
+    return tell(Answer("coarse_correction_scaled").with("scale", format("%.2f", scale)));
+  }
+  if (look.of_rough > kTooMuch && look.of_rough >= 0.8 * worst) {
+    return tell(Answer("rough_errors_stay").with("left", format("%.2f", look.of_rough)));
+  }
+  if (worst > kTooMuch) {
+    return tell(Answer("errors_between_stay").with("left", format("%.2f", worst)));
+  }
+  return {};
+}
+
+Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual,
+                               const Patient& patient) {
+  Wrong wrong;
+  wrong.run = {lab::ProblemKind::kProbe, n, asked};
+  wrong.made = made;
+  return say(Answer("cycle_loop_ends_early")
+                 .with("asked", asked)
+                 .with("made", made)
+                 .with("residual", format("%.3g", residual)),
+             wrong, patient);
+}
+
+Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
+  Wrong wrong;
+  wrong.run = {lab::ProblemKind::kProbe, sum.n, sum.iteration};
+  wrong.residual = true;
+  const auto is = [&](double value) { return near(sum.found, value, 1e-3); };
+  const char* rule = is(sum.of_after)                    ? "residual_of_the_field_after"
+                     : is(4 * sum.of_before)             ? "defect_for_residual"
+                     : is(sum.of_before * sum.n)         ? "residual_without_its_n"
+                     : is(sum.of_before * sum.of_before) ? "residual_without_its_root"
+                                                         : "residual_of_another_level";
+  return say(Answer(rule), wrong, patient);
+}
+
+}  // namespace validate

@@ -1,0 +1,68 @@
+// Cycles over several grids: how much nearer each comes to the solution, and how fast.
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <lab/problem.h>
+
+#include "goals/measures.h"
+#include "judge/check_cycles.h"
+#include "judge/exact_solution.h"
+#include "run/program_run.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+/// The program that answers what does not depend on the machine: a start on a GPU takes a while.
+const std::string& quick_program(const Bench* bench) {
+  return bench->have.on_cpu.empty() ? bench->have.program : bench->have.on_cpu;
+}
+
+}  // namespace
+
+Measured little_error_left(Bench* bench) {
+  double most = 0;
+  int at_n = 0;
+  try {
+    for (const int n : {33, 64, 129, 250, 521}) {
+      const double left = left_by_a_cycle(quick_program(bench), n, bench->have.time_limit);
+      if (!(left <= most)) most = left, at_n = n;
+    }
+  } catch (const std::runtime_error& error) {
+    throw NotMeasurable(error.what());
+  }
+  return measured(most <= kMostLeft, format("%.3f at n = %d, and less at other sizes", most, at_n));
+}
+
+Measured begins_near(Bench* bench) {
+  constexpr int kN = 521;
+  // One V-cycle per level leaves six times the discretisation's own error; none, thousands.
+  constexpr double kMost = 10;
+  const lab::Problem problem(lab::ProblemKind::kLaplace, kN, 1);
+  const TemporaryFolder folder;
+  const std::string dir = folder.path() + "/record";
+  const Run run = run_program(quick_program(bench), {problem.kind(), kN, 1}, false, dir,
+                              bench->have.time_limit);
+  if (!run.error.empty()) throw NotMeasurable(run.error);
+  const std::vector<double> exact = exact_solution(problem);
+  const std::vector<float> best(exact.begin(), exact.end());
+  const double ratio = problem.distance_to_exact(read_field(dir, kN).data(), 1, kN) /
+                       problem.distance_to_exact(best.data(), 1, kN);
+  return measured(ratio <= kMost, format("after one cycle %.1f times as far from the solution as "
+                                         "the grid allows (n = %d; at most %.0f)",
+                                         ratio, kN, kMost));
+}
+
+Measured solves_in_few_copies(Bench* bench) {
+  constexpr double kMost = 30;
+  need_gpu(bench);
+  const int n = bench->default_n(bench->have.program);
+  const double ms = bench->milliseconds(bench->have.program, n, 1);
+  const double copy_ms = 1e3 * 2 * sizeof(float) * points(n) / bench->copy_bandwidth();
+  return measured(ms <= kMost * copy_ms,
+                  format("%.1f ms at n = %d, %.1f copies of the field", ms, n, ms / copy_ms));
+}
+
+}  // namespace validate

@@ -1,0 +1,446 @@
+#include "judge/check_cycles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include <lab/exit_codes.h>
+#include <lab/problem.h>
+
+#include "explain/cycles.h"
+#include "explain/explain_case.h"
+#include "judge/exact_solution.h"
+#include "run/steps.h"
+#include "run/temporary_folder.h"
+#include "run/text.h"
+
+namespace validate {
+namespace {
+
+using lab::ProblemKind;
+
+/// So many cycles leave nothing that a float can hold: 0.3^20 = 3.5e-11.
+constexpr int kManyCycles = 20;
+/// Between these a cycle's factor is measured: the first ones still see the start.
+constexpr int kFrom = 2, kTo = 6;
+/// After so many iterations a Jacobi sweep has solved the equations on 33 x 33 points.
+constexpr int kSlowN = 33, kSlowIterations = 6000;
+/// Sweeps of floats come no nearer: each rounds by up to 2^-24, and hardly sees n^2 times as much.
+constexpr double kSlowRounding = 1.0 * kSlowN * kSlowN / (1 << 24);
+constexpr int kFirstN = 100;
+/// 2^7 + 1: on every level each coarse point is on a fine one.
+constexpr int kPowerN = 129;
+/// Half a unit in the last place of the largest value, and as much for what is left of the error.
+constexpr double kRounding = 1.0 / (1 << 23);
+
+/// Odd and even ones, the smallest there are, and one beyond every block's shape.
+std::vector<int> sizes_of(const StepCheck& asked) {
+  if (asked.cases.empty()) return {kFirstN, 3, 4, 5, 33, 64, 129, 130, 250, 521, kMaxExactN};
+  std::vector<int> sizes;
+  for (const Case& run : asked.cases) {
+    if (std::count(sizes.begin(), sizes.end(), run.n) == 0) sizes.push_back(run.n);
+  }
+  return sizes;
+}
+
+/// The largest distance from the exact solution, relative to its largest value. Infinite if a value
+/// is not a number.
+double error_of(const std::vector<float>& field, const std::vector<double>& exact) {
+  double largest = 0, error = 0;
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    const double distance = std::fabs(field[k] - exact[k]);
+    if (!(distance <= error)) error = std::isnan(distance) ? HUGE_VAL : distance;
+    if (std::isinf(error)) return error;
+    largest = std::max(largest, std::fabs(exact[k]));
+  }
+  return error / largest;
+}
+
+/// What a sweep would change: sqrt(sum (mean of the neighbours - value)^2) / n.
+double residual_of(const std::vector<float>& field, int n) {
+  double sum = 0;
+  for (int j = 1; j < n - 1; ++j) {
+    for (int i = 1; i < n - 1; ++i) {
+      const float* f = &field[static_cast<std::size_t>(j) * n + i];
+      const double change = (double(f[1]) + f[-1] + f[n] + f[-n]) / 4 - f[0];
+      sum += change * change;
+    }
+  }
+  return std::sqrt(sum) / n;
+}
+
+class CycleCheck {
+ public:
+  CycleCheck(const StepCheck& asked, const std::string& program, const Progress& progress)
+      : asked_(asked),
+        check_{program, folder_.path(), asked.time_limit, progress, asked.at_hand},
+        questions_(program, folder_.path(), asked.time_limit),
+        patient_(questions_.patient("", asked.at_hand.source, {})) {
+    patient_.step = kFirstCycleStep;
+  }
+
+  /// Few cycles, of which every access is looked at.
+  Verdict look() {
+    std::vector<float> ignored;
+    for (const int n : asked_.look_at) {
+      if (!ran({ProblemKind::kProbe, n, 2}, &ignored)) break;
+    }
+    return verdict_;
+  }
+
+  Verdict reach(const std::vector<int>& sizes, int own_n) {
+    if (sizes_are_wrong(sizes)) return verdict_;
+    const bool usual = asked_.cases.empty();
+    if (usual && (residuals_are_wrong() || stops_elsewhere() || orders_differ())) return verdict_;
+    if (own_n > 0 && wrong_at(own_n)) return verdict_;
+    say_right();
+    return verdict_;
+  }
+
+ private:
+  // Each of these returns true if the verdict is known by now.
+  bool sizes_are_wrong(const std::vector<int>& sizes);
+  bool residuals_are_wrong();
+  bool stops_elsewhere();
+  bool orders_differ();
+  bool wrong_at(int own_n);
+  bool ran(const Case& run, std::vector<float>* field);
+  bool is_wrong(ProblemKind problem, int n);
+  bool slow(ProblemKind problem, int n, double error);
+
+  bool ends(Verdict::Kind kind, const std::string& summary) {
+    verdict_.kind = kind;
+    verdict_.summary = summary;
+    return true;
+  }
+  bool wrong(const Case& run, const std::vector<std::string>& lines, const std::string& rule);
+  bool explain(const Case& run, double error);
+  Diagnosis diagnose(int n, double error);
+  const std::vector<double>& exact(ProblemKind problem, int n);
+  void say_right();
+
+  const TemporaryFolder folder_;
+  const StepCheck& asked_;
+  const Check check_;
+  Questions questions_;
+  Patient patient_;
+  Verdict verdict_;
+  Run last_;  ///< the last run
+  std::map<std::pair<int, int>, std::vector<double>> exact_;
+  std::vector<int> right_;  ///< sizes
+  int runs_ = 0;
+  double most_left_ = 0;  ///< by a cycle, of the error
+  int most_left_n_ = 0;
+  bool is_slow_ = false;
+};
+
+const std::vector<double>& CycleCheck::exact(ProblemKind problem, int n) {
+  std::vector<double>& solution = exact_[{static_cast<int>(problem), n}];
+  if (solution.empty()) solution = exact_solution(lab::Problem(problem, n, 1));
+  return solution;
+}
+
+bool CycleCheck::wrong(const Case& run, const std::vector<std::string>& lines,
+                       const std::string& rule) {
+  verdict_.details = lines;
+  verdict_.run = run;
+  verdict_.rule = rule;
+  return ends(Verdict::kWrong, "wrong: " + describe(run));
+}
+
+/// Runs the program and reads the field that it leaves. False: it left none, and the verdict says
+/// why.
+bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
+  check_.progress(describe(run));
+  last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit);
+  ++runs_;
+  if (!last_.child.started) return !ends(Verdict::kNoProgram, last_.error);
+  if (last_.child.exit_code == lab::kExitNoGpu) {
+    return !ends(Verdict::kNoGpu, last_words(last_.child));
+  }
+  if (!last_.machine.empty()) return !ends(Verdict::kCannotRunHere, last_.machine);
+  if (last_.error.empty()) *field = read_field(check_.dir, run.n);
+  if (last_.error.empty() && field->empty()) last_.error = "the field in its record cannot be read";
+  const int made = last_.record.iterations;
+  if (last_.error.empty() && made < run.iterations && run.tolerance == 0) {
+    if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
+      return !explain(run, HUGE_VAL);
+    }
+    const auto& residuals = last_.record.residuals;
+    const Diagnosis diagnosis = diagnose_cycles_made(
+        run.n, run.iterations, made, residuals.empty() ? NAN : residuals.back().value, patient_);
+    return !wrong(run, diagnosis.lines(), diagnosis.rule());
+  }
+  if (last_.error.empty()) return true;
+  const Explanation found = explain_failure(check_, run, last_, {}, &patient_);
+  return !wrong(run, found.lines, found.rule);
+}
+
+/// The cause, as the fields after one and two cycles show it.
+Diagnosis CycleCheck::diagnose(int n, double error) {
+  Observation one, two;
+  Case run = {ProblemKind::kProbe, n, 1};
+  if (!patient_.run(run, &one)) return {};
+  run.iterations = 2;
+  if (!patient_.run(run, &two)) return {};
+  CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one.field, two.field);
+  look.last_error = error;
+  const auto left = [&](int points) {
+    return left_by_a_cycle(check_.program, points, check_.time_limit);
+  };
+  look.powers_are_right = n != kPowerN && left(kPowerN) <= kMostLeft && left(n) > 1.5 * kMostLeft;
+  return diagnose_cycles(look, patient_);
+}
+
+/// The verdict of a wrong field.
+bool CycleCheck::explain(const Case& run, double error) {
+  check_.progress("looking for the cause");
+  if (!check_.at_hand.watched.empty()) {
+    const Case few = {ProblemKind::kProbe, kFirstN, 2};
+    const Run watched =
+        run_program(check_.at_hand.watched, few, false, check_.dir, check_.time_limit);
+    if (!watched.report.kind.empty()) {
+      const Explanation found = explain_failure(check_, few, watched, {}, &patient_);
+      return wrong(run, found.lines, found.rule);
+    }
+  }
+  const Diagnosis diagnosis = diagnose(std::clamp(run.n, 32, 130), error);
+  std::vector<std::string> lines = diagnosis.lines();
+  lines.push_back(
+      format("after %d cycles the field is %.1e away from the exact solution of the "
+             "discrete equations",
+             run.iterations, error));
+  lines.push_back(
+      format("  (its largest distance, relative to the largest value; a right one is at "
+             "most %.1e away, the rounding to floats)",
+             kRounding));
+  return wrong(run, lines, diagnosis.rule());
+}
+
+/// Whether a field that is still `error` away comes nearer with each cycle: then it is right, and
+/// slow. The whole way is tried on a small grid only.
+bool CycleCheck::slow(ProblemKind problem, int n, double error) {
+  std::vector<float> field;
+  const Case fewer = {problem, n, kManyCycles / 2};
+  if (!ran(fewer, &field)) return false;
+  if (!(error < 0.9999 * error_of(field, exact(problem, n)))) return false;
+  if (is_slow_) return true;
+  const Case small = {ProblemKind::kProbe, kSlowN, kSlowIterations};
+  if (!ran(small, &field)) return false;
+  return is_slow_ = error_of(field, exact(small.problem, kSlowN)) <= kSlowRounding;
+}
+
+/// Runs one size, and compares. With the probe also measures what a cycle leaves.
+bool CycleCheck::is_wrong(ProblemKind problem, int n) {
+  std::vector<float> field;
+  Case run = {problem, n, kManyCycles};
+  if (!ran(run, &field)) return true;
+  const double error = error_of(field, exact(problem, n));
+  if (error > kRounding && !slow(problem, n, error)) {
+    return verdict_.kind != Verdict::kRight || explain(run, error);
+  }
+  if (problem != ProblemKind::kProbe || n < kSlowN) return false;
+  double errors[2];
+  for (const int to : {0, 1}) {
+    run.iterations = to ? kTo : kFrom;
+    if (!ran(run, &field)) return true;
+    errors[to] = error_of(field, exact(problem, n));
+  }
+  const double left = std::pow(errors[1] / errors[0], 1.0 / (kTo - kFrom));
+  if (left > most_left_) most_left_ = left, most_left_n_ = n;
+  return false;
+}
+
+bool CycleCheck::sizes_are_wrong(const std::vector<int>& sizes) {
+  for (const int n : sizes) {
+    if (n > kMaxExactN) {
+      if (wrong_at(n)) return true;
+    } else if (is_wrong(ProblemKind::kProbe, n)) {
+      return true;
+    }
+    right_.push_back(n);
+    if (n != kFirstN || !asked_.cases.empty()) continue;
+    for (const ProblemKind other : {ProblemKind::kLaplace, ProblemKind::kHarmonic}) {
+      if (is_wrong(other, n)) return true;
+    }
+  }
+  return false;
+}
+
+/// Each residual is that of the field with which its cycle begins, which is what a run of one cycle
+/// less leaves, rounded to floats: that changes the mean of four neighbours less the value by less
+/// than 2^-24 of the largest value.
+bool CycleCheck::residuals_are_wrong() {
+  std::vector<float> field, after;
+  for (const int before : {1, 2, 3}) {
+    const Case run = {ProblemKind::kProbe, kFirstN, before};
+    Case next = run;
+    next.iterations = before + 1;
+    if (!ran(run, &field) || !ran(next, &after)) return true;
+    const auto& residuals = last_.record.residuals;
+    const double expected = residual_of(field, run.n);
+    const double found = residuals.empty() ? NAN : residuals.back().value;
+    if (std::fabs(found - expected) <= 2 * kRounding + 1e-6 * expected) continue;
+    const Diagnosis diagnosis = diagnose_cycle_sum(
+        {next.iterations, found, expected, residual_of(after, run.n), run.n}, patient_);
+    std::vector<std::string> lines = diagnosis.lines();
+    lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
+                           next.iterations, expected, found));
+    return wrong(next, lines, diagnosis.rule());
+  }
+  return false;
+}
+
+/// Does it also stop by itself, at the first residual that meets a tolerance?
+bool CycleCheck::stops_elsewhere() {
+  constexpr int kMeets = 4;
+  std::vector<float> field;
+  Case run = {ProblemKind::kLaplace, kFirstN, kMeets};
+  if (!ran(run, &field)) return true;
+  const auto residuals = last_.record.residuals;
+  if (residuals.size() < 2) return wrong(run, {"it records fewer residuals than cycles"}, "");
+  run.tolerance = std::sqrt(residuals[residuals.size() - 2].value * residuals.back().value);
+  run.iterations = kManyCycles;
+  if (!ran(run, &field)) return true;
+  const int made = last_.record.iterations;
+  if (made == kMeets) return false;
+  return wrong(run,
+               {format("its residual meets --tolerance %.3g in cycle %d, and it should stop there; "
+                       "it stops after %d",
+                       run.tolerance, kMeets, made),
+                "  Look at the loop's condition: it goes on while residual > options.tolerance."},
+               "");
+}
+
+/// On the CPU: with threads in other orders a race shows.
+bool CycleCheck::orders_differ() {
+  if (!asked_.every_order) return false;
+  for (const char* order : {"reverse", "shuffled"}) {
+    Case run = {ProblemKind::kProbe, kFirstN, kManyCycles};
+    run.order = order;
+    std::vector<float> field;
+    if (!ran(run, &field)) return true;
+    const double error = error_of(field, exact(run.problem, run.n));
+    if (error <= kRounding || is_slow_) continue;
+    return wrong(run,
+                 {format("diagnosis: with the threads run in %s order the field is %.1e away from "
+                         "the exact solution; forward it is right: a race",
+                         order, error),
+                  "look at: a barrier between the threads that write a tile and those that read "
+                  "it, and between the levels of a kernel that does several"},
+                 "");
+  }
+  verdict_.remarks.push_back("The same with blocks and threads in reverse and in shuffled order.");
+  return false;
+}
+
+/// A grid too large for the exact discrete solution: its distance from the solution of the
+/// differential equation is the discretisation's, which falls with the square of 1 / (n - 1), and
+/// that of the rounding to floats.
+bool CycleCheck::wrong_at(int own_n) {
+  constexpr int kKnownN = 521;
+  const lab::Problem known(ProblemKind::kLaplace, kKnownN, 1);
+  const std::vector<double>& solution = exact(ProblemKind::kLaplace, kKnownN);
+  double squares = 0, difference = 0;
+  for (const double value : solution) {
+    const double rounding = static_cast<float>(value) - value;
+    difference += rounding * rounding;
+    squares += value * value;
+  }
+  const std::vector<float> rounded(solution.begin(), solution.end());
+  const double there = known.distance_to_exact(rounded.data(), 1, kKnownN);
+  const double shrinks = std::pow((kKnownN - 1.0) / (own_n - 1.0), 2);
+  const double expected = std::hypot(there * shrinks, std::sqrt(difference / squares));
+
+  Case run = {ProblemKind::kLaplace, own_n, kManyCycles};
+  std::vector<float> field;
+  if (!ran(run, &field)) {
+    if (last_.child.exit_code != lab::kExitDoesNotFit) return true;
+    verdict_ = Verdict();
+    verdict_.remarks.push_back(format("n = %d was not tried: ", own_n) + last_words(last_.child));
+    return false;
+  }
+  const double distance =
+      lab::Problem(run.problem, own_n, 1).distance_to_exact(field.data(), 1, own_n);
+  if (distance <= 1.1 * expected || is_slow_) {
+    verdict_.remarks.push_back(
+        format("at n = %d the field is %.3e away from the exact solution of "
+               "the differential equation",
+               own_n, distance));
+    return false;
+  }
+  return wrong(run,
+               {format("the field is %.2e away from the exact solution, and the discretisation "
+                       "and the rounding to floats explain only %.2e",
+                       distance, expected),
+                "look at: what is computed from n alone, as an int or as a float: a place in a "
+                "grid of so many points, an index, the number of levels"},
+               "wrong_only_at_a_large_n");
+}
+
+void CycleCheck::say_right() {
+  std::string list;
+  std::sort(right_.begin(), right_.end());
+  for (int n : right_) list += (list.empty() ? "" : ", ") + std::to_string(n);
+  ends(Verdict::kRight, format("right: %d runs, n = %s; ", runs_, list.c_str()) +
+                            (is_slow_ ? "each cycle comes nearer to the exact solution"
+                                      : "the exact discrete solution, rounded to floats"));
+  if (most_left_ <= 0) return;
+  verdict_.remarks.push_back(
+      format("A cycle leaves %.3f of the error at n = %d, and less at the "
+             "other sizes.",
+             most_left_, most_left_n_));
+  if (most_left_ <= kMostLeft) return;
+  verdict_.remarks.push_back(
+      format("Correct, and not yet multigrid: that leaves at most %.1f, whatever n.", kMostLeft));
+  const Diagnosis diagnosis = diagnose(kFirstN, 1);
+  for (const std::string& line : diagnosis.lines()) verdict_.remarks.push_back(line);
+  verdict_.rule = diagnosis.rule();
+}
+
+}  // namespace
+
+bool solves_by_cycles(const std::string& program) {
+  const std::string help = run_child({program, "--help"}, 60).output;
+  return help.size() > 2 && help[2] == '_' && std::atoi(help.c_str()) >= kFirstCycleStep;
+}
+
+Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
+  const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
+  // Each start on a GPU takes half a second: the CPU answers what does not depend on it.
+  const std::vector<int> sizes = both ? std::vector<int>{kFirstN, 521} : sizes_of(asked);
+  const int own_n = asked.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
+  Verdict verdict = CycleCheck(asked, asked.program, progress).reach(sizes, own_n);
+  if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {
+    StepCheck on_cpu = asked;
+    on_cpu.every_order = true;
+    Verdict cpu = CycleCheck(on_cpu, asked.on_cpu, progress).reach(sizes_of(asked), 0);
+    if (cpu.kind == Verdict::kWrong) return cpu;
+    if (cpu.kind == Verdict::kRight) {
+      verdict.remarks.push_back("The CPU, in place of the GPU, agrees: " +
+                                cpu.summary.substr(std::string("right: ").size()));
+    }
+  }
+  if (verdict.kind != Verdict::kRight || asked.look_at.empty()) return verdict;
+  const Verdict found = CycleCheck(asked, asked.at_hand.watched, progress).look();
+  if (found.kind == Verdict::kWrong) return found;
+  verdict.remarks.push_back(
+      "No race, no access out of bounds, no read of memory that nothing wrote.");
+  return verdict;
+}
+
+double left_by_a_cycle(const std::string& program, int n, double time_limit) {
+  const TemporaryFolder folder;
+  const std::vector<double> exact = exact_solution(lab::Problem(ProblemKind::kProbe, n, 1));
+  double errors[2];
+  for (const int to : {0, 1}) {
+    const Case run = {ProblemKind::kProbe, n, to ? kTo : kFrom};
+    const Run made = run_program(program, run, false, folder.path() + "/record", time_limit);
+    if (!made.error.empty()) throw std::runtime_error(made.error);
+    errors[to] = error_of(read_field(folder.path() + "/record", n), exact);
+  }
+  return std::pow(errors[1] / errors[0], 1.0 / (kTo - kFrom));
+}
+
+}  // namespace validate
