@@ -84,8 +84,8 @@ test_contents() {
   for file in README.md LICENSE Makefile CMakeLists.txt results/README.md lab/cpu/README.md scripts/verbs/check.sh; do
     [[ -f $place/$name/$file ]] || fail "$file is missing"
   done
-  # Whatever stands in exercises/ beside the steps: pictures, an introduction; not the slides, which are the teacher's.
-  [[ $(cd "$lab/exercises" && find . \( -path './[0-9]*' -o -path ./slides \) -prune -o -type f -print | sort) == \
+  # Whatever stands in exercises/ beside the steps: pictures, an introduction; no slides, and no answers to puzzles.
+  [[ $(cd "$lab/exercises" && find . \( -path './[0-9]*' -o -path ./slides -o -name puzzles.tsv \) -prune -o -type f -print | sort) == \
   "$(cd "$place/$name/exercises" && find . -path './[0-9]*' -prune -o -type f -print | sort)" ]] ||
     fail "exercises/: what lies beside the steps is not the same"
   (cd "$place/$name" && sha256sum --quiet --check .start/SHA256SUMS) || fail "its checksums are wrong"
