@@ -24,8 +24,8 @@ using lab::ProblemKind;
 constexpr int kManyCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
-/// After so many iterations a Jacobi sweep has solved the equations on 33 x 33 points.
-constexpr int kSlowN = 33, kSlowIterations = 6000;
+/// After so many iterations a Jacobi sweep has solved the equations on 17 x 17 points.
+constexpr int kSlowN = 17, kSlowIterations = 1500;
 /// Sweeps of floats come no nearer: each rounds by up to 2^-24, and hardly sees n^2 times as much.
 constexpr double kSlowRounding = 1.0 * kSlowN * kSlowN / (1 << 24);
 constexpr int kFirstN = 100;
