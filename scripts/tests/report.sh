@@ -58,7 +58,7 @@ import sys
 import zlib
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
-SECTIONS = ["ladder", "convergence", "field", "roofline", "kernels", "scaling", "bandwidth"]
+SECTIONS = ["ladder", "convergence", "solution", "field", "roofline", "kernels", "scaling", "bandwidth"]
 page, wanted = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), set(sys.argv[2:])
 
 
@@ -152,8 +152,8 @@ report --results "$temp/empty" --no-run --build "$temp/build" --out "$temp/nothi
 expect_status 0 "nothing measured"
 [[ $out == "$temp/nothing.html" ]] || show "nothing measured: its path, and no more"
 look "nothing measured" "$temp/nothing.html"
-[[ $(grep -o 'Not measured yet' "$temp/nothing.html" | wc -l) == 7 ]] ||
-  fail "nothing measured: seven sections should say so"
+[[ $(grep -o 'Not measured yet' "$temp/nothing.html" | wc -l) == 8 ]] ||
+  fail "nothing measured: eight sections should say so"
 said "nothing measured" "$temp/nothing.html" 'Nothing has been measured yet'
 
 # Measured, and run by stand-ins: right ones, one whose field is another, one that fails, one that leaves half a
@@ -192,12 +192,13 @@ printf '#!/bin/sh\nexit 9\n' >"$temp/tools/nvidia-smi"
 chmod +x "$temp/tools/nvidia-smi"
 PATH=$temp/tools:$PATH
 cp "$source_dir"/results/h200/{ladder,roofline,kernels,scaling,bandwidth}.tsv "$temp/measured"
-all=(ladder convergence field roofline scaling-strong scaling-weak bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
+all=(ladder convergence solution field roofline scaling-strong scaling-weak bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
 report --results "$temp/measured" --build "$temp/build" --n 24 --iterations 200 --out "$temp/full.html"
 expect_status 0 "all measured"
 [[ -z $err ]] || show "all measured: nothing should stand on stderr"
 look "all measured" "$temp/full.html" "${all[@]}"
 said "all measured" "$temp/full.html" 'Another field: 05_'
+said "all measured" "$temp/full.html" '876,659,290 sweeps bring it down to 1e-07. Step 16 has not been timed yet'
 said "all measured" "$temp/full.html" 'Not in the picture: 04_[a-z_]* \(solution_04: no luck today\); 06_'
 said "all measured" "$temp/full.html" '; 06_[a-z0-9_]* \(its record cannot be read: it is not complete\); 07_'
 said "all measured" "$temp/full.html" 'on a &lt;stand-in&gt;'
