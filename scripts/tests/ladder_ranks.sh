@@ -18,10 +18,10 @@ bin=$temp/bin
 mkdir -p "$bin" "$temp/lab/lab"
 cp "$build_dir/bin/ladder" "$bin/ladder"
 {
-  printf '00_serial\tjacobi.cpp\tcpu\t64\t40\tas found\n'
-  printf '13_one\tjacobi.cu\tcuda\t130\t30\tone GPU\n'
-  printf '14_several\tjacobi.cu\tranks\t140\t30\tseveral GPUs\n'
-  printf '15_hidden\tjacobi.cu\tranks\t140\t30\thidden\n'
+  printf '00_serial\tjacobi.cpp\tcpu\t64\t40\tas found\t-\n'
+  printf '13_one\tjacobi.cu\tcuda\t130\t30\tone GPU\t00_serial\n'
+  printf '14_several\tjacobi.cu\tranks\t140\t30\tseveral GPUs\t13_one\n'
+  printf '15_hidden\tjacobi.cu\tranks\t140\t30\thidden\t14_several\n'
 } >"$temp/lab/lab/steps.tsv"
 cat >"$bin/bandwidth" <<'END_STUB'
 #!/bin/bash

@@ -299,9 +299,10 @@ test_in_the_handout() {
   [[ $(comm -13 <(echo "$files") <(files_in "$learner")) == "$source.kept-1"* ]] || fail "no copy was kept"
   [[ $(comm -13 <(echo "$files") <(files_in "$learner") | grep -vxE "$source.kept-1|results/local/.*\.tsv") == "" ]] ||
     fail "files were left behind:" "$(comm -13 <(echo "$files") <(files_in "$learner"))"
-  # Every step's programs can be built, and no others.
+  # The programs of every step and of the clinic can be built, and no others.
   [[ $(sed 's/_cpu.*//' "$LAB_BUILD_DIR/step_targets.txt" | sort -u) == \
-  "$(awk '/^[0-9]/ { print "exercise_" $1 }' "$learner/lab/steps.tsv")" ]] ||
+  "$(awk -F '\t' '/^[0-9]/ { print "exercise_" $1 } /^[a-z]/ { print "exercise_clinic_" $1 }' \
+    "$learner"/lab/{steps,clinic}.tsv | sort)" ]] ||
     fail "other programs than the exercises':" "$(<"$LAB_BUILD_DIR/step_targets.txt")"
 
   # Whoever works in the copies of .start gets no wrong start from it.
