@@ -24,7 +24,7 @@ import statistics
 import tempfile
 
 from labtools import charts, ncu
-from labtools.files import ROOT, steps, write_aside
+from labtools.files import ROOT, by_cycles, steps, write_aside
 from labtools.machine import find_profiler, gpu_facts
 from labtools.process import fail, warn
 from labtools.table import Table, update, write_table
@@ -354,7 +354,8 @@ def main():
     if arguments.draw:
         draw(arguments.draw)
         return
-    with_kernels = [step for step in steps() if step[1].endswith(".cu") and step[2] == "cuda"]
+    with_kernels = [step for step in steps()
+                    if step[1].endswith(".cu") and step[2] == "cuda" and not by_cycles(step[0])]
     wanted = [word for word in arguments.steps.split(",") if word]
     unknown = [word for word in wanted if word not in {step[0][:2] for step in with_kernels}]
     if unknown:

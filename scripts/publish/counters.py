@@ -22,7 +22,7 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import ncu
-from labtools.files import ROOT, steps
+from labtools.files import ROOT, by_cycles, steps
 from labtools.machine import find_profiler, gpu_facts
 from labtools.process import fail, run, warn
 from labtools.table import Table, update, write_table
@@ -58,7 +58,7 @@ BY_NVCC = {
 
 def steps_with_kernels():
     for name, source, needs, *_ in steps():
-        if source.endswith(".cu") and needs == "cuda":
+        if source.endswith(".cu") and needs == "cuda" and not by_cycles(name):
             yield name, ROOT / "solutions" / name / source
 
 
