@@ -59,6 +59,13 @@ Answer lost(const SumLook& look) {
   return lost_additions(look.evidence);
 }
 
+/// A tile that the text declares without __shared__. What a thread finds in it that it has not
+/// loaded itself may differ from run to run, or not.
+Answer tile_of_a_thread(const Evidence& evidence) {
+  const int line = evidence.field() ? unshared_tile_in(evidence.source) : 0;
+  return line > 0 ? Answer("tile_is_not_shared").with("line", line) : Answer();
+}
+
 Answer two_residuals(const SumLook& look) {
   if (const Answer one_place = lost(look); one_place.known()) return one_place;
   if (!look.another_run_differs()) return {};
@@ -84,8 +91,8 @@ Answer race_of(const Evidence& evidence) {
   const Words& words = evidence.words;
   const bool shared = evidence.finding.kind == Finding::kRace && evidence.finding.shared;
   if (words.has(kTile)) {
-    const int line = unshared_tile_in(evidence.source);
-    return line > 0 ? Answer("tile_is_not_shared").with("line", line) : Answer("race_with_a_tile");
+    const Answer unshared = tile_of_a_thread(evidence);
+    return unshared.known() ? unshared : Answer("race_with_a_tile");
   }
   if (words.has(kStreams) && !shared) return Answer("race_of_streams");
   if (const std::string lacks = words.lacking_of_pipeline(); !lacks.empty()) {
@@ -117,7 +124,7 @@ const Family kRaceMistakes = {
       "the tile is __shared__, and as large as the block's points with their halo; or shared memory that no thread "
       "has written",
       "whether each point is written by only one thread: no two blocks have the same rows or columns"}},
-    {"tile_is_not_shared", Strength::kShape, with(kTile), of_field<two_fields>,
+    {"tile_is_not_shared", Strength::kShape, with(kTile), tile_of_a_thread,
      "at line {line} the tile is declared without __shared__: each thread has one of its own, and what it has not "
      "loaded itself may be anything",
      {"line {line}: __shared__ in front of it"}},
