@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make class` and `make grade` on a class made out of the bank, in which some are hostile. class.sh: one learner of
-# each kind on the board, and a few of them graded. class.sh thirty: all thirty are graded.
+# each kind on the board, and a few of them graded. class.sh thirty: all thirty are graded, which
+# takes some ten minutes, so no tier has it.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

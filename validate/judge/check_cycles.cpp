@@ -401,11 +401,6 @@ void CycleCheck::say_right() {
 
 }  // namespace
 
-bool solves_by_cycles(const std::string& program) {
-  const std::string help = run_child({program, "--help"}, 60).output;
-  return help.size() > 2 && help[2] == '_' && std::atoi(help.c_str()) >= kFirstCycleStep;
-}
-
 Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
   // Each start on a GPU takes half a second: the CPU answers what does not depend on it.

@@ -11,6 +11,7 @@
 #include "judge/reference.h"
 #include "judge/stopping.h"
 #include "judge/trials.h"
+#include "run/steps.h"
 #include "run/temporary_folder.h"
 #include "run/text.h"
 
@@ -112,6 +113,9 @@ bool Judgement::decides(std::size_t k) {
   if (skips(run, first, trial.run.child)) return false;
   if (cannot_run(run, first, trial.run)) return true;
   Patient patient = questions_.patient(trial.run.record.step, check_.at_hand.source, run);
+  if (first && trial.run.error.empty() && patient.step >= kFirstCycleStep) {
+    return ends(Verdict::kByCycles, "");
+  }
   if (first) plan_the_rest(trial.run, patient.step);
   return compare(run, &trial, look, &patient);
 }

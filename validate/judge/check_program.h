@@ -16,6 +16,7 @@ struct Verdict {
     kNoGpu,          ///< the program found no usable GPU
     kCannotRunHere,  ///< a limit, no space, no launcher: the machine's trouble, not the program's
     kNoProgram,      ///< the program is not there
+    kByCycles,       ///< its iterations are no sweeps: this is for check_cycles
   };
   Kind kind = kRight;
   std::string summary;               ///< one line

@@ -109,7 +109,6 @@ void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
 }  // namespace
 
 Verdict check_step(const StepCheck& asked, const Progress& progress) {
-  if (solves_by_cycles(asked.program)) return check_cycles(asked, progress);
   // Beside a GPU the CPU has nothing else to do.
   std::future<Verdict> beside;
   if (asked.gpu && !asked.look_at.empty()) {
@@ -124,6 +123,7 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
           : check_program(asked.program,
                           with_ranks(usual ? usual_cases() : asked.cases, asked.ranks),
                           asked.time_limit, progress, asked.at_hand, extent);
+  if (verdict.kind == Verdict::kByCycles) return check_cycles(asked, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
   if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {
     add_look(asked.gpu, beside.valid() ? beside.get() : look(asked, progress), &verdict);

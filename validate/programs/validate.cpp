@@ -210,6 +210,7 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
     case validate::Verdict::kCannotRunHere:
       std::printf("%s: cannot run here\n  %s\n", name, verdict.summary.c_str());
       return lab::kExitNoGpu;
+    case validate::Verdict::kByCycles:  // check_step has settled that
     case validate::Verdict::kNoProgram:
       break;
   }
