@@ -11,9 +11,10 @@ namespace validate {
 /// published cycles leave 0.1 to 0.25 (Trottenberg, Oosterlee, Schueller, Multigrid, section 2.3).
 inline constexpr double kMostLeft = 0.3;
 
-/// Checks a program whose iterations are cycles over several grids. Its fields are compared with the exact solution of the discrete equations
-/// (exact_solution.h): after 20 cycles each value has to be that solution's, rounded to a float. A
-/// program that comes nearer with each cycle, and slowly, is right, too; the verdict says how slow.
+/// Checks a program whose iterations are cycles over several grids. Its fields are compared with
+/// the exact solution of the discrete equations (exact_solution.h): after 20 cycles each value has
+/// to be that solution's, rounded to a float. A program that comes nearer with each cycle, and
+/// slowly, is right, too; the verdict says how slow.
 Verdict check_cycles(const StepCheck& asked, const Progress& progress);
 
 /// What one cycle leaves of the error, as a mean of four of them, for the problem `probe` on
