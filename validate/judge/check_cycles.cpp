@@ -24,7 +24,7 @@ using lab::ProblemKind;
 constexpr int kManyCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
-/// After so many iterations a Jacobi sweep has solved the equations on 17 x 17 points.
+/// After this many iterations a Jacobi sweep has solved the equations on 17 x 17 points.
 constexpr int kSlowN = 17, kSlowIterations = 1500;
 /// Sweeps of floats come no nearer: each rounds by up to 2^-24, and hardly sees n^2 times as much.
 constexpr double kSlowRounding = 1.0 * kSlowN * kSlowN / (1 << 24);
@@ -375,7 +375,7 @@ bool CycleCheck::wrong_at(int own_n) {
                        "and the rounding to floats explain only %.2e",
                        distance, expected),
                 "look at: what is computed from n alone, as an int or as a float: a place in a "
-                "grid of so many points, an index, the number of levels"},
+                "grid, an index, the number of levels"},
                "wrong_only_at_a_large_n");
 }
 
