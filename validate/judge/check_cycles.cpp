@@ -281,7 +281,7 @@ bool CycleCheck::residuals_are_wrong() {
     const auto& residuals = last_.record.residuals;
     const double expected = residual_of(field, run.n);
     const double found = residuals.empty() ? NAN : residuals.back().value;
-    if (std::fabs(found - expected) <= 2 * kRounding + 1e-6 * expected) continue;
+    if (std::fabs(found - expected) <= kRounding / 2 + 1e-6 * expected) continue;
     const Diagnosis diagnosis = diagnose_cycle_sum(
         {next.iterations, found, expected, residual_of(after, run.n), run.n}, patient_);
     std::vector<std::string> lines = diagnosis.lines();
@@ -420,8 +420,11 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   if (verdict.kind != Verdict::kRight || asked.look_at.empty()) return verdict;
   const Verdict found = CycleCheck(asked, asked.at_hand.watched, progress).look();
   if (found.kind == Verdict::kWrong) return found;
-  verdict.remarks.push_back(
-      "No race, no access out of bounds, no read of memory that nothing wrote.");
+  // If the look could not be made, nothing is said.
+  if (found.kind == Verdict::kRight) {
+    verdict.remarks.push_back(
+        "No race, no access out of bounds, no read of memory that nothing wrote.");
+  }
   return verdict;
 }
 
