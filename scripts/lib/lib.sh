@@ -53,9 +53,9 @@ version_at_least() {
 
 # has_space FOLDER: whether a file of 64 KiB, which is more than any of the texts here, can be written in it.
 has_space() {
-  local status=0
-  head -c 65536 /dev/zero 2>/dev/null >"$1/.space-$BASHPID" || status=$?
-  rm -f "$1/.space-$BASHPID"
+  local status=0 file=$1/.space-$BASHPID # in a command's redirection BASHPID is that of the command
+  head -c 65536 /dev/zero 2>/dev/null >"$file" || status=$?
+  rm -f "$file"
   return "$status"
 } 2>/dev/null
 

@@ -82,10 +82,11 @@ if [ -n "$LAB_TRACE_TSV" ]; then
   printf 'kernels\tjacobi_sweep_kernel(float*)\t100\t2000000\t1000000\t9000000\t32\n' >>"$LAB_TRACE_TSV"
   printf 'kernels\tcopy_field_kernel(float*)\t100\t1024\t512\t2048\t16\n' >>"$LAB_TRACE_TSV"
 fi
+echo "  exact solution   2.5e-06 % away from it"
 while [ $# -gt 0 ]; do
   if [ "$1" = --record ]; then
     mkdir -p "$2"
-    echo '{"iteration_ms_median": 2.5, "iteration_ms_min": 2, "iteration_ms_max": 3, "iteration_ms_q1": 2, "iteration_ms_q3": 3, "iteration_samples": 7, "first_iteration_ms": 40, "distance_to_exact": 2.5e-8}' >"$2/run.json"
+    echo '{"iteration_ms_median": 2.5, "iteration_ms_min": 2, "iteration_ms_max": 3, "iteration_ms_q1": 2, "iteration_ms_q3": 3, "iteration_samples": 7, "first_iteration_ms": 40}' >"$2/run.json"
   fi
   shift
 done

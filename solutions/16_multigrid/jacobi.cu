@@ -164,7 +164,7 @@ __device__ inline float defect_after_sweep(const Level& level, int i, int j) {
 
 // The first point of n that lies beyond point `coarse` of m points on the same line.
 __device__ inline int first_beyond(int coarse, int m, int n) {
-  return std::ptrdiff_t(coarse) * (n - 1) / (m - 1) + 1;
+  return int(coarse * (double(n - 1) / (m - 1))) + 1;
 }
 
 // The coarse r of kCoarseX x kCoarseY points. Each gets its shares of the defects that the sweep

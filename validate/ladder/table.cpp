@@ -157,7 +157,7 @@ void print_times(const Ladder& ladder) {
   for (const LadderRow& row : ladder.rows) {
     if (!row.time.measured()) {
       std::printf("%-22s %-7s %s\n", name_of(row).c_str(), row.verdict.c_str(),
-                  row.verdict == "right" ? "      - no time: it ran on the CPU" : "");
+                  row.verdict == "right" ? ("      - no time: " + row.note).c_str() : "");
       continue;
     }
     const double of_gpus = copy_gb_per_s(row, ladder.machine);
