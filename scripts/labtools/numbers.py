@@ -45,6 +45,14 @@ def duration(ns, write=significant):
     return f"{write(ns)} ns"
 
 
+def lasting(seconds):
+    """A time in the unit that suits it, from milliseconds to years."""
+    for unit, scale in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * scale:
+            return f"{significant(seconds / scale)} {unit}"
+    return duration(1e9 * seconds)
+
+
 def spread(row):
     """The middle half of a row's times, in percent of their median."""
     return 100 * (float(row["ms_q3"]) - float(row["ms_q1"])) / float(row["ms"])

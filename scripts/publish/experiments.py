@@ -39,6 +39,7 @@ COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)
 SOLUTION_SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 16385, 32768)
 SOLUTION_RUNS = 7
+CYCLE_N, CYCLE = 16384, ("defect_kernel", "restrict_kernel", "correct_kernel")
 SWEEP, COPY = "jacobi_sweep_kernel", "copy_field_kernel"
 COLUMNS = ["step", "variant", "n", "quantity", "unit", "median", "least", "most", "words"]
 
@@ -186,13 +187,12 @@ class Lab:
                 raise NotPossible(f"{kernel} was not traced")
         return kernels
 
-    def count(self, program, n, kernel, metric):
-        """(median, least, most) of one metric, over three launches."""
+    def count(self, program, n, kernel, metric, iterations=6, which=("--launch-skip", 2, "--launch-count", 3)):
+        """(median, least, most) of one metric, over three launches, or those that ncu's options in `which` choose."""
         if self.why_not:
             raise NotPossible(f"not counted: {self.why_not}")
-        options = ["--clock-control", "none", "--cache-control", "none", "--kernel-name", f"regex:{kernel}",
-                   "--launch-skip", 2, "--launch-count", 3]
-        command = [program, "--n", n, "--iterations", 6, "--quiet"]
+        options = ["--clock-control", "none", "--cache-control", "none", "--kernel-name", f"regex:{kernel}", *which]
+        command = [program, "--n", n, "--iterations", iterations, "--quiet"]
         try:
             launches = ncu.launches(ncu.count(self.ncu, options, [metric], command, seconds=45))
         except ncu.NotAllowed as error:
@@ -272,6 +272,13 @@ def measure_solution(lab, one, program):
             lab.note(one, n, "solution", "ms", str(error))
         lab.try_note(one, n, "distance", "relative", lambda n=n: (distance_of(program, n),) * 3)
         lab.try_note(one, n, "cycle", "ms", lambda n=n: lab.iterations(program, n, 21))
+    if one.name == "as_it_is":
+        for kernel in CYCLE:
+            for quantity, unit, metric, scale in (("DRAM bytes", "bytes a point", "dram__bytes.sum", CYCLE_N ** 2),
+                                                  ("time", "ms", "gpu__time_duration.sum", 1e6)):
+                lab.try_note(one, CYCLE_N, f"{kernel}: {quantity}", unit, lambda kernel=kernel, metric=metric, scale=scale: (
+                    lab.count(program, CYCLE_N, kernel, metric, 1, ())[2] / scale,) * 3,
+                    "counted by ncu in the launch on the finest level")
 
 
 def measure_one(lab, one, ready):

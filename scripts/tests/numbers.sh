@@ -41,7 +41,7 @@ sed -i $'/^# serial\tstrided\tn\t8192\t/d; /^07_/s/\t[^\t]*\t[^\t]*\t$/\t-\t-\t/
 run "$lab/scripts/publish/tables.py" --write
 expect_status 0 "a ladder with all cores"
 has_line() { grep -qE -- "$2" "$lab/$1" || fail "$1 should have a line '$2':" "$(grep -A 40 -E 'ladder:begin|measured:begin' "$lab/$1")"; }
-has_line README.md '× previous step \| × best serial \| × all 16 cores \| × strided serial \|$'
+has_line README.md '× previous step \| × best serial \| × all 16 cores \| × strided serial \| to the solution \|$'
 ms=$(awk -F '\t' '/^step\t/ { for (k = 1; k <= NF; ++k) c[$k] = k } /^05_/ { print $c["ms"] }' "$lab/results/h200/ladder.tsv")
 has_line README.md "^\| 05_copy_kernel .* \| $(awk -v ms="$ms" 'BEGIN { printf "%.4f", 0.5 / ms }')[0-9]* \|"
 has_line README.md '^The best code on all 16 cores .*: n = 64: 0.0100 \(1 thread\); n = 2048: 0.500\.$'
@@ -52,19 +52,10 @@ has_line README.md '^– \(n\): this step has another n'
 has_line exercises/05_copy_kernel/README.md '^\| pinned, to the GPU \|( [0-9.]+ \|){5}$'
 has_line exercises/07_beyond_l2/README.md '^\| 256 \| [0-9,]+ \| [0-9,]+ \|$'
 has_line exercises/05_copy_kernel/README.md '^\| per launch \| .jacobi_sweep_kernel. \| .copy_field_kernel. \| step 04: .jacobi_sweep_kernel. \|$'
-has_line exercises/05_copy_kernel/README.md '^\| DRAM, share of peak \| 0\.08 % \| 6\.92 % \| 0\.07 % \|$'
-has_line exercises/13_temporal_blocking/README.md '^\| step \| kernel \| n \| eligible warps per cycle \| issue slots busy \|$'
-has_line exercises/13_temporal_blocking/README.md '^\| 12 \| .jacobi_sweep_kernel. \| 16384 \| [0-9.]+ \| [0-9]+ % \|$'
+has_line exercises/05_copy_kernel/README.md '^\| DRAM, share of peak \| 0\.0[0-9]+ % \| 6\.[0-9]+ % \| 0\.0[0-9]+ % \|$'
+has_line exercises/13_temporal_blocking/README.md '^\| step \| kernel \| n \| warp instructions per 32 points and sweep \| eligible warps per cycle \| issue slots busy \|$'
+has_line exercises/13_temporal_blocking/README.md '^\| 12 \| .jacobi_sweep_kernel. \| 16384 \| [0-9.]+ \| [0-9.]+ \| [0-9]+ % \|$'
 if grep -q '^| 13 | `jacobi' "$lab/exercises/12_register_march/README.md"; then fail "guide 12 should show nothing of step 13"; fi
-# With the columns that roofline.py writes, the table is of that run, and has the instructions.
-awk -F '\t' -v OFS='\t' '/^#/ { print; next }
-  !known { known = 1; print $0, "instructions_per_32_points", "eligible_warps"; next } { print $0, "64.25", "2.5" }' \
-  "$lab/results/h200/kernels.tsv" >"$temp/kernels.tsv"
-mv "$temp/kernels.tsv" "$lab/results/h200/kernels.tsv"
-run "$lab/scripts/publish/tables.py" --write
-expect_status 0 "kernels.tsv with instructions"
-has_line exercises/12_register_march/README.md '^\| step \| kernel \| n \| warp instructions per 32 points and sweep \| eligible'
-has_line exercises/12_register_march/README.md '^\| 10 \| .jacobi_sweep_kernel. \| 8192 \| 64\.2 \| 2\.50 \| 81 % \|$'
 # A row that is gone takes its figures with it.
 cp "$lab/results/h200/ladder.tsv" "$temp/ladder.tsv"
 sed -i '/^05_copy_kernel\t/d' "$lab/results/h200/ladder.tsv"

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kCpuSamples = 11;
 constexpr double kBestSeconds = 10, kStridedSeconds = 5;  // code is timed no longer than this, nor
-constexpr int kStridedAtLeast = 4;  // less often than this (the first one warms up)
+constexpr int kStridedAtLeast = 2;  // less often than this, after one that warms up
 constexpr int kMaxCpuN = 16384;     // beyond it the CPU's code is not timed
 
 using Clock = std::chrono::steady_clock;

@@ -2,8 +2,10 @@
 
 import re
 
-from blocks.published import LADDER, is_job, number, step_before
-from labtools.numbers import significant, spread
+from blocks.published import LADDER, RESULTS, is_job, number, step_before
+from labtools.files import by_cycles
+from labtools.numbers import lasting, significant, spread
+from labtools.solution import SOLVED, SOLVED_N, seconds_to_solution, solution_by_cycles
 from labtools.table import Table, gain_text, job_of
 
 
@@ -75,19 +77,23 @@ def ladder_block(facts, serial, rows):
     """The whole ladder, and what there is to say of it."""
     all_cores = Table(LADDER).all_cores()
     threads = max((threads for _, threads in all_cores.values()), default=0)
-    columns = ["n", "ms per iteration", "spread", "million points/s", "GB/s", "% of copy", "× previous step", "× best serial",
-               *([f"× all {threads} cores"] if threads else []), "× strided serial"]
+    experiments = RESULTS / "experiments.tsv"
+    solved = solution_by_cycles(Table(experiments).rows if experiments.is_file() else [])
+    columns = ["n", "ms per iteration", "spread", "GB/s", "% of copy", "× previous step", "× best serial",
+               *([f"× all {threads} cores"] if threads else []), "× strided serial", "to the solution"]
     lines = [f"| step | what changed | {' | '.join(columns)} |", f"|---|---|{'--:|' * len(columns)}"]
     for row, previous in zip(rows, [None, *rows]):
         if row["ms"] == "-":
-            lines.append(f"| {row['step']} | {row['title']} | {row['n']} | {row['verdict']} {'| ' * (len(columns) - 1)}|")
+            ms = solved.get("solution") if by_cycles(row["step"]) else None
+            why = "cycles, not sweeps" if ms else row["verdict"]
+            lines.append(f"| {row['step']} | {row['title']} | {row['n']} | {why} {'| ' * (len(columns) - 2)}| "
+                         f"{f'**{lasting(ms / 1000)}**' if ms else ''} |")
             continue
         n = int(row["n"])
-        cells = [row["n"], significant(row["ms"]), f"{spread(row):.1f} %", significant(row["mpoints_per_s"]),
-                 significant(row["gb_per_s"]), significant(row["percent_of_copy"], 2), gain_text(row, previous, significant),
+        cells = [row["n"], significant(row["ms"]), f"{spread(row):.1f} %", significant(row["gb_per_s"]), significant(row["percent_of_copy"], 2), gain_text(row, previous, significant),
                  significant(row["x_best_serial"]),
                  *([significant(all_cores[n][0] / float(row["ms"])) if n in all_cores else "–"] if threads else []),
-                 significant(row["x_strided_serial"])]
+                 significant(row["x_strided_serial"]), lasting(seconds_to_solution(row))]
         lines.append(f"| {row['step']} | {row['title']} | {' | '.join(cells)} |")
 
     def time_of(which, n):
@@ -112,6 +118,9 @@ def ladder_block(facts, serial, rows):
         "previous step has a different default n, it was timed again at this one. The best serial code walks through",
         "memory row by row and copies nothing; the strided code is step 00. Every n in the table is a power of two;",
         "also try the strided code at n = 2047.",
+        "",
+        f"*To the solution*: the sweeps that bring the slowest error at n = {SOLVED_N} down to {SOLVED:g}, computed with the",
+        "step's points per second at its own n." + (" Step 16 does it by cycles, and its time is measured." if solved else ""),
     ]
     if any(row["step"] >= "10" for row in rows):
         lines += [

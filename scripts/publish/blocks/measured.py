@@ -3,8 +3,7 @@
 import re
 
 from blocks.ladder import notes
-from blocks.published import COUNTERS, PROFILES, RESULTS, TRACER, is_job, number, step_before
-from labtools import ncu
+from blocks.published import COUNTERS, RESULTS, TRACER, is_job, number, step_before
 from labtools.files import steps
 from labtools.numbers import as_told, duration, significant, size, spread
 from labtools.table import Table, job_of, read_table
@@ -13,7 +12,6 @@ TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (RESULTS / f"{name}.t
     "tuning", "large", "experiments", "kernels", "roofline", "bandwidth"))
 # From this step on a kernel may be limited by what its schedulers issue.
 FIRST_SCHEDULED = "09"
-ELIGIBLE, ISSUES = "smsp__warps_eligible.avg.per_cycle_active", "smsp__issue_active.avg.per_cycle_active"
 # After so many sweeps a run at this n stops by itself, at the default tolerance. It prints that on any machine.
 SWEEPS_TO_TOLERANCE = {64: 730, 2048: 181}
 
@@ -192,39 +190,17 @@ def kernel_lines(step):
     return lines + (["", f"That is {others}."] if others else [])
 
 
-def profiled(step):
-    """{kernel: (eligible warps per cycle, issue slots busy in percent)} of the kept report of a step."""
-    report = PROFILES / f"ncu_{number(step)}.csv"
-    if not report.is_file():
-        return {}
-    return {one["kernel"]: (one[ELIGIBLE], 100 * one[ISSUES]) for one in ncu.launches(report.read_text())
-            if ELIGIBLE in one and ISSUES in one}
-
-
 def scheduler_lines(step):
-    """What the schedulers issue, from step 09 to this one: of kernels.tsv if that has it, else of the kept profiles."""
-    found, of_reports = [], False
-    for each in (name for name, *_ in steps() if FIRST_SCHEDULED <= name <= step):
-        rows = [row for row in sweep_kernels(rows_of(KERNELS, each)[1]) if row.get("eligible_warps", "-") != "-"]
-        found += [(each, row["kernel"], row["n"], row["instructions_per_32_points"], float(row["eligible_warps"]),
-                   100 - float(row["no_eligible_percent"])) for row in rows]
-        if not rows:
-            of_reports = True
-            n = Table(PROFILES / f"ncu_{number(each)}.csv").fact("n") if profiled(each) else "-"
-            found += [(each, kernel, n, "-", *values) for kernel, values in profiled(each).items() if "copy" not in kernel]
-    if not any(each == step for each, *_ in found):
+    """What the schedulers issue, from step 09 to this one."""
+    found = [row for name, *_ in steps() if FIRST_SCHEDULED <= name <= step
+             for row in sweep_kernels(rows_of(KERNELS, name)[1]) if row.get("eligible_warps", "-") != "-"]
+    if not any(row["step"] == step for row in found):
         return []
-    with_instructions = any(row[3] != "-" for row in found)
-    titles = ["kernel", "n", *(["warp instructions per 32 points and sweep"] if with_instructions else []),
-              "eligible warps per cycle", "issue slots busy"]
-    source = " (from the reports in `results/h200/profiles`, for which ncu lowers the GPU's clock: so they differ from the " \
-             "table above)" if of_reports else ""
-    lines = ["", f"What each scheduler issues, counted with ncu{source}:", "", f"| step | {' | '.join(titles)} |",
-             f"|---|---|{'--:|' * (len(titles) - 1)}"]
-    for each, kernel, n, instructions, eligible, busy in found:
-        cells = [f"`{kernel}`", n, *([significant(instructions)] if with_instructions else []), f"{eligible:.2f}", f"{busy:.0f} %"]
-        lines.append(f"| {number(each)} | {' | '.join(cells)} |")
-    return lines
+    lines = ["", "What each scheduler issues, counted with ncu:", "",
+             "| step | kernel | n | warp instructions per 32 points and sweep | eligible warps per cycle | issue slots busy |",
+             "|---|---|--:|--:|--:|--:|"]
+    return lines + [f"| {number(row['step'])} | `{row['kernel']}` | {row['n']} | {significant(row['instructions_per_32_points'])} "
+                    f"| {float(row['eligible_warps']):.2f} | {100 - float(row['no_eligible_percent']):.0f} % |" for row in found]
 
 
 def bandwidth_rows(what):
@@ -299,6 +275,10 @@ def experiment_lines(step):
     def name(row):  # without a number the words are the reason
         return row["words"] if row["median"] != "-" else row["variant"].replace("_", " ")
 
+    def distance(variant, size):
+        row = found.get((variant, size, "distance"))
+        return "–" if row is None or row["median"] == "-" else f"{float(row['median']):.3g}"
+
     def both_ends(variant, quantity):
         return f"{cell(variant, quantity, which='least')} to {cell(variant, quantity, ' ms', which='most')}"
 
@@ -338,11 +318,19 @@ def experiment_lines(step):
             time = float(found["as_it_is", size, "solution"]["median"])
             lines.append(f"| {size} | {significant(time)} ms | {cell('as_it_is', 'solution', size=size, which='least')} to "
                          f"{cell('as_it_is', 'solution', ' ms', size, 'most')} | {significant(1e6 * time / size ** 2)} "
-                         f"| {cell('as_it_is', 'cycle', ' ms', size)} | {cell('as_it_is', 'distance', '', size)} |")
+                         f"| {cell('as_it_is', 'cycle', ' ms', size)} | {distance('as_it_is', size)} |")
+        counted = [name.removesuffix(": time") for variant, _, name in found if variant == "as_it_is" and name.endswith(": time")]
+        for size in {int(row["n"]) for row in rows if counted and row["quantity"] == f"{counted[0]}: time"}:
+            lines += ["", f"The kernels of a cycle on its finest level, counted with ncu at n = {size}:", "",
+                      "| kernel | DRAM bytes per point | time | GB/s |", "|---|--:|--:|--:|"]
+            for kernel in counted:
+                moved, time = (found["as_it_is", size, f"{kernel}: {what}"]["median"] for what in ("DRAM bytes", "time"))
+                rate = "–" if "-" in (moved, time) else significant(1e-6 * float(moved) * size ** 2 / float(time))
+                lines.append(f"| `{kernel}` | {significant(moved)} | {significant(time)} ms | {rate} |")
         others = [row for row in rows if row["variant"] != "as_it_is" and row["quantity"] == "solution"]
         return lines + ["", f"At n = {others[0]['n']} in other ways:" if others else "", "",
                         *[f"- {name(row)}: {cell(row['variant'], 'solution', ' ms', int(row['n']))}, "
-                          f"{cell(row['variant'], 'distance', '', int(row['n']))} away from the exact solution"
+                          f"{distance(row['variant'], int(row['n']))} away from the exact solution"
                           for row in others]]
     if number(step) != "08":
         return []

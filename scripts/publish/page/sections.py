@@ -5,7 +5,8 @@ import math
 from labtools import bandwidth_plot, charts, scaling_table
 from labtools.files import by_cycles
 from labtools.ncu import STALLS
-from labtools.numbers import duration, number, significant
+from labtools.numbers import duration, lasting, number, significant
+from labtools.solution import SOLVED, SOLVED_N, seconds_to_solution, solution_by_cycles, sweeps_for
 from labtools.table import gain_text, job_of
 from page.parts import cell, data_table, figure, missing, source, text
 
@@ -73,15 +74,7 @@ def ladder_section(table, steps, told):
     return "".join(parts) + source(table)
 
 
-SOLVED = 1e-7  # of the slowest error, about what a float can hold
-SOLVED_N = 16384
 DRAWN = (("00", "ink", "circle"), ("08", "blue", "circle"), ("13", "orange", "square"))
-
-
-def sweeps_for(factor, n):
-    """How many sweeps multiply the slowest error by `factor`. A sweep multiplies the error sin(pi x) sin(pi y) by
-    cos(pi / (n - 1))."""
-    return math.log(factor) / math.log(math.cos(math.pi / (n - 1)))
 
 
 def solution_section(ladder, experiments):
@@ -92,17 +85,15 @@ def solution_section(ladder, experiments):
     sweeps, points = sweeps_for(SOLVED, SOLVED_N), SOLVED_N ** 2
     columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
                ("one sweep", lambda r: duration(1e3 * points / number(r["mpoints_per_s"]))),
-               ("to the solution", lambda r: lasting(1e-6 * points / number(r["mpoints_per_s"]) * sweeps))]
+               ("to the solution", lambda r: lasting(seconds_to_solution(r)))]
     series = []
     for wanted, colour, shape in DRAWN:
         for row in rows:
             if row["step"].startswith(wanted):
-                seconds = 1e-6 * points / number(row["mpoints_per_s"]) * sweeps
+                seconds = seconds_to_solution(row)
                 line = [(seconds * part, SOLVED ** part) for part in (10 ** (k / 20) for k in range(-60, 1))]
                 series.append((f"step {wanted} (computed)", colour, "dashes", line))
-    solved = {row["quantity"]: number(row["median"]) for row in experiments.rows
-              if row["step"].startswith("16") and row["variant"] == "as_it_is" and row["n"] == str(SOLVED_N)} \
-        if experiments else {}
+    solved = solution_by_cycles(experiments.rows if experiments else [])
     dots, measured = [], "Step 16 has not been timed yet."
     if solved.get("solution") and solved.get("distance"):
         dots = [("step 16 (measured)", "green", "diamond", [(1e-3 * solved["solution"], solved["distance"])])]
@@ -114,14 +105,6 @@ def solution_section(ladder, experiments):
             f"{sweeps:,.0f} sweeps bring it down to {SOLVED:g}. {measured}</p>" +
             data_table(f"Time to the solution at n = {SOLVED_N:,}, computed from each step's points per second at its own n",
                        columns, rows) + source(ladder))
-
-
-def lasting(seconds):
-    """A time in the unit that suits it, from seconds to years."""
-    for unit, scale in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * scale:
-            return f"{significant(seconds / scale)} {unit}"
-    return f"{significant(seconds)} s"
 
 
 def roofline_section(table, ceilings_table, titles):
