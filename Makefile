@@ -59,7 +59,7 @@ reset:  ## STEP=04: restore the exercise; your version is saved
 progress:  ## which exercises are done [TIME=1: and how fast they are]
 	@scripts/verbs/progress.sh
 
-puzzle:  ##* STEP=08: a wrong program; find its mistake [PUZZLE=2] [CHECK=1]
+puzzle:  ##* STEP=08: a wrong or slow program; find its mistake [PUZZLE=2] [CHECK=1]
 	@scripts/verbs/puzzle.sh
 
 handin:  ## a small file for the teacher: how far you are [CODE=1]

@@ -233,8 +233,8 @@ test_run() {
   expect '^step +valid +n +ms/iter' "make run's table"
   [[ $(files_of_lab) == "$files" ]] ||
     fail "make run changed the files beside its sources:" "$(diff <(echo "$files") <(files_of_lab))"
-  [[ $(ls "$results") == ladder.tsv ]] ||
-    fail "make run should leave ladder.tsv in the given folder, not:" "$(ls "$results")"
+  [[ $(ls -A "$results") == ladder.tsv ]] ||
+    fail "make run should leave ladder.tsv in the given folder, not:" "$(ls -A "$results")"
   count_in_results=$(grep -cE $'^[0-9]{2}_[^\t]*\t[^\t]+\tright\t' "$results/ladder.tsv" || true)
   ((count_in_results == steps)) ||
     fail "ladder.tsv should have $steps steps:" "$(<"$results/ladder.tsv")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make puzzle` hands out wrong programs, and keeps the answer until the program is right.
+# `make puzzle` hands out wrong programs and slow ones, and keeps the answer until the program is right and fast.
 # That the patches of the bank compile and are wrong is what the tests catalogue_NN and wrong_NN hold.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
@@ -15,11 +15,14 @@ while IFS=$'\t' read -r number patch difficulty symptom answer; do
   lines=$((lines + 1))
   solution=$(echo "$source_dir"/solutions/"$number"_*/jacobi.cu)
   step=$(basename "$(dirname "$solution")")
-  file=$source_dir/validate/tests/bank/wrong/$step/$patch.patch
+  bank=wrong
+  if [[ $difficulty == "right and slow" ]]; then bank=right; fi
+  file=$source_dir/validate/tests/bank/$bank/$step/$patch.patch
+  if [[ $bank == right ]]; then grep -qx '# goal: missed' "$file" || fail "$number $patch: misses no goal"; fi
   patch --silent --fuzz=0 -o "$temp/wrong.cu" "$solution" "$file" >/dev/null 2>&1 ||
     fail "$number $patch: does not apply"
   case $difficulty in
-    crash | "wrong everywhere" | "wrong at an edge" | "wrong residual" | "a race that may hide") ;;
+    crash | "wrong everywhere" | "wrong at an edge" | "wrong residual" | "a race that may hide" | "right and slow") ;;
     *) fail "$number $patch: no such difficulty: $difficulty" ;;
   esac
   ((${#symptom} <= 60)) || fail "$number $patch: the symptom has more than 60 characters"
@@ -49,6 +52,20 @@ cp "$source_dir/solutions/04_jacobi_kernel/jacobi.cu" "$file"
 puzzle STEP=04 CHECK=1
 expect_status 0 "a solved puzzle"
 expect '^Solved\. The launch grid is rounded down' "a solved puzzle"
+
+# Right, and slow.
+number=$(awk -F '\t' '$1 == "08" { ++n; if ($3 == "right and slow") print n }' "$list")
+puzzle STEP=08 PUZZLE="$number"
+expect '^The field and the residual are right\.' "a slow puzzle"
+puzzle STEP=08 CHECK=1
+expect_status 2 "a slow puzzle"
+expect '^Not solved: it is right, and as slow as before\.' "a slow puzzle"
+puzzle STEP=08 HINT=1
+expect 'Goal MISSED' "HINT=1 for a slow puzzle"
+cp "$source_dir/solutions/08_cub_reduction/jacobi.cu" "$temp/puzzles/08/jacobi.cu"
+puzzle STEP=08 CHECK=1
+expect_status 0 "a slow puzzle that is solved"
+expect '^Solved\. Every thread adds its own sum' "a slow puzzle that is solved"
 
 puzzle STEP=04 PUZZLE=99
 said_one_line 'PUZZLE=99: step 04 has [0-9]+ puzzles$' "no such puzzle"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Hands out a wrong program as a bug hunt, and checks it. `make puzzle STEP=NN` calls it. The list is
-# exercises/puzzles.tsv, the programs are patches of validate/tests/bank/wrong. They run on the CPU.
+# exercises/puzzles.tsv, the programs are patches of validate/tests/bank: of bank/wrong, and what is right and slow of
+# bank/right. They run on the CPU.
 #
 #   STEP=NN      the step
 #   PUZZLE=K     which of its puzzles (default: 1)
@@ -16,12 +17,14 @@ source "$lab_root/scripts/lib/own_program.sh"
 # shellcheck source=scripts/lib/look.sh
 source "$lab_root/scripts/lib/look.sh"
 
-# read_puzzle K: sets patch, difficulty, symptom and answer to those of the step's puzzle K.
+# read_puzzle K: sets patch, difficulty, symptom, answer and bank to those of the step's puzzle K.
 read_puzzle() {
   local line
   line=$(awk -F '\t' -v step="$step_number" -v k="$1" '$1 == step && ++n == k' "$lab_root/exercises/puzzles.tsv")
   [[ -n $line ]] || die $exit_bad_usage "PUZZLE=$1: step $step_number has $count puzzles"
   IFS=$'\t' read -r _ patch difficulty symptom answer <<<"$line"
+  bank=wrong
+  if [[ $difficulty == "right and slow" ]]; then bank=right; fi
 }
 
 # hand_out K: writes the puzzle's program, and notes which one it is.
@@ -33,13 +36,18 @@ hand_out() {
   need_commands patch
   mkdir -p "$folder"
   patch --silent --fuzz=0 -o "$file.new" "$lab_root/solutions/$step/$step_source" \
-    "$lab_root/validate/tests/bank/wrong/$step/$patch.patch" >/dev/null || die 1 "puzzle $1 of step $step_number does not apply"
+    "$lab_root/validate/tests/bank/$bank/$step/$patch.patch" >/dev/null || die 1 "puzzle $1 of step $step_number does not apply"
   mv "$file.new" "$file"
   printf '%s\n' "$1" >"$folder/number"
   say "Puzzle $1 of $count of step $step_number: ${file#"$lab_root"/}"
   say "  Difficulty: $difficulty"
   say "  Symptom: $symptom"
-  say "Find the mistake and correct it in that file. Then: make puzzle STEP=$step_number CHECK=1"
+  if [[ $bank == wrong ]]; then
+    say "Find the mistake and correct it in that file. Then: make puzzle STEP=$step_number CHECK=1"
+  else
+    say "The field and the residual are right. Find what makes it slow, and mend it in that file."
+    say "Then: make puzzle STEP=$step_number CHECK=1"
+  fi
 }
 
 # check: says whether the program is right; if it is, what the mistake was.
@@ -52,7 +60,7 @@ check() {
   FILE=$file FILES="" INCLUDE=$lab_root/lab/include read_own_files "make puzzle"
   cd "$lab_root"
   configure >/dev/null
-  build_targets validate lab || die 1 "the validator does not build; its messages are above"
+  build_targets validate goals lab || die 1 "the validator does not build; its messages are above"
   make_scratch
   for variant in "" _watched; do
     build_own_for_cpu "$variant" "-DLAB_STEP_NAME=\"$step\"" "$build_dir/lab/liblab.a"
@@ -60,6 +68,13 @@ check() {
   read_look "$step_number" 0
   said=$("$build_dir/bin/validate" --name "the puzzle" --source "$file" --every-order --watched "$temp/program_watched" \
     --look-at "$look_points" --look-sweeps "$look_sweeps" --time-limit 120 "$temp/program") || status=$?
+  if ((status == 0)) && [[ $bank == right ]]; then
+    said=$("$build_dir/bin/goals" --name "$step" --watched "$temp/program_watched" "$temp/program") || status=$?
+    if ((status == 1)) && [[ ${HINT:-} != 1 ]]; then
+      say "Not solved: it is right, and as slow as before. HINT=1 prints what it should do."
+      return "$status"
+    fi
+  fi
   if ((status == 0)); then
     say_wrapped "Solved. $answer"
   elif [[ ${HINT:-} == 1 ]]; then
