@@ -217,7 +217,7 @@ if [[ -d $source_dir/solutions ]]; then
 
   # The rows of other steps stay: here a ladder that times step 04 alone.
   if command -v python3 >/dev/null; then
-    cp "$source_dir/results/h200/ladder.tsv" "$temp/results/ladder.tsv"
+    grep -v '^# all_cores' "$source_dir/results/h200/ladder.tsv" >"$temp/results/ladder.tsv"
     grep -E '^(#|step|04_)' "$temp/results/ladder.tsv" | grep -v '^# row' | sed -E '/^04_/s/\t2048\t[0-9.]+/\t2048\t1.25/
       s/^(# serial\tbest\t)(n\t2048)\t(.*)/&\n# all_cores\t\2\tthreads\t9\t\3/' >"$temp/of_04.tsv"
     # shellcheck disable=SC2016  # the stand-in's own variables

@@ -3,6 +3,7 @@
 from blocks.published import SCALING, number
 from labtools import scaling_table
 from labtools.numbers import significant, spread
+from labtools.table import Table
 
 
 
@@ -69,4 +70,5 @@ def scaling_words():
             f"{scaling_table.often(rows)} sweeps, step 15 reaches",
             f"{', '.join(strong)} of {most} times the speed of step 13 on one GPU of that machine.",
             f"At n = {fastest['n']} it reaches {significant(fastest['glups'])} GLUPS (10⁹ points per second; median of "
-            f"{fastest['samples']}, spread {spread(fastest):.1f} %)."]
+            f"{fastest['samples']}, spread {spread(fastest):.1f} %).",
+            *(f"Note: {note}." for note, *_ in Table(SCALING).lines_of("note"))]
