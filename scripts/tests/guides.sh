@@ -76,7 +76,7 @@ while IFS= read -r step; do
   while IFS= read -r line; do
     ((${#line} <= 120)) || fail "$guide: this line is longer than 120 characters:" "$line"
   done < <(awk '/(measured|scaling):begin/ { quiet = 1 } /(measured|scaling):end/ { quiet = 0 } !quiet' "$guide" |
-    sed 's/<!--=[^>]*-->//g')
+    sed -E 's/<!--=([^-]|-[^-]|--[^>])*-->//g')
 
   # What it tells to type: verbs and variables of the Makefile, programs of steps that there are.
   while read -r make verb rest; do
