@@ -11,13 +11,13 @@ STRONG = (16384, 32768, 65536)
 WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / ranks is the same in each column
 
 
-def read(path):
-    """(facts, rows) of scaling.tsv."""
+def read(path, ways=False):
+    """(facts, rows) of scaling.tsv: those with the program's own choice of how to exchange, or those with other ways."""
     try:
         facts, rows = read_table(path)
         for row in rows:
             int(row["n"]), int(row["ranks"]), int(row["check_every"]), row["ms"] == "-" or float(row["ms"])
-            row["step"], row["verdict"], row["efficiency"], row["own_efficiency"], row["weak_efficiency"]
+            row["way"], row["step"], row["verdict"], row["efficiency"], row["own_efficiency"], row["weak_efficiency"]
         facts["gpu"], facts["links"]
     except OSError as error:
         fail(f"{path}: cannot be read: {error.strerror}")
@@ -25,7 +25,7 @@ def read(path):
         fail(f"{path}: is not a table of scaling.py ({type(error).__name__}: {error})")
     if not rows:
         fail(f"{path}: is not a table of scaling.py: it has no rows")
-    return facts, rows
+    return facts, [row for row in rows if (row["way"] != "-") == ways]
 
 
 def often(rows):

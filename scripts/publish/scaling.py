@@ -4,7 +4,7 @@
   scaling.py --write DIR    validates, measures and writes DIR/scaling.tsv and DIR/scaling.svg: step 13 on one GPU,
                             steps 14 and 15 on 1, 2 and 4 ranks; strong scaling (n = 16384, 32768, 65536), weak scaling
                             (n * n / ranks stays what it is) and, on the most ranks, n = 131072; with a residual every
-                            pass of 16 sweeps, at n = 16384 also every 64
+                            pass of 16 sweeps, at n = 16384 also every 64; and on the most ranks other ways of exchange
   scaling.py --plot DIR     draws DIR/scaling.svg from DIR/scaling.tsv
 
 Before anything is timed the validator must call it right: at n = 4099 with every number of ranks, and with one and the
@@ -44,7 +44,10 @@ TIMED_LIMIT, COMPARED_LIMIT = 30, 300  # seconds for a run, its start included
 DOES_NOT_FIT, TIMED_OUT = 5, 124  # exit codes
 # NVLink's multicast needs a service of the whole machine, and nothing here gains by it.
 NO_MULTICAST = {"NCCL_NVLS_ENABLE": "0"}
-COLUMNS = ["step", "n", "ranks", "check_every", "ms", "ms_q1", "ms_q3", "samples", "glups", "efficiency",
+# Other ways than NCCL's own choice within a node: NCCL with copy engines; through memory of the host; and MPI.
+WAYS = {"NCCL, copy engines": {"NCCL_P2P_USE_CUDA_MEMCPY": "1"}, "NCCL, host memory": {"NCCL_P2P_DISABLE": "1"},
+        "MPI, host memory": {"LAB_HALOS": "mpi"}}
+COLUMNS = ["step", "n", "ranks", "check_every", "way", "ms", "ms_q1", "ms_q3", "samples", "glups", "efficiency",
            "own_efficiency", "weak_efficiency", "halos", "verdict"]
 
 
@@ -54,9 +57,11 @@ class Case:
     n: int
     ranks: int
     check_every: int = CHECK_OFTEN
+    way: str = "-"  # of WAYS; "-": as it is
 
     def __str__(self):
-        return f"{STEPS[self.step]}, n = {self.n}, {ranks_in_words(self.ranks)}, checks every {self.check_every}"
+        return (f"{STEPS[self.step]}, n = {self.n}, {ranks_in_words(self.ranks)}, checks every {self.check_every}"
+                + (f", {self.way}" if self.way in WAYS else ""))
 
 
 def ranks_in_words(ranks):
@@ -76,6 +81,8 @@ def cases(steps, ranks, quick):
     most = max(ranks)
     for n in STRONG[:1] if quick else STRONG:
         add(n, sorted({1, *ranks}))
+    if most > 1:
+        found += [Case(step, STRONG[0], most, CHECK_OFTEN, way) for way in WAYS for step in steps if step != BASE]
     if not quick:
         add(LARGEST, sorted({1, most}))
         found = [case for case in found if case.n != LARGEST or case.step == BASE or case.ranks == most]
@@ -111,13 +118,13 @@ class Machine:
     def program(self, step):
         return self.build / f"bin/solution_{STEPS[step]}"
 
-    def run(self, step, ranks, options, seconds):
+    def run(self, step, ranks, options, seconds, settings):
         """(exit code, standard output, standard error) of a job, which ends after so many seconds. Its words go to
         files: a rank that outlives its launcher holds no pipe of ours open."""
         # A step of one process needs no MPI.
         launcher = [] if step == BASE else [self.build / "bin/ranks", ranks]
         command = [str(word) for word in (*launcher, self.program(step), *options)]
-        environment = {**NO_MULTICAST, **os.environ, "CUDA_VISIBLE_DEVICES": ",".join(self.gpus[:ranks])}
+        environment = {**NO_MULTICAST, **os.environ, **settings, "CUDA_VISIBLE_DEVICES": ",".join(self.gpus[:ranks])}
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as error:
             try:
                 process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment,
@@ -182,7 +189,7 @@ def measure(lab, case, seconds):
     """The row of a case, efficiencies not yet in it."""
     options = ["--problem", "probe", "--n", case.n, "--iterations", sweeps_of(case, seconds), "--check-every",
                case.check_every]
-    code, out, error = lab.run(case.step, case.ranks, options, TIMED_LIMIT)
+    code, out, error = lab.run(case.step, case.ranks, options, TIMED_LIMIT, WAYS.get(case.way, {}))
     row = row_without_time(case, "")
     found = read_summary(out)
     if code == DOES_NOT_FIT:
@@ -207,7 +214,7 @@ def add_efficiencies(rows):
     """In percent. A number of ranks R against one: T(1) / (R T(R)), T(1) of step 13 (efficiency) or of the step itself
     (own_efficiency); and T(1) / T(R) of the step where n * n / R is that of T(1) (weak_efficiency)."""
     times = {(row["step"][:2], int(row["n"]), int(row["ranks"]), int(row["check_every"])): float(row["ms"])
-             for row in rows if row["ms"] != "-"}
+             for row in rows if row["ms"] != "-" and row["way"] == "-"}
     for row in rows:
         if row["ms"] == "-":
             continue
@@ -260,7 +267,7 @@ def mpi_version(build):
 
 def row_without_time(case, verdict):
     return {**dict.fromkeys(COLUMNS, "-"), "step": STEPS[case.step], "n": str(case.n), "ranks": str(case.ranks),
-            "check_every": str(case.check_every), "verdict": verdict}
+            "check_every": str(case.check_every), "way": case.way, "verdict": verdict}
 
 
 def write_rows(path, facts, rows):
@@ -272,9 +279,11 @@ def write_rows(path, facts, rows):
         ["Steps 14 and 15 on several GPUs, step 13 on one: time of a sweep, residuals included. glups: 10^9 points",
          "updated a second. In percent: efficiency, R ranks against step 13 on one GPU at this n; own_efficiency,",
          "against the step itself on one rank; weak_efficiency, against that at the n with as many points a GPU.",
+         "way: of exchange, where it is not the program's own choice.",
          "Written by scripts/publish/scaling.py."],
         {**facts, "nccl": nccl}, COLUMNS,
-        sorted(rows, key=lambda row: (int(row["n"]), int(row["check_every"]), order.index(row["step"]), int(row["ranks"]))))
+        sorted(rows, key=lambda row: (int(row["n"]), int(row["check_every"]), order.index(row["step"]),
+                                      int(row["ranks"]))))
 
 
 def write(arguments, ranks, steps):

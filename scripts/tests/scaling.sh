@@ -44,7 +44,7 @@ END_STUB
 cat >"$temp/program" <<'END_STUB'
 #!/bin/bash
 step=${0##*solution_} step=${step%%_*} ranks=${STUB_RANKS:-1} n=0 every=1 iterations=0
-echo "$step $ranks $CUDA_VISIBLE_DEVICES $NCCL_NVLS_ENABLE $*" >>"$STUBS/log"
+echo "$step $ranks $CUDA_VISIBLE_DEVICES $NCCL_NVLS_ENABLE $* ${LAB_HALOS:-}${NCCL_P2P_DISABLE:-}" >>"$STUBS/log"
 [[ -z ${BREAKS:-} ]] || { echo "$step: no luck today" >&2; exit 3; }
 while (($# > 0)); do
   case $1 in
@@ -96,15 +96,17 @@ has '# gpus 4'
 has '# nccl 2.99.1'
 has '# mpi Open MPI 9.8.7'
 has '# links NV18'
-has 'step n ranks check_every ms ms_q1 ms_q3 samples glups efficiency own_efficiency weak_efficiency halos verdict'
-has '13_temporal_blocking 16384 1 16 268.4 265.8 273.8 [0-9]+ 1.00 100.00 100.00 100.00 - right'
-has '14_multi_gpu 16384 2 16 134.2 132.9 136.9 [0-9]+ 2.00 100.00 100.00 - NCCL 2.99.1 right'
-has '15_overlap 16384 4 64 83.89 83.05 85.56 [0-9]+ 3.20 79.99 79.99 - NCCL 2.99.1 right'
-has '15_overlap 32768 4 16 335.5 332.2 342.3 [0-9]+ 3.20 80.03 80.03 80.00 NCCL 2.99.1 right'
-has '14_multi_gpu 23170 2 16 268.4 .* - - 100.00 NCCL 2.99.1 right'
-has '13_temporal_blocking 131072 1 16 - - - - - - - - - does not fit'
-has '15_overlap 131072 4 16 5369 .* - - - NCCL 2.99.1 right'
-[[ $(grep -c '^1[345]_' "$table") == 35 ]] || fail "there should be 35 rows" "$(<"$table")"
+has 'step n ranks check_every way ms ms_q1 ms_q3 samples glups efficiency own_efficiency weak_efficiency halos verdict'
+has '13_temporal_blocking 16384 1 16 - 268.4 265.8 273.8 [0-9]+ 1.00 100.00 100.00 100.00 - right'
+has '14_multi_gpu 16384 2 16 - 134.2 132.9 136.9 [0-9]+ 2.00 100.00 100.00 - NCCL 2.99.1 right'
+has '15_overlap 16384 4 64 - 83.89 83.05 85.56 [0-9]+ 3.20 79.99 79.99 - NCCL 2.99.1 right'
+has '15_overlap 32768 4 16 - 335.5 332.2 342.3 [0-9]+ 3.20 80.03 80.03 80.00 NCCL 2.99.1 right'
+has '14_multi_gpu 23170 2 16 - 268.4 .* - - 100.00 NCCL 2.99.1 right'
+has '13_temporal_blocking 131072 1 16 - - - - - - - - - - does not fit'
+has '15_overlap 131072 4 16 - 5369 .* - - - NCCL 2.99.1 right'
+has '14_multi_gpu 16384 4 16 NCCL, host memory 83.89 .* right'
+grep -qE '^15 4 .* mpi$' "$temp/log" || fail "LAB_HALOS=mpi should be one of the ways" "$(<"$temp/log")"
+[[ $(grep -c '^1[345]_' "$table") == 41 ]] || fail "there should be 41 rows" "$(<"$table")"
 mkdir "$temp/made"
 cp "$table" "$temp/made/scaling.tsv"
 awk -F '\t' '/^1[345]_/ && $5 != "-" && $8 < 20 { bad = 1 } END { exit bad }' "$table" || fail "20 samples at least"
@@ -122,10 +124,10 @@ done
 
 WRONG="14 4" measure --quick
 expect_status 0 "a program that is wrong"
-has '14_multi_gpu 16384 4 16 - - - - - - - - - wrong: diagnosis: all is lost'
-has '14_multi_gpu 16384 2 16 134.2 .* right'
+has '14_multi_gpu 16384 4 16 - - - - - - - - - - wrong: diagnosis: all is lost'
+has '14_multi_gpu 16384 2 16 - 134.2 .* right'
 if grep -qE '^14 4 ' "$temp/log"; then fail "what is wrong should not run"; fi
-[[ $(grep -c '^1[345]_' "$table") == 7 ]] || fail "--quick: there should be 7 rows" "$(<"$table")"
+[[ $(grep -c '^1[345]_' "$table") == 13 ]] || fail "--quick: there should be 13 rows" "$(<"$table")"
 
 GPUS=2 measure --quick
 expect_status 0 "two GPUs"
@@ -141,10 +143,10 @@ scaling.main()
 END_PYTHON
 HANGS="15 2" PATH=$temp/tools:$PATH run python3 "$temp/soon.py" "$scripts/publish" --write "$temp/results" --build "$temp/build"
 expect_status 0 "a job that hangs"
-has '15_overlap 16384 2 16 - - - - - - - - - exit code 124: did not end within 1 s'
+has '15_overlap 16384 2 16 - - - - - - - - - - exit code 124: did not end within 1 s'
 # It is waited for once; and it is not what is called wrong.
-has '15_overlap 32768 2 16 - - - - - - - - - exit code 124: did not end within 1 s'
-has '15_overlap 16384 4 16 83.89 .* right'
+has '15_overlap 32768 2 16 - - - - - - - - - - exit code 124: did not end within 1 s'
+has '15_overlap 16384 4 16 - 83.89 .* right'
 if pgrep -f "$temp/build/bin/solution_15" >/dev/null; then fail "a job that hangs should be ended"; fi
 # Whoever ends the script ends its jobs.
 HANGS="14 1" PATH=$temp/tools:$PATH run timeout --foreground 5 "$scripts/publish/scaling.py" --write "$temp/results" --build "$temp/build" \
@@ -212,6 +214,7 @@ sed -i 's/Weak scaling/Strong scaling/' "$lab/results/h200/scaling.svg"
 run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "a picture edited by hand"
 grep -qE '^\| 32768 \| 16 \| [0-9,.]+ \| 15 \| .* %\) \| [0-9,.]+ \| [0-9.]+ % \|$' "$lab/$guide" || fail "$guide: strong scaling" "$(grep "32768 | 16" "$lab/$guide")"
+grep -qxE '\| MPI, host memory \| 83.9 \(80.0 %\) \| 83.9 \(80.0 %\) \|' "$lab/$guide" || fail "$guide: ways" "$(grep MPI "$lab/$guide")"
 grep -qE '^\| 16384² \| 14 \| [0-9,.]+ \(100\.0 %\) \| ' "$lab/$guide" || fail "$guide: weak scaling"
 
 finish "scaling.py, and what the guides say of it"

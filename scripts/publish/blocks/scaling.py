@@ -51,6 +51,14 @@ def scaling_block(step):
                      for r in ranks]
             if set(cells) != {"–"}:
                 lines.append(f"| {one}² | {name} | {' | '.join(cells)} |")
+    if last and (other := scaling_table.read(SCALING, ways=True)[1]):
+        n, r, every = (int(other[0][name]) for name in ("n", "ranks", "check_every"))
+        of_way = {"NCCL, from GPU to GPU (as it is)": [found.get((step, n, r, every)) for step in steps]}
+        for row in other:
+            of_way.setdefault(row["way"], [None, None])[steps.index(row["step"][:2])] = row
+        lines += ["", f"Ways to exchange within a node, {r} GPUs, n = {n}, a residual every {every} sweeps: ms per sweep, and in "
+                  "brackets the efficiency.", "", "| way | step 14 | step 15 |", "|---|--:|--:|",
+                  *(f"| {way} | {' | '.join(of_cell(row, 'efficiency') for row in rows)} |" for way, rows in of_way.items())]
     if last:
         lines += ["", "![Strong and weak scaling of steps 14 and 15](../../results/h200/scaling.svg)"]
     return lines
