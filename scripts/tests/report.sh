@@ -216,7 +216,7 @@ sed '/^1[45]_/s/[^\t]*$/2 GPUs, a rank each/' "$temp/measured/ladder.tsv" >"$tem
 report --results "$temp/several" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/several.html"
 expect_status 0 "several GPUs"
 said "several GPUs" "$temp/several.html" 'timed here: 14: 2 GPUs, a rank each; 15: 2 GPUs, a rank each\. “% of copy” is relative to'
-said "several GPUs" "$temp/several.html" 'step 14, at 8 bytes per point, on 2 GPUs'
+said "several GPUs" "$temp/several.html" 'step 1[45], at 8 bytes per point, on 2 GPUs'
 kernels=$(grep -c '^[0-9]' "$temp/measured/kernels.tsv")
 [[ $(grep -o 'data-title="registers"' "$temp/full.html" | wc -l) == "$kernels" ]] ||
   fail "the kernels' table should have $kernels lines"
