@@ -25,18 +25,12 @@
 #include <lab/run.h>
 
 constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;       // points a block along i, and threads: one warp
+constexpr int kBlockX = 32;       // threads a block along i: one warp
 constexpr int kBlockY = 32;       // points a block along j
 constexpr int kThreadsY = 4;      // threads a block along j, for kBlockY points
-
-constexpr int kTileX = kBlockX + 2;  // a block's points and a halo one point wide around them
-constexpr int kTileY = kBlockY + 2;
-constexpr int kCoarseX = kBlockX / 2;  // coarse points a block: a tile of fine points gives these
-constexpr int kCoarseY = kBlockY / 2;
-
-constexpr int kSmallN = kBlockX + 2;  // one block corrects all levels of at most so many points
-constexpr int kMaxLevels = 21;        // enough for 2^20 points a side
-constexpr int kStartCycles = 2;       // cycles on each coarser level, to begin with
+constexpr int kSmallN = 34;       // one block corrects all levels of at most so many points
+constexpr int kMaxLevels = 21;    // enough for 2^20 points a side
+constexpr int kStartCycles = 2;   // cycles on each coarser level, to begin with
 
 // How far a sweep goes towards the mean of the four neighbours. An error that changes sign from
 // point to point is multiplied by 1 - omega * lambda, with lambda between 1/2 and 2 for all that a
@@ -73,6 +67,7 @@ Levels allocate_levels(double** sum, int n) {
     CUDA_CHECK(cudaMalloc(&level.u, points * sizeof(double)));
     CUDA_CHECK(cudaMalloc(&level.r, points * sizeof(float)));
     CUDA_CHECK(cudaMalloc(&level.e, points * sizeof(float)));
+    CUDA_CHECK(cudaMemset(level.u, 0, points * sizeof(double)));
     CUDA_CHECK(cudaMemset(level.r, 0, points * sizeof(float)));
     CUDA_CHECK(cudaMemset(level.e, 0, points * sizeof(float)));
   }
@@ -107,24 +102,39 @@ void initialize_field(double* u, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// The value of a field of m x m points where point (i, j) of n x n points is: linear along x and y.
-template <typename T>
-__device__ T interpolated(const T* f, int m, int i, int j, int n) {
-  const double ratio = double(m - 1) / (n - 1), x = i * ratio, y = j * ratio;
-  const int left = min(int(x), m - 2), low = min(int(y), m - 2);
-  const T a = x - left, b = y - low;
-  const T* south = f + idx(left, low, m);
-  const T* north = south + m;
-  return (1 - b) * ((1 - a) * south[0] + a * south[1]) + b * ((1 - a) * north[0] + a * north[1]);
+// Where a point of one level lies on a line of another level: beyond point `index`, by `part` of the
+// way to the next one.
+struct Place {
+  int index;
+  float part;
+};
+
+// Point i of n points on the line, among m points.
+__device__ Place place_of(int i, int n, int m) {
+  const double at = i * (double(m - 1) / (n - 1));
+  const int index = min(int(at), m - 2);
+  return {index, float(at - index)};
 }
 
-// Fills `to` from a level coarser or finer, without the outermost `rim` points.
-__global__ void interpolate_kernel(Level to, Level from, int rim) {
-  const int i = blockIdx.x * kBlockX + threadIdx.x;
-  for (int y = threadIdx.y; y < kBlockY; y += kThreadsY) {
-    const int j = blockIdx.y * kBlockY + y;
-    if (i < rim || i >= to.n - rim || j < rim || j >= to.n - rim) continue;
-    to.u[idx(i, j, to.n)] = interpolated(from.u, from.n, i, j, to.n);
+// The value there of a field of m x m points: linear along x and y.
+template <typename T>
+__device__ T interpolated(const T* f, int m, Place x, Place y) {
+  const T* south = f + idx(x.index, y.index, m);
+  const T* north = south + m;
+  const T on_south = south[0] + x.part * (south[1] - south[0]);
+  const T on_north = north[0] + x.part * (north[1] - north[0]);
+  return on_south + y.part * (on_north - on_south);
+}
+
+// Fills the boundary of `to`, or all points inside it, from a level finer or coarser.
+__global__ void interpolate_kernel(Level to, Level from, bool boundary) {
+  const int n = to.n, i = blockIdx.x * kBlockX + threadIdx.x;
+  const Place x = place_of(i, n, from.n);
+  for (int k = threadIdx.y; k < kBlockY; k += kThreadsY) {
+    const int j = blockIdx.y * kBlockY + k;
+    const bool inside = i >= 1 && i < n - 1 && j >= 1 && j < n - 1;
+    if (i >= n || j >= n || inside == boundary) continue;
+    to.u[idx(i, j, n)] = interpolated(from.u, from.n, x, place_of(j, n, from.n));
   }
 }
 
@@ -153,107 +163,99 @@ __global__ void defect_kernel(Level level, double* sum) {
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// The correction begins with 0, so the first sweep gives omega / 4 * r. This is the defect that it
-// leaves at point (i, j); 0 on the boundary.
-__device__ inline float defect_after_sweep(const Level& level, int i, int j) {
-  const int n = level.n;
-  if (i < 1 || i >= n - 1 || j < 1 || j >= n - 1) return 0.0f;
-  const float* r = level.r + idx(i, j, n);
-  return r[0] + kOmegaBefore * (0.25f * ((r[1] + r[n]) + (r[-1] + r[-n])) - r[0]);
-}
-
-// The first point of n that lies beyond point `coarse` of m points on the same line.
-__device__ inline int first_beyond(int coarse, int m, int n) {
-  return int(coarse * (double(n - 1) / (m - 1))) + 1;
-}
-
-// The coarse r of kCoarseX x kCoarseY points. Each gets its shares of the defects that the sweep
-// leaves at the fine points around it: as much of each as `interpolated` takes from it there. The
-// shares of a point sum up to (coarse distance / fine distance)^2, by which the defects differ.
-__device__ void restrict_tile(const Level& fine, const Level& coarse, int block_x, int block_y) {
-  __shared__ float tile[kTileY][kTileX];
-  const int n = fine.n, m = coarse.n, threads = kBlockX * blockDim.y;
-  const int i_begin = first_beyond(block_x * kCoarseX, m, n);
-  const int j_begin = first_beyond(block_y * kCoarseY, m, n);
-  for (int k = threadIdx.y * kBlockX + threadIdx.x; k < kTileX * kTileY; k += threads) {
-    const int x = k % kTileX, y = k / kTileX;
-    tile[y][x] = defect_after_sweep(fine, i_begin + x, j_begin + y);
-  }
-  __syncthreads();  // no thread reads the tile before all have written it
-
+// The coarse r at point (i, j): its shares of the defects at the fine points around it, 4 x 4 at
+// most, after a sweep there. A share is what `interpolated` takes from the coarse point; those of
+// one point sum up to (coarse distance / fine distance)^2, by which the defects differ.
+__device__ void restrict_point(const Level& fine, const Level& coarse, int i, int j) {
+  const int n = fine.n, m = coarse.n;
+  if (i < 1 || i >= m - 1 || j < 1 || j >= m - 1) return;
+  const int i_begin = 2 * i - 3 + n % 2, j_begin = 2 * j - 3 + n % 2;
   const double ratio = double(m - 1) / (n - 1);
-  for (int k = threadIdx.y * kBlockX + threadIdx.x; k < kCoarseX * kCoarseY; k += threads) {
-    const int i = 1 + block_x * kCoarseX + k % kCoarseX;  // of the coarse point
-    const int j = 1 + block_y * kCoarseY + k / kCoarseX;
-    if (i >= m - 1 || j >= m - 1) continue;
-    float sum = 0.0f;
-    for (int y = first_beyond(j - 1, m, n); y * ratio < j + 1; ++y) {
-      float row_sum = 0.0f;
-      for (int x = first_beyond(i - 1, m, n); x * ratio < i + 1; ++x) {
-        row_sum += float(1 - fabs(x * ratio - i)) * tile[y - j_begin][x - i_begin];
-      }
-      sum += float(1 - fabs(y * ratio - j)) * row_sum;
+  const float i_far = i_begin * ratio - i, j_far = j_begin * ratio - j;  // in coarse distances
+
+  // The 6 x 6 points from (i_begin, j_begin) on: these 4 x 4, and their neighbours. What is beyond
+  // the boundary has no share; a point on it stands in.
+  float r[6][6], sum = 0.0f;
+#pragma unroll
+  for (int y = 0; y < 6; ++y) {
+    const float* row = fine.r + idx(0, min(max(j_begin + y, 0), n - 1), n);
+    for (int x = 0; x < 6; ++x) r[y][x] = row[min(max(i_begin + x, 0), n - 1)];
+    if (y < 2) continue;  // row y - 1 has all its neighbours now, but is not one of the four
+    float row_sum = 0.0f;
+    for (int x = 1; x < 5; ++x) {
+      const float here = r[y - 1][x];
+      const float mean = 0.25f * ((r[y - 1][x + 1] + r[y][x]) + (r[y - 1][x - 1] + r[y - 2][x]));
+      // The correction begins with 0, so the sweep gives omega / 4 * r, and leaves:
+      const float defect = here + kOmegaBefore * (mean - here);
+      row_sum += fmaxf(1 - fabsf(i_far + x * float(ratio)), 0.0f) * defect;
     }
-    coarse.r[idx(i, j, m)] = sum;
+    sum += fmaxf(1 - fabsf(j_far + (y - 1) * float(ratio)), 0.0f) * row_sum;
   }
+  coarse.r[idx(i, j, m)] = sum;
 }
 
-// On the finest level a correction is added to the solution; the others keep it for that one.
-__device__ inline void store(const Level& level, bool add_to_u, int i, int j, float correction) {
-  if (add_to_u) {
-    level.u[idx(i, j, level.n)] += correction;
-  } else {
-    level.e[idx(i, j, level.n)] = correction;
-  }
+// The correction at point (i, j) after the sweep before, and with what the coarse level found.
+// `x` is where i lies on that level.
+__device__ inline float corrected(const Level& fine, const Level& coarse, Place x, int i, int j) {
+  const Place y = place_of(j, fine.n, coarse.n);
+  const float swept = 0.25f * kOmegaBefore * fine.r[idx(i, j, fine.n)];
+  return swept + interpolated(coarse.e, coarse.n, x, y);
 }
 
-// The correction of a block's points: the sweep before, what the coarse level found, and the sweep
-// after.
-__device__ void correct_tile(const Level& fine, const Level& coarse, bool add_to_u, int block_x,
-                             int block_y) {
-  // tile[y][x] is point (i_begin + x, j_begin + y): the block's points, and a halo around them.
-  __shared__ float tile[kTileY][kTileX];
-  const int n = fine.n, i_begin = block_x * kBlockX, j_begin = block_y * kBlockY;
-  for (int k = threadIdx.y * kBlockX + threadIdx.x; k < kTileX * kTileY;
-       k += kBlockX * blockDim.y) {
-    const int x = k % kTileX, y = k / kTileX;
-    const int i = min(i_begin + x, n - 1), j = min(j_begin + y, n - 1);
-    const float swept = 0.25f * kOmegaBefore * fine.r[idx(i, j, n)];
-    tile[y][x] = swept + interpolated(coarse.e, coarse.n, i, j, n);
-  }
-  __syncthreads();  // no thread reads the tile before all have written it
-
-  const int x = threadIdx.x + 1, i = i_begin + x;
-  for (int y = threadIdx.y + 1; y <= kBlockY; y += blockDim.y) {
-    const int j = j_begin + y;
-    if (i >= n - 1 || j >= n - 1) continue;
-    const float neighbours = (tile[y][x + 1] + tile[y + 1][x]) + (tile[y][x - 1] + tile[y - 1][x]);
-    const float mean = 0.25f * (neighbours + fine.r[idx(i, j, n)]);
-    store(fine, add_to_u, i, j, tile[y][x] + kOmegaAfter * (mean - tile[y][x]));
+// The same after one more sweep, for `rows` points of column i. On the level that a cycle is for, it
+// is added to the solution; the others keep it.
+__device__ void correct_points(const Level& fine, const Level& coarse, bool add_to_u, int i, int j,
+                               int rows) {
+  const int n = fine.n, j_end = min(j + rows, n - 1);
+  if (i < 1 || i >= n - 1 || j >= j_end) return;
+  const Place west = place_of(i - 1, n, coarse.n), x = place_of(i, n, coarse.n);
+  const Place east = place_of(i + 1, n, coarse.n);
+  float south = corrected(fine, coarse, x, i, j - 1), here = corrected(fine, coarse, x, i, j);
+  for (; j < j_end; ++j) {
+    const std::size_t at = idx(i, j, n);
+    const double u = add_to_u ? fine.u[at] : 0.0;
+    const float north = corrected(fine, coarse, x, i, j + 1);
+    const float neighbours = (corrected(fine, coarse, east, i + 1, j) + north) +
+                             (corrected(fine, coarse, west, i - 1, j) + south);
+    const float correction = here + kOmegaAfter * (0.25f * (neighbours + fine.r[at]) - here);
+    if (add_to_u) {
+      fine.u[at] = u + correction;
+    } else {
+      fine.e[at] = correction;
+    }
+    south = here;
+    here = north;
   }
 }
 
 __global__ void restrict_kernel(Level fine, Level coarse) {
-  restrict_tile(fine, coarse, blockIdx.x, blockIdx.y);
+  restrict_point(fine, coarse, blockIdx.x * kBlockX + threadIdx.x,
+                 blockIdx.y * kThreadsY + threadIdx.y);
 }
 
-__global__ void correct_kernel(Level fine, Level coarse, bool add_to_u) {
-  correct_tile(fine, coarse, add_to_u, blockIdx.x, blockIdx.y);
+__global__ void correct_kernel(Level fine, Level coarse, bool add_to_u, int rows) {
+  const int j = 1 + (blockIdx.y * kThreadsY + threadIdx.y) * rows;
+  correct_points(fine, coarse, add_to_u, blockIdx.x * kBlockX + threadIdx.x, j, rows);
 }
 
 // The same for level k, which is small, and all below it: launches for each would take longer.
-__global__ void small_levels_kernel(Levels levels, int k, bool add_to_u) {
+// It has 32 x 32 threads, so each may have 64 registers.
+__global__ void __launch_bounds__(1024) small_levels_kernel(Levels levels, int k, bool add_to_u) {
+  const int i = 1 + threadIdx.x, j = 1 + threadIdx.y;
   int l = k;
   for (; l < levels.count - 1; ++l) {
-    restrict_tile(levels.level[l], levels.level[l + 1], 0, 0);
-    __syncthreads();
+    restrict_point(levels.level[l], levels.level[l + 1], i, j);
+    __syncthreads();  // all of the coarse r is there
   }
   // 3 x 3 points: the one inside has an equation of its own.
   const Level& last = levels.level[l];
-  if (threadIdx.x == 0 && threadIdx.y == 0) store(last, add_to_u && l == k, 1, 1, last.r[4] / 4);
+  if (i == 1 && j == 1) {
+    last.e[4] = last.r[4] / 4;
+    if (add_to_u && l == k) last.u[4] += last.e[4];
+  }
   while (--l >= k) {
-    __syncthreads();
-    correct_tile(levels.level[l], levels.level[l + 1], add_to_u && l == k, 0, 0);
+    __syncthreads();  // all of the coarse e is there
+    correct_points(levels.level[l], levels.level[l + 1], add_to_u && l == k, i, j, 1);
   }
 }
 
@@ -269,10 +271,12 @@ void correct(const Levels& levels, int k, bool add_to_u) {
   if (fine.n <= kSmallN) {
     small_levels_kernel<<<1, dim3(kBlockX, kBlockY)>>>(levels, k, add_to_u);
   } else {
-    restrict_kernel<<<blocks_for(coarse, kCoarseX, kCoarseY), block>>>(fine, coarse);
+    const int rows = 1 + fine.n / 256;  // a thread: few on a small level, so that all have some
+    restrict_kernel<<<blocks_for(coarse, kBlockX, kThreadsY), block>>>(fine, coarse);
     CUDA_CHECK(cudaGetLastError());
     correct(levels, k + 1, false);
-    correct_kernel<<<blocks_for(fine, kBlockX, kBlockY), block>>>(fine, coarse, add_to_u);
+    correct_kernel<<<blocks_for(fine, kBlockX, kThreadsY * rows), block>>>(fine, coarse, add_to_u,
+                                                                           rows);
   }
   CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
 }
@@ -286,20 +290,20 @@ void cycle(const Levels& levels, int k, double* sum) {
   correct(levels, k, true);
 }
 
-// Fills level `to` from level `from`, without the outermost `rim` points.
-void interpolate(const Levels& levels, int to, int from, int rim) {
+// Fills the boundary of level `to`, or all points inside it, from level `from`.
+void interpolate(const Levels& levels, int to, int from, bool boundary) {
   const dim3 grid = blocks_for(levels.level[to], kBlockX, kBlockY), block(kBlockX, kThreadsY);
-  interpolate_kernel<<<grid, block>>>(levels.level[to], levels.level[from], rim);
+  interpolate_kernel<<<grid, block>>>(levels.level[to], levels.level[from], boundary);
   CUDA_CHECK(cudaGetLastError());
 }
 
 // Solves on the coarser levels, the coarsest first: each begins with what the one before found.
 void start_from_coarser_levels(const Levels& levels, double* sum) {
   nvtxRangePush("start_from_coarser_levels");
-  for (int k = 1; k < levels.count; ++k) interpolate(levels, k, k - 1, 0);  // the boundary's values
+  for (int k = 1; k < levels.count; ++k) interpolate(levels, k, k - 1, true);
   for (int k = levels.count - 1; k > 0; --k) {
     for (int c = 0; c < kStartCycles; ++c) cycle(levels, k, sum);
-    interpolate(levels, k - 1, k, 1);
+    interpolate(levels, k - 1, k, false);
   }
   nvtxRangePop();
 }
