@@ -117,6 +117,8 @@ def kind_of_table(columns):
         return "cuda_api_sum"
     if "Instances" in columns and "Name" in columns:
         return "cuda_gpu_kern_sum"
+    if "Strm" in columns and "Name" in columns:
+        return "timeline"
     if "Operation" in columns and "Total (MB)" in columns:
         return "cuda_gpu_mem_size_sum"
     if any(column.startswith("Total HtoD Migration Size") for column in columns):
@@ -130,7 +132,7 @@ def nsys_tables(lines):
     for fields in csv.reader(lines):
         if not fields or len(fields) < 2:
             kind = None
-        elif fields[0].startswith(("Time", "Total", "Virtual Address")) and number(fields[0]) is None:
+        elif fields[0].startswith(("Time", "Total", "Virtual Address", "Start")) and number(fields[0]) is None:
             columns = [field.strip() for field in fields]
             kind = kind_of_table(columns)
             if kind:
@@ -225,6 +227,22 @@ def print_unified_memory(head, tables):
         print(f"  (one field has {size(4 * number(head['n']) ** 2)})")
 
 
+def print_timeline(rows):
+    """Some kernels in the order in which they began, from the first of two passes on."""
+    print("timeline: kernels of two passes")
+    exchanges = [k for k, row in enumerate(rows) if "SendRecv" in row["Name"]]
+    begin = next((k - 2 for k in exchanges if k >= 2), None)
+    if begin is None:
+        print("  none: no exchange between GPUs")
+        return
+    print(f"{'from':>12}{'to':>12}{'stream':>8}  kernel")
+    zero = number(rows[begin]["Start (ns)"])
+    for row in rows[begin:begin + 6]:
+        start = number(row["Start (ns)"]) - zero
+        print(f"{time(start):>12}{time(start + number(row['Duration (ns)'])):>12}{row['Strm']:>8}  "
+              f"{trimmed(name_of(row), NAME_WIDTH)}")
+
+
 def show_nsys(path, step, baseline):
     head, tables = read_nsys(path)
     if not tables and not head:
@@ -233,6 +251,8 @@ def show_nsys(path, step, baseline):
     for _, report, sentence in questions(step, "nsys"):
         if report == "um_sum":
             print_unified_memory(head, tables)
+        elif report == "timeline":
+            print_timeline(tables.get(report, []))
         else:
             print_times(report, tables.get(report, []))
         say_sentence(sentence)

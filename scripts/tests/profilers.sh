@@ -323,6 +323,17 @@ expect '^  host to device +12 MB in 3 pieces, 3 MB per sweep$' "nsys's numbers"
 expect_no 'device to host' "a copy is no migration"
 expect '^  \(one field has 4 MB\)$' "nsys's numbers"
 expect '^  none: no NVTX range$' "nsys's numbers"
+# Two passes from the first exchange on that has its pass before it; times from the first kernel of these.
+cat >"$temp/timeline.csv" <<'END'
+Start (ns),Duration (ns),Strm,Name
+500,100,17,ncclDevKernel_SendRecv(x)
+1000,1600000,18,"void jacobi_pass_kernel<(int)16, (bool)0>(float *)"
+3000,240000,17,"void jacobi_pass_kernel<(int)16, (bool)0>(float *)"
+250000,100000,17,ncclDevKernel_SendRecv(x)
+END
+tables nsys "$temp/timeline.csv" --step 15
+expect '^ +0 ns +1\.6 ms +18  jacobi_pass_kernel<16, 0>$' "the time line"
+expect '^ +249 µs +349 µs +17  ncclDevKernel_SendRecv$' "the time line"
 printf '# n\t1000\n' >"$temp/raw.csv"
 cat >>"$temp/raw.csv" <<'END'
 ==PROF== Connected to process 7

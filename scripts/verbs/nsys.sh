@@ -99,8 +99,19 @@ keep_report() {
     tail -n 10 "$work/stats.csv" >&2
     die 1 "nsys stats wrote no table of the report; its messages are above"
   fi
+  # Of the time line the kernels alone, and a few of them: all of them would be a long table.
+  local timeline=$work/timeline.csv
+  : >"$timeline"
+  if labtool profile_tables questions --tool nsys --step "${1%%_*}" | grep -q 'timeline$'; then
+    cp "$work/stats.csv" "$work/sums.csv"
+    if statistics "$report" cuda_gpu_trace; then
+      awk '/^Start/ { print ""; print } /_kernel[<(]|^.*,ncclDevKernel_SendRecv/ { line[count++] = $0 }
+        END { for (k = int(count / 2); k < count && k < int(count / 2) + 12; ++k) print line[k] }' "$work/stats.csv" >"$timeline"
+    fi
+    mv "$work/sums.csv" "$work/stats.csv"
+  fi
   # Without what nsys says of its files: the tables are told by their columns.
-  { head_of_report nsys "$1" "$2" - && sed '/^Generating SQLite/d; /^Processing \[/d; /^SKIPPED: /d; /^WARNING: /d' "$work/stats.csv"; } \
+  { head_of_report nsys "$1" "$2" - && sed '/^Generating SQLite/d; /^Processing \[/d; /^SKIPPED: /d; /^WARNING: /d' "$work/stats.csv" "$timeline"; } \
     >"$work/$name.csv"
   mv -f "$report" "$work/$name.csv" "$profiles_dir"
 }
