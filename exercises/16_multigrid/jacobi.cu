@@ -23,9 +23,8 @@
 #include <lab/run.h>
 
 // TODO(16): stage 1. n = 16384; kMaxLevels = 21 is enough for 2^20 points per side. Stage 3:
-//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 4: kCoarseX = kBlockX / 2 and kCoarseY =
-//   kBlockY / 2 coarse points per block. Stage 6: kSmallN = kBlockX + 2, the most points per side
-//   of a level that fits in one tile. Stage 7: kStartCycles = 2.
+//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 6: kSmallN = 34, the most points per side
+//   of a level that one block deals with. Stage 7: kStartCycles = 2.
 constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
 constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
 constexpr int kBlockY = 32;      // points a block along j
@@ -42,7 +41,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::si
 
 // TODO(16): stage 1. allocate_levels and free_levels. Below n points per side come n / 2 + 1, and
 //   the last level has 3. Set r and e to 0: on the boundary they stay so. All levels together take
-//   a third more memory than the finest. Stage 2: f_old and f_new go.
+//   a third more memory than the finest. Stage 2: f_old and f_new go, and with them the sweep.
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. They are in the
 // GPU's memory, as is the sum of the squared changes: the CPU cannot touch them, nothing migrates.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
@@ -83,25 +82,25 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   interior point, computed in double. It sums the squares of r as this kernel sums those of the
 //   changes. No tile: one value of u serves five points through the L1 cache. add_kernel(level): u
 //   += r / 4, for now. The two are Jacobi's sweep in two parts.
-// TODO(16): stage 3. correct_kernel(level), in place of add_kernel: the tile gets the correction of
-//   the first sweep, omega / 4 * r with omega = kOmegaBefore. After a barrier each interior point
-//   goes the part kOmegaAfter of the way from its own value to (east + north + west + south + r) /
-//   4, and the result is added to u.
-// TODO(16): stage 4. defect_after_sweep(level, i, j): r that the first sweep leaves; 0 on the
-//   boundary. restrict_kernel(fine, coarse): each block loads a tile of these, and computes
-//   coarse.r of kCoarseX x kCoarseY points from it. A coarse point gets of each fine defect the
-//   share that the fine point would take from the coarse one if it were interpolated.
-// TODO(16): stage 5. interpolated(f, m, i, j, n): the value of a field of m x m points where point
-//   (i, j) of n x n is, linear along x and y. A template: stage 7 calls it for doubles.
-//   correct_kernel(fine, coarse, add_to_u): the tile gets interpolated coarse.e on top of what the
-//   first sweep gives. The finest level adds the result to u; all others store it in e. The last
-//   level has one interior point, and its correction is r / 4.
-// TODO(16): stage 6. restrict_tile and correct_tile: what the two kernels do, as device functions
-//   that get block_x and block_y, for any blockDim.y. small_levels_kernel(levels, k, add_to_u): one
-//   block of 32 x 32 threads goes down from level k, and back up, with a barrier between two
-//   levels.
-// TODO(16): stage 7. interpolate_kernel(to, from, rim): fills u of a level from u of another one,
-//   without its outermost `rim` points.
+// TODO(16): stage 3. correct_kernel(level, rows), in place of add_kernel: a thread marches through
+//   `rows` points of column i, without a tile. The first sweep begins with 0, so it gives omega / 4
+//   * r with omega = kOmegaBefore, at the point and at its four neighbours. Then the point goes the
+//   part kOmegaAfter of the way from its own value to (east + north + west + south + r) / 4, and
+//   the result is added to u.
+// TODO(16): stage 4. restrict_kernel(fine, coarse): a thread computes coarse.r at one point. It
+//   gathers from each fine defect that the first sweep leaves the share that the fine point would
+//   take from the coarse one if it were interpolated, so no atomicAdd is needed.
+// TODO(16): stage 5. struct Place and place_of(i, n, m): where point i of n points lies among m
+//   points on the same line. interpolated(f, m, x, y): the value there of a field of m x m points,
+//   linear along x and y. A template: stage 7 calls it for doubles. correct_kernel(fine, coarse,
+//   add_to_u, rows): each value that the first sweep gives also gets coarse.e, interpolated. The
+//   finest level adds the result to u; all others store it in e. The last level has one interior
+//   point, and its correction is r / 4.
+// TODO(16): stage 6. restrict_point and correct_points: what the two kernels do, as device functions
+//   that get i and j. small_levels_kernel(levels, k, add_to_u): one block of 32 x 32 threads goes
+//   down from level k, and back up, with a barrier between two levels.
+// TODO(16): stage 7. interpolate_kernel(to, from, boundary): fills u of a level, on the boundary or
+//   at all points inside it, from u of another level.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ...
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,

@@ -120,15 +120,17 @@ def ladder_block(facts, serial, rows):
         "also try the strided code at n = 2047.",
         "",
         f"*To the solution*: the sweeps that bring the slowest error at n = {SOLVED_N} down to {SOLVED:g}, computed with the",
-        "step's points per second at its own n." + (" Step 16 does it by cycles, and its time is measured." if solved else ""),
+        "step's points per second at its own n." + (
+            f" Step 16 does it by cycles, and its time is measured; its field is then {solved['distance']:.2g} from the exact\nsolution."
+            if solved else ""),
     ]
     if any(row["step"] >= "10" for row in rows):
         lines += [
             "",
             "<!-- whole-lab:begin -->",
             "From step 10 on the fields change roles and nothing is copied, so steps that read and write each point once",
-            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU; its row measures launch",
-            "overhead.",
+            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU; its row measures the least",
+            "time of a kernel.",
             "<!-- whole-lab:end -->",
         ]
     return lines

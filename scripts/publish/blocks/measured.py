@@ -322,11 +322,13 @@ def experiment_lines(step):
         counted = [name.removesuffix(": time") for variant, _, name in found if variant == "as_it_is" and name.endswith(": time")]
         for size in {int(row["n"]) for row in rows if counted and row["quantity"] == f"{counted[0]}: time"}:
             lines += ["", f"The kernels of a cycle on its finest level, counted with ncu at n = {size}:", "",
-                      "| kernel | DRAM bytes per point | time | GB/s |", "|---|--:|--:|--:|"]
+                      "| kernel | DRAM bytes per point | instructions for 32 points | time | GB/s |", "|---|--:|--:|--:|--:|"]
             for kernel in counted:
-                moved, time = (found["as_it_is", size, f"{kernel}: {what}"]["median"] for what in ("DRAM bytes", "time"))
+                moved, issued, time = (found["as_it_is", size, f"{kernel}: {what}"]["median"]
+                                       for what in ("DRAM bytes", "instructions", "time"))
                 rate = "–" if "-" in (moved, time) else significant(1e-6 * float(moved) * size ** 2 / float(time))
-                lines.append(f"| `{kernel}` | {significant(moved)} | {significant(time)} ms | {rate} |")
+                lines.append(f"| `{kernel}` | {significant(moved)} | {significant(issued)} | {significant(time)} ms "
+                             f"| {rate} |")
         others = [row for row in rows if row["variant"] != "as_it_is" and row["quantity"] == "solution"]
         return lines + ["", f"At n = {others[0]['n']} in other ways:" if others else "", "",
                         *[f"- {name(row)}: {cell(row['variant'], 'solution', ' ms', int(row['n']))}, "
