@@ -275,8 +275,6 @@ def measure_solution(lab, one, program):
     if one.name == "as_it_is":
         for kernel in CYCLE:
             for quantity, unit, metric, scale in (("DRAM bytes", "bytes a point", "dram__bytes.sum", CYCLE_N ** 2),
-                                                  ("instructions", "of a warp, for 32 points",
-                                                   "smsp__inst_executed.sum", CYCLE_N ** 2 / 32),
                                                   ("time", "ms", "gpu__time_duration.sum", 1e6)):
                 lab.try_note(one, CYCLE_N, f"{kernel}: {quantity}", unit, lambda kernel=kernel, metric=metric, scale=scale: (
                     lab.count(program, CYCLE_N, kernel, metric, 1, ())[2] / scale,) * 3,

@@ -121,7 +121,7 @@ def ladder_block(facts, serial, rows):
         "",
         f"*To the solution*: the sweeps that bring the slowest error at n = {SOLVED_N} down to {SOLVED:g}, computed with the",
         "step's points per second at its own n." + (
-            f" Step 16 does it by cycles, and its time is measured; its field is then {solved['distance']:.2g} from the exact\nsolution."
+            f" Step 16 does it by cycles, and its time is measured. Its\nfield is then {solved['distance']:.2g} from the exact solution."
             if solved else ""),
     ]
     if any(row["step"] >= "10" for row in rows):

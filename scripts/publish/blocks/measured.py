@@ -311,7 +311,8 @@ def experiment_lines(step):
                 lines.append(f"| {size} | {' | '.join(f'{significant(t)} µs' for t in times)} | {significant(times[0] / times[-1])} |")
         return lines
     if number(step) == "16":
-        lines = ["", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
+        lines = [*[f"Note: {note}." for note, *_ in Table(EXPERIMENTS).lines_of("note")],
+                 "", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
                  "| n | solution | least to most | ns per point | one more cycle | distance from the exact solution |",
                  "|--:|--:|--:|--:|--:|--:|"]
         for size in sorted({int(row["n"]) for row in rows if row["quantity"] == "solution" and row["median"] != "-"}):
@@ -322,13 +323,11 @@ def experiment_lines(step):
         counted = [name.removesuffix(": time") for variant, _, name in found if variant == "as_it_is" and name.endswith(": time")]
         for size in {int(row["n"]) for row in rows if counted and row["quantity"] == f"{counted[0]}: time"}:
             lines += ["", f"The kernels of a cycle on its finest level, counted with ncu at n = {size}:", "",
-                      "| kernel | DRAM bytes per point | instructions for 32 points | time | GB/s |", "|---|--:|--:|--:|--:|"]
+                      "| kernel | DRAM bytes per point | time | GB/s |", "|---|--:|--:|--:|"]
             for kernel in counted:
-                moved, issued, time = (found["as_it_is", size, f"{kernel}: {what}"]["median"]
-                                       for what in ("DRAM bytes", "instructions", "time"))
+                moved, time = (found["as_it_is", size, f"{kernel}: {what}"]["median"] for what in ("DRAM bytes", "time"))
                 rate = "–" if "-" in (moved, time) else significant(1e-6 * float(moved) * size ** 2 / float(time))
-                lines.append(f"| `{kernel}` | {significant(moved)} | {significant(issued)} | {significant(time)} ms "
-                             f"| {rate} |")
+                lines.append(f"| `{kernel}` | {significant(moved)} | {significant(time)} ms | {rate} |")
         others = [row for row in rows if row["variant"] != "as_it_is" and row["quantity"] == "solution"]
         return lines + ["", f"At n = {others[0]['n']} in other ways:" if others else "", "",
                         *[f"- {name(row)}: {cell(row['variant'], 'solution', ' ms', int(row['n']))}, "

@@ -23,8 +23,12 @@ struct Found {
   Answer answer(const char* rule) const { return Answer(rule).with("line", finding.line); }
 };
 
-/// Whether the allocation has far too few bytes to be meant for a field.
+/// Whether the allocation has far too few bytes to be meant for a field, also for that of a coarser
+/// level (of floats).
 inline bool is_no_field(const Report& report, int n) {
+  for (long m = n / 2 + 1; m >= 3; m = m / 2 + 1) {
+    if (report.bytes == static_cast<long>(sizeof(float)) * m * m) return false;
+  }
   return 8 * report.bytes < static_cast<long>(sizeof(float)) * n * n;
 }
 
