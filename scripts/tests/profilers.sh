@@ -195,6 +195,7 @@ sed -i '/^    sleep/d; s/^  profile)$/  profile)\n    sleep 30/' "$temp/stubs/ns
 profile nsys STEP=04 LAB_PROFILE_TIME_LIMIT=1
 expect 'nsys took longer than 1 s' "the time limit"
 left_clean "the time limit"
+cp "$temp/nsys" "$temp/stubs/nsys"
 
 # ncu replays.
 stub ncu <<END
