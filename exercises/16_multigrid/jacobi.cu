@@ -96,7 +96,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   add_to_u, rows): each value that the first sweep gives also gets coarse.e, interpolated. The
 //   finest level adds the result to u; all others store it in e. The last level has one interior
 //   point, and its correction is r / 4.
-// TODO(16): stage 6. restrict_point and correct_points: what the two kernels do, as device functions
+// TODO(16): stage 6. restrict_point and correct_points: what the kernels do, as device functions
 //   that get i and j. small_levels_kernel(levels, k, add_to_u): one block of 32 x 32 threads goes
 //   down from level k, and back up, with a barrier between two levels.
 // TODO(16): stage 7. interpolate_kernel(to, from, boundary): fills u of a level, on the boundary or

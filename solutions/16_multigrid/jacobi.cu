@@ -102,8 +102,8 @@ void initialize_field(double* u, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// Where a point of one level lies on a line of another level: beyond point `index`, by `part` of the
-// way to the next one.
+// Where a point of one level lies on a line of another level: beyond point `index`, by `part` of
+// the way to the next one.
 struct Place {
   int index;
   float part;
@@ -202,8 +202,8 @@ __device__ inline float corrected(const Level& fine, const Level& coarse, Place 
   return swept + interpolated(coarse.e, coarse.n, x, y);
 }
 
-// The same after one more sweep, for `rows` points of column i. On the level that a cycle is for, it
-// is added to the solution; the others keep it.
+// The same after one more sweep, for `rows` points of column i. On the level that a cycle is for,
+// it is added to the solution; the others keep it.
 __device__ void correct_points(const Level& fine, const Level& coarse, bool add_to_u, int i, int j,
                                int rows) {
   const int n = fine.n, j_end = min(j + rows, n - 1);
