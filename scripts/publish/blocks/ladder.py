@@ -112,15 +112,16 @@ def ladder_block(facts, serial, rows):
         *(["– (n): this step has another n, and the previous step was not timed there."]
           if any("– (n)" in line for line in lines) else []),
         "",
-        "Times are medians; the spread is the interquartile range as a share of the median. GB/s counts 8 bytes per",
-        "point: one float read and one written, the minimum a sweep must move. Up to step 09 an iteration also copies",
+        "Times are medians; the spread is the interquartile range as a share of the median. A gain that is smaller than",
+        "the spread means nothing. GB/s counts 8 bytes per point: one float read and one written, the minimum a sweep",
+        "must move. Up to step 09 an iteration also copies",
         "the field, which moves as much again, so these steps can reach at most 50 % of the copy bandwidth. If the",
         "previous step has a different default n, it was timed again at this one. The best serial code walks through",
         "memory row by row and copies nothing; the strided code is step 00. Every n in the table is a power of two;",
         "also try the strided code at n = 2047.",
         "",
-        f"*To the solution*: the sweeps that bring the slowest error at n = {SOLVED_N} down to {SOLVED:g}, computed with the",
-        "step's points per second at its own n." + (
+        f"*To the solution*: how long the step would sweep at n = {SOLVED_N} until the error that shrinks most slowly is {SOLVED:g},",
+        "computed with its points per second at its own n." + (
             f" Step 16 does it by cycles, and its time is measured. Its\nfield is then {solved['distance']:.2g} from the exact solution."
             if solved else ""),
     ]
@@ -129,8 +130,8 @@ def ladder_block(facts, serial, rows):
             "",
             "<!-- whole-lab:begin -->",
             "From step 10 on the fields change roles and nothing is copied, so steps that read and write each point once",
-            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU; its row measures the least",
-            "time of a kernel.",
+            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU; its time is close to",
+            "the shortest that a kernel takes.",
             "<!-- whole-lab:end -->",
         ]
     return lines

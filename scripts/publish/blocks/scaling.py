@@ -76,7 +76,7 @@ def scaling_words():
     fastest = max(of_15, key=lambda row: float(row["glups"]))
     return [f"On {most} {facts['gpu']}s (CUDA {facts['cuda']}, NCCL {facts['nccl']}), with a residual every "
             f"{scaling_table.often(rows)} sweeps, step 15 reaches",
-            f"{', '.join(strong)} of {most} times the speed of step 13 on one GPU of that machine.",
+            f"{', '.join(strong)} of {most} times the speed of step 13 on one GPU of that machine. (The ladder's rows have fewer residuals.)",
             f"At n = {fastest['n']} it reaches {significant(fastest['glups'])} GLUPS (10⁹ points per second; median of "
             f"{fastest['samples']}, spread {spread(fastest):.1f} %).",
             *(f"Note: {note}." for note, *_ in Table(SCALING).lines_of("note"))]
