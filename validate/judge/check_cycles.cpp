@@ -205,7 +205,10 @@ bool CycleCheck::explain(const Case& run, double error) {
       return wrong(run, found.lines, found.rule);
     }
   }
-  const Diagnosis diagnosis = diagnose(std::clamp(run.n, 32, 130), error);
+  Diagnosis diagnosis = diagnose(std::clamp(run.n, 32, 130), error);
+  if (diagnosis.rule().empty() && !right_.empty() && right_.back() < run.n) {
+    diagnosis = diagnose_large_grid(run.n, right_.back(), patient_);
+  }
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(
       format("after %d cycles the field is %.1e away from the exact solution of the "

@@ -25,6 +25,10 @@ const Family kCycleMistakes = {
      "between two fine ones",
      {"where a point is in the other grid: at i * (m - 1) / (n - 1), with weights from that place; not at 2 * i or "
       "i / 2", "how many fine points give a share to a coarse one: up to four a side if n is even"}},
+    {"cycle_wrong_on_large_grids", Strength::kShape, kAnyProgram, of_cycles,
+     "at n = {right} it is right, and at n = {n} wrong",
+     {"a thread that computes several points, as many only on a large level: where its rows begin, and what it hands "
+      "on from one row to the next", "whether the blocks of each launch cover the whole level"}},
     {"defect_of_floats", Strength::kShape, kAnyProgram, of_cycles,
      "the cycles reduce the error, but not below {error} (relative to the largest value). A float has too few digits: "
      "the defect is a small difference of large values",
@@ -36,7 +40,7 @@ const Family kCycleMistakes = {
       "the loop's condition: --iterations K asks for K cycles, whatever the residual is"}},
     {"cycle_gives_no_numbers", Strength::kShape, kAnyProgram, of_cycles,
      "the field gets values that are no numbers, or grows without bound",
-     {"a barrier between the threads that fill a tile and those that read it",
+     {"a barrier between threads that write, be it a tile or a level, and those that read it",
       "memory that is never set: corrections and defects have to be 0 on the boundary of every level",
       "the sign of the correction, and how often it is added"}},
     {"cycle_exchanges_axes", Strength::kShape, kAnyProgram, of_cycles,
