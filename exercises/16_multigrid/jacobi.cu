@@ -33,9 +33,10 @@ constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kB
 constexpr int kTileX = kBlockX + 2;  // a block's points and a halo one point wide around them
 constexpr int kTileY = kBlockY + 2;
 
-// TODO(16): stage 1. struct Level: n, and three fields of n x n points in the GPU's memory. The
-//   solution u in double, its defect r and its correction e in float. struct Levels: their number,
-//   and an array of kMaxLevels of them, from fine to coarse. Kernels take both as arguments.
+// TODO(16): stage 1. struct Level: n; ratio, this level's distance between points in distances of
+//   the coarser one; and three fields of n x n floats in the GPU's memory: the solution u, its
+//   defect r and its correction e. struct Levels: their number, and an array of kMaxLevels of them,
+//   from fine to coarse. Kernels take both as arguments.
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
 
@@ -62,7 +63,7 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
-// TODO(16): stage 2. The same for u of the finest level, a field of doubles.
+// TODO(16): stage 2. The same for u of the finest level.
 __global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row
   for (int i = threadIdx.x; i < n; i += blockDim.x) f[idx(i, j, n)] = start(i, j);
@@ -90,12 +91,12 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // TODO(16): stage 4. restrict_kernel(fine, coarse): a thread computes coarse.r at one point. It
 //   gathers from each fine defect that the first sweep leaves the share that the fine point would
 //   take from the coarse one if it were interpolated, so no atomicAdd is needed.
-// TODO(16): stage 5. struct Place and place_of(i, n, m): where point i of n points lies among m
-//   points on the same line. interpolated(f, m, x, y): the value there of a field of m x m points,
-//   linear along x and y. A template: stage 7 calls it for doubles. correct_kernel(fine, coarse,
-//   add_to_u, rows): each value that the first sweep gives also gets coarse.e, interpolated. The
-//   finest level adds the result to u; all others store it in e. The last level has one interior
-//   point, and its correction is r / 4.
+// TODO(16): stage 5. struct Place and place_of(i, ratio, m): where point i of a line lies among m
+//   points, if `ratio` is its points' distance in theirs. interpolated(f, m, x, y): the value there
+//   of a field of m x m points, linear along x and y. correct_kernel(fine, coarse, add_to_u, rows):
+//   each value that the first sweep gives also gets coarse.e, interpolated. The finest level adds
+//   the result to u; all others store it in e. The last level has one interior point, and its
+//   correction is r / 4.
 // TODO(16): stage 6. restrict_point and correct_points: what the kernels do, as device functions
 //   that get i and j. small_levels_kernel(levels, k, add_to_u): one block of 32 x 32 threads goes
 //   down from level k, and back up, with a barrier between two levels.
@@ -194,7 +195,7 @@ int main(int argc, char** argv) {
     run.record(++iteration, residual);
   }
 
-  // TODO(16): stage 2. u is in double, and the result is wanted as floats.
+  // TODO(16): stage 2. u of the finest level.
   // Where somebody wants the result, some whole rows of it at a time are copied to the host.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
     const std::size_t bytes = std::size_t(rows) * n * sizeof(float);

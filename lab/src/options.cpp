@@ -16,7 +16,7 @@ namespace {
 
 void print_help(const char* step, StepDefaults defaults) {
   std::printf(
-      "%s: solves Laplace's equation on n x n points by Jacobi relaxation\n\n"
+      "%s: solves Laplace's equation on n x n points\n\n"
       "  --n N                points per side, %d to %d (default %d)\n"
       "  --iterations K       perform exactly K iterations, whatever the residual\n"
       "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"

@@ -8,11 +8,9 @@
 //   make check STEP=16
 //   Ask the profiler: how long until the answer is right, and which levels take that time?
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <vector>
 
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
@@ -42,9 +40,10 @@ constexpr float kOmegaAfter = 0.56f;   // of the one after it
 // for odd n every second point of this one; for even n its points lie between those of this one.
 struct Level {
   int n;
-  double* u;  // the solution so far: a float has too few digits for its defect
-  float* r;   // the defect to correct: east + north + west + south - 4 u
-  float* e;   // the correction: its own defect is -r
+  double ratio;  // this level's distance between points, in distances of the coarser level
+  float* u;      // the solution so far
+  float* r;      // its defect, to be corrected: east + north + west + south - 4 u
+  float* e;      // the correction: its own defect is -r
 };
 
 struct Levels {
@@ -58,16 +57,17 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::si
 // All levels. Defects and corrections are 0 on the boundary, and no kernel changes them there.
 Levels allocate_levels(double** sum, int n) {
   nvtxRangePush("allocate_levels");
-  lab::require_gpu_memory(n, 4 * (sizeof(double) + 2 * sizeof(float)) / 3 + 1);
+  lab::require_gpu_memory(n, 4 * sizeof(float));
   Levels levels;
   for (int m = n; m >= 3; m = m / 2 + 1) {
     Level& level = levels.level[levels.count++];
     level.n = m;
+    level.ratio = double(m / 2) / (m - 1);
     const std::size_t points = std::size_t(m) * m;
-    CUDA_CHECK(cudaMalloc(&level.u, points * sizeof(double)));
+    CUDA_CHECK(cudaMalloc(&level.u, points * sizeof(float)));
     CUDA_CHECK(cudaMalloc(&level.r, points * sizeof(float)));
     CUDA_CHECK(cudaMalloc(&level.e, points * sizeof(float)));
-    CUDA_CHECK(cudaMemset(level.u, 0, points * sizeof(double)));
+    CUDA_CHECK(cudaMemset(level.u, 0, points * sizeof(float)));
     CUDA_CHECK(cudaMemset(level.r, 0, points * sizeof(float)));
     CUDA_CHECK(cudaMemset(level.e, 0, points * sizeof(float)));
   }
@@ -87,13 +87,13 @@ void free_levels(const Levels& levels, double* sum) {
   nvtxRangePop();
 }
 
-__global__ void initialize_field_kernel(double* u, lab::StartingValue start, int n) {
+__global__ void initialize_field_kernel(float* u, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row
   for (int i = threadIdx.x; i < n; i += blockDim.x) u[idx(i, j, n)] = start(i, j);
 }
 
 // Gives every point its starting value; no cycle changes those on the boundary.
-void initialize_field(double* u, const lab::StartingField& start, int n) {
+void initialize_field(float* u, const lab::StartingField& start, int n) {
   nvtxRangePush("initialize_field");
   const lab::StartOnGpu on_gpu(start);  // the boundary's values, copied for the kernel
   initialize_field_kernel<<<n, kBlockX * kBlockY>>>(u, on_gpu.value(), n);
@@ -109,36 +109,37 @@ struct Place {
   float part;
 };
 
-// Point i of n points on the line, among m points.
-__device__ Place place_of(int i, int n, int m) {
-  const double at = i * (double(m - 1) / (n - 1));
+// Point i of a line, among m points; `ratio` is its points' distance in theirs.
+__device__ Place place_of(int i, double ratio, int m) {
+  const double at = i * ratio;
   const int index = min(int(at), m - 2);
   return {index, float(at - index)};
 }
 
 // The value there of a field of m x m points: linear along x and y.
-template <typename T>
-__device__ T interpolated(const T* f, int m, Place x, Place y) {
-  const T* south = f + idx(x.index, y.index, m);
-  const T* north = south + m;
-  const T on_south = south[0] + x.part * (south[1] - south[0]);
-  const T on_north = north[0] + x.part * (north[1] - north[0]);
+__device__ float interpolated(const float* f, int m, Place x, Place y) {
+  const float* south = f + idx(x.index, y.index, m);
+  const float* north = south + m;
+  const float on_south = south[0] + x.part * (south[1] - south[0]);
+  const float on_north = north[0] + x.part * (north[1] - north[0]);
   return on_south + y.part * (on_north - on_south);
 }
 
 // Fills the boundary of `to`, or all points inside it, from a level finer or coarser.
 __global__ void interpolate_kernel(Level to, Level from, bool boundary) {
   const int n = to.n, i = blockIdx.x * kBlockX + threadIdx.x;
-  const Place x = place_of(i, n, from.n);
+  const double ratio = double(from.n - 1) / (n - 1);
+  const Place x = place_of(i, ratio, from.n);
   for (int k = threadIdx.y; k < kBlockY; k += kThreadsY) {
     const int j = blockIdx.y * kBlockY + k;
     const bool inside = i >= 1 && i < n - 1 && j >= 1 && j < n - 1;
     if (i >= n || j >= n || inside == boundary) continue;
-    to.u[idx(i, j, n)] = interpolated(from.u, from.n, x, place_of(j, n, from.n));
+    to.u[idx(i, j, n)] = interpolated(from.u, from.n, x, place_of(j, ratio, from.n));
   }
 }
 
-// The defect of u; adds its squares to sum.
+// The defect of u; adds its squares to sum. It is computed in doubles: what is left of the four
+// neighbours and the point is far smaller than they are, and u itself may stay in floats.
 __global__ void defect_kernel(Level level, double* sum) {
   const int n = level.n, i = blockIdx.x * kBlockX + threadIdx.x;
   double thread_sum = 0.0;
@@ -147,8 +148,8 @@ __global__ void defect_kernel(Level level, double* sum) {
 
     // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
-      const double* u = level.u + idx(i, j, n);
-      const double defect = ((u[1] + u[n]) + (u[-1] + u[-n])) - 4 * u[0];
+      const float* u = level.u + idx(i, j, n);
+      const double defect = ((double(u[1]) + u[n]) + (double(u[-1]) + u[-n])) - 4 * double(u[0]);
       level.r[idx(i, j, n)] = defect;
       thread_sum += defect * defect;
     }
@@ -170,7 +171,7 @@ __device__ void restrict_point(const Level& fine, const Level& coarse, int i, in
   const int n = fine.n, m = coarse.n;
   if (i < 1 || i >= m - 1 || j < 1 || j >= m - 1) return;
   const int i_begin = 2 * i - 3 + n % 2, j_begin = 2 * j - 3 + n % 2;
-  const double ratio = double(m - 1) / (n - 1);
+  const double ratio = fine.ratio;
   const float i_far = i_begin * ratio - i, j_far = j_begin * ratio - j;  // in coarse distances
 
   // The 6 x 6 points from (i_begin, j_begin) on: these 4 x 4, and their neighbours. What is beyond
@@ -179,9 +180,11 @@ __device__ void restrict_point(const Level& fine, const Level& coarse, int i, in
 #pragma unroll
   for (int y = 0; y < 6; ++y) {
     const float* row = fine.r + idx(0, min(max(j_begin + y, 0), n - 1), n);
+#pragma unroll
     for (int x = 0; x < 6; ++x) r[y][x] = row[min(max(i_begin + x, 0), n - 1)];
     if (y < 2) continue;  // row y - 1 has all its neighbours now, but is not one of the four
     float row_sum = 0.0f;
+#pragma unroll
     for (int x = 1; x < 5; ++x) {
       const float here = r[y - 1][x];
       const float mean = 0.25f * ((r[y - 1][x + 1] + r[y][x]) + (r[y - 1][x - 1] + r[y - 2][x]));
@@ -197,7 +200,7 @@ __device__ void restrict_point(const Level& fine, const Level& coarse, int i, in
 // The correction at point (i, j) after the sweep before, and with what the coarse level found.
 // `x` is where i lies on that level.
 __device__ inline float corrected(const Level& fine, const Level& coarse, Place x, int i, int j) {
-  const Place y = place_of(j, fine.n, coarse.n);
+  const Place y = place_of(j, fine.ratio, coarse.n);
   const float swept = 0.25f * kOmegaBefore * fine.r[idx(i, j, fine.n)];
   return swept + interpolated(coarse.e, coarse.n, x, y);
 }
@@ -208,12 +211,12 @@ __device__ void correct_points(const Level& fine, const Level& coarse, bool add_
                                int rows) {
   const int n = fine.n, j_end = min(j + rows, n - 1);
   if (i < 1 || i >= n - 1 || j >= j_end) return;
-  const Place west = place_of(i - 1, n, coarse.n), x = place_of(i, n, coarse.n);
-  const Place east = place_of(i + 1, n, coarse.n);
+  const Place west = place_of(i - 1, fine.ratio, coarse.n), x = place_of(i, fine.ratio, coarse.n);
+  const Place east = place_of(i + 1, fine.ratio, coarse.n);
   float south = corrected(fine, coarse, x, i, j - 1), here = corrected(fine, coarse, x, i, j);
   for (; j < j_end; ++j) {
     const std::size_t at = idx(i, j, n);
-    const double u = add_to_u ? fine.u[at] : 0.0;
+    const float u = add_to_u ? fine.u[at] : 0.0f;
     const float north = corrected(fine, coarse, x, i, j + 1);
     const float neighbours = (corrected(fine, coarse, east, i + 1, j) + north) +
                              (corrected(fine, coarse, west, i - 1, j) + south);
@@ -325,7 +328,7 @@ int main(int argc, char** argv) {
 
   double* sum;
   const Levels levels = allocate_levels(&sum, n);
-  double* u = levels.level[0].u;
+  float* u = levels.level[0].u;
   initialize_field(u, problem.initial_old(), n);
 
   lab::Run run(options, problem);
@@ -338,12 +341,10 @@ int main(int argc, char** argv) {
     run.record(++iteration, residual);
   }
 
-  // If the result is wanted, some whole rows of it at a time are copied to the host, as floats.
+  // If the result is wanted, some whole rows of it at a time are copied to the host.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
-    std::vector<double> doubles(std::size_t(rows) * n);
-    const std::size_t bytes = doubles.size() * sizeof(double);
-    CUDA_CHECK(cudaMemcpy(doubles.data(), u + idx(0, j, n), bytes, cudaMemcpyDeviceToHost));
-    std::copy(doubles.begin(), doubles.end(), to);
+    const std::size_t bytes = std::size_t(rows) * n * sizeof(float);
+    CUDA_CHECK(cudaMemcpy(to, u + idx(0, j, n), bytes, cudaMemcpyDeviceToHost));
   });
   free_levels(levels, sum);
   return exit_code;

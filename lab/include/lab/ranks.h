@@ -22,8 +22,8 @@ struct Halo {
   std::size_t values;
 };
 
-/// NCCL's kernels get at most this many blocks, each of which needs a multiprocessor of its own.
-constexpr int kNcclBlocks = 4;
+/// The blocks of NCCL's kernels for each neighbour. Each of them needs a multiprocessor of its own.
+constexpr int kNcclBlocks = 2;
 
 /// The processes, the ranks, that compute one field together: a GPU for each of them, and what NCCL
 /// and MPI need around the calls that a step teaches. A job is started by

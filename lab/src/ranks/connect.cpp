@@ -90,7 +90,7 @@ std::string connect_by_nccl() {
   // By default NCCL launches clusters of 4 blocks on compute capability 9.0, and more of them than
   // a halo needs. A cluster starts only when one part of the GPU has room for all of it.
   config.cgaClusterSize = 1;
-  config.maxCTAs = kNcclBlocks;
+  config.maxCTAs = 2 * kNcclBlocks;  // a slab has two neighbours at most
   begin_waiting("NCCL, whose ranks do not find each other", kTimesToStart);
   check_nccl(ncclCommInitRankConfig(&self.comm, self.size, id, self.rank, &config),
              "ncclCommInitRankConfig", __FILE__, __LINE__);
