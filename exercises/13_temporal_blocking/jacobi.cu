@@ -81,11 +81,12 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// TODO(13): stage 1. What each sweep remembers, struct Level: the row that arrived last, and of
-//   the row before it the sums east + north ("pairs"), which are south + west for the row that
-//   came last, a column further east. So sweep_row(level, north) needs two additions per point.
-//   It leaves out the factor 1/4, which all sweeps of a pass get at its end. No `beyond`: what
-//   the lanes at the ends get wrong is not stored.
+// TODO(13): stage 1. What each sweep remembers, struct Level: the last two rows that arrived.
+//   sweep_row(level, north) gives the new values of the later one. No `beyond`: what the lanes at
+//   the ends get wrong is not stored.
+// TODO(13): stage 5. In place of the earlier row its sums east + north ("pairs"), which are south +
+//   west for the later row, a column further east. So sweep_row needs two additions per point. It
+//   leaves out the factor 1/4, which all sweeps of a pass get at its end.
 // What a lane holds of a row: four points side by side. Where the strip ends one neighbour is
 // another warp's: lane 0 holds the point west of the strip too, and lane 31 the one east of it.
 //

@@ -149,8 +149,8 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
 template <int kSweeps, bool kSum>
 __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_old, int x,
                         int j_begin, int j_end, Slab slab) {
-  // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches or
-  // stores begins with a line of 128 bytes.
+  // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches
+  // begins with a line of 128 bytes, and every row that it stores with half of one.
   const int n = slab.n, lane = threadIdx.x;
   const int i_begin = x * kKept - kHalo, i_end = min(i_begin + kKept, n);
   const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns

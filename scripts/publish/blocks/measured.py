@@ -105,7 +105,7 @@ def tuning_lines(step):
     for row in rows[1:]:
         same.setdefault(re.sub(r"=\d+", "", row["constants"]), []).append(row)
     shown = [row for group in same.values() for row in (group[0], group[-1])]
-    rows[1:] = [row for row in rows[1:] if row in shown]
+    rows[1:] = [row for row in rows[1:] if row in shown and not row["constants"].startswith("as it is, n=")]
     lines = ["", f"Other constants, of each kind the best and the worst, the fastest first (scripts/publish/tune.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
@@ -241,11 +241,9 @@ def launch_shape_lines():
 
 
 def sweeps_lines(rows):
-    """What a kernel that performs several sweeps per launch does for a byte: by the algorithm, and as ncu counted."""
+    """What the first kernel that performs several sweeps per launch does for a byte: by the algorithm, and as ncu counted."""
     lines = []
-    for row in rows:
-        if row.get("hand_flops", "-") == "-" or float(row["sweeps"]) <= 1:
-            continue
+    for row in [row for row in rows if row.get("hand_flops", "-") != "-" and float(row["sweeps"]) > 1][:1]:
         points, sweeps, flops, moved = (float(row[name]) for name in ("n", "sweeps", "hand_flops", "hand_bytes"))
         points *= points
         text = (f"A launch of `{row['kernel']}` performs {row['sweeps']} sweeps. By the algorithm that is "
