@@ -15,7 +15,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 64;  // points a side, unless --n says otherwise
+constexpr int kDefaultN = 64;  // points per side, unless --n says otherwise
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }

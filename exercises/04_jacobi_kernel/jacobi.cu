@@ -21,7 +21,7 @@
 #include <lab/run.h>
 
 // TODO(04): name the block's shape here: kBlockX threads along i and kBlockY along j, 32 each.
-constexpr int kDefaultN = 2048;  // points a side, unless --n says otherwise
+constexpr int kDefaultN = 2048;  // points per side, unless --n says otherwise
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 // TODO(04): a kernel will call idx: mark it __host__ __device__.

@@ -19,9 +19,9 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 2048;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // threads a block along i: one warp
-constexpr int kBlockY = 32;      // threads a block along j
+constexpr int kDefaultN = 2048;  // points per side, unless --n says otherwise
+constexpr int kBlockX = 32;      // threads per block along i: one warp
+constexpr int kBlockY = 32;      // threads per block along j
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }

@@ -21,9 +21,9 @@
 #include <lab/run.h>
 
 // TODO(07): both fields take 8 n^2 bytes. Which power of two makes that at least 4 times the cache?
-constexpr int kDefaultN = 2048;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // threads a block along i: one warp
-constexpr int kBlockY = 32;      // threads a block along j
+constexpr int kDefaultN = 2048;  // points per side, unless --n says otherwise
+constexpr int kBlockX = 32;      // threads per block along i: one warp
+constexpr int kBlockY = 32;      // threads per block along j
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }

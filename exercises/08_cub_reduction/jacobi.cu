@@ -25,9 +25,9 @@
 // TODO(08): the block keeps its 32 x 32 points, but in the sweep it gets fewer threads for them.
 //   Define kThreadsY, the number of threads along j. (4 is a good number, with 8 points each.)
 //   kBlockX and kBlockY then count points: update their comments.
-constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // threads a block along i: one warp
-constexpr int kBlockY = 32;      // threads a block along j
+constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
+constexpr int kBlockX = 32;      // threads per block along i: one warp
+constexpr int kBlockY = 32;      // threads per block along j
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }

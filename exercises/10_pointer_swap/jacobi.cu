@@ -21,10 +21,10 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
-constexpr int kBlockY = 32;      // points a block along j
-constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kBlockY points
+constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
+constexpr int kBlockX = 32;      // points per block along i, and threads: one warp
+constexpr int kBlockY = 32;      // points per block along j
+constexpr int kThreadsY = 4;     // threads per block along j in the sweep, for kBlockY points
 
 constexpr int kTileX = kBlockX + 2;  // a block's points and a halo one point wide around them
 constexpr int kTileY = kBlockY + 2;
@@ -75,8 +75,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // tile[y + 1][x + 1] is point (x, y) of the block's part of the grid; the ring around them is the
-  // halo, points of the blocks next door. All threads share the loading, 128 points a round: warps
-  // stay full where rows end, and the loads of one round need not wait for those of another.
+  // halo, points of the blocks next door. All threads share the loading, 128 points per round, so
+  // that warps stay full where rows end.
   __shared__ float tile[kTileY][kTileX];
   for (int k = threadIdx.y * kBlockX + threadIdx.x; k < kTileX * kTileY; k += kBlockX * kThreadsY) {
     const int x = k % kTileX, y = k / kTileX;

@@ -23,7 +23,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
+constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kCheckEvery = 10;   // sweeps from one residual to the next (--check-every)
 constexpr int kLanes = 32;        // threads of a warp
 
@@ -33,7 +33,7 @@ constexpr int kLanes = 32;        // threads of a warp
 //   A pass spoils up to kHalo = 16 columns at each end of a strip; the warp stores the
 //   kKept = 128 - 2 * kHalo between them.
 // What scripts/publish/tune.py found best on an H200.
-constexpr int kWarps = 4;  // warps a block, side by side
+constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
 constexpr int kAhead = 3;  // rows under way from memory, while one is swept
 

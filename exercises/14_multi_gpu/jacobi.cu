@@ -25,7 +25,7 @@
 
 // TODO(14): include lab/nccl_check.h and lab/ranks.h (it says what lab::Ranks does). A default n of
 //   32768.
-constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
+constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
 // What scripts/publish/tune.py found best on an H200.

@@ -26,7 +26,7 @@
 #include <lab/ranks.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 32768;  // points a side, unless --n says otherwise
+constexpr int kDefaultN = 32768;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
 // TODO(15): stage 3. Blocks of 8 warps, so that one fills a multiprocessor; kBlocks goes.

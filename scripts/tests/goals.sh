@@ -117,7 +117,7 @@ run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
 expect 'look at idx' "both kernels"
 
 # Without a GPU, what n means for the caches that are common.
-made 'echo "  --n N   points a side (default 4096)"'
+made 'echo "  --n N   points per side (default 4096)"'
 run "$goals" --name 07_beyond_l2 "$temp/made"
 expect 'at n = 4096 both fields have 134 MB: 2\.2 times the L2 cache of an H200, 2\.7 .* H100 and 3\.4 .* A100$' "n = 4096"
 
@@ -142,7 +142,7 @@ timed() { # NAME MICROSECONDS...: a program whose runs tell these times
   printf '%s\n' "$@" >"$temp/$name.us"
   cat >"$temp/$name" <<END
 #!/bin/sh
-[ "\$1" != --help ] || { echo '  --n N   points a side (default 512)'; exit; }
+[ "\$1" != --help ] || { echo '  --n N   points per side (default 512)'; exit; }
 "$build_dir/bin/solution_00_serial" "\$@" --n 3 || exit
 us=\$(head -n 1 "$temp/$name.us")
 sed -i 1d "$temp/$name.us"

@@ -84,7 +84,7 @@ one_line 5 "^$name: n = 1000000 on 2 ranks needs [0-9.]+ GB of GPU memory in eac
   "a field that does not fit"
 run "$ranks" 2 "$program" --n 100 --iterations 1 --record /proc/nowhere
 one_line 4 "^$name: (rank 0: )?--record /proc/nowhere: " "a record that cannot be written"
-# A job that refuses its size is not right, though so few rows a rank are no mistake among other sizes.
+# A job that refuses its size is not right, though so few rows per rank are no mistake among other sizes.
 printf '#!/bin/sh\nexit 2\n' >"$temp/refuses"
 chmod +x "$temp/refuses"
 LAB_MPIRUN="env" run "$build_dir/bin/validate" --ranks 4 --n 84 --problem probe "$temp/refuses"

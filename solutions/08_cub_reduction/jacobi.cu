@@ -21,10 +21,10 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 8192;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;      // points a block along i, and threads: one warp
-constexpr int kBlockY = 32;      // points a block along j
-constexpr int kThreadsY = 4;     // threads a block along j in the sweep, for kBlockY points
+constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
+constexpr int kBlockX = 32;      // points per block along i, and threads: one warp
+constexpr int kBlockY = 32;      // points per block along j
+constexpr int kThreadsY = 4;     // threads per block along j in the sweep, for kBlockY points
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }

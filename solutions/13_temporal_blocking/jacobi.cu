@@ -23,7 +23,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
+constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
 // What scripts/publish/tune.py found best on an H200.

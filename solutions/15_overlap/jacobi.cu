@@ -28,7 +28,7 @@
 #include <lab/ranks.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 32768;  // points a side, unless --n says otherwise
+constexpr int kDefaultN = 32768;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
 // As in step 13, but blocks are as large as they can be.

@@ -1,9 +1,9 @@
 // 16_multigrid: coarser grids carry away what sweeps cannot
 //
 // Changed: a sweep makes an error smooth, and hardly makes it smaller. What is smooth also shows on
-// a coarser grid, with a quarter of the points: there it is corrected, by two sweeps and a still
-// coarser grid. An iteration is such a cycle, from the finest level down to three points a side and
-// back. The first one begins with what the coarser levels found.
+// a coarser grid, with a quarter of the points. There it is corrected by two sweeps and a still
+// coarser grid. An iteration is such a cycle, from the finest level down to three points per side
+// and back. The first one begins with what the coarser levels found.
 //
 //   make check STEP=16
 //   Ask the profiler: how long until the answer is right, and which levels take that time?
@@ -22,12 +22,12 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-constexpr int kDefaultN = 16384;  // points a side, unless --n says otherwise
-constexpr int kBlockX = 32;       // threads a block along i: one warp
-constexpr int kBlockY = 32;       // points a block along j
-constexpr int kThreadsY = 4;      // threads a block along j, for kBlockY points
+constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
+constexpr int kBlockX = 32;       // threads per block along i: one warp
+constexpr int kBlockY = 32;       // points per block along j
+constexpr int kThreadsY = 4;      // threads per block along j, for kBlockY points
 constexpr int kSmallN = 34;       // one block corrects all levels of at most so many points
-constexpr int kMaxLevels = 21;    // enough for 2^20 points a side
+constexpr int kMaxLevels = 21;    // enough for 2^20 points per side
 constexpr int kStartCycles = 2;   // cycles on each coarser level, to begin with
 
 // How far a sweep goes towards the mean of the four neighbours. An error that changes sign from
@@ -36,8 +36,8 @@ constexpr int kStartCycles = 2;   // cycles on each coarser level, to begin with
 constexpr float kOmegaBefore = 1.39f;  // of the sweep before the coarser level's correction
 constexpr float kOmegaAfter = 0.56f;   // of the one after it
 
-// One grid of n x n points over the unit square. The next coarser one has n / 2 + 1 points a side:
-// for odd n every second point of this one; for even n its points lie between those of this one.
+// One grid of n x n points over the unit square. The next coarser one has n / 2 + 1 points per
+// side: for odd n every second point of this one; for even n they lie between those of this one.
 struct Level {
   int n;
   double ratio;  // this level's distance between points, in distances of the coarser level
@@ -48,7 +48,7 @@ struct Level {
 
 struct Levels {
   int count = 0;
-  Level level[kMaxLevels];  // from fine to coarse; the last one has 3 points a side
+  Level level[kMaxLevels];  // from fine to coarse; the last one has 3 points per side
 };
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.

@@ -26,7 +26,7 @@ struct CycleLook {
   bool boundary_changed = false;  ///< a boundary point (boundary_i, boundary_j) changed its value
   int boundary_i = 0, boundary_j = 0;
   bool field_stays = false;       ///< the second cycle changes nothing
-  bool powers_are_right = false;  ///< on a grid of 2^k + 1 points a side it is multigrid
+  bool powers_are_right = false;  ///< on a grid of 2^k + 1 points per side it is multigrid
 };
 
 /// Looks at the fields after one cycle and after two. All have n x n values, row j outer.
@@ -36,7 +36,7 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
 /// A loop that ends before the cycles that were asked for are made.
 Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual, const Patient& patient);
 
-/// A field that is wrong at n, where one of `right` points a side is right.
+/// A field that is wrong at n, where one of `right` points per side is right.
 Diagnosis diagnose_large_grid(int n, int right, const Patient& patient);
 
 /// The first residual of a right field that is wrong, and what it is compared with.

@@ -87,7 +87,7 @@ Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                            const Patient& patient, const cuda_on_cpu::Report& report = {""});
 
-/// Names the cause of what a look at every access found in a run of n points a side.
+/// Names the cause of what a look at every access found in a run of n points per side.
 Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient);
 
 /// Words of an entry of the catalogue that no evidence is asked for.

@@ -18,7 +18,7 @@ inline Measured measured(bool reached, const std::string& found, const std::stri
   return {reached, found, advice};
 }
 
-/// Counts are taken on a grid of this many points a side: rows begin at a multiple of a warp's 32
+/// Counts are taken on a grid of this many points per side: rows begin at a multiple of a warp's 32
 /// points, as at the steps' own sizes.
 inline constexpr int kCountedN = 256;
 

@@ -197,7 +197,7 @@ Measured coalesced(Bench* bench) {
   std::vector<std::string> each, far;
   double loads = 0;
   for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
-    // A few values a block are no traffic.
+    // A few values per block are no traffic.
     if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
     const double load = sectors_per_request(kernel.loads);
     const double store = sectors_per_request(kernel.stores);

@@ -7,7 +7,7 @@
 
 namespace validate {
 
-/// What a cycle of multigrid may leave of the error, whatever n: with two or three sweeps a level
+/// What a cycle of multigrid may leave of the error, whatever n: with two or three sweeps per level
 /// published cycles leave 0.1 to 0.25 (Trottenberg, Oosterlee, Schueller, Multigrid, section 2.3).
 inline constexpr double kMostLeft = 0.3;
 

@@ -122,7 +122,7 @@ bool Judgement::decides(std::size_t k) {
 
 /// Whether a run that the program refuses is left out.
 bool Judgement::skips(const Case& run, bool first, const ChildResult& child) {
-  // Whose passes have more sweeps than the solution's needs more rows a rank, and says so.
+  // Whose passes have more sweeps than the solution's needs more rows per rank, and says so.
   if (!first && run.n == kFewRowsARank * run.ranks && child.exit_code == lab::kExitBadUsage) {
     return true;
   }

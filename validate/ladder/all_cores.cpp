@@ -14,7 +14,7 @@
 namespace validate {
 namespace {
 
-/// With fewer points a thread waits longer for the others than it computes.
+/// With fewer points per thread waits longer for the others than it computes.
 constexpr int kPointsPerThread = 1 << 14;
 
 /// Threads meet here. They ask again and again, because a sweep is short; on a machine with other

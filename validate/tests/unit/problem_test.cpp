@@ -121,7 +121,7 @@ TEST(ProbeTest, values_fill_the_interval_from_minus_one_to_one) {
   EXPECT_GT(values.size(), kN * kN - 20u);
 }
 
-/// How many points of the interior hold the same value in two fields of n points a side.
+/// How many points of the interior hold the same value in two fields of n points per side.
 int equal_in_interior(const StartingField& a, const StartingField& b, int n) {
   int equal = 0;
   for (int j = 1; j < n - 1; ++j) {

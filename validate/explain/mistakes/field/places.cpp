@@ -14,7 +14,7 @@
 namespace validate {
 namespace {
 
-constexpr int kSeveralBlocks = 100;  // points a side
+constexpr int kSeveralBlocks = 100;  // points per side
 
 /// Whether every point holds what belongs to the point that other indices lead to.
 Answer other_places(const FieldLook& look) {

@@ -20,8 +20,8 @@ const Family kCycleMistakes = {
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
     {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, of_cycles,
-     "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points a side each coarse point is on a fine one, on "
-     "all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
+     "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points per side each coarse point is on a fine one, "
+     "on all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
      "between two fine ones",
      {"where a point is in the other grid: at i * (m - 1) / (n - 1), with weights from that place; not at 2 * i or "
       "i / 2", "how many fine points give a share to a coarse one: up to four a side if n is even"}},

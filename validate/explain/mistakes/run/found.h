@@ -8,7 +8,7 @@ namespace validate {
 
 using cuda_on_cpu::Report;
 
-/// A finding, and the points a side of the grid it was found on.
+/// A finding, and the points per side of the grid it was found on.
 struct Found {
   const Evidence& evidence;
   const Finding& finding;

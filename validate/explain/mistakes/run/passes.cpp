@@ -69,7 +69,7 @@ Answer factor_of_a_pass(const PassLook& look) {
   return Answer("factor_of_other_sweeps").with("sweeps", look.sweeps).with("power", power / 2);
 }
 
-/// Whether the residuals of the first passes are those of so many sweeps a pass, and more are
+/// Whether the residuals of the first passes are those of this many sweeps per pass, and more are
 /// counted, or fewer: a graph that was captured with another number of them.
 Answer sweeps_of_a_graph(const PassLook& look) {
   constexpr int kMost = 64;
