@@ -47,15 +47,15 @@ fi
 nvcc=$(nvcc_of_build)
 if [[ -x $nvcc ]]; then
   doing "asking nvcc"
-  if ! "$nvcc" -x cu -std=c++17 -cubin -Xptxas -v -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$source_file" \
-    -o "$scratch/cubin" >"$scratch/nvcc" 2>&1; then
+  if ! "$nvcc" -x cu -std=c++17 -cubin -Xptxas -v --keep --keep-dir "$scratch" -Ilab/include \
+    "-DLAB_STEP_NAME=\"$step\"" "$source_file" -o "$scratch/cubin" >"$scratch/log" 2>&1; then
     doing
-    sed "s#$lab_root/##g" "$scratch/nvcc" | head -n 20
+    sed "s#$lab_root/##g" "$scratch/log" | head -n 20
     say "$step: wrong: nvcc does not compile it; begin with the first error above"
     exit 1
   fi
   doing
-  arguments+=(--stack-bytes "$(awk '/bytes stack frame/ { if ($1 > most) most = $1 } END { print most + 0 }' "$scratch/nvcc")")
+  arguments+=(--from-nvcc "$scratch")
 fi
 status=0
 said=$("$bin/clinic" "${arguments[@]}" "$bin/$watched") || status=$?

@@ -10,6 +10,7 @@ exercise_clinic_NAME and solution_clinic_NAME, and the last two also with the en
 import argparse
 import pathlib
 import re
+import tempfile
 
 import labtools_here  # noqa: F401
 from labtools.files import ROOT
@@ -20,10 +21,18 @@ from labtools.table import write_table
 KINDS = ("exercise", "solution")
 
 
-def goals_of(build, kind, name):
+def goals_of(nvcc, build, kind, name):
     """{goal: (reached, what was counted)} of a kernel whose result is right on the CPU and on the GPU."""
     program = build / f"bin/{kind}_clinic_{name}"
-    code, out, error = attempt([build / "bin/clinic", "--name", name, "--on-gpu", program, f"{program}_cpu_watched"])
+    with tempfile.TemporaryDirectory() as folder:
+        code, out, error = attempt([nvcc, "-std=c++17", "-cubin", "-Xptxas", "-v", "--keep", "--keep-dir", folder,
+                                    f"-I{ROOT / 'lab/include'}", '-DLAB_STEP_NAME="clinic"',
+                                    ROOT / f"{kind}s/clinic/{name}/kernel.cu", "-o", f"{folder}/cubin"])
+        if code:
+            fail(f"{kind}s/clinic/{name}/kernel.cu: {reason(out, error)}")
+        (pathlib.Path(folder) / "log").write_text(out + error)
+        code, out, error = attempt([build / "bin/clinic", "--name", name, "--on-gpu", program, "--from-nvcc", folder,
+                                    f"{program}_cpu_watched"])
     if not re.search(rf"^clinic/{name}: (done|right.*)$", out, re.MULTILINE):
         fail(f"{program.name}: {reason(out, error) if code else out}")
     return {goal: (word == "reached", found)
@@ -46,11 +55,11 @@ def main():
     kernels = [line.split("\t")[:2] for line in (ROOT / "lab/clinic.tsv").read_text().splitlines() if line[:1].islower()]
     programs = [f"{kind}_clinic_{name}{end}" for name, _ in kernels for kind in KINDS for end in ("", "_cpu_watched")]
     need_programs(build, ("clinic", *programs))
-    _, facts = compiler_and_facts()
+    nvcc, facts = compiler_and_facts()
     need_folder(arguments.write)
     rows = []
     for name, n in kernels:
-        before, after = (goals_of(build, kind, name) for kind in KINDS)
+        before, after = (goals_of(nvcc, build, kind, name) for kind in KINDS)
         missed = [goal for goal, (reached, _) in before.items() if not reached]
         if not missed:
             fail(f"exercise_clinic_{name}: misses no goal: it has been edited (make reset CLINIC={name})")

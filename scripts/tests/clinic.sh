@@ -96,6 +96,29 @@ right local_memory in_bits 0 ': done$' \
   's/int bins\[.*/unsigned long long bins = 0;/; /#pragma/d; s/for .*bins\[c\] \+= .*/bins += 1ull << 8 * mine;/; s/bins\[c\]/int(bins >> 8 * c \& 255)/'
 right local_memory rolled 1 'MISSED: no local memory' 's/#pragma unroll/#pragma unroll 1/'
 
+wrong arithmetic row_never_ends 'elements are wrong' 's/if \(\+\+i == n\)/if (++i > n)/'
+wrong arithmetic row_not_counted 'elements are wrong' 's/^ +\+\+j;//'
+wrong arithmetic round_missing_here 'the first: element' 's/int r = 0;/int r = 1;/'
+right arithmetic in_integers 0 ': done$' 's/float total/int total/; s/0\.5f \* i \+ 1\.5f \* j/i + 3 * j/; s/int\(2 \* total\)/total/'
+right arithmetic unrolled_rounds 0 ': done$' 's/^  for \(int r/#pragma unroll 8\n&/'
+right arithmetic doubles_left 1 'MISSED: no double precision' 's/0\.5f/0.5/'
+right arithmetic divisions_left 1 'MISSED: no division' 's/total \+= .*/const int p = (k + r) % n, q = (k + r) \/ n; total += 0.5f * p + 1.5f * q;/'
+
+wrong occupancy no_barrier_here 'race|nothing has written' 's/__syncthreads\(\);//'
+wrong occupancy room_too_small 'past the end|beyond' 's/room\[kBlock\]/room[kGroup]/'
+wrong occupancy block_reversed 'elements are wrong' 's/t \/ kGroup \* kGroup \+ kGroup - 1 - t % kGroup/kBlock - 1 - t/'
+right occupancy large_blocks 0 ': done$' 's/kBlock = 256/kBlock = 1024/; s/room\[kBlock\]/room[12288]/'
+right occupancy small_blocks 0 ': done$' 's/kBlock = 256/kBlock = 64/'
+right occupancy half_the_room 1 'MISSED: 32 warps' 's/kBlock = 256/kBlock = 64/; s/room\[kBlock\]/room[6144]/'
+
+wrong roofline_corners no_guard_here 'past the end|beyond' 's/if \(k >= count\) return;//'
+wrong roofline_corners step_missing 'the first: element 0 is' 's/int s = 0;/int s = 1;/'
+wrong roofline_corners blocks_rounded_down 'none of them was written' 's/count \+ kBlock - 1/count/'
+right roofline_corners pairs 0 ': done$' \
+  's/const int k = .*/const int k = 2 * (blockIdx.x * kBlock + threadIdx.x);/; s/int value = in\[k\];/int value = in[k], next = k + 1 < count ? in[k + 1] : 0;/; s/value = \((.*)1023;/{ value = (value * 613 + 1) \& 1023; next = (next * 613 + 1) \& 1023; }/; s/out\[k\] = value;/out[k] = value; if (k + 1 < count) out[k + 1] = next;/'
+right roofline_corners grid_stride_of_many 0 ': done$' 's/\(count \+ kBlock - 1\) \/ kBlock/(count + 4 * kBlock - 1) \/ (4 * kBlock)/; s/const int k = (.*);/for (int k = \1; k < count; k += gridDim.x * kBlock) {/; /return;/d; s/out\[k\] = value;/out[k] = value; }/'
+right roofline_corners a_warp_each 1 'MISSED: the launch has a thread' 's/\(count \+ kBlock - 1\) \/ kBlock, kBlock/132, 32/; s/const int k = (.*) kBlock(.*);/for (int k = \1 32\2; k < count; k += 132 * 32) {/; s/if \(k >= count\) return;//; s/out\[k\] = value;/out[k] = value; }/'
+
 wrong libraries not_zeroed_sum 'nothing has written|should be' '/cudaMemsetAsync/d'
 wrong libraries round_missing 'element 0 is' 's/int r = 0;/int r = 1;/'
 wrong libraries sum_of_thread_0 'element 0 is' 's/BlockReduce\(storage\).Sum\(sum\)/sum/'
@@ -113,8 +136,9 @@ for line in "${variants[@]}"; do
   arguments=(--name "$kernel")
   if awk -F '\t' -v kernel="$kernel" '$1 == kernel { found = $4 == "nvcc" } END { exit !found }' "$source_dir/lab/clinic.tsv"; then
     if [[ -n ${LAB_TEST_NVCC:-} ]]; then
-      "$LAB_TEST_NVCC" -std=c++17 -cubin -Xptxas -v "${headers[@]}" "$temp/$name/kernel.cu" -o "$temp/cubin" >"$temp/log" 2>&1
-      arguments+=(--stack-bytes "$(awk '/bytes stack frame/ { print $1 }' "$temp/log")")
+      "$LAB_TEST_NVCC" -std=c++17 -cubin -Xptxas -v --keep --keep-dir "$temp/$name" "${headers[@]}" "$temp/$name/kernel.cu" \
+        -o "$temp/cubin" >"$temp/$name/log" 2>&1
+      arguments+=(--from-nvcc "$temp/$name")
     elif [[ $code == 0 || $regex == *MISSED* || $name == *_exercise ]]; then
       code=0 regex=': right; the goal cannot be measured here$'
     fi

@@ -1,9 +1,13 @@
 #include "clinic/check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <regex>
 
 #include <lab/clinic_input.h>
 #include <lab/exit_codes.h>
@@ -60,11 +64,21 @@ std::string pattern(const std::vector<int>& result, const std::vector<int>& expe
   return "";
 }
 
+/// Warps that a multiprocessor of compute capability 9.0 holds of a kernel, registers aside: 2048
+/// threads, 32 blocks, and 228 kB of shared memory, of which a block takes 1 kB more than it asks
+/// for (CUDA programming guide, technical specifications).
+double resident_warps(double block_threads, double block_shared) {
+  const double warps = std::ceil(block_threads / 32);
+  const double blocks =
+      std::min({32.0, std::floor(64 / warps), std::floor(228.0 * 1024 / (block_shared + 1024))});
+  return blocks * warps;
+}
+
 /// The counts of all kernels together.
-ClinicCount count_all(Bench* bench, int stack_bytes) {
+ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
   ClinicCount count;
   count.n = kCountedN;
-  count.stack_bytes = stack_bytes;
+  count.from_nvcc = from_nvcc;
   for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
     const auto add = [](const KernelCount::Accesses& from, KernelCount::Accesses* to) {
       to->threads += from.threads;
@@ -80,11 +94,32 @@ ClinicCount count_all(Bench* bench, int stack_bytes) {
   }
   for (const TraceRow& row : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
     count.blocks = std::max(count.blocks, row.blocks);
+    count.threads = std::max(count.threads, row.blocks * row.block_threads);
+    const double warps = resident_warps(row.block_threads, row.block_shared);
+    if (count.resident_warps == 0 || warps < count.resident_warps) count.resident_warps = warps;
   }
   return count;
 }
 
 }  // namespace
+
+FromNvcc read_from_nvcc(const std::string& folder) {
+  FromNvcc found;
+  if (folder.empty()) return found;
+  std::ifstream log(folder + "/log"), ptx(folder + "/kernel.ptx");
+  if (!log || !ptx) throw NotMeasurable("nvcc left no log and kernel.ptx in " + folder);
+  found = {0, 0, 0};
+  for (std::string line; std::getline(log, line);) {
+    if (line.find("bytes stack frame") == std::string::npos) continue;
+    found.stack_bytes = std::max(found.stack_bytes, std::atoi(line.c_str()));
+  }
+  for (std::string line; std::getline(ptx, line);) {
+    static const std::regex division("\\s(div|rem)\\.[su]"), doubles("\\.f64\\s");
+    found.divisions += std::regex_search(line, division);
+    found.doubles += std::regex_search(line, doubles);
+  }
+  return found;
+}
 
 std::string compare_results(const std::vector<int>& result, const std::vector<int>& expected,
                             int pitch) {
@@ -125,13 +160,13 @@ std::string what_is_wrong(const ClinicKernel& kernel, const std::string& program
 }
 
 std::vector<GoalResult> measure_clinic_goals(const ClinicKernel& kernel, Bench* bench,
-                                             int stack_bytes) {
+                                             const FromNvcc& from_nvcc) {
   std::vector<GoalResult> results;
   for (const ClinicGoal& goal : kernel.goals) {
     GoalResult result;
     result.goal = goal.goal;
     try {
-      const Measured found = goal.measure(count_all(bench, stack_bytes));
+      const Measured found = goal.measure(count_all(bench, from_nvcc));
       result.kind = found.reached ? GoalResult::kReached : GoalResult::kMissed;
       result.found = found.found;
       result.advice = found.advice.empty() ? goal.advice : found.advice;

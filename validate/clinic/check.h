@@ -18,8 +18,12 @@ std::string what_is_wrong(const ClinicKernel& kernel, const std::string& program
 std::string compare_results(const std::vector<int>& result, const std::vector<int>& expected,
                             int pitch);
 
+/// What nvcc left in a folder: `log`, printed with -Xptxas -v, and `kernel.ptx`. For "" nothing was
+/// asked. Throws NotMeasurable if they are not there.
+FromNvcc read_from_nvcc(const std::string& folder);
+
 /// Measures the kernel's goals with the watched program of `bench`.
 std::vector<GoalResult> measure_clinic_goals(const ClinicKernel& kernel, Bench* bench,
-                                             int stack_bytes);
+                                             const FromNvcc& from_nvcc);
 
 }  // namespace validate

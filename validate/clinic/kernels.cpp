@@ -75,6 +75,35 @@ std::vector<int> most_frequent(int n) {
   return result;
 }
 
+std::vector<int> reversed_in_groups(int n) {
+  constexpr std::size_t kGroup = 64;
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    const std::size_t from = k / kGroup * kGroup + kGroup - 1 - k % kGroup;
+    result[k] = from < result.size() ? clinic_input(from) : 0;
+  }
+  return result;
+}
+
+std::vector<int> weighed(int n) {
+  constexpr int kWeighed = 64;
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    for (std::size_t r = k; r < k + kWeighed; ++r) result[k] += int(r % n + 3 * (r / n));
+  }
+  return result;
+}
+
+std::vector<int> advanced(int n) {
+  constexpr int kSteps = 256;
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    result[k] = clinic_input(k);
+    for (int s = 0; s < kSteps; ++s) result[k] = (result[k] * 613 + 1) & 1023;
+  }
+  return result;
+}
+
 std::vector<int> sum_of_squares(int n) {
   int sum = 0;
   for (std::size_t k = 0; k < square(n); ++k) {
@@ -148,10 +177,32 @@ Measured few_atomics(const ClinicCount& count) {
   return measured(each <= 1.0 / 128, format("%.4f atomics per element", each));
 }
 
+/// What nvcc said; it cannot be measured where nvcc was not asked.
+Measured none_by_nvcc(int found, const char* words) {
+  if (found < 0) throw NotMeasurable("needs nvcc, which tells what it made of the kernel");
+  return measured(found == 0, format(words, found));
+}
+
 Measured no_local_memory(const ClinicCount& count) {
-  if (count.stack_bytes < 0)
-    throw NotMeasurable("needs nvcc, which reports a thread's stack frame");
-  return measured(count.stack_bytes == 0, format("%d bytes of stack frame", count.stack_bytes));
+  return none_by_nvcc(count.from_nvcc.stack_bytes, "%d bytes of stack frame");
+}
+
+Measured no_divisions(const ClinicCount& count) {
+  return none_by_nvcc(count.from_nvcc.divisions, "%d divisions of integers in the PTX");
+}
+
+Measured no_doubles(const ClinicCount& count) {
+  return none_by_nvcc(count.from_nvcc.doubles, "%d instructions with doubles in the PTX");
+}
+
+Measured many_warps(const ClinicCount& count) {
+  return measured(count.resident_warps >= 32,
+                  format("%.0f warps per multiprocessor", count.resident_warps));
+}
+
+Measured many_threads(const ClinicCount& count) {
+  return measured(count.threads >= count.elements() / 8,
+                  format("%.0f threads for %.0f elements", count.threads, count.elements()));
 }
 
 const std::vector<ClinicKernel>& kernels() {
@@ -199,6 +250,23 @@ const std::vector<ClinicKernel>& kernels() {
        {{"no local memory: nvcc reports a stack frame of 0 bytes", no_local_memory,
          "An array is in registers if every index is known when the compiler has unrolled the "
          "loops."}}},
+      {"arithmetic",
+       weighed,
+       rows_of_n,
+       {{"no double precision: 0 instructions with doubles in the PTX", no_doubles,
+         "0.5 is a double, and makes doubles of its neighbours. 0.5f is a float."},
+        {"no division of integers: 0 in the PTX", no_divisions,
+         "A launch grid with a y knows i and j. And the next element is one step on."}}},
+      {"occupancy",
+       reversed_in_groups,
+       no_rows,
+       {{"32 warps or more fit on a multiprocessor of an H200", many_warps,
+         "It has 228 kB of shared memory, and room for 2048 threads in at most 32 blocks."}}},
+      {"roofline_corners",
+       advanced,
+       no_rows,
+       {{"the launch has a thread for every 8 elements, or more", many_threads,
+         "The number of blocks follows from n, not from the GPU."}}},
       {"libraries",
        sum_of_squares,
        no_rows,

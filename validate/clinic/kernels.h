@@ -9,12 +9,21 @@
 
 namespace validate {
 
+/// What nvcc says of a program's kernels. -1: it was not asked.
+struct FromNvcc {
+  int stack_bytes = -1;  ///< per thread, in local memory
+  int divisions = -1;    ///< instructions of the PTX that divide integers
+  int doubles = -1;      ///< instructions of the PTX with values of 64-bit floating point
+};
+
 /// What the kernels of a program did to memory together, counted on the CPU.
 struct ClinicCount {
   int n = 0;
   KernelCount all;
-  double blocks = 0;     ///< of the largest launch grid
-  int stack_bytes = -1;  ///< per thread, in local memory, as nvcc reports; -1: not asked
+  double blocks = 0;          ///< of the largest launch grid
+  double threads = 0;         ///< of the largest launch grid
+  double resident_warps = 0;  ///< the fewest of a kernel that a multiprocessor of an H200 holds
+  FromNvcc from_nvcc;
 
   double elements() const { return double(n) * n; }
 };

@@ -84,7 +84,11 @@ void read_trace(const std::string& path, Trace* trace) {
   for (std::string line; std::getline(file, line);) {
     if (!cuda_on_cpu::read_row(line, &read) || read.table == "table") continue;
     TraceRow row{read.name, read.count, read.total_ns, read.median_ns, read.bytes};
-    if (read.grid != "-") row.blocks = product(read.grid);
+    if (read.grid != "-") {
+      row.blocks = product(read.grid);
+      row.block_threads = product(read.block);
+      row.block_shared = number(read.static_shared) + number(read.dynamic_shared);
+    }
     trace->rows[read.table].push_back(row);
   }
 }

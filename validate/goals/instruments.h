@@ -33,7 +33,9 @@ struct NotMeasurable : std::runtime_error {
 struct TraceRow {
   std::string name;
   double count = 0, total_ns = 0, median_ns = 0, bytes = 0;
-  double blocks = 0;  ///< a kernel's: of the launch grid
+  double blocks = 0;         ///< a kernel's: of the launch grid
+  double block_threads = 0;  ///< a kernel's
+  double block_shared = 0;   ///< a kernel's: bytes of shared memory
 };
 
 /// What the lab's tracer, or CUDA on the CPU, noted of a run.

@@ -16,7 +16,7 @@ constexpr const char* kHelp =
     "  clinic --name NAME [OPTION...] PROGRAM\n\n"
     "  PROGRAM            the kernel's program on the CPU, its accesses counted\n"
     "  --on-gpu FILE      the same program on a GPU\n"
-    "  --stack-bytes B    local memory of a thread, as nvcc reports it\n"
+    "  --from-nvcc DIR    what nvcc left: `log`, printed with -Xptxas -v, and `kernel.ptx`\n"
     "  --next WORDS       printed at the end if the goal is reached\n"
     "  --time-limit S     seconds for one run (default 120)\n"
     "  --help             print this\n\n"
@@ -24,8 +24,7 @@ constexpr const char* kHelp =
     "            missed; 2 bad usage; 77 it cannot run here\n";
 
 struct Arguments {
-  std::string name, program, on_gpu, next;
-  int stack_bytes = -1;
+  std::string name, program, on_gpu, from_nvcc, next;
   double time_limit = 120;
 };
 
@@ -55,8 +54,8 @@ int judge(const Arguments& arguments, const validate::ClinicKernel& kernel) {
   have.time_limit = arguments.time_limit;
   validate::Bench bench(have);
   int count[3] = {};
-  for (const GoalResult& result :
-       validate::measure_clinic_goals(kernel, &bench, arguments.stack_bytes)) {
+  for (const GoalResult& result : validate::measure_clinic_goals(
+           kernel, &bench, validate::read_from_nvcc(arguments.from_nvcc))) {
     constexpr const char* kWords[] = {"reached", "MISSED", "not measurable here"};
     std::printf("  Goal %s: %s\n    %s\n", kWords[result.kind], result.goal.c_str(),
                 result.found.c_str());
@@ -93,7 +92,7 @@ int main(int argc, char** argv) {
   validate::CommandLine line("clinic", kHelp);
   line.text("--name", &arguments.name);
   line.path("--on-gpu", &arguments.on_gpu);
-  line.integer("--stack-bytes", 0, 1 << 20, &arguments.stack_bytes);
+  line.path("--from-nvcc", &arguments.from_nvcc);
   line.text("--next", &arguments.next);
   line.seconds("--time-limit", &arguments.time_limit);
   line.read(argc, argv, &arguments.program);
