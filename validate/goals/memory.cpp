@@ -73,8 +73,19 @@ Iteration one_iteration(Bench* bench) {
 }  // namespace
 
 Measured sweep_on_gpu(Bench* bench) {
+  constexpr double kFewThreads = 64;  // a quarter of a thread for each row
   const Iteration iteration = one_iteration(bench);
   const double share = iteration.stores / interior(kCountedN);
+  double threads = 0;
+  for (const TraceRow& row : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
+    threads = std::max(threads, row.blocks * row.block_threads);
+  }
+  if (share >= 0.99 && threads < kFewThreads) {
+    return measured(
+        false, format("the largest launch has %.0f thread%s", threads, threads == 1 ? "" : "s"),
+        "The loops run in the kernel as they did on the CPU, in each thread. Let the "
+        "launch grid take their place: a thread for each point.");
+  }
   return measured(
       share >= 0.99,
       format("kernels write %.3g %% of the interior in each iteration", 100 * std::min(1.0, share)),
