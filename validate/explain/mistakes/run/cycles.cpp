@@ -55,10 +55,11 @@ const Family kCycleMistakes = {
       "whether the coarse level's defect is set in every cycle, before that level is solved"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, of_cycles,
      "what the coarser levels find counts {scale} times, as the smoothest errors show",
-     {"whether the coarse defect is that after the first sweep: what the sweep has corrected is not to be corrected "
-      "again",
-      "the weights of the interpolation, which sum up to 1: which coarse point is west of a fine one, and which weight "
-      "belongs to it", "whether a correction is added twice"}},
+     {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
+      "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
+      "{?negative||the weights of the interpolation, which sum up to 1: which coarse point is west of a fine one, and "
+      "which weight belongs to it}",
+      "{?negative||whether a correction is added twice}"}},
     {"rough_errors_stay", Strength::kShape, kAnyProgram, of_cycles,
      "a cycle leaves {left} of the rough errors, which change sign from point to point. No coarser level can show "
      "these: the sweeps have to damp them",

@@ -341,7 +341,8 @@ const Family kFindingMistakes = {
     {"host_does_not_wait", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {array} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
-      "cudaEventSynchronize for an event recorded after it"}},
+      "cudaEventSynchronize for an event recorded after it",
+      "{?graph|whether two checks share {array}: each of them that is in flight needs its own}"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {array}",
      {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, two more along x "
