@@ -164,7 +164,7 @@ int main(int argc, char** argv) {
     run.record(++iteration, residual);
   }
 
-  // Where somebody wants the result, some whole rows of it at a time are copied to the host.
+  // If the result is wanted, some whole rows of it at a time are copied to the host.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
     const std::size_t bytes = std::size_t(rows) * n * sizeof(float);
     CUDA_CHECK(cudaMemcpy(to, f_old + idx(0, j, n), bytes, cudaMemcpyDeviceToHost));

@@ -87,7 +87,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   it sweeps one row, the kAhead rows after the northern one are in flight. They are never copied:
 //   a loop in steps of kAhead, and an unrolled one in it.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
-// y + kThreadsY, y + 2 kThreadsY ... Without kCheck nobody asks for the changes, and the compiler
+// y + kThreadsY, y + 2 kThreadsY ... Without kCheck the changes are not wanted, and the compiler
 // leaves out what computes them.
 template <bool kCheck>
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
@@ -223,10 +223,10 @@ int main(int argc, char** argv) {
     iteration += sweeps;
     std::swap(pass, pass_before);
   }
-  run.record(iteration, wait_for(pass_before, n));  // the last pass was still under way
+  run.record(iteration, wait_for(pass_before, n));  // the last pass was still in flight
 
   // TODO(12): (stage 1) cudaMemcpy2D copies rows whose beginnings are a pitch apart.
-  // Where somebody wants the result, some whole rows of it at a time are copied to the host.
+  // If the result is wanted, some whole rows of it at a time are copied to the host.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
     const std::size_t bytes = std::size_t(rows) * n * sizeof(float);
     CUDA_CHECK(cudaMemcpy(to, f_old + idx(0, j, n), bytes, cudaMemcpyDeviceToHost));

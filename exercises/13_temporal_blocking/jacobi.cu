@@ -35,7 +35,7 @@ constexpr int kLanes = 32;        // threads of a warp
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
-constexpr int kAhead = 3;  // rows under way from memory, while one is swept
+constexpr int kAhead = 3;  // rows in flight from memory, while one is swept
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1. A row is padded
 // to a multiple of 32 floats, its pitch: the padding has no part in the result.
@@ -91,7 +91,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // another warp's: lane 0 holds the point west of the strip too, and lane 31 the one east of it.
 //
 //              lane 0    lane 1         lane 31
-//   ahead      o o o o | o o o o | ... | o o o o      under way: nobody waits for them yet
+//   ahead      o o o o | o o o o | ... | o o o o      in flight: no lane waits for them yet
 //   north      n n n n | n n n n | ... | n n n n
 //   centre   b c c c c | c c c c | ... | c c c c b    the row that is swept; b: beyond
 //   south      s s s s | s s s s | ... | s s s s
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) ahead[a] = load_row(f_old, i, min(j_begin + 1 + a, n - 1), n);
     for (int j = j_begin; j < j_end; j += kAhead) {
-#pragma unroll  // so that each row under way stays in its registers: to copy it is to wait for it
+#pragma unroll  // so that each row in flight stays in its registers: to copy it is to wait for it
       for (int a = 0; a < kAhead && j + a < j_end; ++a) {
         const Row north = ahead[a];
         if (j + a + kAhead < j_end) ahead[a] = load_row(f_old, i, j + a + kAhead + 1, n);
@@ -227,7 +227,7 @@ int main(int argc, char** argv) {
     run.record(iteration += sweeps, residual);
   }
 
-  // Where somebody wants the result, some rows of it at a time are copied to the host, without
+  // If the result is wanted, some rows of it at a time are copied to the host, without
   // their padding: `width` bytes of each pitch.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
     const std::size_t width = n * sizeof(float), pitch = pitch_of(n) * sizeof(float);
