@@ -14,6 +14,8 @@ constexpr int kFirstFastStep = 8;
 constexpr int kFirstPassStep = 12;
 /// A whole pass of 16 sweeps, and one more.
 constexpr int kPassIterations = 17;
+/// Rows of a rank, of which two neighbours need 16 each, as many as a pass has sweeps.
+constexpr int kRowsWithARest = 33;
 /// Enough for sizes that are tried for their own sake.
 constexpr int kFewIterations = 4;
 /// Their last strip is narrow, so that the one before has the boundary in its halo only. 177:
@@ -100,10 +102,13 @@ std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<i
     // Both ways of exchange, where there are both: one of them nobody has asked for yet.
     if (probe && run.n == cases[0].n && most > 1) {
       run.ranks = most;
-      for (const char* halos : {"mpi", "nccl"}) {
-        run.halos = halos;
-        jobs.push_back(run);
-      }
+      run.halos = "mpi";
+      jobs.push_back(run);
+      // Only NCCL's calls are waited for by nothing. So each rank needs rows that no other one does,
+      // or it has no second stream that could be early.
+      run.ranks = std::min(most, std::max(2, run.n / kRowsWithARest));
+      run.halos = "nccl";
+      jobs.push_back(run);
       // By NCCL the host need not wait for exchanges: then as many checks as can be are under way.
       run.check_every = 1;
       jobs.push_back(run);

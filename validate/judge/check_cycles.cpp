@@ -200,7 +200,7 @@ bool CycleCheck::explain(const Case& run, double error) {
     const Case few = {ProblemKind::kProbe, kFirstN, 2};
     const Run watched =
         run_program(check_.at_hand.watched, few, false, check_.dir, check_.time_limit);
-    if (!watched.report.kind.empty()) {
+    if (read_finding(watched.report).known()) {
       const Explanation found = explain_failure(check_, few, watched, {}, &patient_);
       return wrong(run, found.lines, found.rule);
     }
