@@ -104,7 +104,7 @@ std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<i
       run.ranks = most;
       run.halos = "mpi";
       jobs.push_back(run);
-      // Only NCCL's calls are waited for by nothing. So each rank needs rows that no other one does,
+      // Only NCCL's calls are waited for by nothing. So each rank needs rows that no other does,
       // or it has no second stream that could be early.
       run.ranks = std::min(most, std::max(2, run.n / kRowsWithARest));
       run.halos = "nccl";
