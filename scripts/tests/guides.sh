@@ -20,6 +20,13 @@ while IFS= read -r page; do
   # A comment at a line's beginning ends the paragraph.
   if grep -nE '^ *<!--=' "$page"; then fail "$page: a line begins with the marker of a number: put a word before it"; fi
 done <<<"$pages"
+# A row with more cells than its table's head loses the last ones in a browser.
+# shellcheck disable=SC2086  # names without blanks
+awk '/^ *```/ { code = !code }
+  code || !/^\|/ { cells = 0; next }
+  { row = $0; gsub(/<!--[^>]*-->|`[^`]*`|\\\|/, "", row); n = gsub(/\|/, "", row); if (!cells) cells = n }
+  n != cells { print FILENAME ": a row of " n - 1 " cells below a head of " cells - 1 ": " $0 }' $pages >"$temp/cells"
+[[ ! -s $temp/cells ]] || fail "tables:" "$(<"$temp/cells")"
 
 # 2. The guides.
 cat >"$temp/sections" <<'END'

@@ -86,7 +86,7 @@ def ladder_block(facts, serial, rows):
         if row["ms"] == "-":
             ms = solved.get("solution") if by_cycles(row["step"]) else None
             why = "cycles, not sweeps" if ms else row["verdict"]
-            lines.append(f"| {row['step']} | {row['title']} | {row['n']} | {why} {'| ' * (len(columns) - 2)}| "
+            lines.append(f"| {row['step']} | {row['title']} | {row['n']} | {why} {'| ' * (len(columns) - 3)}| "
                          f"{f'**{lasting(ms / 1000)}**' if ms else ''} |")
             continue
         n = int(row["n"])
