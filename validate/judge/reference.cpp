@@ -10,7 +10,7 @@
 namespace validate {
 namespace {
 
-/// Below this many points a thread costs more than it saves.
+/// With fewer points than this, one more thread costs more than it saves.
 constexpr std::size_t kPointsPerThread = 1 << 16;
 
 /// Calls work(first_row, last_row) for rows [begin, end) split over threads.
