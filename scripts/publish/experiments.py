@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times what the guides of steps 05, 07, 08, 09, 11 and 16 compare or propose to try, on a machine with a GPU.
+"""Times what the guides of steps 05, 07, 08, 09, 11, 13 and 16 compare or propose to try, on a machine with a GPU.
 
   experiments.py --write DIR   builds variants of the solutions, checks each with the validator, measures them, and
                                writes DIR/experiments.tsv
@@ -32,9 +32,11 @@ from labtools.process import attempt, fail, reason, warn
 from labtools.table import update, write_table
 from labtools.tracer import NotPossible, trace
 
-S04, S05, S07, S08, S09, S10, S11, S16 = (STEPS[number] for number in ("04", "05", "07", "08", "09", "10", "11", "16"))
+S04, S05, S07, S08, S09, S10, S11, S13, S16 = (
+    STEPS[number] for number in ("04", "05", "07", "08", "09", "10", "11", "13", "16"))
 # Of guides whose variants' iterations are timed: n, and how many iterations.
-ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500}}
+ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500},
+              S13: {16384: 960}}
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)
 SOLUTION_SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 16385, 32768)
@@ -116,6 +118,8 @@ def variants():
         Variant(S11, "waits", S11, ["no_graph_waits"], "a check every 10 sweeps, waited for", True),
         Variant(S11, "late", S11, ["no_graph"], "read one check late", True),
         Variant(S11, "step_11", S11, [], "also as a graph: step 11", True),
+        Variant(S13, "as_it_is", S13, [], "step 13 as it is", True),
+        Variant(S13, "plain_sums", S13, ["plain_sums"], "stages 1 to 4: plain sums of four", True),
         Variant(S16, "as_it_is", S16, [], "step 16 as it is", True),
         *[Variant(S16, name, S16, [name], first_line(variant.BANK / S16 / f"{name}.patch"), True)
           for name in ("one_cycle_a_level", "all_levels_launched", "no_start")]]

@@ -33,7 +33,7 @@ TRIED = {
     "13_temporal_blocking": (960, 37, [
         {}, {"kRing": 4}, {"kRing": 6}, {"kRing": 12}, {"kRing": 16}, {"kWarps": 1, "kBlocks": 8},
         {"kWarps": 4, "kBlocks": 2}, {"kWarps": 8, "kBlocks": 1}, {"kSideRow": 1}, {"kSideRow": 2}, {"kSideRow": 4},
-        {"kLevels": 4, "kHalo": 4, "kBlocks": 8}, {"kLevels": 8, "kHalo": 8, "kBlocks": 6}, {"kLevels": 12},
+        {"kLevels": 4}, {"kLevels": 4, "kHalo": 4, "kBlocks": 8}, {"kLevels": 8}, {"kLevels": 8, "kHalo": 8, "kBlocks": 6}, {"kLevels": 12},
         {"kLevels": 12, "kHalo": 12}, {"kLevels": 12, "kHalo": 12, "kBlocks": 5},
         {"kLevels": 14}, {"kLevels": 18, "kHalo": 20}]),
 }
