@@ -94,6 +94,10 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(
         Answer("cycle_changes_the_boundary").with("i", look.boundary_i).with("j", look.boundary_j));
   }
+  if (look.n == kLeastN && std::isfinite(look.of_smooth)) {
+    return tell(
+        Answer("last_level_is_not_solved").with("scale", format("%.2f", 1 - look.of_smooth)));
+  }
   if (look.field_stays) return tell(Answer("second_cycle_changes_nothing"));
   if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.

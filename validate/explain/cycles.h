@@ -11,6 +11,8 @@ namespace validate {
 
 /// How the error, the distance of the field from the exact solution, changes from the field after
 /// one cycle to that after two, for the problem `probe`.
+constexpr int kLeastN = 3;  ///< a single interior point
+
 struct CycleLook {
   int n = 0;
   /// What a cycle leaves of the smoothest errors, with its sign: 0 is best. The coarser levels

@@ -279,6 +279,17 @@ WatchedRun look_for_cause(const Check& check, const Case& run) {
   return look_at_every_access(run, check.at_hand.watched, check.dir, check.time_limit);
 }
 
+/// Of a program whose strips have ends: whether they are narrower than a pass has sweeps.
+bool has_a_narrow_halo(const std::string& source) {
+  const auto value_of = [&](const char* name) {
+    const std::string code = code_only(source), mark = format("int%s=", name);
+    const std::size_t at = code.find(mark);
+    return at == std::string::npos ? 0 : std::atoi(code.c_str() + at + mark.size());
+  };
+  const int halo = value_of("kHalo");
+  return halo > 0 && halo < value_of("kLevels");
+}
+
 }  // namespace
 
 Patient Questions::patient(const std::string& step, const std::string& source, const Case& job) {
@@ -328,25 +339,37 @@ bool two_runs_differ(const Case& run, const Patient& patient) {
          std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
 }
 
-std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
+Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
                                    const Patient& patient) {
   const double points = static_cast<double>(run.n) * run.n;
-  if (compared.different > 0.1 * points || run.n > kMaxDiagnosedN) return "";
+  if (compared.different > 0.1 * points || run.n > kMaxDiagnosedN) return {};
   run.check_every = 1;
   Observation seen;
-  if (!patient.run(run, &seen) || seen.iterations != run.iterations) return "";
+  if (!patient.run(run, &seen) || seen.iterations != run.iterations) return {};
   Reference reference(lab::Problem(run.problem, run.n, 1));
   sweep_reference(&reference, run.iterations);
   int row = 0;
   const FieldComparison each = compare_field(reference, run.iterations, [&] {
     return &seen.field[static_cast<std::size_t>(run.n) * row++];
   });
-  if (each.kind != FieldComparison::kIdentical) return "";
-  return format(
-      "with --check-every 1 every bit is right. In a pass of several sweeps %zu points "
-      "differ by up to %.2g, all in the rows j = %d..%d: too few for another order of "
-      "additions",
-      compared.different, compared.max_difference, compared.first_row, compared.last_row);
+  if (each.kind != FieldComparison::kIdentical) return {};
+  if (has_a_narrow_halo(patient.source)) {
+    Wrong wrong;
+    wrong.run = run;
+    Diagnosis strips = say(Answer("strips_keep_too_many_columns")
+                               .with("lines", format("%zu points differ, by up to %.2g, and are",
+                                                     compared.different, compared.max_difference)),
+                           wrong, patient);
+    strips.lead = "with --check-every 1 every bit is right";
+    return {strips.lines(), strips.rule()};
+  }
+  return {
+      {format("diagnosis: with --check-every 1 every bit is right. In a pass of several sweeps "
+              "%zu points differ by up to %.2g, all in the rows j = %d..%d: too few for another "
+              "order of additions",
+              compared.different, compared.max_difference, compared.first_row, compared.last_row),
+       "look at: which boundary may be near: if only the halo of a strip, or of a warp's rows, "
+       "contains it, its points keep their values there as well"}};
 }
 
 Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* look) {

@@ -69,16 +69,16 @@ Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* 
 /// Whether two more runs of the program give fields of different bits.
 bool two_runs_differ(const Case& run, const Patient& patient);
 
-/// Another order of additions shows wherever values are not 0, with each sweep by itself as well.
-/// In words what is wrong where only a few points differ, and none with --check-every 1; else "".
-std::string too_few_to_be_rounding(Case run, const FieldComparison& compared,
-                                   const Patient& patient);
-
 /// Why a run is wrong: what to print, and which entry of the catalogue of mistakes that is.
 struct Explanation {
   std::vector<std::string> lines;
   std::string rule = {};  ///< "": none fits
 };
+
+/// Another order of additions shows wherever values are not 0, with each sweep by itself as well.
+/// What is wrong where only a few points differ, and none with --check-every 1; else no lines.
+Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
+                                   const Patient& patient);
 
 /// Of a run that failed: why. A GPU does not say which line is to blame; the same program on the
 /// CPU, with every access looked at, does. `look`: if somebody has looked already.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 
 #include "explain/diagnosis.h"
 #include "run/steps.h"
+#include "run/text.h"
 #include "source/source_code.h"
 
 namespace validate {
@@ -35,6 +37,7 @@ const std::vector<TraitRow> kRows = {
     {kStreams, "streams", 15, kLast, "cudaStreamWaitEvent", TraitRow::kFile},
     {kBlockConstant, "block_constant", 4, 11, "kBlockX", TraitRow::kFile},
     {kMemcpy, "memcpy", 8, kLast, "cudaMemcpy*", TraitRow::kFile},
+    {kPairs, "pairs", 13, kLast, "pairs", TraitRow::kFile},
     {kHostMemcpy, "host_memcpy", 1, 0, "memcpy", TraitRow::kFile},
     {kDeviceReduce, "device_reduce", 1, 0, "DeviceReduce", TraitRow::kFile},
 };
@@ -169,7 +172,7 @@ std::string Words::handover() const {
   if (!has(kSwaps)) return "copy_field(f_old, f_new, n) in main";
   // The learner's may exchange copies, or have another name.
   if (step_ >= 11 && has_line("std::swap(*f_old,*f_new)")) {
-    return "std::swap(*f_old, *f_new) in {host}";
+    return "std::swap(*f_old, *f_new) in {host}" + other_swaps();
   }
   if (step_ >= 11) {
     return has_line("std::swap(f_old,f_new)")
@@ -177,6 +180,16 @@ std::string Words::handover() const {
                : "the exchange of f_old and f_new in {host}";
   }
   return "std::swap(f_old, f_new)";
+}
+
+std::string Words::other_swaps() const {
+  std::vector<std::string> swaps;
+  for (const std::string& line : lines_with("swap(", source_)) {
+    const std::string code = code_at(source_, std::atoi(line.c_str()));
+    if (code.find("f_old") != std::string::npos && code.find("f_new") != std::string::npos)
+      swaps.push_back(line);
+  }
+  return swaps.size() > 1 ? " (the fields are exchanged at lines " + join(swaps) + ")" : "";
 }
 
 std::string Words::formula() const {

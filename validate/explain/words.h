@@ -32,6 +32,7 @@ enum Trait : unsigned {
   kWaitsForEvents = 1u << 20,
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX
   kWaitFor = 1u << 22,        ///< the residual is computed in wait_for
+  kPairs = 1u << 24,          ///< sums of two neighbours are kept for two points
   kOpenGroup = 1u << 23,      ///< NCCL's calls are grouped, and no group ends
 };
 
@@ -80,6 +81,7 @@ class Words {
   bool has_line(const std::string& code) const;
   std::string kernel(bool copies) const;
   std::string handover() const;
+  std::string other_swaps() const;
   std::string formula() const;
   std::string exchange() const;  ///< what gives neighbours their rows
   std::string shares() const;    ///< what says which rows a rank has

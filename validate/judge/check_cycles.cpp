@@ -205,7 +205,7 @@ bool CycleCheck::explain(const Case& run, double error) {
       return wrong(run, found.lines, found.rule);
     }
   }
-  Diagnosis diagnosis = diagnose(std::clamp(run.n, 32, 130), error);
+  Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : std::clamp(run.n, 32, 130), error);
   if (diagnosis.rule().empty() && !right_.empty() && right_.back() < run.n) {
     diagnosis = diagnose_large_grid(run.n, right_.back(), patient_);
   }

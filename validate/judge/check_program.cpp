@@ -77,7 +77,7 @@ class Judgement {
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
   bool sparse_ = false;           ///< it computes a residual every so many sweeps only
-  std::string few_;               ///< what speaks against another rounding
+  Explanation few_;               ///< what speaks against another rounding
   Case few_in_ = {};              ///< where
   bool stopped_ = false;          ///< a run to a tolerance was made
   std::optional<Trials> trials_;  ///< of all cases but the first
@@ -187,7 +187,7 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
                           "misplaced?)"},
                          "race"});
     }
-    if (sparse_ && run.check_every != 1 && few_.empty()) {
+    if (sparse_ && run.check_every != 1 && few_.lines.empty()) {
       few_ = too_few_to_be_rounding(run, field, *patient);
       few_in_ = run;
     }
@@ -203,13 +203,7 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
 }
 
 /// A case that was right but for few points. Another may have shown more of it, so this comes last.
-bool Judgement::too_few_differ() {
-  return !few_.empty() &&
-         wrong(few_in_,
-               {{"diagnosis: " + few_,
-                 "look at: which boundary may be near: if only the halo of a strip, or of a warp's "
-                 "rows, contains it, its points keep their values there as well"}});
-}
+bool Judgement::too_few_differ() { return !few_.lines.empty() && wrong(few_in_, few_); }
 
 /// Every run so far was one of so many iterations: does it also stop by itself?
 bool Judgement::stops_elsewhere() {

@@ -145,7 +145,7 @@ void Ranks::sum(double* value, cudaStream_t stream) {
   // last one could differ in whether they go on.
   std::vector<MPI_Request> gather(1);
   MPI_CHECK(MPI_Iallgather(&own, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, MPI_COMM_WORLD, &gather[0]));
-  await(&gather, "the other ranks: not all have reached the sum over the ranks");
+  await(&gather, "the other ranks: not all have reached the sum over the ranks", "waits_sum");
   own = 0;
   for (int r = 0; r < self.size; ++r) own += sums[r];
   copy_sum(value, &own, cudaMemcpyHostToDevice, stream);

@@ -46,7 +46,7 @@ int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
   } own{begin, end};
   std::vector<Rows> rows_of(self.size);
   {
-    const Waiting waiting("the other ranks: not all have reached the end of the run");
+    const Waiting waiting("the other ranks: not all have reached the end of the run", "waits_sum");
     MPI_CHECK(MPI_Allgather(&own, 2, MPI_INT, rows_of.data(), 2, MPI_INT, MPI_COMM_WORLD));
   }
   int n = 0;

@@ -49,6 +49,10 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.whole += std::trunc(change) * std::trunc(change);
     }
   }
+  for (std::size_t k = 0; k < after.size(); ++k) {
+    const float four_times = after[k] - 4 * before[k];
+    sweep.against_four_times += static_cast<double>(four_times) * four_times;
+  }
   return sweep;
 }
 

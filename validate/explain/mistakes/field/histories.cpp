@@ -59,6 +59,18 @@ Ask other_start(Start make_start) {
   };
 }
 
+/// The first iteration makes several sweeps.
+Answer several_sweeps(const FieldLook& look) {
+  constexpr int kMost = 64;
+  Sweeps right(look.n, look.start_old);
+  for (int made = 2; look.first == 1 && made <= kMost; ++made) {
+    if (agree(right.after(made), look.found, look.n, made)) {
+      return Answer("iteration_of_several_sweeps").with("made", made);
+    }
+  }
+  return {};
+}
+
 /// The field never changes at all.
 Answer stands_still(const FieldLook& look) {
   if (!predicts(look, [](const FieldLook& l, int) { return l.start_old; })) return {};
@@ -173,6 +185,10 @@ const Family kHistoryMistakes = {
       "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
       "* n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds). A function that gets pointers by "
       "value and swaps them only swaps its own copies|all points}}}"}},
+    {"iteration_of_several_sweeps", Strength::kModel, kAnyProgram, of_field<several_sweeps>,
+     "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
+     {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "
+      "each graph is captured: as many as main counts for a launch of it}"}},
     {"result_never_arrives", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "the field stays as it was at the start: the result of the sweeps never reaches it",
      {"which field the sweep writes, and {handover}"}},

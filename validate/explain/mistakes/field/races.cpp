@@ -145,9 +145,10 @@ const Family kRaceMistakes = {
      "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
      {"{shared_additions}", "{unset_sums}"}},
     {"sum_of_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: most likely a variable that was never set, as a "
-     "look at every access finds no race",
-     {"{unset_sums}", "{shared_additions}"}},
+     "the field is right, but two runs of it give different residuals: most likely {?late_sum|two checks share a sum, "
+     "or }a variable {?late_sum|is not set|that was never set}, as a look at every access finds no race",
+     {"{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the host}",
+      "{unset_sums}", "{shared_additions}"}},
 };
 // clang-format on
 

@@ -204,6 +204,21 @@ Answer unfinished_copy(const FieldLook& look) {
 /// Whether of each row some points were copied, and row stands behind row as if it had no more.
 Answer narrow_copy(const FieldLook& look) {
   constexpr int kRowsLookedAt = 4;
+  // The same if the rows' distance in memory is also a quarter of what it should be.
+  const int quarter = look.n / static_cast<int>(sizeof(float));
+  const bool may_be = quarter >= 4 && look.points_differ();
+  for (int pitch = 4 * quarter + 4; may_be && pitch < look.n + 128; ++pitch) {
+    int k = 0;
+    for (; k < 4 * kRowsLookedAt * quarter; ++k) {
+      const int from = k / quarter * (pitch / static_cast<int>(sizeof(float))) + k % quarter;
+      const bool padding = from % pitch >= look.n;
+      if (!padding && !look.near(look.found[k], look.at(look.expected, from % pitch, from / pitch)))
+        break;
+    }
+    if (k == 4 * kRowsLookedAt * quarter) {
+      return Answer("rows_are_copied_in_part").with("pitches", true);
+    }
+  }
   for (int width = look.n / 2; look.points_differ() && width >= 4; --width) {
     int k = 0;
     while (k < kRowsLookedAt * width &&
@@ -285,8 +300,9 @@ const Family kStartMistakes = {
      "quarter is copied, as if a float were one byte}",
      {"what run.finish is given in main: cudaMemcpy counts bytes, and rows * n floats have rows * n * sizeof(float)"}},
     {"rows_are_copied_in_part", Strength::kModel, with(kSwaps), of_field<narrow_copy>,
-     "only the first {width} of {n} points of each row are copied, and one row's are stored right after "
-     "another's{?quarter|: only a quarter is copied, as if a float were one byte}",
+     "{?pitches|of each row only a quarter is copied, and rows are taken to be a quarter as far apart, as if a float "
+     "were one byte|only the first {width} of {n} points of each row are copied, and one row's are stored right after "
+     "another's{?quarter|: only a quarter is copied, as if a float were one byte}}",
      {"the width and the pitches of cudaMemcpy2D in main: they are counted in bytes, and n floats have n * "
       "sizeof(float)"}},
     {"first_rows_come_again", Strength::kModel, with(kSwaps), of_field<repeated_rows>,

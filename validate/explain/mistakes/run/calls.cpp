@@ -108,6 +108,50 @@ Answer refused_call(const Found& found) {
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
 }
 
+/// An event that something waits for, and that nothing records: each line that names it creates,
+/// destroys or waits for it.
+Answer event_without_a_record(const Evidence& evidence) {
+  const std::vector<std::string> lines = code_lines(evidence.source);
+  const auto name_behind = [](const std::string& code, std::size_t at, const char* ends) {
+    const std::size_t end = code.find_first_of(ends, at);
+    std::size_t begin = end == std::string::npos ? at : end;
+    while (begin > at && in_name(code[begin - 1])) --begin;
+    return end == std::string::npos ? "" : code.substr(begin, end - begin);
+  };
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const std::string code = code_only(lines[k]);
+    const std::size_t wait = code.find("cudaStreamWaitEvent("),
+                      sync = code.find("cudaEventSynchronize(");
+    std::string event;
+    if (wait != std::string::npos && code.find(',', wait) != std::string::npos)
+      event = name_behind(code, code.find(',', wait) + 1, ",)[");
+    if (sync != std::string::npos) event = name_behind(code, code.find('(', sync) + 1, ")[");
+    if (event.empty()) continue;
+    const auto is_used = [&](const std::string& line) {
+      for (std::size_t at = line.find(event); at != std::string::npos;
+           at = line.find(event, at + 1)) {
+        const std::size_t end = at + event.size();
+        if ((at == 0 || !in_name(line[at - 1])) && (end == line.size() || !in_name(line[end])))
+          return true;
+      }
+      return false;
+    };
+    const bool recorded = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      for (const char* other : {"cudaEvent_t", "cudaEventCreate", "cudaEventDestroy",
+                                "cudaStreamWaitEvent", "cudaEventSynchronize"}) {
+        if (line.find(other) != std::string::npos) return false;
+      }
+      return is_used(line);
+    });
+    if (!recorded) {
+      return Answer("event_is_not_recorded")
+          .with("event", event)
+          .with("line", static_cast<int>(k) + 1);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Answer few_bytes(const Report& given, int n) {
@@ -230,6 +274,10 @@ const Family kCallMistakes = {
      "at line {line} the two pointers and the direction do not match",
      {"the order: first the destination, then the source; and the direction, cudaMemcpyDeviceToHost if the destination "
       "is the host's"}},
+    {"event_is_not_recorded", kForbidden, kAnyProgram, event_without_a_record,
+     "line {line} waits for the event {event}, which nothing records: such a wait ends at once",
+     {"where cudaEventRecord({event}, stream) belongs: behind the work that line {line} is to wait for, in the stream "
+      "that does it"}},
     {"misaligned_asynchronous_copy", kForbidden, kAnyProgram, finding,
      "at line {line} an asynchronous copy begins at an address that is not a multiple of its size, or its size is not "
      "4, 8 or 16 bytes",

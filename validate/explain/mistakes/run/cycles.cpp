@@ -15,7 +15,11 @@ const Family kCycleMistakes = {
     {"cycle_changes_the_boundary", Strength::kShape, kAnyProgram, of_cycles,
      "a cycle changes the boundary, whose values are given: point ({i}, {j}) is the first",
      {"the points that the correction is added to: 1 to n - 2 on both axes; and whether corrections are 0 on the "
-      "boundary of every level"}},
+      "boundary of every level", "whether what main hands over as the result is u, a float for each point"}},
+    {"last_level_is_not_solved", Strength::kModel, kAnyProgram, of_cycles,
+     "at n = 3 there is one interior point, and a cycle changes it by {scale} times what it needs",
+     {"how the last level, of 3 points per side, is solved: its correction is r / 4, because r = 4 (exact value - u) "
+      "there"}},
     {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, of_cycles,
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
@@ -51,7 +55,8 @@ const Family kCycleMistakes = {
      {"the weights that make the coarse defect: those of one coarse point sum up to "
       "(coarse distance / fine distance)^2, 4 for odd n, because a defect has the square of the distance in it. If "
       "they sum up to 1, each level's correction is a quarter of what it should be",
-      "whether the coarse correction is interpolated and added, and not subtracted, before the last sweep",
+      "whether the coarse correction is interpolated and added to u (not subtracted, nor put in its place), before the "
+      "last sweep",
       "whether the coarse level's defect is set in every cycle, before that level is solved"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, of_cycles,
      "what the coarser levels find counts {scale} times, as the smoothest errors show",

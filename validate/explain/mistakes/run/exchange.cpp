@@ -65,6 +65,7 @@ Answer exchange(const Evidence& evidence) {
                {"no_owner", "", "rows_of_no_rank"},
                {"waits_nccl", "", "nccl_calls_wait_for_each_other"},
                {"waits_halos", "", "neighbour_makes_no_exchange"},
+               {"waits_sum", "", "some_ranks_add_no_sum"},
                {"nccl_counts", "", "another_count_is_sent"}};
   for (const auto& each : kinds) {
     if (report.kind != each.kind || !calls(each.call)) continue;
@@ -125,6 +126,10 @@ const Family kExchangeMistakes = {
      {"{exchange}: before every pass each of two neighbours has the other one in its list, and the only condition is "
       "that there is a neighbour",
       "whether all ranks perform the same number of passes: sweeps and residual are the same on each"}},
+    {"some_ranks_add_no_sum", Strength::kForbidden, kAnyProgram, exchange,
+     "some ranks wait for a sum over all ranks, or have reached the end, and others have not",
+     {"the call of ncclAllReduce or ranks.sum: all ranks make it, at the same checks, and no `if` chooses among them",
+      "the condition of the loop in main: what it depends on is the same on every rank"}},
     {"another_count_is_sent", Strength::kForbidden, kAnyProgram, exchange,
      "a rank sends a different number of values than its neighbour waits for",
      {"ncclSend and ncclRecv: the same count in both, of values (ncclFloat), not of bytes",

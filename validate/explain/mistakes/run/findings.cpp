@@ -113,9 +113,22 @@ Answer unwritten(const Found& found) {
     }
     return found.answer("sum_is_not_set");
   }
+  if (!what.empty()) return {};
   const std::string copies = copies_of_few_bytes(found.source);
-  if (copies.empty() || !what.empty()) return {};
-  return found.answer("copy_to_the_gpu_is_too_short").with("copies", copies);
+  if (!copies.empty()) return found.answer("copy_to_the_gpu_is_too_short").with("copies", copies);
+  return found.answer("reads_what_nothing_has_written").with("array", found.scene.array);
+}
+
+/// What a header of the lab reports of a kernel that calls it: the starting values of a point that
+/// does not exist, or those that are gone.
+Answer starting_values(const Found& found) {
+  const Report& report = found.report;
+  const std::string launch = between(report.words, "launched at ", ",");
+  const std::size_t colon = launch.rfind(':');
+  if (colon == std::string::npos) return {};
+  return Answer(report.has("freed") ? "starting_values_are_gone" : "starting_value_beyond_the_grid")
+      .with("line", launch.substr(colon + 1))
+      .with("place", report.index);
 }
 
 // ---- Races
@@ -155,6 +168,15 @@ Answer two_writers(const Found& found) {
       .with("who", who);
 }
 
+/// Whether it is an array that the kernel of the finding is given.
+bool is_parameter(const std::string& array, const Found& found) {
+  const std::string code = code_only(found.source);
+  const std::size_t at = code.find("void" + found.scene.function + "(");
+  const std::string given = code.substr(std::min(at, code.size()), code.find(')', at) - at);
+  return !array.empty() && (given.find(array + ",") != std::string::npos ||
+                            given.find(array + ")") != std::string::npos);
+}
+
 /// Two threads that use the same place in global memory, one of them writing: as the lines show.
 Answer global_race(const Found& found) {
   const Finding& finding = found.finding;
@@ -168,8 +190,18 @@ Answer global_race(const Found& found) {
   if (finding.line == finding.other_line && of_one && (adds != std::string::npos || sums)) {
     return found.answer("sum_without_an_atomic").with("one_writes", true);
   }
+  const bool writes = found.report.access == "writes";
+  const std::string other = array_at(found.source, finding.other_line, !writes);
+  if (other != found.scene.array && is_parameter(other, found) &&
+      is_parameter(found.scene.array, found)) {
+    return found.answer("fields_share_memory")
+        .with("array", found.scene.array)
+        .with("other", other)
+        .with("lines", both_lines(finding));
+  }
   return found.answer("race_in_global_memory")
       .with("one_writes", true)
+      .with("one_block", found.report.other_block.empty())
       .with("array", found.array("global memory"))
       .with("lines", both_lines(finding));
 }
@@ -225,6 +257,8 @@ Answer race(const Found& found) {
 
 Answer answer_for(const Found& found) {
   const Finding& finding = found.finding;
+  const std::string& file = found.report.file;
+  if (file.size() > 2 && file.compare(file.size() - 2, 2, ".h") == 0) return starting_values(found);
   switch (finding.kind) {
     case Finding::kOutOfBounds:
       return outside(found);
@@ -271,7 +305,7 @@ Answer answer_for(const Found& found) {
 bool is_forbidden(const Finding& finding, const Evidence& evidence) {
   switch (finding.kind) {
     case Finding::kRace:
-      return false;
+      return finding.shared && finding.both_write && evidence.words.has(kRing);
     case Finding::kUnwritten:
       return finding.shared && !evidence.wrong.field && evidence.subject != Evidence::kFailure;
     case Finding::kOutOfBounds:
@@ -342,7 +376,8 @@ const Family kFindingMistakes = {
      "at line {line} the host {does} {array} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
       "cudaEventSynchronize for an event recorded after it",
-      "{?graph|whether two checks share {array}: each of them that is in flight needs its own}"}},
+      "{?graph|whether two checks share {array}, or one graph: each of them that is in flight needs its own, and a "
+      "graph copies to the address that it was captured with}"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {array}",
      {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, two more along x "
@@ -409,7 +444,20 @@ const Family kFindingMistakes = {
     {"sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to memory that nothing has written",
      {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that adds to it, even if "
-      "that sum is never read"}},
+      "that sum is never read; and whether the kernel is given that sum, and no other address"}},
+    {"reads_what_nothing_has_written", kHarmless, kAnyProgram, finding,
+     "line {line} reads what nothing has written{?array|, in {array}}",
+     {"where {?array|{array}|that memory} is written before: all that line {line} reads, {?pitch|the padding of a row "
+      "included, }and in the same place (cudaMemset counts bytes)"}},
+    {"starting_value_beyond_the_grid", kHarmless, kAnyProgram, finding,
+     "the kernel launched at line {line} asks for the starting value of a point beyond the grid: start(i, j) has "
+     "values for i and j from 0 to n - 1",
+     {"how that kernel computes i and j, and its `if` (or the end of its loop): the thread with blockIdx * blockDim + "
+      "threadIdx = ({place}) is the one that was caught"}},
+    {"starting_values_are_gone", kHarmless, kAnyProgram, finding,
+     "the kernel launched at line {line} uses starting values whose memory is freed already",
+     {"where lab::StartOnGpu is declared: it owns the boundary's values on the GPU, and frees them at the end of its "
+      "block. It has to live until the kernel has ended"}},
     {"copy_to_the_gpu_is_too_short", kHarmless, kAnyProgram, finding,
      "line {line} reads what nothing has written: the copy to the GPU does not bring the whole field there",
      {"the number of bytes in {copies}: cudaMemcpy counts bytes, and a field has n * n * sizeof(float). (size() of a "
@@ -434,8 +482,14 @@ const Family kFindingMistakes = {
      "{?residuals_differ|the field is right, but two runs of it give different residuals: }{?field_is_right|the "
      "field is right; the residual is not: }a race: one thread writes what another one reads, in {array}, at "
      "{lines}, and nothing says which of them comes first",
-     {"what the two lines are meant to access: a sweep reads one field and writes the other, and no barrier inside a "
-      "kernel orders threads of different blocks"}},
+     {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
+      "they do, also in global memory|what the two lines are meant to access: a sweep reads one field and writes the other, "
+      "and no barrier inside a kernel orders threads of different blocks}"}},
+    {"fields_share_memory", kHarmless, kAnyProgram, finding,
+     "{array} and {other} share memory: what one thread writes through one of them, another reads through the other, "
+     "at {lines}",
+     {"what the kernel is launched with: two different fields",
+      "what allocate_fields gives each of them: {held_points} of its own"}},
     {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
      "the field is right; the residual is not: line {line} {?zero|sets to 0|overwrites} what other threads have added "
      "to (line {adds}). Which of them comes first is not determined",
@@ -459,7 +513,8 @@ const Family kFindingMistakes = {
       "between reading it and writing it again"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at line {line}: a race",
-     {"the index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y)"}},
+     {"the index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
+      "within the warp's own ring}"}},
     {"tile_entry_is_loaded_twice", kHarmless, with(kTile), finding,
      "two threads load the same entry of the tile, {place}, at line {line}; then other entries may not be loaded at "
      "all",

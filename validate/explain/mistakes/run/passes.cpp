@@ -383,7 +383,8 @@ const Family kPassMistakes = {
      "{?fewer|the sweeps that are left, fewer than a pass has, are not all performed|a whole pass is performed when "
      "fewer sweeps are left}",
      {"the loops over the sweeps of a pass, and over the passes: how many are performed, how many are counted, and how "
-      "many are left"}},
+      "many are left",
+      "{?fewer|{handover}: after each pass{?!graph|, so that the next one reads what this one wrote}}"}},
     {"factor_of_other_sweeps", Strength::kModel, kAnyProgram, of_pass<factor_of_a_pass>,
      "After a pass of {sweeps} sweeps every point has 4^{power} times the correct value",
      {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps"}},

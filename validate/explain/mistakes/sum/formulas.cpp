@@ -74,6 +74,8 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double) { return sqrt(s.total / s.new_squares); }},
     {"new_values_are_squared", "the new values are squared and added, not the changes",
      [](const Sweep& s, double n) { return sqrt(s.new_squares) / n; }},
+    {"old_value_times_4", "the old value in the change is 4 times too large",
+     [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
 // clang-format on
 
