@@ -483,8 +483,8 @@ const Family kFindingMistakes = {
      "field is right; the residual is not: }a race: one thread writes what another one reads, in {array}, at "
      "{lines}, and nothing says which of them comes first",
      {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
-      "they do, also in global memory|what the two lines are meant to access: a sweep reads one field and writes the other, "
-      "and no barrier inside a kernel orders threads of different blocks}"}},
+      "they do, also in global memory|what the two lines are meant to access: a sweep reads one field and writes the "
+      "other, and no barrier inside a kernel orders threads of different blocks}"}},
     {"fields_share_memory", kHarmless, kAnyProgram, finding,
      "{array} and {other} share memory: what one thread writes through one of them, another reads through the other, "
      "at {lines}",
