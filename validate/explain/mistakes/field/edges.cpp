@@ -178,7 +178,7 @@ const Family kEdgeMistakes = {
     {"columns_at_ends_of_lanes", Strength::kShape, with(kStrips), of_field<lanes>,
      "the field is wrong only in {columns}",
      {"{?together|{put_together}}",
-      "{?pairs|the sums of two neighbours that a lane keeps: which two each of them adds, and for which point it is used}",
+      "{?pairs|the sums of two neighbours that a lane keeps: which two each adds, and for which point it is used}",
       "{?shuffles_first|the shuffles: up by 1 brings what the previous lane has (its last point is west of this lane's "
       "first), down by 1 what the next lane has (its first point is east of this lane's last)}",
       "{?ends|{ends_of_strips}}"}},
