@@ -102,6 +102,7 @@ wrong arithmetic round_missing_here 'the first: element' 's/int r = 0;/int r = 1
 right arithmetic in_integers 0 ': done$' 's/float total/int total/; s/0\.5f \* i \+ 1\.5f \* j/i + 3 * j/; s/int\(2 \* total\)/total/'
 right arithmetic unrolled_rounds 0 ': done$' 's/^  for \(int r/#pragma unroll 8\n&/'
 right arithmetic doubles_left 1 'MISSED: no double precision' 's/0\.5f/0.5/'
+right arithmetic one_division_before 0 ': done$' 's/const int k = j . n . i;/const int k = j * n + i; j = k \/ n; i = k % n;/'
 right arithmetic divisions_left 1 'MISSED: no division' 's/total \+= .*/const int p = (k + r) % n, q = (k + r) \/ n; total += 0.5f * p + 1.5f * q;/'
 
 wrong occupancy no_barrier_here 'race|nothing has written' 's/__syncthreads\(\);//'

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <regex>
 
@@ -101,6 +102,21 @@ ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
   return count;
 }
 
+/// Of the lines of PTX, which ones lie between a label and a later branch back to it.
+std::vector<bool> lines_of_loops(const std::vector<std::string>& lines) {
+  std::vector<bool> in_loop(lines.size(), false);
+  std::map<std::string, std::size_t> labels;
+  static const std::regex label("^(\\$\\S+):"), branch("\\sbra(?:\\.uni)?\\s+(\\$[^;\\s]+)");
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    std::smatch name;
+    if (std::regex_search(lines[k], name, label)) labels[name[1]] = k;
+    if (!std::regex_search(lines[k], name, branch)) continue;
+    const auto at = labels.find(name[1]);
+    if (at != labels.end()) std::fill(in_loop.begin() + at->second, in_loop.begin() + k, true);
+  }
+  return in_loop;
+}
+
 }  // namespace
 
 FromNvcc read_from_nvcc(const std::string& folder) {
@@ -113,10 +129,14 @@ FromNvcc read_from_nvcc(const std::string& folder) {
     if (line.find("bytes stack frame") == std::string::npos) continue;
     found.stack_bytes = std::max(found.stack_bytes, std::atoi(line.c_str()));
   }
-  for (std::string line; std::getline(ptx, line);) {
-    static const std::regex division("\\s(div|rem)\\.[su]"), doubles("\\.f64\\s");
-    found.divisions += std::regex_search(line, division);
-    found.doubles += std::regex_search(line, doubles);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(ptx, line);) lines.push_back(line);
+  const std::vector<bool> in_loop = lines_of_loops(lines);
+  const bool no_loop = std::find(in_loop.begin(), in_loop.end(), true) == in_loop.end();
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    static const std::regex division("\\s(div|rem)\\.[su]"), doubles("^\\s+[@a-z].*\\.f64");
+    found.divisions += (in_loop[k] || no_loop) && std::regex_search(lines[k], division);
+    found.doubles += std::regex_search(lines[k], doubles);
   }
   return found;
 }

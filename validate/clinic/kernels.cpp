@@ -188,7 +188,7 @@ Measured no_local_memory(const ClinicCount& count) {
 }
 
 Measured no_divisions(const ClinicCount& count) {
-  return none_by_nvcc(count.from_nvcc.divisions, "%d divisions of integers in the PTX");
+  return none_by_nvcc(count.from_nvcc.divisions, "%d divisions of integers in a loop of the PTX");
 }
 
 Measured no_doubles(const ClinicCount& count) {
@@ -255,7 +255,7 @@ const std::vector<ClinicKernel>& kernels() {
        rows_of_n,
        {{"no double precision: 0 instructions with doubles in the PTX", no_doubles,
          "0.5 is a double, and makes doubles of its neighbours. 0.5f is a float."},
-        {"no division of integers: 0 in the PTX", no_divisions,
+        {"no division of integers in a loop: 0 there in the PTX", no_divisions,
          "A launch grid with a y knows i and j. And the next element is one step on."}}},
       {"occupancy",
        reversed_in_groups,
