@@ -370,6 +370,53 @@ def roofline(rows, ceilings, titles, where, width=880):
     return chart
 
 
+def clinic_points(rows):
+    """Of rows of clinic.tsv: {kernel: [(operations per byte of L2, giga-operations per second) before and after]}."""
+    found = {}
+    for row in rows:
+        cells = {when: [number(row.get(f"{when}_{what}")) for what in ("operations", "l2_bytes", "ms")]
+                 for when in ("before", "after")}
+        if all(value for values in cells.values() for value in values):
+            found[row["kernel"]] = [(operations / count, 1e-6 * operations / ms) for operations, count, ms in cells.values()]
+    return found
+
+
+def clinic(points, ceilings, where, width=880):
+    """The clinic's kernels below the roofs of L2 and of floats: from the hollow mark before to the filled one after."""
+    left, right, top, bottom = 62, width - 14, 54, 394
+    chart = Chart("clinic", width, bottom + 48, "Roofline of the clinic's kernels, before and after",
+                  "Operations per second against operations per byte of L2, logarithmic. " + where)
+    x_of, y_of = (sorted(pair[k] for both in points.values() for pair in both) for k in (0, 1))
+    roof = ceilings.get("float", y_of[-1])
+    x = Axis(power_below(x_of[0]), power_above(2 * x_of[-1]), left, right)
+    y = Axis(power_below(y_of[0]), 2 * power_above(roof / 2), bottom, top)
+    chart.text(left, 18, "Giga-operations per second", bold=True)
+    chart.text(left, 36, "floats, doubles and integers added up; hollow before, filled after", colour="soft", size=12)
+    chart.grid_x(x, top, bottom, x.decades(), power_label)
+    chart.grid_y(y, left, right, y.decades(), power_label)
+    chart.text(right, bottom + 36, "operations per byte of L2", "end", "soft", 12)
+    if "l2" in ceilings:
+        ridge = min(x.high, roof / ceilings["l2"])
+        chart.line([(x(x.low), y(ceilings["l2"] * x.low)), (x(ridge), y(roof)), (right, y(roof))], "orange", 2.5, opacity=0.75)
+        chart.haloed(right, y(roof) - 6, f"float {significant(roof / 1000)} TFLOP/s, below it L2 "
+                     f"{significant(ceilings['l2'] / 1000)} TB/s", align="end", colour="soft", size=12)
+    for before, after in points.values():
+        chart.line([(x(before[0]), y(before[1])), (x(after[0]), y(after[1]))], "soft", 1.5, "2 4", 0.9)
+    taken = [(x(a) - 6, y(b) - 6, x(a) + 6, y(b) + 6) for pair in points.values() for a, b in pair]
+    for kernel, (before, after) in points.items():
+        tip = f"{kernel}: {significant(before[1])}, then {significant(after[1])} giga-operations/s"
+        chart.dot(x(before[0]), y(before[1]), "orange", "diamond", 5.5, True, tip)
+        chart.dot(x(after[0]), y(after[1]), "orange", "diamond", 5.5, False, tip)
+    for kernel, (_, after) in sorted(points.items(), key=lambda item: -item[1][1][1]):
+        at_x, at_y, long = x(after[0]), y(after[1]) + 4, 6.6 * len(kernel)
+        boxes = [(at_x + begin, at_y + down - 10, at_x + begin + long, at_y + down + 2)
+                 for down in (0, -14, 14, -28, 28) for begin in (9, -9 - long)]
+        box = min(boxes, key=lambda box: overlap(box, taken))
+        taken.append(box)
+        chart.haloed(box[0], box[3] - 2, kernel, size=12, bold=True)
+    return chart
+
+
 # The ladder.
 
 def ladder(rows, facts, on_gpu, width=880):

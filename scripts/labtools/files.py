@@ -21,6 +21,12 @@ def steps_before(lab=ROOT):
     return {fields[0]: None if fields[6] == "-" else fields[6] for fields in lines}
 
 
+def clinic_kernels(lab=ROOT):
+    """The kernels of lab/clinic.tsv: [(name, default n)]."""
+    lines = (lab / "lab/clinic.tsv").read_text().splitlines()
+    return [tuple(line.split("\t")[:2]) for line in lines if line[:1].islower()]
+
+
 def by_cycles(step):
     """Whether a step's iterations are cycles over several grids, and no Jacobi sweeps."""
     return step[:2] >= "16"

@@ -3,7 +3,8 @@
 
   clinic.py --write DIR   runs exercise and solution of each kernel in lab/clinic.tsv, and writes DIR/clinic.tsv
 
-A program whose result is wrong gets no time. Options: --build DIR (default: build). It holds the programs `clinic`,
+A program whose result is wrong gets no time. Operations (of floats, doubles and integers) and bytes of L2 are those of one
+run, counted by ncu; '-' if it cannot. Options: --build DIR (default: build). It holds the programs `clinic`,
 exercise_clinic_NAME and solution_clinic_NAME, and the last two also with the ending _cpu_watched.
 """
 
@@ -13,12 +14,17 @@ import re
 import tempfile
 
 import labtools_here  # noqa: F401
-from labtools.files import ROOT
-from labtools.machine import compiler_and_facts, need_folder, need_programs
-from labtools.process import attempt, fail, reason, run
+from labtools import ncu
+from labtools.files import ROOT, clinic_kernels
+from labtools.machine import compiler_and_facts, find_profiler, need_folder, need_programs
+from labtools.process import attempt, fail, reason, run, warn
+from labtools.roofline import BYTES, FLOPS
 from labtools.table import write_table
+from labtools.tracer import NotPossible
 
 KINDS = ("exercise", "solution")
+OPERATIONS = {**FLOPS["float"], **FLOPS["double"], "smsp__sass_thread_inst_executed_op_integer_pred_on.sum": 1}
+L2_BYTES = BYTES["l2"]
 
 
 def goals_of(nvcc, build, kind, name):
@@ -46,30 +52,47 @@ def ms_of(build, kind, name, n):
     return float(ms[1]) if ms else fail(f"{kind}_clinic_{name}: {reason(said)}")
 
 
+def counted(path, build, kind, name, n):
+    """[operations, bytes of L2] of one run's kernels, as text."""
+    if not path:
+        return ["-", "-"]
+    options = ["--clock-control", "none", "--cache-control", "none"]
+    try:
+        launches = ncu.launches(ncu.count(path, options, [*OPERATIONS, L2_BYTES], [
+            build / f"bin/{kind}_clinic_{name}", "--n", n, "--iterations", "1", "--quiet"], seconds=60))
+        return [f"{sum(launch[metric] * weight for launch in launches for metric, weight in metrics.items()):.0f}"
+                for metrics in (OPERATIONS, {L2_BYTES: 1})]
+    except (NotPossible, KeyError, TypeError) as error:
+        warn(f"{kind}_clinic_{name}: not counted: {error}")
+        return ["-", "-"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    kernels = [line.split("\t")[:2] for line in (ROOT / "lab/clinic.tsv").read_text().splitlines() if line[:1].islower()]
+    kernels = clinic_kernels()
     programs = [f"{kind}_clinic_{name}{end}" for name, _ in kernels for kind in KINDS for end in ("", "_cpu_watched")]
     need_programs(build, ("clinic", *programs))
     nvcc, facts = compiler_and_facts()
     need_folder(arguments.write)
-    rows = []
+    path, rows = find_profiler("ncu"), []
     for name, n in kernels:
         before, after = (goals_of(nvcc, build, kind, name) for kind in KINDS)
         missed = [goal for goal, (reached, _) in before.items() if not reached]
         if not missed:
             fail(f"exercise_clinic_{name}: misses no goal: it has been edited (make reset CLINIC={name})")
         ms = [ms_of(build, kind, name, n) for kind in KINDS]
-        rows.append([name, n, *(f"{value:.6f}" for value in ms), before[missed[0]][1], after[missed[0]][1]])
+        counts = [text for kind in KINDS for text in counted(path, build, kind, name, n)]
+        rows.append([name, n, *(f"{value:.6f}" for value in ms), before[missed[0]][1], after[missed[0]][1], *counts])
         print(f"{name}, n = {n}: {ms[0]:.4f} ms, then {ms[1]:.4f} ms", flush=True)
     write_table(arguments.write / "clinic.tsv",
                 ["Time of each kernel of the clinic before and after, and what its first missed goal counts (at n = 256).",
                  "Written by scripts/publish/clinic.py."],
-                facts, ["kernel", "n", "before_ms", "after_ms", "before_count", "after_count"], rows)
+                facts, ["kernel", "n", "before_ms", "after_ms", "before_count", "after_count", "before_operations",
+                        "before_l2_bytes", "after_operations", "after_l2_bytes"], rows)
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ def main():
     beside = [roofline.path.parent] if roofline else folders
     ceilings = find_table(beside, "bandwidth.tsv", "rate_median") if roofline else None
     kernels = find_table(beside, "kernels.tsv", "n")
+    clinic = find_table(beside, "clinic.tsv", "before_ms") if roofline else None
 
     may_run = not arguments.no_run
     if may_run and not arguments.build:
@@ -125,7 +126,7 @@ def main():
         ("field", "The temperature field", "And how far it is from the exact solution.",
          field_section(fields, arguments.n, why)),
         ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",
-         shown(roofline_section, roofline, ceilings, titles)),
+         shown(roofline_section, roofline, ceilings, titles, clinic)),
         ("kernels", "The kernels", "What the profiler knows of them.",
          shown(kernels_section, kernels, roofline, ceilings)),
         ("scaling", "Several GPUs", "How steps 14 and 15 scale.", shown(scaling_section, scaling)),

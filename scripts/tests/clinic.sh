@@ -205,11 +205,14 @@ if command -v python3 >/dev/null; then
   printf '%s\n' $'# gpu\tNVIDIA H1' $'# cuda\t13.0' $'# driver\t5' $'# date\ttoday' \
     $'kernel\tn\tbefore_ms\tafter_ms\tbefore_count\tafter_count' \
     $'strides\t4096\t0.4\t0.1\t32.00 sectors\t4.00 sectors' >"$temp/clinic.tsv"
+  sed 's/NVIDIA H1/NVIDIA H2/; s/0\.4/0.6/' "$temp/clinic.tsv" >"$temp/other.tsv"
   run env PYTHONPATH="$source_dir/scripts:$source_dir/scripts/publish" python3 -W error -c \
-    'import pathlib, sys; from blocks import tools; print(*tools.clinic_block(pathlib.Path(sys.argv[1])), sep="\n")' \
-    "$temp/clinic.tsv"
-  expect '^\| \[strides\].strides/README.md. \| 4096 \| 0.4(00)? ms \| 0.1(00)? ms \| 4(.00)? \| 32.00 sectors \| 4.00 sectors \|$' "the table"
-  expect '^Medians on an NVIDIA H1 .CUDA 13.0, driver 5, today.\.$' "the table"
+    'import pathlib, sys; from blocks import tools; print(*tools.clinic_block([pathlib.Path(path) for path in sys.argv[1:]]), sep="\n")' \
+    "$temp/clinic.tsv" "$temp/other.tsv" "$temp/none.tsv"
+  expect '^\| kernel \| n \| H1: before \| after \| times as fast \| H2: before \|' "the table"
+  expect '^\| \[strides\].strides/README.md. \| 4096 \| 0.4(00)? ms \| 0.1(00)? ms \| 4(.00)? \| 0.6(00)? ms \| 0.1(00)? ms \| 6(.00)? \| 32.00 sectors \| 4.00 sectors \|$' "the table"
+  expect '^\| \[transpose\].* \| not measured \|  \|  \| not measured \|' "a kernel without a row"
+  expect '^Medians on an NVIDIA H1 .CUDA 13.0, driver 5, today.; NVIDIA H2 .CUDA 13.0, driver 5, today.\.$' "the table"
   run "$source_dir/scripts/publish/clinic.py" --write "$temp/results" --build "$temp"
   expect_status 1 "clinic.py without programs"
   expect '^clinic.py: .*/bin/clinic is not there: build it first$' "clinic.py without programs"

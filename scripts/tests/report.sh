@@ -191,8 +191,8 @@ mkdir "$temp/tools"
 printf '#!/bin/sh\nexit 9\n' >"$temp/tools/nvidia-smi"
 chmod +x "$temp/tools/nvidia-smi"
 PATH=$temp/tools:$PATH
-cp "$source_dir"/results/h200/{ladder,roofline,kernels,scaling,bandwidth}.tsv "$temp/measured"
-all=(ladder convergence solution field roofline scaling-strong scaling-weak bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
+cp "$source_dir"/results/h200/{ladder,roofline,kernels,scaling,bandwidth,clinic}.tsv "$temp/measured"
+all=(ladder convergence solution field roofline clinic scaling-strong scaling-weak bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
 report --results "$temp/measured" --build "$temp/build" --n 24 --iterations 200 --out "$temp/full.html"
 expect_status 0 "all measured"
 [[ -z $err ]] || show "all measured: nothing should stand on stderr"

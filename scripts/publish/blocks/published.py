@@ -5,6 +5,7 @@ from labtools.files import ROOT, steps, steps_before
 RESULTS = ROOT / "results/h200"
 LADDER, TRACER, COUNTERS, SCALING, CLINIC = (
     RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "clinic"))
+CLINIC_H100 = ROOT / "results/h100/clinic.tsv"
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 

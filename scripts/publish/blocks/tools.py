@@ -5,11 +5,10 @@ import re
 import subprocess
 import sys
 
-from blocks.published import CLINIC, COUNTERS, MISTAKES, PROFILES, TRACER, is_job, number
-from labtools.files import ROOT
+from blocks.published import CLINIC, CLINIC_H100, COUNTERS, MISTAKES, PROFILES, TRACER, is_job, number
+from labtools.files import ROOT, clinic_kernels
 from labtools.numbers import significant
 from labtools.table import Table, read_table
-
 
 
 def counters_block():
@@ -45,17 +44,26 @@ def counters_block():
     return lines
 
 
-def clinic_block(path=CLINIC):
-    """The kernels of the clinic, before and after."""
-    if not path.is_file():
+def clinic_block(paths=(CLINIC, CLINIC_H100)):
+    """The kernels of the clinic, before and after, on each GPU that has a table."""
+    tables = [read_table(path) for path in paths if path.is_file()]
+    if not tables:
         return ["Not measured yet."]
-    facts, rows = read_table(path)
-    lines = ["| kernel | n | before | after | times as fast | counted before | after |", "|---|--:|--:|--:|--:|---|---|"]
-    for row in rows:
-        before, after = float(row["before_ms"]), float(row["after_ms"])
-        lines.append(f"| [{row['kernel']}]({row['kernel']}/README.md) | {row['n']} | {significant(before, 3)} ms | "
-                     f"{significant(after, 3)} ms | {significant(before / after, 3)} | {row['before_count']} | {row['after_count']} |")
-    return [*lines, "", f"Medians on an {facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']})."]
+    heads, rows = [], [{row["kernel"]: row for row in rows} for _, rows in tables]
+    for facts, _ in tables:
+        gpu = facts["gpu"].split()[1]
+        heads.append(f"{gpu}: before | after | times as fast")
+    lines = [f"| kernel | n | {' | '.join(heads)} | counted before | after |", "|---|" + "--:|" * (1 + 3 * len(tables)) + "---|---|"]
+    for kernel, n in clinic_kernels():
+        cells = []
+        for of_gpu in rows:
+            ms = [float(of_gpu[kernel][f"{when}_ms"]) for when in ("before", "after")] if kernel in of_gpu else None
+            cells += [*(f"{significant(each, 3)} ms" for each in ms), significant(ms[0] / ms[1], 3)] if ms else ["not measured", "", ""]
+        counts = next((of_gpu[kernel] for of_gpu in rows if kernel in of_gpu), {})
+        cells += [counts.get(f"{when}_count", "") for when in ("before", "after")]
+        lines.append(f"| [{kernel}]({kernel}/README.md) | {n} | {' | '.join(cells)} |")
+    where = "; ".join(f"{facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']})" for facts, _ in tables)
+    return [*lines, "", f"Medians on an {where}."]
 
 
 def tracer_block():

@@ -107,7 +107,7 @@ def solution_section(ladder, experiments):
                        columns, rows) + source(ladder))
 
 
-def roofline_section(table, ceilings_table, titles):
+def roofline_section(table, ceilings_table, titles, clinic=None):
     if table is None:
         return missing("no kernel's time, operations and bytes have been counted.", "make roofline")
     if not any(point["flops"] > 0 for point in charts.kernel_points(table.rows)):
@@ -127,6 +127,11 @@ def roofline_section(table, ceilings_table, titles):
                      f"{text(row['sweeps'])}) has the operations of all of them over the bytes of one. So its mark for "
                      "DRAM lies to the right of those of kernels that sweep once, where the sloping roof is higher. It "
                      "also computes points that it throws away: ncu also counts those operations.</p>")
+    points = charts.clinic_points(clinic.rows) if clinic else {}
+    if points:
+        parts.append("<p>The clinic's kernels, each one lesson. Most of them get nearer to a roof; for some the way goes to "
+                     "the right, as fewer bytes move for the same result.</p>")
+        parts.append(figure(charts.clinic(points, ceilings, clinic.fact("gpu"))))
     if not ceilings:
         parts.append(missing("this machine's ceilings.", "make bandwidth"))
     if "not_counted" in table.facts:

@@ -128,7 +128,8 @@ Answer starting_values(const Found& found) {
   if (colon == std::string::npos) return {};
   return Answer(report.has("freed") ? "starting_values_are_gone" : "starting_value_beyond_the_grid")
       .with("line", launch.substr(colon + 1))
-      .with("place", report.index);
+      .with("place", report.index)
+      .as(Strength::kForbidden);
 }
 
 // ---- Races
