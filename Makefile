@@ -22,7 +22,7 @@ help:  ## this list
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
-	@echo "guide, check, hint, diff, reset and count also take CLINIC=NAME (the clinic)."
+	@echo "guide, check, hint, diff, reset, count, trace, ncu and sanitize also take CLINIC=NAME."
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
 run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]

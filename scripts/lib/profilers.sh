@@ -108,9 +108,9 @@ cannot() {
 works_without() {
   local kept
   if [[ $1 == ncu ]]; then
-    say "  Without it: make count STEP=$step_number (sectors, conflicts, atomics; needs no GPU)"
+    say "  Without it: make count $step_words (sectors, conflicts, atomics; needs no GPU)"
   else
-    say "  Without it: make trace STEP=$step_number (ranges and kernels; on the CPU their number)"
+    say "  Without it: make trace $step_words (ranges and kernels; on the CPU their number)"
   fi
   for kept in "$lab_root"/results/*/profiles/"$1_$step_number.csv"; do
     [[ -f $kept ]] || continue
@@ -131,7 +131,7 @@ profiler_missing() {
 
 no_gpu_for() {
   cannot "$1" "$1: there is no NVIDIA GPU here (nvidia-smi sees none)" \
-    "On a cluster, ask for one: scripts/slurm/submit.sh $1 STEP=$step_number (or srun --gpus=1 make ...)"
+    "On a cluster, ask for one: scripts/slurm/submit.sh $1 $step_words (or srun --gpus=1 make ...)"
 }
 
 # explain_failure TOOL LOG: looks in what the tool said for the causes that have a name. If there is one,
@@ -172,7 +172,11 @@ no_other_profiler() {
 # iterations that stand there.
 read_size() {
   # shellcheck disable=SC2034  # from_steps is for the scripts
-  IFS=$'\t' read -r _ _ _ n from_steps _ <<<"$(step_line "$step_number")"
+  if [[ -n ${CLINIC:-} ]]; then
+    n=$kernel_n from_steps=10
+  else
+    IFS=$'\t' read -r _ _ _ n from_steps _ <<<"$(step_line "$step_number")"
+  fi
   n=${N:-$n}
   check_n "$n"
   check_iterations "${ITERATIONS:-1}"
@@ -187,6 +191,7 @@ read_baseline() {
   baseline="" baseline_which=""
   case $wanted in
     "") return ;;
+    [!/]*) [[ -z ${CLINIC:-} || $wanted == *.csv ]] || die $exit_bad_usage "BASELINE=$wanted: goes with a step, STEP=NN" ;;&
     previous)
       [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
       wanted=$step_before
@@ -232,11 +237,11 @@ head_of_report() {
 }
 
 # questions_of TOOL: "kernel<tab>what" of each line of this step in profile_questions.tsv, or of any step.
-questions_of() { labtool profile_tables questions --tool "$1" --step "$step_number"; }
+questions_of() { labtool profile_tables questions --tool "$1" --step "${CLINIC:-$step_number}"; }
 
 # start_profile TOOL: reads the variables of make that both have.
 start_profile() {
-  read_step "${STEP-}"
+  if [[ $1 == ncu ]]; then read_step_or_kernel; else read_step "${STEP-}"; fi
   read_which
   source_file=${which}s/$step/$step_source
   read_size
@@ -262,7 +267,7 @@ show_report() {
     wanted=$(kept_report "$1" "BASELINE=$BASELINE" "$wanted") || exit $?
     arguments=(--baseline "$wanted")
   fi
-  labtool profile_tables "$1" "$report" --step "$step_number" "${arguments[@]}" || status=$?
+  labtool profile_tables "$1" "$report" --step "${CLINIC:-$step_number}" "${arguments[@]}" || status=$?
   exit "$status"
 }
 
@@ -278,7 +283,7 @@ kept_report() {
 # build_for_profile: builds the step's program and the baseline's, and makes the folder work, which is gone at the
 # script's end: reports are moved from there when they are whole.
 build_for_profile() {
-  local targets=("${which}_$step") target
+  local targets=("${which}_$step_target") target
   [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
   configure >/dev/null
   if [[ -n $baseline ]]; then targets+=("${baseline_which}_$baseline"); fi
@@ -324,8 +329,8 @@ profile_both() {
     profile "$baseline" "$baseline_which"
     arguments=(--baseline "$profiles_dir/${tool}_${baseline_which}_$baseline.csv")
   fi
-  profile "$step" "$which"
+  profile "$step_target" "$which"
   say ""
-  labtool profile_tables "$tool" "$profiles_dir/${tool}_${which}_$step.csv" --step "$step_number" \
+  labtool profile_tables "$tool" "$profiles_dir/${tool}_${which}_$step_target.csv" --step "${CLINIC:-$step_number}" \
     "${arguments[@]}"
 }

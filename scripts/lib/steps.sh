@@ -60,7 +60,7 @@ read_step() {
   [[ -z ${CLINIC:-} ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: this verb takes a step, STEP=NN"
   line=$(step_line "${1-}") || exit $?
   IFS=$'\t' read -r step step_source step_needs _ _ _ step_before <<<"$line"
-  step_number=${step%%_*} step_ranks=0 step_words=STEP=${step%%_*}
+  step_number=${step%%_*} step_ranks=0 step_words=STEP=${step%%_*} step_target=$step
   if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
   step_before=${step_before#-}
   step_before_source=$(awk -F '\t' -v step="$step_before" '$1 == step { print $2 }' "$steps_file")
@@ -68,12 +68,11 @@ read_step() {
 }
 
 # read_step_or_kernel: the same for verbs that also take a kernel of the clinic: CLINIC=transpose. Then step is
-# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, and kernel_sum is the
-# beginning of the checksum of the exercise as it is handed out.
+# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, kernel_n is its n, and
+# kernel_sum is the beginning of the checksum of the exercise as it is handed out.
 read_step_or_kernel() {
   if [[ -z ${CLINIC:-} ]]; then
     read_step "${STEP-}"
-    step_target=$step
     return
   fi
   [[ -z ${STEP:-} ]] || die "$exit_bad_usage" "STEP=$STEP CLINIC=$CLINIC: one of the two"
@@ -82,7 +81,7 @@ read_step_or_kernel() {
   [[ " $names" == *" $CLINIC "* ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: there is no such kernel; they are: ${names% }"
   step=clinic/$CLINIC step_target=clinic_$CLINIC step_words=CLINIC=$CLINIC step_number=""
   step_source=kernel.cu step_needs=cuda step_ranks=0 step_before="" step_before_source=""
-  kernel_sum=$(awk -F '\t' -v name="$CLINIC" '$1 == name { print $6 }' "$clinic_file")
+  IFS=$'\t' read -r kernel_n kernel_sum < <(awk -F '\t' -v name="$CLINIC" '$1 == name { print $2 "\t" $6 }' "$clinic_file")
 }
 
 # read_ranks: checks $RANKS, which is for steps that are jobs of several ranks.

@@ -36,7 +36,7 @@ for setting in "$@"; do
   # A list in sbatch's --export is separated by commas; so values go through the environment.
   export "${setting?}"
 done
-if [[ $verb != run ]]; then step_line "${STEP-}" >/dev/null; fi
+if [[ $verb != run && -z ${CLINIC:-} ]]; then step_line "${STEP-}" >/dev/null; fi
 if [[ $verb == ranks ]]; then
   read_step "$STEP"
   ((step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a program of one process"

@@ -193,8 +193,12 @@ if command -v make git cmake >/dev/null; then
   said_one_line '^check_clinic.sh: CLINIC=strude: there is no such kernel; they are: first_kernel ' "no such kernel"
   verb hint CLINIC=strides STEP=04
   said_one_line '^hint.sh: STEP=04 CLINIC=strides: one of the two$' "a kernel and a step"
-  verb ncu CLINIC=strides
-  said_one_line '^ncu.sh: CLINIC=strides: this verb takes a step, STEP=NN$' "a verb for steps"
+  verb nsys CLINIC=strides
+  said_one_line '^nsys.sh: CLINIC=strides: this verb takes a step, STEP=NN$' "a verb for steps"
+  verb ncu CLINIC=strides BASELINE=previous
+  said_one_line '^ncu.sh: BASELINE=previous: goes with a step, STEP=NN$' "a baseline of a kernel"
+  verb trace CLINIC=strides BACKEND=cpu N=64
+  expect '^ +20  [0-9x]+ +128x1x1 +scale_kernel, launched at line [0-9]+$' "a kernel's launches"
   run "$lab/build/bin/exercise_clinic_strides_cpu_watched" --n two
   expect '^clinic/strides: --n two: not a whole number$' "a bad size"
   expect_status 2 "a bad size"

@@ -4,6 +4,7 @@
 # build/profiles.
 #
 #   STEP=NN                    the step
+#   CLINIC=NAME                or the kernel of the clinic
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   KERNEL=REGEX               the kernels (default: the step's question says: jacobi_sweep, copy_field, or both)
 #   SET=NAME                   what to collect: full (the default), detailed, basic ... (ncu --list-sets)
@@ -24,7 +25,7 @@ start_profile ncu
 if [[ -n ${REPORT:-} ]]; then show_report ncu; fi
 set_name=${SET:-full} clocks=${LAB_NCU_CLOCKS:-base} iterations=${ITERATIONS:-10}
 # A pass is several sweeps there: six of the largest take more, whatever their number of sweeps.
-if [[ -z ${ITERATIONS:-} ]] && ((10#$step_number > 12)); then iterations=240; fi
+if [[ -z ${ITERATIONS:-}${CLINIC:-} ]] && ((10#$step_number > 12)); then iterations=240; fi
 [[ $set_name =~ ^[A-Za-z_]+$ ]] || die $exit_bad_usage "SET=$set_name: must be a name, such as full, detailed or basic"
 [[ $clocks =~ ^(base|none|boost|reset)$ ]] || die $exit_bad_usage "LAB_NCU_CLOCKS=$clocks: must be base or none"
 ((iterations >= 6)) || die $exit_bad_usage "ITERATIONS=$iterations: must be 6 or more, because ncu looks at the sixth launch"
@@ -35,7 +36,7 @@ fi
 read_ranks
 # While one rank replays a kernel the others wait, and a replayed kernel of NCCL would wait for them for good.
 [[ ${RANKS:-1} == 1 ]] ||
-  die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys STEP=$step_number RANKS=$RANKS"
+  die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys $step_words RANKS=$RANKS"
 gpu_here || no_gpu_for ncu
 ncu=$(find_profiler ncu) || profiler_missing ncu
 tool_version=$(profiler_version "$ncu")
@@ -53,6 +54,7 @@ case $kernels in
   *copy*) regex=copy_field ;;
   *) regex="jacobi_sweep|jacobi_pass" ;; # a pass is several sweeps, from step 13 on
 esac
+if [[ -n ${CLINIC:-} ]]; then regex=_kernel launches=1; fi
 if [[ -n ${KERNEL:-} ]]; then regex=$KERNEL launches=1; fi
 if [[ $set_name == full ]]; then sections+=(--section SpeedOfLight_HierarchicalSingleRooflineChart); fi
 build_for_profile
@@ -61,7 +63,7 @@ build_for_profile
 profile() {
   local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics
   local kernels=$regex launches=$launches one_rank=""
-  if has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
+  if [[ -z ${CLINIC:-} ]] && has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
   report=$work/$name.ncu-rep
   metrics=$(labtool profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
@@ -99,4 +101,4 @@ if ((step_ranks)); then
   say "  make nsys STEP=$step_number RANKS=2"
 fi
 say "The report (ncu-ui draws its rooflines; ncu --import prints it, with advice):"
-say "  ${profiles_dir#"$lab_root"/}/ncu_${which}_$step.ncu-rep"
+say "  ${profiles_dir#"$lab_root"/}/ncu_${which}_$step_target.ncu-rep"

@@ -2,13 +2,14 @@
 # Runs a step's program under the four tools of compute-sanitizer. `make sanitize STEP=NN` calls it.
 #
 #   STEP=NN                    the step
+#   CLINIC=NAME                or the kernel of the clinic
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points per side (default: 100)
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-read_step "${STEP-}"
+read_step_or_kernel
 read_which
 n=${N:-100}
 check_n "$n"
@@ -32,23 +33,23 @@ find_sanitizer() {
 }
 sanitizer=$(find_sanitizer) ||
   die $exit_no_gpu "compute-sanitizer was not found; a full CUDA Toolkit has it
-  Without it, and without a GPU: make check STEP=$step_number RACES=1"
+  Without it, and without a GPU: make check $step_words RACES=1"
 
 configure >/dev/null
-have_target "${which}_$step" ||
-  die $exit_no_gpu "no nvcc was found. Without a GPU: make check STEP=$step_number RACES=1"
-build_program "${which}_$step" || die 1 "the build failed; the compiler's messages are above"
-program=$build_dir/bin/${which}_$step
+have_target "${which}_$step_target" ||
+  die $exit_no_gpu "no nvcc was found. Without a GPU: make check $step_words RACES=1"
+build_program "${which}_$step_target" || die 1 "the build failed; the compiler's messages are above"
+program=$build_dir/bin/${which}_$step_target
 
 # Without a usable GPU there is nothing to look at.
 status=0
 "$program" --n 3 --iterations 1 --quiet || status=$?
 if ((status == exit_no_gpu)); then
-  say "  Without a GPU, \`make check STEP=$step_number RACES=1\` looks at every access instead."
+  say "  Without a GPU, \`make check $step_words RACES=1\` looks at every access instead."
   exit $exit_no_gpu
 fi
 
-log=$build_dir/sanitize_${which}_$step.log
+log=$build_dir/sanitize_${which}_$step_target.log
 found=0
 for tool in memcheck racecheck initcheck synccheck; do
   [[ -t 1 ]] && printf '  %-9s running ...\r' "$tool"

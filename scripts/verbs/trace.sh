@@ -3,6 +3,7 @@
 # calls, unified memory. `make trace STEP=NN` calls it. It needs no nsys, and no permission to count.
 #
 #   STEP=NN                    the step
+#   CLINIC=NAME                or the kernel of the clinic
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times)
@@ -15,13 +16,14 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-read_step "${STEP-}"
+read_step_or_kernel
 read_which
 read_ranks
 read_backend
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
-IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"
+step_n=${kernel_n:-} step_iterations=20
+if [[ -z ${CLINIC:-} ]]; then IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"; fi
 n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
 check_n "$n"
 check_iterations "$iterations"
@@ -29,7 +31,7 @@ check_iterations "$iterations"
 backend=gpu ranks=""
 ranks_of_run "$source_file"
 configure >/dev/null
-target=${which}_$step
+target=${which}_$step_target
 if [[ $step_needs == cuda ]]; then choose_backend; fi
 if [[ $backend == cpu ]]; then
   target+=_cpu
@@ -42,7 +44,7 @@ build_program "$target" || die 1 "$source_file does not compile; the compiler's 
 mkdir -p "$build_dir/profiles"
 ranks_of_run "$source_file"
 # Of a job each rank has its own: {rank} becomes its number.
-name=$build_dir/profiles/trace_${which}_$step
+name=$build_dir/profiles/trace_${which}_$step_target
 table=$name.tsv log=$name.txt
 rm -f "$name".{tsv,txt} "$name"_rank*.{tsv,txt}
 command=(env)
@@ -89,7 +91,7 @@ else
   : | tee "${tables[@]}"
   "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
   gather
-  if ((status <= 1)) && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+  if ((status <= 1)) && [[ -z ${CLINIC:-} ]] && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
 on_cpu=0
 if [[ $backend == cpu || $step_needs == cpu ]] && ((status <= 1)); then on_cpu=1; fi
