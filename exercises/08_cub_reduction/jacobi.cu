@@ -23,7 +23,7 @@
 #include <lab/run.h>
 
 // TODO(08): the block keeps its 32 x 32 points, but in the sweep it gets fewer threads for them.
-//   Define kThreadsY, the number of threads along j. (4 is a good number, with 8 points each.)
+//   Define kThreadsY, the number of threads along j. (Begin with 4: each has 8 points.)
 //   kBlockX and kBlockY then count points: update their comments.
 constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;      // threads per block along i: one warp

@@ -23,8 +23,8 @@
 #include <lab/run.h>
 
 // TODO(16): stage 1. n = 16384; kMaxLevels = 21 is enough for 2^20 points per side. Stage 3:
-//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 6: kSmallN = 34, the most points per side
-//   of a level that one block deals with. Stage 7: kStartCycles = 2.
+//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 7: kSmallN = 34, the most points per side
+//   of a level that one block deals with. Stage 8: kStartCycles = 2.
 constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;      // points per block along i, and threads: one warp
 constexpr int kBlockY = 32;      // points per block along j
@@ -33,10 +33,10 @@ constexpr int kThreadsY = 4;     // threads per block along j in the sweep, for 
 constexpr int kTileX = kBlockX + 2;  // a block's points and a halo one point wide around them
 constexpr int kTileY = kBlockY + 2;
 
-// TODO(16): stage 1. struct Level: n; ratio, this level's distance between points in distances of
-//   the coarser one; and three fields of n x n floats in the GPU's memory: the solution u, its
-//   defect r and its correction e. struct Levels: their number, and an array of kMaxLevels of them,
-//   from fine to coarse. Kernels take both as arguments.
+// TODO(16): stage 1. struct Level: n, and three fields of n x n floats in the GPU's memory: the
+//   solution u, its defect r and its correction e. struct Levels: their number, and an array of
+//   kMaxLevels of them, from fine to coarse. Kernels take both as arguments. Stage 6: a Level also
+//   has its ratio, its distance between points in distances of the coarser one.
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
 
@@ -88,19 +88,22 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   * r with omega = kOmegaBefore, at the point and at its four neighbours. Then the point goes the
 //   part kOmegaAfter of the way from its own value to (east + north + west + south + r) / 4, and
 //   the result is added to u.
-// TODO(16): stage 4. restrict_kernel(fine, coarse): a thread computes coarse.r at one point. It
-//   gathers from each fine defect that the first sweep leaves the share that the fine point would
-//   take from the coarse one if it were interpolated, so no atomicAdd is needed.
-// TODO(16): stage 5. struct Place and place_of(i, ratio, m): where point i of a line lies among m
-//   points, if `ratio` is its points' distance in theirs. interpolated(f, m, x, y): the value there
-//   of a field of m x m points, linear along x and y. correct_kernel(fine, coarse, add_to_u, rows):
-//   each value that the first sweep gives also gets coarse.e, interpolated. The finest level adds
-//   the result to u; all others store it in e. The last level has one interior point, and its
+// TODO(16): stage 4, for n = 2^k + 1. restrict_kernel(fine, coarse): a thread computes coarse.r at
+//   one point, which is on a fine point. It gathers its share of each defect that the first sweep
+//   leaves there and around it, 3 x 3: 1, 1/2 or 1/4. No atomicAdd is needed.
+// TODO(16): stage 5, for n = 2^k + 1. struct Place and place_of(i, m): where point i of a line lies
+//   among the m points of the coarser level, index and part. interpolated(f, m, x, y): the value
+//   there of a field of m x m points, linear along x and y. correct_kernel(fine, coarse, add_to_u,
+//   rows): each value that the first sweep gives also gets coarse.e, interpolated. The finest level
+//   adds the result to u; all others store it in e. The last level has one interior point, and its
 //   correction is r / 4.
-// TODO(16): stage 6. restrict_point and correct_points: what the kernels do, as device functions
+// TODO(16): stage 6, for any n. place_of(i, ratio, m): `ratio` is the distance of the line's points
+//   in distances of the other level's. restrict_kernel: a fine point's share is what it would take
+//   from the coarse one if it were interpolated. That is above 0 for 4 x 4 points at most.
+// TODO(16): stage 7. restrict_point and correct_points: what the kernels do, as device functions
 //   that get i and j. small_levels_kernel(levels, k, add_to_u): one block of 32 x 32 threads goes
 //   down from level k, and back up, with a barrier between two levels.
-// TODO(16): stage 7. interpolate_kernel(to, from, boundary): fills u of a level, on the boundary or
+// TODO(16): stage 8. interpolate_kernel(to, from, boundary): fills u of a level, on the boundary or
 //   at all points inside it, from u of another level.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ...
@@ -150,9 +153,9 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 //   to the host.
 // TODO(16): stage 4. A cycle restricts from each level to the next, as far as the last one.
 // TODO(16): stage 5. correct(levels, k, add_to_u): restrict to level k + 1, let correct itself deal
-//   with that level, then launch correct_kernel. Stage 6: levels of up to kSmallN points per side
+//   with that level, then launch correct_kernel. Stage 7: levels of up to kSmallN points per side
 //   are left to small_levels_kernel.
-// TODO(16): stage 7. start_from_coarser_levels(levels, sum): the boundary's values of u go down,
+// TODO(16): stage 8. start_from_coarser_levels(levels, sum): the boundary's values of u go down,
 //   from each level to the next. Then, from the last level to level 1: kStartCycles cycles, each
 //   with its own defect, and u of the next finer level's interior is interpolated from the result.
 // One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
@@ -188,7 +191,7 @@ int main(int argc, char** argv) {
   while (residual > options.tolerance && iteration < options.max_iterations) {
     // TODO(16): stage 2. A cycle in place of the sweep; nothing is swapped. The residual is the
     //   change that a Jacobi sweep would make, a quarter of the defect.
-    // TODO(16): stage 7. Before the first cycle, the start from the coarser levels.
+    // TODO(16): stage 8. Before the first cycle, the start from the coarser levels.
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));
     std::swap(f_old, f_new);  // the new field is the old one of the next sweep

@@ -198,7 +198,10 @@ int main(int argc, char** argv) {
     }
     CUDA_CHECK(cudaEventRecord(pass.done, stream));
     // Now that the GPU has work: what did the pass before find?
-    if (iteration > 0) run.record(iteration, residual = wait_for(pass_before, n));
+    if (iteration > 0) {
+      residual = wait_for(pass_before, n);
+      run.record(iteration, residual);
+    }
     iteration += sweeps;
     std::swap(pass, pass_before);
   }

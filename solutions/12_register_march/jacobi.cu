@@ -201,7 +201,8 @@ int main(int argc, char** argv) {
     const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
     const double squares = jacobi_sweeps(&f_old, &f_new, sum, sweeps, n);
     residual = std::sqrt(squares / (double(n) * n));
-    run.record(iteration += sweeps, residual);
+    iteration += sweeps;
+    run.record(iteration, residual);
   }
 
   // If the result is wanted, some rows of it at a time are copied to the host, without

@@ -218,6 +218,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
 }
 
 // As many blocks as the GPU holds at once.
+// The kernel's launch bounds have the compiler leave room for kBlocks on each multiprocessor.
 int resident_blocks() {
   int device, multiprocessors;
   CUDA_CHECK(cudaGetDevice(&device));
@@ -264,7 +265,8 @@ int main(int argc, char** argv) {
     const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
     const double squares = jacobi_sweeps(&f_old, &f_new, sum, sweeps, n, blocks);
     residual = std::sqrt(squares / (double(n) * n));
-    run.record(iteration += sweeps, residual);
+    iteration += sweeps;
+    run.record(iteration, residual);
   }
 
   // If the result is wanted, some rows of it at a time are copied to the host, without their

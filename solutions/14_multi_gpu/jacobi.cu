@@ -245,6 +245,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
 }
 
 // As many blocks as the GPU holds at once.
+// The kernel's launch bounds have the compiler leave room for kBlocks on each multiprocessor.
 int resident_blocks() {
   int device, multiprocessors;
   CUDA_CHECK(cudaGetDevice(&device));
@@ -337,7 +338,8 @@ int main(int argc, char** argv) {
     const double squares =
         jacobi_sweeps(&f_old, &f_new, sum, host_sum, sweeps, blocks, ranks, slab);
     residual = std::sqrt(squares / (double(n) * n));
-    run.record(iteration += sweeps, residual);
+    iteration += sweeps;
+    run.record(iteration, residual);
   }
 
   // If the result is wanted, rank 0 asks the others for some rows at a time. They are copied

@@ -310,11 +310,13 @@ Division divide(const Slab& slab) {
   CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const int rows = slab.end - slab.begin;
   const int south = slab.begin > 0, north = slab.end < slab.n;  // 1 if there is a neighbour
-  if (!south && !north) return {{}, {slab.begin, slab.end}, {}, 0, multiprocessors};
-  if (rows < 2 * kLevels) {  // all is end
-    return {{slab.begin, slab.end}, {}, {}, multiprocessors, 0};
+  Division division = {};
+  if (rows < 2 * kLevels) {  // all is end, and the other parts stay empty
+    division.south_end = {slab.begin, slab.end};
+    division.ends_blocks = multiprocessors;
+    return division;
   }
-  Division division;
+  // On a side without a neighbour the end is empty.
   division.south_end = {slab.begin, slab.begin + south * kLevels};
   division.north_end = {slab.end - north * kLevels, slab.end};
   division.rest = {division.south_end.end, division.north_end.begin};
@@ -442,7 +444,10 @@ int main(int argc, char** argv) {
     const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
     jacobi_sweeps(&f_old, &f_new, found, sweeps, ranks, slab, division, streams);
     // Now that the GPU has work: what did the sweeps before find?
-    if (iteration > 0) run.record(iteration, residual = wait_for(found_before, ranks, n));
+    if (iteration > 0) {
+      residual = wait_for(found_before, ranks, n);
+      run.record(iteration, residual);
+    }
     iteration += sweeps;
     std::swap(found, found_before);
   }

@@ -293,7 +293,8 @@ void cycle(const Levels& levels, int k, double* sum) {
   correct(levels, k, true);
 }
 
-// Fills the boundary of level `to`, or all points inside it, from level `from`.
+// Fills the boundary of level `to`, or all points inside it, from level `from`. Both take a thread
+// for each point of the level: for the boundary most have no work, but that is once per run.
 void interpolate(const Levels& levels, int to, int from, bool boundary) {
   const dim3 grid = blocks_for(levels.level[to], kBlockX, kBlockY), block(kBlockX, kThreadsY);
   interpolate_kernel<<<grid, block>>>(levels.level[to], levels.level[from], boundary);
@@ -303,10 +304,10 @@ void interpolate(const Levels& levels, int to, int from, bool boundary) {
 // Solves on the coarser levels, the coarsest first: each begins with what the one before found.
 void start_from_coarser_levels(const Levels& levels, double* sum) {
   nvtxRangePush("start_from_coarser_levels");
-  for (int k = 1; k < levels.count; ++k) interpolate(levels, k, k - 1, true);
+  for (int k = 1; k < levels.count; ++k) interpolate(levels, k, k - 1, true);  // the boundary
   for (int k = levels.count - 1; k > 0; --k) {
     for (int c = 0; c < kStartCycles; ++c) cycle(levels, k, sum);
-    interpolate(levels, k - 1, k, false);
+    interpolate(levels, k - 1, k, false);  // the points inside
   }
   nvtxRangePop();
 }
