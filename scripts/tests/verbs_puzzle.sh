@@ -16,13 +16,13 @@ while IFS=$'\t' read -r number patch difficulty symptom answer; do
   solution=$(echo "$source_dir"/solutions/"$number"_*/jacobi.cu)
   step=$(basename "$(dirname "$solution")")
   bank=wrong
-  if [[ $difficulty == "right and slow" ]]; then bank=right; fi
+  if [[ $difficulty == "right and slow" || ! -f $source_dir/validate/tests/bank/wrong/$step/$patch.patch ]]; then bank=right; fi
   file=$source_dir/validate/tests/bank/$bank/$step/$patch.patch
   if [[ $bank == right ]]; then grep -qx '# goal: missed' "$file" || fail "$number $patch: misses no goal"; fi
   patch --silent --fuzz=0 -o "$temp/wrong.cu" "$solution" "$file" >/dev/null 2>&1 ||
     fail "$number $patch: does not apply"
   case $difficulty in
-    crash | "wrong everywhere" | "wrong at an edge" | "wrong residual" | "a race that may hide" | "right and slow") ;;
+    crash | "wrong everywhere" | "wrong at an edge" | "wrong residual" | "a race that may hide" | "right and slow" | mystery) ;;
     *) fail "$number $patch: no such difficulty: $difficulty" ;;
   esac
   ((${#symptom} <= 60)) || fail "$number $patch: the symptom has more than 60 characters"
@@ -66,6 +66,29 @@ cp "$source_dir/solutions/08_cub_reduction/jacobi.cu" "$temp/puzzles/08/jacobi.c
 puzzle STEP=08 CHECK=1
 expect_status 0 "a slow puzzle that is solved"
 expect '^Solved\. Every thread adds its own sum' "a slow puzzle that is solved"
+
+# A mystery: its profile, and no line of it.
+mystery=$(awk -F '\t' '$1 == "04" { ++n; if ($2 == "one_thread") print n }' "$list")
+puzzle STEP=04 ANSWER=A
+said_one_line 'no mystery of step 04 is handed out' "an answer to nothing"
+puzzle STEP=04 PUZZLE="$mystery"
+expect_status 0 "a mystery"
+expect '^ +4  1x1x1 +1x1x1 ' "a mystery's launches"
+expect '^ +loads: +4\.[0-9]+ per point, 1\.00 sectors per request' "a mystery's counts"
+expect_no 'idx\(|<<<' "a mystery"
+letter=$(sed -nE 's/^  ([A-Z])  One thread performs the whole sweep\.$/\1/p' <<<"$out")
+[[ -n $letter ]] || show "a mystery: its answer is not among the answers"
+other=A
+if [[ $letter == A ]]; then other=B; fi
+puzzle STEP=04 ANSWER="$other"
+expect_status 2 "a wrong answer"
+expect_no 'thread' "a wrong answer"
+puzzle STEP=04 ANSWER="$letter"
+expect_status 0 "the right answer"
+expect '^Solved\. One thread performs' "the right answer"
+puzzle STEP=04 ANSWER=two
+said_one_line 'ANSWER=two: must be one of the letters$' "a bad answer"
+[[ $(awk -F '\t' '$3 == "mystery" { sub(/\. .*/, "", $5); print $5 }' "$list" | sort | uniq -d) == "" ]] || fail "two mysteries have one answer"
 
 puzzle STEP=04 PUZZLE=99
 said_one_line 'PUZZLE=99: step 04 has [0-9]+ puzzles$' "no such puzzle"

@@ -8,6 +8,7 @@
 #   YES=1        replaces a puzzle of the step that has been handed out before
 #   CHECK=1      checks the puzzle that was handed out
 #   HINT=1       the same, with the diagnosis
+#   ANSWER=A     of a mystery, whose program is not shown: which of the answers fits its profile
 #   LAB_PUZZLES  the folder of puzzles (default: build/puzzles)
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
@@ -24,19 +25,76 @@ read_puzzle() {
   [[ -n $line ]] || die $exit_bad_usage "PUZZLE=$1: step $step_number has $count puzzles"
   IFS=$'\t' read -r _ patch difficulty symptom answer <<<"$line"
   bank=wrong
-  if [[ $difficulty == "right and slow" ]]; then bank=right; fi
+  if [[ -f $lab_root/validate/tests/bank/right/$step/$patch.patch ]]; then bank=right; fi
+}
+
+# make_program FILE: writes the puzzle's program.
+make_program() {
+  need_commands patch
+  patch --silent --fuzz=0 -o "$1" "$lab_root/solutions/$step/$step_source" \
+    "$lab_root/validate/tests/bank/$bank/$step/$patch.patch" >/dev/null || die 1 "puzzle $patch of step $step_number does not apply"
+}
+
+# build_puzzle FILE VARIANT...: $temp/programVARIANT of it, for the CPU.
+build_puzzle() {
+  FILE=$1 FILES="" INCLUDE=$lab_root/lab/include read_own_files "make puzzle"
+  cd "$lab_root"
+  configure >/dev/null
+  build_targets lab || die 1 "the lab does not build; its messages are above"
+  for variant in "${@:2}"; do
+    build_own_for_cpu "$variant" "-DLAB_STEP_NAME=\"$step\"" "$build_dir/lab/liblab.a"
+  done
+}
+
+# show_profile: what the puzzle's program does, without its lines.
+show_profile() {
+  make_scratch
+  make_program "$temp/mystery.cu"
+  build_puzzle "$temp/mystery.cu" "" _watched
+  local -a run=(--n 256 --iterations 4 --quiet)
+  LAB_CPU_COUNTS=$temp/counts "$temp/program_watched" "${run[@]}" || true
+  LAB_TRACE_TSV=$temp/trace "$temp/program" "${run[@]}" || true
+  say "4 iterations at n = 256:"
+  awk -f "$lab_root/scripts/lib/trace_on_cpu.awk" -v path= -v asked=1 "$temp/trace" | sed '/^Times of kernels/d'
+  awk -f "$lab_root/scripts/lib/counts.awk" -v n=256 -v path= -v name= "$temp/counts"
+}
+
+# mysteries: the answers of all mysteries, with letters.
+mysteries() {
+  awk -F '\t' '$3 == "mystery" { sub(/\. .*/, ".", $5); printf "  %c  %s\n", 65 + n++, $5 }' "$lab_root/exercises/puzzles.tsv"
+}
+
+# answer_mystery: says whether $ANSWER is the one that was handed out.
+answer_mystery() {
+  local right
+  [[ -f $folder/mystery ]] || die $exit_bad_usage "no mystery of step $step_number is handed out: make puzzle STEP=$step_number PUZZLE=K"
+  read_puzzle "$(<"$folder/mystery")"
+  right=$(mysteries | grep -F "  ${answer%%. *}" | cut -c 3)
+  if [[ $right == "$ANSWER" ]]; then
+    say_wrapped "Solved. $answer"
+  else
+    say "Not solved: another answer fits the profile better."
+    return 1
+  fi
 }
 
 # hand_out K: writes the puzzle's program, and notes which one it is.
 hand_out() {
   read_puzzle "$1"
+  mkdir -p "$folder"
+  if [[ $difficulty == mystery ]]; then
+    say "Puzzle $1 of $count of step $step_number, a mystery: only its profile is shown"
+    say "  Symptom: $symptom"
+    show_profile
+    printf '%s\n' "$1" >"$folder/mystery"
+    say "Which program is it? make puzzle STEP=$step_number ANSWER=A, or another letter:"
+    mysteries | cut -c 1-80
+    return
+  fi
   if [[ -e $file && ${YES:-} != 1 ]]; then
     die $exit_bad_usage "${file#"$lab_root"/} is there already; YES=1 replaces it"
   fi
-  need_commands patch
-  mkdir -p "$folder"
-  patch --silent --fuzz=0 -o "$file.new" "$lab_root/solutions/$step/$step_source" \
-    "$lab_root/validate/tests/bank/$bank/$step/$patch.patch" >/dev/null || die 1 "puzzle $1 of step $step_number does not apply"
+  make_program "$file.new"
   mv "$file.new" "$file"
   printf '%s\n' "$1" >"$folder/number"
   say "Puzzle $1 of $count of step $step_number: ${file#"$lab_root"/}"
@@ -56,15 +114,9 @@ check() {
   [[ -f $file && -f $folder/number ]] || die $exit_bad_usage "no puzzle of step $step_number is handed out: make puzzle STEP=$step_number"
   number=$(<"$folder/number")
   read_puzzle "$number"
-  # What own_program.sh builds.
-  FILE=$file FILES="" INCLUDE=$lab_root/lab/include read_own_files "make puzzle"
-  cd "$lab_root"
-  configure >/dev/null
-  build_targets validate goals lab || die 1 "the validator does not build; its messages are above"
   make_scratch
-  for variant in "" _watched; do
-    build_own_for_cpu "$variant" "-DLAB_STEP_NAME=\"$step\"" "$build_dir/lab/liblab.a"
-  done
+  build_puzzle "$file" "" _watched
+  build_targets validate goals || die 1 "the validator does not build; its messages are above"
   read_look "$step_number" 0
   said=$("$build_dir/bin/validate" --name "the puzzle" --source "$file" --every-order --watched "$temp/program_watched" \
     --look-at "$look_points" --look-sweeps "$look_sweeps" --time-limit 120 "$temp/program") || status=$?
@@ -98,7 +150,10 @@ count=$(awk -F '\t' -v step="$step_number" '$1 == step { ++n } END { print n + 0
 ((count)) || die $exit_bad_usage "STEP=$STEP: has no puzzles; the steps that have: $(awk -F '\t' '/^[0-9]/ && !seen[$1]++ { printf "%s ", $1 }' "$lab_root/exercises/puzzles.tsv")"
 folder=${LAB_PUZZLES:-$build_dir/puzzles}/$step_number
 file=$folder/$step_source
-if [[ ${CHECK:-} == 1 || ${HINT:-} == 1 ]]; then
+if [[ -n ${ANSWER:-} ]]; then
+  [[ $ANSWER =~ ^[A-Z]$ ]] || die $exit_bad_usage "ANSWER=$ANSWER: must be one of the letters"
+  answer_mystery
+elif [[ ${CHECK:-} == 1 || ${HINT:-} == 1 ]]; then
   check
 else
   hand_out "${PUZZLE:-1}"
