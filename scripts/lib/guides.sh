@@ -77,7 +77,10 @@ with_predictions() {
     }'
 }
 
-# comparison: the section "Your predictions" of the guide, with the learner's own beside the measured ones.
-comparison() {
-  guide_folds show=predictions | awk '/^## / { inside = /^## Your predictions/ } inside' | with_predictions | layout
+# compared: the section "Your predictions" of the guide, with the learner's own beside the measured ones, in Markdown.
+compared() {
+  guide_folds show=predictions | awk '/^## / { inside = /^## Your predictions/ } inside' | with_predictions
 }
+
+# comparison: the same, fitted into the terminal.
+comparison() { compared | layout; }

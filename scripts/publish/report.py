@@ -5,7 +5,8 @@
 
 The ladder, the roofline, what is known of each kernel, the scaling and the bandwidth come from results/local if
 they have been measured on this machine, else from results/h200; the page says which. The convergence and the
-field are run for it: every solution, at n = 128, on the GPU or else on the CPU. It takes about a minute.
+field are run for it: every solution, at n = 128, on the GPU or else on the CPU. It takes about a minute. The last
+section is the learner's own: what `make predict`, `make check` and `make progress` have kept.
 
 Options: --results DIR (or RESULTS=DIR; only that folder), --no-run (runs and builds nothing), --build DIR (programs
 that are there; nothing is built), --n N and --iterations K (of the convergence; default 128 and 2000).
@@ -26,6 +27,7 @@ from labtools.files import ROOT, by_cycles, steps, write_aside
 from labtools.process import fail, warn
 from labtools.table import Table
 from page.fields import convergence_section, field_section
+from page.own import own_section
 from page.parts import find_table, text, when
 from page.runs import Runner, build_solutions
 from page.sections import (bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section,
@@ -131,7 +133,9 @@ def main():
          shown(kernels_section, kernels, roofline, ceilings)),
         ("scaling", "Several GPUs", "How steps 14 and 15 scale.", shown(scaling_section, scaling)),
         ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
-         shown(bandwidth_section, bandwidth))]
+         shown(bandwidth_section, bandwidth)),
+        ("own", "Your own steps", "Your predictions, times and kernels, compared with the measured ones and the solutions.",
+         shown(own_section, find_table([ROOT / "results/h200"], "ladder.tsv", "ms")))]
     about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
     if not tables:
         about += "Nothing has been measured yet."

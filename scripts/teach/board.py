@@ -12,8 +12,10 @@ import collections
 import html
 import os
 import pathlib
+import shutil
 import string
 import sys
+import textwrap
 import time
 
 import labtools_here  # noqa: F401
@@ -24,7 +26,7 @@ from learners import Lab, Unreadable
 from mistakes import catalogue
 
 SIGNS = {"unchanged": "·", "edited": "~", "right": "r", "done": "✓"}
-ON_PAGE = 4  # mistakes
+ON_PAGE = 6  # mistakes
 LETTERS = string.ascii_uppercase
 
 
@@ -59,7 +61,8 @@ class Board:
 
     def head(self):
         done = sum(cell.state == "done" for learner in self.learners for cell in learner.cells.values())
-        return f"{len(self.learners)} learners, {done} steps done"
+        people = len(self.learners)
+        return f"{people} learner{'s' * (people != 1)}, {done} step{'s' * (done != 1)} done"
 
 
 def said(number):
@@ -67,7 +70,8 @@ def said(number):
 
 
 def as_text(board, sentences):
-    """The board for a terminal."""
+    """The board for a terminal, in its width or 80 columns."""
+    columns = shutil.get_terminal_size().columns
     wide = max([len(learner.name) for learner in board.learners], default=0)
     lines = [f"{board.head()}, {time.strftime('%H:%M:%S')}", "",
              " " * wide + "".join(f" {step[:2]}" for step in board.steps) + "  last check"]
@@ -79,11 +83,15 @@ def as_text(board, sentences):
             step, cell = latest
             line += f"  {cell.when[11:]} {step} {cell.mistake or cell.state}"
         times = [f"{step[:2]}: {significant(cell.ms)} ms" for step, cell in sorted(learner.cells.items()) if cell.ms]
-        lines.append(line + (f"  ({', '.join(times[-2:])})" if times else ""))
+        line += f"  ({', '.join(times[-2:])})" if times else ""
+        lines.append(line if len(line) <= columns else line[:columns - 1] + "…")
     lines += ["", "· unchanged  ~ edited, not checked since  A wrong  r right, not yet done  ✓ done", ""]
     for letter, name, step, people in board.mistakes[:len(LETTERS)]:
-        lines += [f"{letter}  {step} {name}: {said(people)}", f"   {sentences[name]}"]
-    return "\n".join(lines + board.troubles) + "\n"
+        lines += [f"{letter}  {step} {name}: {said(people)}",
+                  *textwrap.wrap(sentences[name], columns, initial_indent="   ", subsequent_indent="   ")]
+    for trouble in board.troubles:
+        lines += textwrap.wrap(trouble, columns, subsequent_indent="   ")
+    return "\n".join(lines) + "\n"
 
 
 def table(board, learners):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `make class` and `make grade` on a class made out of the bank, in which some are hostile. class.sh: one learner of
 # each kind on the board, and a few of them graded. class.sh thirty: all thirty are graded, which
-# takes some ten minutes, so no tier has it.
+# takes three minutes on two cores, so no tier has it.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -29,6 +29,8 @@ test_board() {
   expect '^annie .* 04 residual_is_no_number$' "a wrong one"
   expect '^[A-Z]  04 residual_is_no_number: ' "the mistakes"
   expect '^   The residual is not a number, though the field is right: ' "the teacher's sentence"
+  expect '^   The sweep goes over the boundary as if it were interior: it must keep its$' "its words for a whole class"
+  if LC_ALL=C.UTF-8 grep -E '^.{81}' <<<"$out"; then fail "the board: these lines have more than 80 columns"; fi
   expect '^[A-Z]  01 unknown: 1 person$' "a mistake that the catalogue does not have"
   expect '^wendy: results/local/progress\.tsv: a symbolic link$' "a symbolic link"
   expect_no $'\033|root:' "no codes for the terminal, and nothing of /etc/passwd"

@@ -58,7 +58,7 @@ import sys
 import zlib
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
-SECTIONS = ["ladder", "convergence", "solution", "field", "roofline", "kernels", "scaling", "bandwidth"]
+SECTIONS = ["ladder", "convergence", "solution", "field", "roofline", "kernels", "scaling", "bandwidth", "own"]
 page, wanted = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), set(sys.argv[2:])
 
 
@@ -155,6 +155,33 @@ look "nothing measured" "$temp/nothing.html"
 [[ $(grep -o 'Not measured yet' "$temp/nothing.html" | wc -l) == 8 ]] ||
   fail "nothing measured: eight sections should say so"
 said "nothing measured" "$temp/nothing.html" 'Nothing has been measured yet'
+
+# The learner's own: nothing yet, then some of each.
+copy_tree "$temp/lab"
+own() {
+  run "$temp/lab/scripts/publish/report.py" --results "$temp/empty" --no-run --build "$temp/build" --out "$temp/own.html"
+  expect_status 0 "the learner's own"
+  look "the learner's own" "$temp/own.html"
+}
+own
+said "nothing of one's own" "$temp/own.html" 'Nothing yet: change an exercise, and check it: make check STEP=04'
+mkdir -p "$temp/lab/results/local"
+while IFS=$'\t' read -r step ms edit; do
+  sed "$edit" "$source_dir/solutions/$step/jacobi.cu" >"$temp/lab/exercises/$step/jacobi.cu"
+  sum=$(sha256sum <"$temp/lab/exercises/$step/jacobi.cu")
+  printf '%s\tdone\t%s\t2026-01-02 10:11\tgpu\n' "$step" "${sum%% *}" >>"$temp/lab/results/local/progress.tsv"
+  n=$(awk -F '\t' -v step="$step" '$1 == step { print $4 }' "$source_dir/lab/steps.tsv")
+  printf '%s\t%s\t%s\t%s\t2026-01-02 10:12\tmy GPU\n' "$step" "$n" "$ms" "${sum%% *}" \
+    >>"$temp/lab/results/local/progress_times.tsv"
+done <<<$'04_jacobi_kernel\t71.25\ts/const double change/const double my_change/\n05_copy_kernel\t6.125\ts/  const int/\tconst  int/'
+printf '%s\n' $'04_jacobi_kernel\ta <b> | *b*\t-' $'09_shared_tile\tno' >"$temp/lab/results/local/predictions.tsv"
+own
+said "times of one's own" "$temp/own.html" '04 jacobi kerneldone2026-01-02 10:11204871.2'
+said "times of one's own" "$temp/own.html" 'Your times: my GPU'
+said "predictions of one's own" "$temp/own.html" 'Step 04, [a-zA-Z ]*: your predictions.*1\. the sweepa &lt;b&gt; \| \*b\*[0-9.]+ times'
+said "predictions of one's own" "$temp/own.html" 'Your predictions of 09 are kept'
+said "kernels of one's own" "$temp/own.html" "const double my_change = .*the solution's__global__ .*const double change = "
+said "kernels of one's own" "$temp/own.html" "Step 05, [a-zA-Z ]*: your kernels are the solution's, word for word"
 
 # Measured, and run by stand-ins: right ones, one whose field is another, one that fails, one that leaves half a
 # record, one whose residuals are none.

@@ -145,20 +145,16 @@ check="" at="" next=""
 terminal=$(stty -g)
 trap on_exit EXIT
 trap 'exit 143' TERM HUP
-looked=-1
+shown=-1
 while true; do
-  if ((SECONDS != looked)); then
-    looked=$SECONDS
-    now_there=$(look)
-    if [[ $now_there == gone && $seen != gone ]]; then
-      stop_check
-    elif [[ $now_there != gone && $now_there != "$seen" ]]; then
-      start_check
-    fi
-    if [[ -n $check || $now_there != "$seen" ]]; then
-      seen=$now_there
-      show
-    fi
+  now_there=$(look)
+  if [[ $now_there != "$seen" ]]; then
+    if [[ $now_there == gone ]]; then stop_check; else start_check; fi
+    seen=$now_there shown=-1
+  fi
+  if [[ $shown == -1 ]] || { [[ -n $check ]] && ((SECONDS != shown)); }; then
+    shown=$SECONDS
+    show
   fi
   if [[ -n $check ]] && ! kill -0 "$check" 2>/dev/null; then
     end_check

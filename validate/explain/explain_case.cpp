@@ -1,8 +1,10 @@
 #include "explain/explain_case.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 
 #include <lab/exit_codes.h>
 #include <lab/problem.h>
@@ -162,27 +164,34 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
 /// The grid on which every access is looked at: that takes its time.
 constexpr int kWatchedN = 100;
 
-/// After so many seconds a run is suspected never to end; on the CPU the first one takes less than
-/// one.
-constexpr double kSuspectSeconds = 20;
+/// Seconds for such a look.
+constexpr double kLookSeconds = 20;
+
+/// After so many seconds the first run is suspected never to end, and a look at it as well. On the
+/// CPU either takes a fraction of one, and a learner waits for the verdict.
+constexpr double kSuspectSeconds = 4;
 
 /// Looks at every access of a short run of `watched`: on a grid large enough for what is wrong in
 /// `run`, as strips that overlap need more than one of them; and where nothing is found on it, on
 /// one of the run's own n, if that is small enough.
 WatchedRun look_at_every_access(const Case& run, const std::string& watched, const std::string& dir,
-                                double time_limit) {
+                                double seconds) {
   constexpr int kMostN = 250;
   auto look_at = [&](int n) {
     Case few_sweeps = {lab::ProblemKind::kProbe, n, 3};
-    const double seconds = std::min(time_limit, kSuspectSeconds);
+    // Meanwhile also what may do no harm: a sum that begins anyhow, or points that two threads
+    // compute. It counts if the other run finds nothing.
+    Case strict = few_sweeps;
+    strict.strict = true;
+    std::atomic<bool> unwanted = false;
+    std::future<Run> once_more = std::async(std::launch::async, [&] {
+      return run_program(watched, strict, false, dir + "_strict", seconds, &unwanted);
+    });
     Run trial = run_program(watched, few_sweeps, false, dir, seconds);
-    if (trial.error.empty()) {
-      // Now also what may do no harm: a sum that begins anyhow, or points that two threads compute.
-      few_sweeps.strict = true;
-      Run once_more = run_program(watched, few_sweeps, false, dir, seconds);
-      if (!once_more.child.timed_out) trial = std::move(once_more);
-    }
-    return WatchedRun{few_sweeps, std::move(trial)};
+    unwanted = !trial.error.empty();
+    Run also = once_more.get();
+    if (unwanted) return WatchedRun{few_sweeps, std::move(trial)};
+    return WatchedRun{strict, std::move(also.child.timed_out ? trial : also)};
   };
   WatchedRun look = look_at(run.n > kWatchedN ? kMostN : kWatchedN);
   const bool may_show_more = run.n != look.run.n && run.n <= kLargestUsualN && run.ranks <= 1;
@@ -274,9 +283,10 @@ bool failed_without_a_place(const Run& trial) {
 }
 
 /// Looks at every access of a short run.
-WatchedRun look_for_cause(const Check& check, const Case& run) {
+WatchedRun look_for_cause(const Check& check, const Case& run, double seconds = kLookSeconds) {
   check.progress("looking for the cause");
-  return look_at_every_access(run, check.at_hand.watched, check.dir, check.time_limit);
+  return look_at_every_access(run, check.at_hand.watched, check.dir,
+                              std::min(check.time_limit, seconds));
 }
 
 /// Of a program whose strips have ends: whether they are narrower than a pass has sweeps.
@@ -378,7 +388,7 @@ Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* 
   const Trial trial =
       try_case(check.program, run, check.dir, may_look ? kSuspectSeconds : check.time_limit);
   if (!may_look || !trial.run.child.timed_out) return trial;
-  *look = look_for_cause(check, run);
+  *look = look_for_cause(check, run, kSuspectSeconds);
   if ((*look)->trial.child.timed_out) return trial;
   check.progress(describe(run));
   return try_case(check.program, run, check.dir, check.time_limit);

@@ -1,0 +1,105 @@
+"""What is the learner's own: predictions, times and kernels, beside the measured ones and the solutions'."""
+
+import re
+
+from labtools.files import ROOT, steps
+from labtools.process import printed_by
+from page.parts import cell, data_table, text
+
+PREDICTED = ('source "$1/scripts/lib/lib.sh" && source "$1/scripts/lib/guides.sh" && read_step "$2" && find_guide && '
+             'compared')
+# Also the functions that kernels call.
+KERNEL = re.compile(r"^(?:template[^\n]*\n)?__(?:global|device)__ (?:[^\n]*\}$|.*?^\})", re.MULTILINE | re.DOTALL)
+SIDES = ("yours", "the solution's")
+
+
+def nothing(what, how):
+    return f'<p class="missing"><strong>Nothing yet:</strong> {text(what)} <code>{text(how)}</code>.</p>'
+
+
+def kept(name):
+    """{step: the fields after it} of a file that the verbs keep in results/local."""
+    try:
+        lines = (ROOT / "results/local" / name).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    return {fields[0]: fields[1:] for fields in (line.split("\t") for line in lines)}
+
+
+def inline(markdown):
+    """A cell of a guide's table: `code` and *emphasis*, and backslashes before signs that are none."""
+    words = re.sub(r"\\(.)", lambda sign: f"\0{ord(sign[1])}\0", markdown.strip())
+    words = re.sub(r"`([^`]*)`", r"<code>\1</code>", text(words))
+    words = re.sub(r"\*([^*]+)\*", r"<em>\1</em>", words)
+    return re.sub("\0(\\d+)\0", lambda sign: text(chr(int(sign[1]))), words)
+
+
+def predictions(step, title):
+    """The guide's table of predictions, with the learner's."""
+    guide = printed_by(["bash", "-c", PREDICTED, "report.py", ROOT, step[:2]])
+    table = [[inline(part) for part in re.split(r"(?<!\\)\|", line)[1:-1]]
+             for line in guide.splitlines() if line.startswith("|")]
+    if len(table) < 3:
+        return ""
+    columns = [(name, lambda row, k=k: row[k]) for k, name in enumerate(table[0])]
+    return data_table(f"Step {step[:2]}, {title}: your predictions", columns,
+                      [row for row in table[2:] if len(row) == len(columns)])
+
+
+def kernels(step, source, title):
+    """The kernels that are not word for word the other file's, side by side."""
+    found = []
+    for folder in ("exercises", "solutions"):
+        try:
+            code = (ROOT / folder / step / source).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        found.append({" ".join(kernel.split()): kernel for kernel in KERNEL.findall(code)})
+    if not found[0]:
+        return ""
+    own, solution = ([kernel for words, kernel in one.items() if words not in other]
+                     for one, other in (found, found[::-1]))
+    if not own + solution:
+        return f"<p>Step {step[:2]}, {text(title)}: your kernels are the solution's, word for word.</p>"
+    sides = "".join(f"<div><b>{words}</b><pre>{text((chr(10) * 2).join(side) or 'no other kernel')}</pre></div>"
+                    for words, side in zip(SIDES, (own, solution)))
+    return (f"<details><summary>Step {step[:2]}, {text(title)}: your kernels and the solution's</summary>"
+            f'<div class="sides">{sides}</div></details>')
+
+
+def own_section(published):
+    """`published`: the published ladder, or None."""
+    states = [line.split("\t") for line in printed_by([ROOT / "scripts/verbs/progress.sh", "--table"]).splitlines()]
+    asked, timed = kept("predictions.tsv"), kept("progress_times.tsv")
+    begun = [row for row in states if row[0] in asked or row[5] != "-" or row[2] != "-" or
+             not re.match("unchanged|no task|missing|skipped", row[1])]
+    if not begun:
+        return nothing("change an exercise, and check it:", "make check STEP=04")
+    finished = {row[0] for row in begun if row[1] in ("right", "done") or row[1] == "no task" and row[2] != "-"}
+    solutions = {row["step"]: row for row in published.rows} if published else {}
+    sizes = {step: n for step, _, _, n, *_ in steps()}
+    on = published.fact("gpu").replace("NVIDIA ", "") if published else "GPU"
+
+    def measured(row):
+        """The solution's time, if it is of the step's n."""
+        other = solutions.get(row[0], {})
+        return cell(other.get("ms")) if other.get("n") == str(sizes[row[0]]) else "–"
+
+    parts = [data_table("How far you are, and ms per iteration at the step's n", [
+        ("step", lambda row: f"<strong>{text(row[0][:2])}</strong> {text(row[0][3:].replace('_', ' '))}"),
+        ("state", lambda row: text(row[1])), ("last check", lambda row: "–" if row[2] == "-" else text(row[2])),
+        ("n", lambda row: text(sizes[row[0]])), ("your ms", lambda row: cell(row[5])),
+        (f"the solution's, {text(on)}", measured)], begun)]
+    devices = sorted({timed[row[0]][4] for row in begun if row[5] != "-" and len(timed.get(row[0], [])) > 4})
+    parts.append(f'<p class="source">Your times: {text(", ".join(devices))}</p>' if devices else
+                 nothing("on a GPU your exercises are timed by", "make progress TIME=1"))
+    titles = {step: (source, title) for step, source, *_, title in steps()}
+    parts += [predictions(step, titles[step][1]) for step in titles if step in asked and step in finished]
+    waiting = [step[:2] for step in titles if step in asked and step not in finished]
+    if waiting:
+        parts.append(f"<p>Your predictions of {text(', '.join(waiting))} are kept. They are shown beside the measured "
+                     "ones when the step is done.</p>")
+    if not asked:
+        parts.append(nothing("your predictions are kept by", "make predict STEP=04"))
+    parts += [kernels(step, *titles[step]) for step in titles if step in finished]
+    return "".join(parts)
