@@ -4,13 +4,13 @@ set(lab_full_tests
   # Every access of every solution, in three orders of threads and blocks; AddressSanitizer; the counters.
   races_.* every_order_.* address_sanitizer_.* goals_of_steps counters
   # The banks. (One patch of each entry of the catalogue is quick: catalogue_NN.)
-  wrong_.* right_.*
+  wrong_.* right_.* clinic_all
   # CUDA on the CPU by itself, with two compilers.
   cuda_on_cpu_.*
   # Programs, jobs and machines that go wrong in ways of their own.
   faults ranks shared_state
   # Fuzzing, whole builds, other build tools, nvcc.
-  fuzz_record run_from_nothing without_nvcc check_with_make check_with_nvcc architectures)
+  fuzz_record shellcheck run_from_nothing without_nvcc check_with_make check_with_nvcc architectures)
 # What needs a GPU is quick if there is one. Without one, it would only report that it is skipped.
 set(LAB_HAVE_GPU FALSE)
 if(EXISTS /dev/nvidiactl)
