@@ -524,10 +524,12 @@ def main():
         fail(f"{arguments.what}: which report?", 2)
     if arguments.what == "trim":
         trim(arguments.report)
-    elif arguments.what == "nsys":
-        show_nsys(arguments.report, arguments.step[:2], arguments.baseline)
+        return
+    step = arguments.step[:2] if arguments.step[:1].isdigit() else arguments.step  # or a kernel of the clinic
+    if arguments.what == "nsys":
+        show_nsys(arguments.report, step, arguments.baseline)
     else:
-        show_ncu(arguments.report, arguments.step[:2], arguments.baseline)
+        show_ncu(arguments.report, step, arguments.baseline)
 
 
 if __name__ == "__main__":

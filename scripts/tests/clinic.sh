@@ -221,6 +221,13 @@ if command -v python3 >/dev/null; then
   expect '^\| \[strides\].strides/README.md. \| 4096 \| 0.4(00)? ms \| 0.1(00)? ms \| 4(.00)? \| 0.6(00)? ms \| 0.1(00)? ms \| 6(.00)? \| 32.00 sectors \| 4.00 sectors \|$' "the table"
   expect '^\| \[transpose\].* \| not measured \|  \|  \| not measured \|' "a kernel without a row"
   expect '^Medians on an NVIDIA H1 .CUDA 13.0, driver 5, today.; NVIDIA H2 .CUDA 13.0, driver 5, today.\.$' "the table"
+  # What ncu is asked is the kernel's own: a report of any kernel shows it.
+  while IFS= read -r kernel; do
+    run env PYTHONPATH="$source_dir/scripts" python3 -m labtools.profile_tables ncu \
+      "$source_dir/results/h200/profiles/ncu_12.csv" --step "$kernel"
+    question=$(awk -F '\t' -v kernel="$kernel" '$1 == kernel { print substr($5, 1, 30); exit }' "$source_dir/scripts/lib/profile_questions.tsv")
+    [[ -n $question && $out == *"> $question"* ]] || show "ncu does not ask what $kernel is about"
+  done <<<"$kernels"
   run "$source_dir/scripts/publish/clinic.py" --write "$temp/results" --build "$temp"
   expect_status 1 "clinic.py without programs"
   expect '^clinic.py: .*/bin/clinic is not there: build it first$' "clinic.py without programs"
