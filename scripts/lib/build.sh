@@ -42,13 +42,21 @@ watched() {
 # newest_of LOG: the newest "[12/84]" or "[ 14%]" that the build tool wrote there, or nothing.
 newest_of() { tail -c 4096 "$1" 2>/dev/null | grep -aoE '^\[ *[0-9]+(/[0-9]+|%)\]' | tail -n 1 || true; }
 
+# bar MARK: such a mark with a bar before it: "#######............. [30/84]".
+bar() {
+  local at=${1//[^0-9\/]/} of=100 full
+  if [[ $at == */* ]]; then of=${at#*/} at=${at%/*}; fi
+  full=$((20 * 10#$at / 10#$of))
+  printf '%.*s%.*s %s\n' "$full" "####################" $((20 - full)) "...................." "$1"
+}
+
 # show_progress LOG: shows that of the log, until it is ended.
 show_progress() {
   local newest
   # Or until the script is gone.
   while sleep 0.3 && kill -0 $$ 2>/dev/null; do
     newest=$(newest_of "$1")
-    if [[ -n $newest ]]; then doing "building $newest"; fi
+    if [[ -n $newest ]]; then doing "building $(bar "$newest")"; fi
   done
 }
 
@@ -173,13 +181,14 @@ choose_backend() {
   fi
 }
 
-# build_watched LOG TARGET...: builds them on all cores, with all that the build says in LOG; returns its status. On a
-# terminal one line shows how far it is. Elsewhere a first build, which takes long, is announced in one.
+# build_watched LOG TARGET...: builds them on all cores, with all that the build says in LOG; returns its status. A first
+# build, which takes long, is announced. On a terminal one line shows how far it is.
 build_watched() {
   local log=$1
   shift
-  if [[ ! -t 2 && ! -e $build_dir/lab/liblab.a ]]; then
-    printf '%s\n' "building ... (the first build takes about a minute)" >&2
+  if [[ ! -e $build_dir/lab/liblab.a ]]; then
+    doing
+    printf '%s\n' "building ... (the first build takes a minute or two)" >&2
   fi
   doing building
   locked watched "$log" cmake --build "$build_dir" --parallel "$(nproc)" --target "$@"

@@ -20,6 +20,9 @@ source_file=${which}s/$step/$step_source
 if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
   die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
 fi
+for word in N RANKS RACES ASAN; do
+  [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: a check of the clinic takes none; it chooses its runs itself"
+done
 
 configure >/dev/null
 choose_backend

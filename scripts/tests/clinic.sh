@@ -195,6 +195,8 @@ if command -v make git cmake >/dev/null; then
   done
   verb check CLINIC=strude
   said_one_line '^check_clinic.sh: CLINIC=strude: there is no such kernel; they are: first_kernel ' "no such kernel"
+  verb check CLINIC=strides N=64
+  said_one_line '^check_clinic.sh: N=64: a check of the clinic takes none; ' "a size"
   verb hint CLINIC=strides STEP=04
   said_one_line '^hint.sh: STEP=04 CLINIC=strides: one of the two$' "a kernel and a step"
   verb nsys CLINIC=strides

@@ -34,11 +34,11 @@ expect '^The lab cannot be built here yet. First: a C\+\+ compiler, CMake, make\
 for mode in --ranks --tests; do
   run "$source_dir/scripts/verbs/setup.sh" $mode
   expect_status 1 "setup.sh $mode"
-  [[ -z $out && $err == "setup.sh: missing: a C++ compiler, cmake, make, python3, MPI"*". Run \`make setup\` "*" g++ cmake make python3 "* ]] ||
+  [[ -z $out && $err == "setup.sh: missing: a C++ compiler, cmake, make, python3, git, MPI"*". Run \`make setup\` "*" g++ cmake make python3 git "* ]] ||
     show "setup.sh $mode, nothing installed"
 done
 run "$source_dir/scripts/verbs/run.sh"
-expect '^setup.sh: missing: a C\+\+ compiler, cmake, make, python3, MPI\.' "make run, nothing installed"
+expect '^setup.sh: missing: a C\+\+ compiler, cmake, make, python3, git, MPI\.' "make run, nothing installed"
 [[ $status == 1 && -z $out ]] || show "make run, nothing installed"
 
 # The commands that every verb calls. (The doctor cannot look without them, either.)
@@ -75,7 +75,7 @@ if ((EUID == 0)); then
   [[ -z $out$err && ! -e $temp/stubs/apt-get.log ]] || show "setup.sh --needed: all is there but MPI, which it does not want"
   run "$source_dir/scripts/verbs/setup.sh" --ranks
   expect_status 0 "setup.sh --ranks"
-  expect '^installing python3 libopenmpi-dev openmpi-bin with apt' "setup.sh --ranks"
+  expect '^installing python3 git libopenmpi-dev openmpi-bin with apt' "setup.sh --ranks"
   grep -q 'install .* libopenmpi-dev openmpi-bin$' "$temp/stubs/apt-get.log" || fail "setup.sh --ranks: apt was not asked for MPI"
   rm "$temp/stubs/apt-get" "$temp/stubs/make"
 fi

@@ -53,6 +53,8 @@ look() {
   if [[ $mode == --needed ]]; then return; fi
   # What follows is no reason to stop. Without Python there are no charts and no merged tables,
   command -v python3 >/dev/null || lacks python3 python3
+  # without git a clone does not know how its exercises were handed out,
+  command -v git >/dev/null || lacks git git
   # without MPI the steps on several GPUs are skipped,
   command -v mpicxx >/dev/null || command -v mpic++ >/dev/null || lacks MPI libopenmpi-dev openmpi-bin
   if [[ $mode == --ranks ]]; then return; fi
@@ -89,7 +91,7 @@ if cmake_is_old; then
   exit 1
 fi
 if [[ -z $mode ]]; then
-  printf '%s\n' "all there: C++ compiler, CMake, make, Python, GoogleTest, MPI"
+  printf '%s\n' "all there: C++ compiler, CMake, make, Python, git, GoogleTest, MPI"
   if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
     printf '%s\n' "no nvcc: the CPU runs the kernels; a GPU needs the CUDA Toolkit 12 or 13 (such as: module load cuda)"
   fi

@@ -90,7 +90,7 @@ show() {
   if [[ -n $check ]]; then
     now="checking ... $((SECONDS - started)) s"
     next=$(newest_of "$(find "$build_dir" -maxdepth 1 -name '*.log' -newer "$temp/begun" 2>/dev/null | tail -n 1)")
-    next=${next:+building $next}
+    next=${next:+building $(bar "$next")}
   elif [[ $seen == gone ]]; then
     now="waiting"
     next="$file is not there (make reset STEP=$step_number puts it back)"
