@@ -13,6 +13,8 @@ read_step_or_kernel
 read_which
 n=${N:-100}
 check_n "$n"
+without="make check $step_words" # what looks at every access without a GPU
+if [[ -z ${CLINIC:-} ]]; then without+=" RACES=1"; fi
 if [[ $step_needs != cuda ]]; then
   say_wrapped "$step: skipped: it runs only on the CPU, and compute-sanitizer looks at GPU code"
   exit $exit_no_gpu
@@ -33,11 +35,11 @@ find_sanitizer() {
 }
 sanitizer=$(find_sanitizer) ||
   die $exit_no_gpu "compute-sanitizer was not found; a full CUDA Toolkit has it
-  Without it, and without a GPU: make check $step_words RACES=1"
+  Without it, and without a GPU: $without"
 
 configure >/dev/null
 have_target "${which}_$step_target" ||
-  die $exit_no_gpu "no nvcc was found. Without a GPU: make check $step_words RACES=1"
+  die $exit_no_gpu "no nvcc was found. Without a GPU: $without"
 build_program "${which}_$step_target" || die 1 "the build failed; the compiler's messages are above"
 program=$build_dir/bin/${which}_$step_target
 
@@ -45,7 +47,7 @@ program=$build_dir/bin/${which}_$step_target
 status=0
 "$program" --n 3 --iterations 1 --quiet || status=$?
 if ((status == exit_no_gpu)); then
-  say "  Without a GPU, \`make check $step_words RACES=1\` looks at every access instead."
+  say "  Without a GPU, \`$without\` looks at every access instead."
   exit $exit_no_gpu
 fi
 
