@@ -152,14 +152,15 @@ Answer exchanged_neighbour(const FieldLook& look) {
   return {};
 }
 
-/// Which rows' values the boundary's wrong points hold, if these are in the same columns: "row 4
-/// holds row 3, ...". "" otherwise.
+/// Which rows' values the wrong points of the sides i = 0 and i = n - 1 hold: "row 4 holds row 3, ...".
+/// "" if they hold others. (In rows that nothing has stored no point is a number.)
 std::string rows_taken(const FieldLook& look) {
   const int n = look.n;
   std::vector<std::string> examples;
   std::size_t count = 0;
   const bool in_columns = look.all_of(look.ring, [&](int i, int j) {
     int row = 0;
+    if ((i > 0 && i < n - 1) || std::isnan(look.at(look.found, i, j))) return true;
     while (row < n && look.at(look.start_old, i, row) != look.at(look.found, i, j)) ++row;
     if (row == n) return false;
     ++count;
@@ -173,6 +174,10 @@ std::string rows_taken(const FieldLook& look) {
 /// Whether the wrong points of the boundary hold what other points began with.
 Answer shared_places(const FieldLook& look) {
   if (look.first != 1 || look.ring.count() < 3) return {};
+  // If ranks share the rows, it is rather a rank that has others than it should.
+  const std::string rows =
+      look.evidence.wrong.run.ranks <= 1 && look.has(kStrips) ? rows_taken(look) : "";
+  if (!rows.empty()) return Answer("rows_in_the_place_of_others").with("rows", rows);
   // Values that many points share say nothing.
   Field starts = look.start_old;
   std::sort(starts.begin(), starts.end());
@@ -181,10 +186,6 @@ Answer shared_places(const FieldLook& look) {
     return range.second - range.first == 1;
   });
   if (!elsewhere) return {};
-  // If ranks share the rows, it is rather a rank that has others than it should.
-  const std::string rows =
-      look.evidence.wrong.run.ranks <= 1 && look.has(kStrips) ? rows_taken(look) : "";
-  if (!rows.empty()) return Answer("rows_in_the_place_of_others").with("rows", rows);
   if (look.inside.count() == 0 && look.all_of(look.ring, [&](int i, int j) {
         return look.at(look.start_old, j, i) == look.at(look.found, i, j);
       })) {
