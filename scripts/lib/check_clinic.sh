@@ -53,7 +53,7 @@ if [[ -x $nvcc ]]; then
   if ! "$nvcc" -x cu -std=c++17 -cubin -Xptxas -v --keep --keep-dir "$scratch" -Ilab/include \
     "-DLAB_STEP_NAME=\"$step\"" "$source_file" -o "$scratch/cubin" >"$scratch/log" 2>&1; then
     doing
-    sed "s#$lab_root/##g" "$scratch/log" | head -n 20
+    sed -n "s#$lab_root/##g; 1,20p" "$scratch/log"
     say "$step: wrong: nvcc does not compile it; begin with the first error above"
     exit 1
   fi

@@ -211,7 +211,7 @@ if ((status == 0)) && [[ -n $nvcc_job ]]; then
   doing
   if ((status)) && nvcc_takes "$(known_good)" >/dev/null 2>&1; then
     echo wrong >"$scratch/verdict"
-    sed "s#$lab_root/##g" "$scratch/nvcc" | head -n 20
+    sed -n "s#$lab_root/##g; 1,20p" "$scratch/nvcc"
     say_wrapped "$step: right when the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
     exit 1
   elif ((status)); then

@@ -62,7 +62,7 @@ for tool in memcheck racecheck initcheck synccheck; do
     printf '  %-9s clean        \n' "$tool"
   else
     printf '  %-9s %s\n' "$tool" "errors (exit code $status); its first messages:"
-    sed "s#$lab_root/##g" "$log" | head -n 40
+    sed -n "s#$lab_root/##g; 1,40p" "$log"
     found=1
   fi
 done

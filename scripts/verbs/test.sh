@@ -30,8 +30,8 @@ minutes() { printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); }
 
 # slowest FILE: the ten slowest tests of CTest's report in JUnit's form.
 slowest() {
-  sed -n 's/^.*<testcase name="\([^"]*\)" .*time="\([0-9.]*\)".*$/\2 \1/p' "$1" | sort -rn | head -n 10 |
-    awk '{ printf "  %7.1f s  %s\n", $1, $2 }'
+  sed -n 's/^.*<testcase name="\([^"]*\)" .*time="\([0-9.]*\)".*$/\2 \1/p' "$1" | sort -rn |
+    awk 'NR <= 10 { printf "  %7.1f s  %s\n", $1, $2 }'
 }
 
 status=0
