@@ -36,7 +36,7 @@ S04, S05, S07, S08, S09, S10, S11, S13, S16 = (
     STEPS[number] for number in ("04", "05", "07", "08", "09", "10", "11", "13", "16"))
 # Of guides whose variants' iterations are timed: n, and how many iterations.
 ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500},
-              S13: {16384: 960}}
+              S13: {16384: 960, 32768: 480}}
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 THREADS = (1, 2, 4, 8, 16, 32)
 SOLUTION_SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 16385, 32768)
@@ -119,6 +119,7 @@ def variants():
         Variant(S11, "late", S11, ["no_graph"], "read one check late", True),
         Variant(S11, "step_11", S11, [], "also as a graph: step 11", True),
         Variant(S13, "as_it_is", S13, [], "step 13 as it is", True),
+        Variant(S13, "all_warps_share", S13, ["all_warps_share"], "a share for every warp", True),
         Variant(S13, "plain_sums", S13, ["plain_sums"], "stages 1 to 4: plain sums of four", True),
         Variant(S16, "as_it_is", S16, [], "step 16 as it is", True),
         *[Variant(S16, name, S16, [name], first_line(variant.BANK / S16 / f"{name}.patch"), True)
@@ -305,6 +306,9 @@ def measure_one(lab, one, ready):
     else:
         for n, iterations in sizes.items():
             lab.try_note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, iterations))
+            if one.guide == S13:
+                lab.try_note(one, n, "DRAM read", "bytes a point", lambda: [value / n ** 2 for value in lab.count(
+                    program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
 
 
 def measure_all(lab, sources, nvcc):

@@ -156,11 +156,13 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches
   // begins with a line of 128 bytes, and every row that it stores with half of one.
   const int n = slab.n, lane = threadIdx.x;
-  const int i_begin = x * kKept - kHalo, i_end = min(i_begin + kKept, n);
+  const int i_begin = x * kKept - kHalo;
+  const bool last = i_begin + kKept + kHalo >= n;  // the last strip stores all that it fetches
+  const int i_end = last ? n : i_begin + kKept;
   const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
   const int column = min(max(i, 0), pitch_of(n) - 4);  // beyond the grid any other one will do
   const bool stores = i >= max(i_begin, 0) && i < i_end;
-  const bool side = x == 0 || i_end + kHalo >= n;
+  const bool side = x == 0 || last;
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
@@ -226,11 +228,15 @@ template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
                        Slab slab, Part part) {
-  const int strips = (slab.n + kHalo + kKept - 1) / kKept;
+  const int strips = (slab.n + kKept - 1) / kKept;
   const int rows = part.end - part.begin + 2 * kSweeps;
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
   const auto total = march_begin(strips, rows, strips);
-  const auto share_begin = total * warp / warps, share_end = total * (warp + 1) / warps;
+  // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
+  // two warps read comes from memory only once. That is worth a few warps without a share.
+  const int spare = warps % int(total / rows);
+  const int shares = 16 * spare <= warps ? warps - spare : warps;
+  const auto share_begin = total * warp / shares, share_end = total * (warp + 1) / shares;
   double thread_sum = 0.0;
   for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
     const auto begin = march_begin(x, rows, strips), end = march_begin(x + 1, rows, strips);
