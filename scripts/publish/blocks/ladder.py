@@ -90,7 +90,7 @@ def ladder_block(facts, serial, rows):
                          f"{f'**{lasting(ms / 1000)}**' if ms else ''} |")
             continue
         n = int(row["n"])
-        cells = [row["n"], significant(row["ms"]), f"{spread(row):.1f} %", significant(row["gb_per_s"]), significant(row["percent_of_copy"], 2), gain_text(row, previous, significant),
+        cells = [row["n"], significant(row["ms"]), f"{spread(row):.1f} %", significant(row["gb_per_s"]), significant(row["percent_of_copy"]), gain_text(row, previous, significant),
                  significant(row["x_best_serial"]),
                  *([significant(all_cores[n][0] / float(row["ms"])) if n in all_cores else "–"] if threads else []),
                  significant(row["x_strided_serial"]), lasting(seconds_to_solution(row))]

@@ -366,7 +366,7 @@ def measured_block(facts, row):
     text = (f"{where}, n = {row['n']}: {significant(row['ms'])} ms per iteration, "
             f"{significant(row['gb_per_s'])} GB/s at 8 bytes per point")
     if on_gpu:
-        text += f", {significant(row['percent_of_copy'], 2)} % of the copy bandwidth"
+        text += f", {significant(row['percent_of_copy'])} % of the copy bandwidth"
         text += " of all of them together" if job and job[1] > 1 else ""
     text += "."
     if row["x_before"] != "-":
