@@ -393,9 +393,10 @@ const Family kFindingMistakes = {
      {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)",
       "idx: the pitch of a row is a multiple of 4 floats, even if n is not"}},
     {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
-     "a loop of the kernel around line {line} never ends for one of the threads",
+     "a loop of the kernel around line {line} never ends for one of the threads, or takes far too long",
      {"its condition, and what changes in each turn: by how much does its variable change, and does it reach the end "
       "for every thread?",
+      "whether every thread goes through the whole grid: it should compute only its own points",
       "whether it waits for another block, which may begin only when this one has ended"}},
     {"endless_loop", kForbidden, kAnyProgram, finding,
      "{?host|a loop of the host around line {line} never ends|the loop that launches the kernel of line {line} never "
@@ -449,7 +450,8 @@ const Family kFindingMistakes = {
     {"reads_what_nothing_has_written", kHarmless, kAnyProgram, finding,
      "line {line} reads what nothing has written{?array|, in {array}}",
      {"where {?array|{array}|that memory} is written before: all that line {line} reads, {?pitch|the padding of a row "
-      "included, }and in the same place (cudaMemset counts bytes)"}},
+      "included, }and in the same place (cudaMemset counts bytes)",
+      "if pointers are exchanged: whether both fields got starting values. A kernel's f_old is each of them in turn"}},
     {"starting_value_beyond_the_grid", kHarmless, kAnyProgram, finding,
      "the kernel launched at line {line} asks for the starting value of a point beyond the grid: start(i, j) has "
      "values for i and j from 0 to n - 1",
