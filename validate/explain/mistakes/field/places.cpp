@@ -289,7 +289,8 @@ const Family kPlaceMistakes = {
     {"boundary_of_other_points", Strength::kModel, kAnyProgram, of_field<shared_places>,
      "points of {where} hold the values that other points began with. Either idx gives two points the same place in "
      "memory, or values are given (or copied) to other points than their own",
-     {"idx: each point has a place of its own, from 0 to n * n - 1", "start(i, j) in initialize_field"}},
+     {"idx: each point has a place of its own, from 0 to n * n - 1", "start(i, j) in initialize_field",
+      "if a rank holds rows: its row 0 is the same one wherever rows are filled, read, stored or sent"}},
     {"blocks_read_farther_and_farther_off", Strength::kModel, without(kStrips), of_field<shift_of_blocks>,
      "the blocks read points that lie farther and farther off: those of blockIdx.{letter} == 1 by {by}, those of "
      "blockIdx.{letter} == 2 by {twice}. Each block's points begin {distance} after the previous block's, not 32",
