@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <unistd.h>
+
 #include <cuda_on_cpu/rows.h>
 #include <cuda_on_cpu/trace_row.h>
 
@@ -118,7 +120,7 @@ bool write_tables(const std::vector<Table>& tables, const std::string& path) {
     sort_by_cost(&rows);
     for (const Row& row : rows) lines += row_of(in_columns(table, row));
   }
-  const std::string aside = path + ".partial";
+  const std::string aside = path + ".partial" + std::to_string(getpid());  // a rank's own
   std::remove(aside.c_str());
   if (cuda_on_cpu::append(aside, lines, heading_of(cuda_on_cpu::TraceRow())) &&
       std::rename(aside.c_str(), path.c_str()) == 0) {

@@ -2,6 +2,7 @@
 
 #include "trace.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -41,7 +42,10 @@ void report() {
     tables.push_back(open);
   }
   const char* path = std::getenv("LAB_TRACE_TSV");
-  if (path && *path && !write_tables(tables, path)) {
+  // What starts a job of ranks may start CUDA up too, and does nothing with it.
+  const bool empty = std::all_of(tables.begin(), tables.end(),
+                                 [](const Table& table) { return table.rows.empty(); });
+  if (path && *path && !empty && !write_tables(tables, path)) {
     std::fprintf(stderr, "trace: %s: cannot be written\n", path);
   }
 }

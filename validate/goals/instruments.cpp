@@ -205,6 +205,26 @@ const Trace& Bench::trace_job(int n, int iterations, int check_every) {
   return traces_[name] = trace;
 }
 
+const Trace& Bench::trace_on_gpus(int ranks, int n, int iterations) {
+  const std::string name = format("job on GPUs %d %d %d", ranks, n, iterations);
+  const auto found = traces_.find(name);
+  if (found != traces_.end()) return found->second;
+  if (have.tracer.empty()) throw NotMeasurable("needs the tracer, which is not built here");
+  const std::string path = folder_.path() + "/trace.tsv";
+  std::remove(path.c_str());
+  // Each rank writes its table aside and renames it, so the last one stays.
+  const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
+  const Setting cuda("CUDA_INJECTION64_PATH", have.tracer);
+  std::vector<std::string> words = command(have.program, n, iterations);
+  words.insert(words.begin(), {launcher(), std::to_string(ranks)});
+  Trace trace;
+  trace.n = n;
+  trace.iterations = iterations;
+  trace.seconds = run(words).seconds;
+  read_trace(path, &trace);
+  return traces_[name] = trace;
+}
+
 const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
   if (have.watched.empty()) {
     throw NotMeasurable("needs make count, which does not compile this program");

@@ -76,6 +76,9 @@ class Bench {
   /// streams there, too: a run with a residual every `check_every` sweeps. Rows of all its ranks.
   const Trace& trace_job(int n, int iterations, int check_every);
 
+  /// A traced run of a job with a GPU for each rank: rows of one of them.
+  const Trace& trace_on_gpus(int ranks, int n, int iterations);
+
   /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
   const std::map<int, KernelCount>& counts(int n, int iterations);
 

@@ -9,9 +9,9 @@ namespace {
 constexpr int kJobCheck = 48, kJobChecks = 2, kJobSweeps = kJobCheck * kJobChecks;
 constexpr int kJobN = 128;
 
-// Large enough for passes that outlast an exchange, and smaller than the step's own n: there it is
-// harder to hide.
-constexpr int kScalingN = 16384, kScalingSweeps = 1920;
+// Step 15's own n. On a smaller grid chance decides: as many warps as blocks that are free make a
+// whole number of shares per strip, or not.
+constexpr int kScalingN = 32768, kScalingSweeps = 1920, kTracedSweeps = 320;
 
 double of_job(Bench* bench, const char* table, const std::string& name, double TraceRow::*member) {
   return difference(
@@ -57,6 +57,22 @@ Measured exchange_beside_kernel(Bench* bench) {
       format("%.3g of %.3g have a kernel that need not wait for them", beside, beside + alone));
 }
 
+Measured exchange_starts_beside_kernel(Bench* bench) {
+  const int ranks = bench->ranks_with_gpus();
+  double beside = 0, all = 0;
+  for (const TraceRow& row :
+       bench->trace_on_gpus(ranks, kScalingN, kTracedSweeps).table("exchanges")) {
+    all += row.count;
+    if (row.name == "started beside a kernel") beside += row.count;
+  }
+  if (all == 0) throw NotMeasurable("the tracer saw no exchange by NCCL");
+  return measured(
+      beside >= 0.9 * all,
+      format("on the time line %.0f of %.0f start while another kernel runs, on %d GPUs "
+             "at n = %d",
+             beside, all, ranks, kScalingN));
+}
+
 Measured host_waits_late(Bench* bench) {
   const double waits = of_job(bench, "waits", "kernels left", &TraceRow::count) / 2;
   const double idle = of_job(bench, "waits", "no kernels left", &TraceRow::count) / 2;
@@ -79,17 +95,6 @@ Measured scales(Bench* bench) {
   return measured(efficiency >= 0.85,
                   format("%d GPUs: %.3g times as fast as one, %.3g %% of %d, at n = %d", ranks,
                          one / all, 100 * efficiency, ranks, kScalingN));
-}
-
-Measured faster_than_blocking(Bench* bench) {
-  const int ranks = bench->ranks_with_gpus();
-  const double now =
-      bench->milliseconds_of_job(bench->have.program, ranks, kScalingN, kScalingSweeps);
-  const double before =
-      bench->milliseconds_of_job(bench->have.before, ranks, kScalingN, kScalingSweeps);
-  return measured(now <= 0.97 * before,
-                  format("%.4g us per sweep, and %.4g us in step 14, on %d GPUs at n = %d",
-                         1e3 * now, 1e3 * before, ranks, kScalingN));
 }
 
 }  // namespace validate
