@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <memory>
 
 #include <unistd.h>
@@ -23,8 +24,9 @@ namespace {
 
 constexpr int kCpuSamples = 11;
 constexpr double kBestSeconds = 10, kStridedSeconds = 5;  // code is timed no longer than this, nor
-constexpr int kStridedAtLeast = 2;  // less often than this, after one that warms up
-constexpr int kMaxCpuN = 16384;     // beyond it the CPU's code is not timed
+constexpr int kStridedAtLeast = 2;        // less often than this, after one that warms up
+constexpr std::size_t kStepsAtATime = 3;  // are validated
+constexpr int kMaxCpuN = 16384;           // beyond it the CPU's code is not timed
 
 using Clock = std::chrono::steady_clock;
 
@@ -100,11 +102,28 @@ Timing Climb::time(const Step& step, int n, int iterations) {
   return time_program(program_of(step), n, iterations, ranks_of(step), options_.time_limit);
 }
 
-Verdict Climb::check(const Step& step, bool own_n) {
-  const PartOfRun part(&found_, "validating " + step.number());
-  const Progress progress = [&](const std::string& what) {
-    show_progress(step.name + ": validating, " + what);
-  };
+void Climb::check(const std::vector<const Step*>& steps) {
+  const PartOfRun part(&found_, "validating");
+  std::vector<const Step*> there;
+  for (const Step* step : steps) {
+    if (std::filesystem::exists(program_of(*step))) there.push_back(step);
+  }
+  std::vector<std::future<Verdict>> started;
+  for (std::size_t k = 0; k < there.size(); ++k) {
+    while (started.size() < std::min(there.size(), k + kStepsAtATime)) {
+      started.push_back(std::async(std::launch::async, [this, step = there[started.size()]] {
+        return check(*step, !in_place_of_gpu(*step));
+      }));
+    }
+    show_progress(
+        format("%s: validating, %zu of %zu", there[k]->name.c_str(), k + 1, there.size()));
+    checked_[there[k]->name] = started[k].get();
+  }
+  show_progress("");
+}
+
+Verdict Climb::check(const Step& step, bool own_n) const {
+  const auto quietly = [](const std::string&) {};
   if (step.by_cycles()) {
     StepCheck asked;
     asked.program = program_of(step);
@@ -112,7 +131,7 @@ Verdict Climb::check(const Step& step, bool own_n) {
     // Each run waits for the driver, so there are few.
     for (const int n : {100, 521}) asked.cases.push_back({lab::ProblemKind::kProbe, n, 1});
     if (own_n) asked.cases.push_back({lab::ProblemKind::kLaplace, step.n, 1});
-    return check_cycles(asked, progress);
+    return check_cycles(asked, quietly);
   }
   // A step for several GPUs has to be right with two ranks, and at the n that is timed with as many
   // as it is timed with. `make check` and the tests try more.
@@ -133,7 +152,7 @@ Verdict Climb::check(const Step& step, bool own_n) {
   } else {
     cases = with_ranks(usual_cases(), ranks);
   }
-  return check_program(program_of(step), cases, options_.time_limit, progress, {}, extent);
+  return check_program(program_of(step), cases, options_.time_limit, quietly, {}, extent);
 }
 
 /// The step before, at this step's n, as it is timed itself; nothing where it is not right.
@@ -158,7 +177,7 @@ bool Climb::measure(const Step& step, const Step* previous) {
   } else {
     // Correct first: what is not right gets no time.
     const bool on_cpu = in_place_of_gpu(step), timed = !on_cpu && !step.by_cycles();
-    const Verdict verdict = check(step, !on_cpu);
+    const Verdict& verdict = checked_.at(step.name);
     if (verdict.kind == Verdict::kRight) {
       row.verdict = "right";
       if (timed) row.time = time(step, step.n, step.iterations);

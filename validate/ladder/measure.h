@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,15 @@ struct LadderOptions {
 /// One line that says what goes on: overwritten on a terminal, elsewhere nothing. "": it is gone.
 void show_progress(const std::string& what);
 
-/// Validates steps and times them, one after the other. What it has found is in *found, also where
+/// Validates steps, and times them one after the other. What it has found is in *found, also where
 /// it is interrupted.
 class Climb {
  public:
   Climb(const LadderOptions& options, Ladder* found) : options_(options), found_(*found) {}
+
+  /// Validates steps, several at a time: to be called before measure(), as nothing may run beside
+  /// what is timed. A program that is not there is left out.
+  void check(const std::vector<const Step*>& steps);
 
   /// Adds a row for the step, and prints it. Returns false where the step is wrong or has no time.
   bool measure(const Step& step, const Step* previous);
@@ -49,11 +54,12 @@ class Climb {
   }
   Timing time(const Step& step, int n, int iterations);
   /// `own_n`: at the step's own n, too.
-  Verdict check(const Step& step, bool own_n);
+  Verdict check(const Step& step, bool own_n) const;
   Timing time_before(const Step& step, const Step& previous);
 
   const LadderOptions& options_;
   Ladder& found_;
+  std::map<std::string, Verdict> checked_;  // by the step's name
 };
 
 }  // namespace validate

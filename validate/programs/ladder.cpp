@@ -121,13 +121,16 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
   print_machine(ladder->machine, arguments.options.ranks);
 
   validate::Climb climb(arguments.options, ladder);
-  bool all_right = true;
-  const validate::Step* previous = nullptr;
+  std::vector<const validate::Step*> chosen;
   for (const validate::Step& step : steps) {
     if (wanted.empty() || std::count(wanted.begin(), wanted.end(), step.number()) > 0) {
-      all_right &= climb.measure(step, previous);
+      chosen.push_back(&step);
     }
-    previous = &step;
+  }
+  climb.check(chosen);
+  bool all_right = true;
+  for (const validate::Step* step : chosen) {
+    all_right &= climb.measure(*step, step == &steps.front() ? nullptr : step - 1);
   }
   climb.measure_cpu(steps.front());
 
