@@ -164,37 +164,50 @@ __global__ void defect_kernel(Level level, double* sum) {
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// The coarse r at point (i, j): its shares of the defects at the fine points around it, 4 x 4 at
-// most, after a sweep there. A share is what `interpolated` takes from the coarse point; those of
-// one point sum up to (coarse distance / fine distance)^2, by which the defects differ.
-__device__ void restrict_point(const Level& fine, const Level& coarse, int i, int j) {
-  const int n = fine.n, m = coarse.n;
-  if (i < 1 || i >= m - 1 || j < 1 || j >= m - 1) return;
-  const int i_begin = 2 * i - 3 + n % 2, j_begin = 2 * j - 3 + n % 2;
-  const double ratio = fine.ratio;
-  const float i_far = i_begin * ratio - i, j_far = j_begin * ratio - j;  // in coarse distances
+// The coarse r at rows j to j + rows - 1 of column i: its shares of the defects at the fine points
+// around it, 4 x 4 at most, after a sweep there. A share is what `interpolated` takes from the
+// coarse point; those of one point sum up to (coarse distance / fine distance)^2, by which the
+// defects differ. All lanes of a warp come here, with one column after the other. A lane loads two
+// fine columns, and has those beside them from its neighbours; the first and the last lane have
+// only one neighbour and store nothing.
+__device__ void restrict_points(const Level& fine, const Level& coarse, int i, int j, int rows) {
+  const int n = fine.n, m = coarse.n, j_end = min(j + rows, m - 1), lane = threadIdx.x;
+  const bool stores = lane > 0 && lane < kBlockX - 1 && i < m - 1;
+  const int i_own = 2 * i - 1 + n % 2;
+  // What is beyond the boundary has no share; a point on it stands in.
+  const int column_a = min(max(i_own, 0), n - 1), column_b = min(max(i_own + 1, 0), n - 1);
+  const auto share = [](float distance) { return fmaxf(1 - fabsf(distance), 0.0f); };
+  const float ratio = fine.ratio, i_from = (i_own - 1) * fine.ratio - i;  // in coarse distances
+  float shares[4];  // of the fine columns from i_own - 1 on
+  for (int k = 0; k < 4; ++k) shares[k] = share(i_from + k * ratio);
 
-  // The 6 x 6 points from (i_begin, j_begin) on: these 4 x 4, and their neighbours. What is beyond
-  // the boundary has no share; a point on it stands in.
-  float r[6][6], sum = 0.0f;
-#pragma unroll
-  for (int y = 0; y < 6; ++y) {
-    const float* row = fine.r + idx(0, min(max(j_begin + y, 0), n - 1), n);
-#pragma unroll
-    for (int x = 0; x < 6; ++x) r[y][x] = row[min(max(i_begin + x, 0), n - 1)];
-    if (y < 2) continue;  // row y - 1 has all its neighbours now, but is not one of the four
-    float row_sum = 0.0f;
-#pragma unroll
-    for (int x = 1; x < 5; ++x) {
-      const float here = r[y - 1][x];
-      const float mean = 0.25f * ((r[y - 1][x + 1] + r[y][x]) + (r[y - 1][x - 1] + r[y - 2][x]));
-      // The correction begins with 0, so the sweep gives omega / 4 * r, and leaves:
-      const float defect = here + kOmegaBefore * (mean - here);
-      row_sum += fmaxf(1 - fabsf(i_far + x * float(ratio)), 0.0f) * defect;
-    }
-    sum += fmaxf(1 - fabsf(j_far + (y - 1) * float(ratio)), 0.0f) * row_sum;
+  float2 south, here = {}, north = {};  // three fine rows of the two columns
+  float row_sums[4] = {};               // what this column gets of the last four rows
+  int y = 2 * j - 3 + n % 2;            // the row that is loaded next
+  const auto next_row = [&] {
+    const float* row = fine.r + idx(0, min(max(y++, 0), n - 1), n);
+    south = here;
+    here = north;
+    north = {row[column_a], row[column_b]};
+    const float west = __shfl_up_sync(~0u, here.y, 1), east = __shfl_down_sync(~0u, here.x, 1);
+    const float mean_a = 0.25f * ((here.y + north.x) + (west + south.x));
+    const float mean_b = 0.25f * ((east + north.y) + (here.x + south.y));
+    // The correction begins with 0, so the sweep gives omega / 4 * r, and leaves:
+    const float a = here.x + kOmegaBefore * (mean_a - here.x);
+    const float b = here.y + kOmegaBefore * (mean_b - here.y);
+    const float before_a = __shfl_up_sync(~0u, b, 1), after_b = __shfl_down_sync(~0u, a, 1);
+    for (int k = 0; k < 3; ++k) row_sums[k] = row_sums[k + 1];
+    row_sums[3] = (shares[0] * before_a + shares[1] * a) + (shares[2] * b + shares[3] * after_b);
+  };
+  for (int k = 0; k < 4; ++k) next_row();
+  for (; j < j_end; ++j) {
+    next_row();
+    next_row();
+    const float j_from = (2 * j - 2 + n % 2) * fine.ratio - j;
+    float sum = 0.0f;
+    for (int k = 0; k < 4; ++k) sum += share(j_from + k * ratio) * row_sums[k];
+    if (stores) coarse.r[idx(i, j, m)] = sum;
   }
-  coarse.r[idx(i, j, m)] = sum;
 }
 
 // The correction at point (i, j) after the sweep before, and with what the coarse level found.
@@ -231,9 +244,9 @@ __device__ void correct_points(const Level& fine, const Level& coarse, bool add_
   }
 }
 
-__global__ void restrict_kernel(Level fine, Level coarse) {
-  restrict_point(fine, coarse, blockIdx.x * kBlockX + threadIdx.x,
-                 blockIdx.y * kThreadsY + threadIdx.y);
+__global__ void restrict_kernel(Level fine, Level coarse, int rows) {
+  const int j = 1 + (blockIdx.y * kThreadsY + threadIdx.y) * rows;
+  restrict_points(fine, coarse, blockIdx.x * (kBlockX - 2) + threadIdx.x, j, rows);
 }
 
 __global__ void correct_kernel(Level fine, Level coarse, bool add_to_u, int rows) {
@@ -247,7 +260,7 @@ __global__ void __launch_bounds__(1024) small_levels_kernel(Levels levels, int k
   const int i = 1 + threadIdx.x, j = 1 + threadIdx.y;
   int l = k;
   for (; l < levels.count - 1; ++l) {
-    restrict_point(levels.level[l], levels.level[l + 1], i, j);
+    restrict_points(levels.level[l], levels.level[l + 1], threadIdx.x, j, 1);
     __syncthreads();  // all of the coarse r is there
   }
   // 3 x 3 points: the one inside has an equation of its own.
@@ -274,8 +287,10 @@ void correct(const Levels& levels, int k, bool add_to_u) {
   if (fine.n <= kSmallN) {
     small_levels_kernel<<<1, dim3(kBlockX, kBlockY)>>>(levels, k, add_to_u);
   } else {
-    const int rows = 1 + fine.n / 256;  // a thread: few on a small level, so that all have some
-    restrict_kernel<<<blocks_for(coarse, kBlockX, kThreadsY), block>>>(fine, coarse);
+    // Of a thread: few on a small level, so that all threads have some.
+    const int rows = 1 + fine.n / 256, coarse_rows = 1 + coarse.n / 512;
+    const dim3 grid = blocks_for(coarse, kBlockX - 2, kThreadsY * coarse_rows);
+    restrict_kernel<<<grid, block>>>(fine, coarse, coarse_rows);
     CUDA_CHECK(cudaGetLastError());
     correct(levels, k + 1, false);
     correct_kernel<<<blocks_for(fine, kBlockX, kThreadsY * rows), block>>>(fine, coarse, add_to_u,
