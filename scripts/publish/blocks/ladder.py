@@ -130,8 +130,8 @@ def ladder_block(facts, serial, rows):
             "",
             "<!-- whole-lab:begin -->",
             "From step 10 on the fields change roles and nothing is copied, so steps that read and write each point once",
-            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU; its time is close to",
-            "the shortest that a kernel takes.",
+            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU. Its time is that of a",
+            "small kernel and of the gap until the next one, and says nothing about memory.",
             "<!-- whole-lab:end -->",
         ]
     return lines
