@@ -122,7 +122,7 @@ def ladder_block(facts, serial, rows):
         "",
         f"*To the solution*: how long the step would sweep at n = {SOLVED_N} until the error that shrinks most slowly is {SOLVED:g},",
         "computed with its points per second at its own n." + (
-            f" Step 16 does it by cycles, and its time is measured. Its\nfield is then {solved['distance']:.2g} from the exact solution."
+            f" Step 16 does it with cycles, and its time is measured. Its\nfield is then {solved['distance']:.2g} from the exact solution."
             if solved else ""),
     ]
     if any(row["step"] >= "10" for row in rows):
