@@ -122,7 +122,7 @@ def ladder_block(facts, serial, rows):
         "",
         f"*To the solution*: how long the step would sweep at n = {SOLVED_N} until the error that shrinks most slowly is {SOLVED:g},",
         "computed with its points per second at its own n." + (
-            f" Step 16 does it by cycles, and its time is measured. Its\nfield is then {solved['distance']:.2g} from the exact solution."
+            f" Step 16 does it with cycles, and its time is measured. Its\nfield is then {solved['distance']:.2g} from the exact solution."
             if solved else ""),
     ]
     if any(row["step"] >= "10" for row in rows):
@@ -130,8 +130,8 @@ def ladder_block(facts, serial, rows):
             "",
             "<!-- whole-lab:begin -->",
             "From step 10 on the fields change roles and nothing is copied, so steps that read and write each point once",
-            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU; its time is close to",
-            "the shortest that a kernel takes.",
+            "per sweep can reach 100 %. Both fields of step 11 fit in the L2 cache of a large GPU. Its time is that of a",
+            "small kernel and of the gap until the next one, and says nothing about memory.",
             "<!-- whole-lab:end -->",
         ]
     return lines
