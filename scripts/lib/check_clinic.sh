@@ -39,6 +39,7 @@ wanted=("$watched")
 if [[ $backend == gpu ]]; then wanted+=("$target"); fi
 build_watched "$log" "${wanted[@]}" || why_not_built
 doing
+show_warnings
 
 arguments=(--name "$CLINIC")
 bin=${build_dir#"$lab_root"/}/bin

@@ -81,10 +81,10 @@ NR == 1 { next } # the columns' names
     sectors[access] += $10
     coalesced[access] += $8 * bytes
   }
-  code = (file, line) in source ? source[file, line] : file ":" line
+  code = (file, line) in source ? source[file, line] : line ? file ":" line : "(inside a library)"
   # Lines that declare a value differ after its type.
   sub(/^const [A-Za-z_0-9]+ /, "", code)
-  printf "%6d  %-6s %-6s %9s  %-14s %s\n", line, space, access, sprintf(number, per_point), how, substr(code, 1, 31)
+  printf "%6s  %-6s %-6s %9s  %-14s %s\n", line ? line : "-", space, access, sprintf(number, per_point), how, substr(code, 1, 31)
 }
 
 END {

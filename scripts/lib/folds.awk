@@ -17,6 +17,7 @@ function part_of(heading) {
   if (heading ~ /^Hints/) return "hints"
   if (heading ~ /^(What to look for|Profile|Measured)/) return "measured"
   if (heading ~ /^Questions/) return "questions"
+  if (heading ~ /^Answer/) return "answer"
   if (heading ~ /^(More|Elsewhere|Read on)/) return "more"
   return ""
 }

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# Why a learner's program is not there, for check.sh. Source it after lib.sh; it reads the variables of read_step, and
-# $which, $backend, $source_file, $scratch (a folder) and $log (of the build).
+# What the compiler says of a learner's program, and why the program is not there, for check.sh and check_clinic.sh.
+# Source it after lib.sh; it reads the variables of read_step, and $which, $backend, $source_file, $scratch (a folder)
+# and $log (of the build).
 
 # cannot_run_here REASON: the machine's trouble, and not the learner's.
 cannot_run_here() {
@@ -30,6 +31,14 @@ known_good() {
   fi
 }
 
+# show_warnings: those of the build. They are also worth reading.
+show_warnings() {
+  grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
+    awk -v log_file="${log#"$lab_root"/}" '
+      !seen[$0]++ && ++count <= 20
+      END { if (count > 20) print count - 20 " more warnings: " log_file }' || true
+}
+
 # why_not_built: says why the program is not there, by the log of its build, and ends the check.
 why_not_built() {
   local trouble troubles
@@ -39,7 +48,7 @@ why_not_built() {
   if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
   compiler_words "$log"
   if grep -q 'CUDA on the CPU does not cover' "$log"; then
-    cannot_run_here "The program may well be right. On a GPU: make check STEP=$step_number"
+    cannot_run_here "The program may well be right. On a GPU: make check $step_words"
   fi
   if grep -qE 'undefined reference|undefined symbol|ld returned' "$log"; then
     say "$step: does not link: what is named above is declared or called, and defined nowhere"
@@ -48,7 +57,7 @@ why_not_built() {
     # allow is one, though nvcc may only warn: a shift by as many bits as the type has.)
     nvcc=$(nvcc_of_build)
     if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && ! grep -q 'error: .*\[-fpermissive\]' "$log" && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
-      cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check STEP=$step_number"
+      cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check $step_words"
     fi
     say "$step: does not compile; begin with the first error above"
   fi

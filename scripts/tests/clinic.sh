@@ -64,7 +64,8 @@ right first_kernel one_thread_per_row 1 'MISSED: stores are coalesced' \
   's/^  const int j = .*/  const int j = i;/; s/if \(i < n && .*/if (j < n) for (int k = 0; k < n; ++k) out[j * pitch + k] = 1000 * j + k;/'
 
 wrong transpose no_barrier 'race|which nothing has written|never written' 's/__syncthreads\(\);//'
-wrong transpose block_not_turned 'elements are wrong|shared memory that nothing has written' 's/i_out = blockIdx.y/i_out = blockIdx.x/; s/j_out = blockIdx.x/j_out = blockIdx.y/'
+wrong transpose block_not_turned 'but tile \(x, y\) is where \(y, x\) belongs$' 's/i_out = blockIdx.y/i_out = blockIdx.x/; s/j_out = blockIdx.x/j_out = blockIdx.y/'
+wrong transpose tile_not_turned 'but in it rows and columns are exchanged$' 's/tile\[threadIdx\.x\]\[threadIdx\.y\]/tile[threadIdx.y][threadIdx.x]/'
 wrong transpose only_copied 'they are the input, as it is' 's/out\[.*/out[j * n + i] = in[j * n + i];/; s/if \(i_out.*\)/if (i < n \&\& j < n)/; /const int [ij]_out/d'
 wrong transpose old_guard 'elements are wrong|past the end' 's/i_out < n && j_out < n/i < n \&\& j < n/'
 right transpose no_padding 1 'MISSED: shared memory has no bank conflicts' 's/kTile \+ 1/kTile/'
@@ -78,6 +79,8 @@ right strides permuted 0 ': done$' 's/threadIdx\.x;/(threadIdx.x ^ 31);/'
 right strides every_second 1 'MISSED: stores' 's/const int first.*/const int first = (blockIdx.x * kBlock + threadIdx.x) * 2;/; s/first \+ r \* kBlock/first + r \/ 2 * 2 * kBlock * gridDim.x + r % 2/'
 
 wrong redundant_access not_zeroed 'elements are wrong|nothing has written' 's/int total = 0;/int total = out[k];/'
+wrong redundant_access never_set 'elements are wrong' 's/int total = 0;/int total;/'
+wrong redundant_access added_to_output 'was it set to 0 first\?$' 's/out\[k\] = total/out[k] += total/'
 wrong redundant_access one_array_less 'the first: element 0 is' 's/int a = 0;/int a = 1;/'
 wrong redundant_access overwritten 'the first: element 0 is' 's/total \+= in/total = in/'
 right redundant_access unrolled 0 ': done$' 's/^  for \(int a/#pragma unroll\n&/'
@@ -87,6 +90,9 @@ right redundant_access sum_in_memory 1 'MISSED: each sum is stored once' 's/tota
 wrong divergence other_way 'all of them have an (odd|even) index' 's/backward\(table, in/forward(table, in/'
 wrong divergence odd_missing 'none of them was written' 's/if \(thread >= count\)/if (thread >= even)/'
 wrong divergence off_by_one 'elements are wrong|race in global memory' 's/2 \* \(thread - even\) \+ 1/2 * (thread - even)/'
+wrong divergence half_rounded_down 'at n = 99: .*(past the end|are wrong)' 's/\(count \+ 1\) \/ 2/count \/ 2/'
+right divergence both_ways 1 'MISSED: each element goes one way' \
+  's/thread < even\)/true)/; s/2 \* thread;/thread;/; s/out\[k\] = forward.*/const int a = forward(table, in[k]), b = backward(table, in[k]); out[k] = k % 2 ? b : a;/'
 right divergence one_way 0 ': done$' \
   's/thread < even/true/; s/2 \* thread;/thread;/; s/out\[k\] = forward.*/int v = in[k]; for (int r = 0; r < kRounds; ++r) v = table[k % 2 ? lab::kClinicValues - 1 - v : v]; out[k] = v;/'
 right divergence pairs_of_warps 0 ': done$' \
@@ -124,9 +130,9 @@ right roofline_corners pairs 0 ': done$' \
 right roofline_corners grid_stride_of_many 0 ': done$' 's/\(count \+ kBlock - 1\) \/ kBlock/(count + 4 * kBlock - 1) \/ (4 * kBlock)/; s/const int k = (.*);/for (int k = \1; k < count; k += gridDim.x * kBlock) {/; /return;/d; s/out\[k\] = value;/out[k] = value; }/'
 right roofline_corners a_warp_each 1 'MISSED: the launch has a thread' 's/\(count \+ kBlock - 1\) \/ kBlock, kBlock/132, 32/; s/const int k = (.*) kBlock(.*);/for (int k = \1 32\2; k < count; k += 132 * 32) {/; s/if \(k >= count\) return;//; s/out\[k\] = value;/out[k] = value; }/'
 
-wrong libraries not_zeroed_sum 'nothing has written|should be' '/cudaMemsetAsync/d'
-wrong libraries round_missing 'element 0 is' 's/int r = 0;/int r = 1;/'
-wrong libraries sum_of_thread_0 'element 0 is' 's/BlockReduce\(storage\).Sum\(sum\)/sum/'
+wrong libraries not_zeroed_sum 'was it set to 0 first\?$' '/cudaMemsetAsync/d'
+wrong libraries round_missing 'at n = 256: the result is [0-9]+ and should be [0-9]+$' 's/int r = 0;/int r = 1;/'
+wrong libraries sum_of_thread_0 'the result is ' 's/BlockReduce\(storage\).Sum\(sum\)/sum/'
 right libraries block_per_round 0 ': done$' 's/kPerThread = 8/kPerThread = 1/'
 right libraries warps 0 ': done$' \
   '/using BlockReduce|TempStorage/d; s/const int block_sum.*/for (int far = 16; far > 0; far \/= 2) sum += __shfl_down_sync(0xffffffff, sum, far);/; s/threadIdx.x == 0\) atomicAdd\(out, block_sum/threadIdx.x % 32 == 0) atomicAdd(out, sum/'
@@ -172,6 +178,10 @@ if command -v make git cmake >/dev/null; then
   run env -i PATH=/usr/bin:/bin CXX="$CXX" LAB_CMAKE_ARGS="$LAB_CMAKE_ARGS" CLINIC=strides "$lab/scripts/verbs/check.sh"
   expect_status 0 "a solution"
   expect '^clinic/strides: done$' "a solution"
+  sed -i 's/^  const int first = .*/&\n  const int unused_here = 0;/' "$lab/$exercise"
+  verb check CLINIC=strides
+  expect "^exercises/clinic/strides/kernel.cu:.* warning: unused variable .unused_here" "a warning"
+  expect '^clinic/strides: done$' "a warning"
   sed -i 's/k < count/k < cnt/' "$lab/$exercise"
   verb check CLINIC=strides
   expect "^exercises/clinic/strides/kernel.cu:[0-9:]* error: .cnt. was not declared" "what does not compile"
@@ -185,6 +195,8 @@ if command -v make git cmake >/dev/null; then
   verb hint CLINIC=strides
   expect '^clinic/strides: hint 1 of 2$' "make hint"
   expect '^The next one: make hint CLINIC=strides$' "make hint"
+  verb guide CLINIC=strides SHOW=answer
+  expect '^Answer$' "make guide"
   verb guide CLINIC=strides SHOW=hints
   expect 'From one round to the next' "make guide"
   for kernel in $kernels; do

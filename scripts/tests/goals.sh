@@ -174,6 +174,9 @@ printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float
 run awk -f "$source_dir/scripts/lib/counts.awk" -v n=32 -v path="$temp/source/lines.cu" -v name=lines.cu "$temp/counts.tsv"
 expect ' east = f_old\[idx\(i \+ 1, j, n\)\];$' "make count"
 expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
+printf '\t0\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' >>"$temp/counts.tsv"
+run awk -f "$source_dir/scripts/lib/counts.awk" -v n=32 -v path="$temp/source/lines.cu" -v name=lines.cu "$temp/counts.tsv"
+expect '^     -  global load .*sectors +\(inside a library\)$' "make count"
 [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make count: lines of more than 80 columns"
 
 # bad WORDS OPTION...: bad usage, in one line.

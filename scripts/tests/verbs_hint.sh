@@ -94,7 +94,7 @@ EOH
 # printed K WHAT: exactly hint K, and how to go on.
 printed() {
   local next="The next one: make hint STEP=04"
-  if (($1 == 3)); then next="That was the last one. Once more from the first: make hint STEP=04 HINT=1"; fi
+  if (($1 == 3)); then next="That was the last one. From the first: make hint STEP=04 HINT=1"; fi
   expect_status 0 "$2"
   [[ -z $err && $out == "$(<"$temp/hint_$1")"$'\n\n'"$next" ]] ||
     show "$2: it should be hint $1, as below" "$(diff "$temp/hint_$1" - <<<"$out")"

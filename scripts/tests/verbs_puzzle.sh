@@ -52,6 +52,7 @@ cp "$source_dir/solutions/04_jacobi_kernel/jacobi.cu" "$file"
 puzzle STEP=04 CHECK=1
 expect_status 0 "a solved puzzle"
 expect '^Solved\. The launch grid is rounded down' "a solved puzzle"
+expect '^The next one: make puzzle STEP=04 PUZZLE=2 YES=1$' "a solved puzzle"
 
 # Right, and slow.
 number=$(awk -F '\t' '$1 == "08" { ++n; if ($3 == "right and slow") print n }' "$list")
@@ -86,8 +87,10 @@ expect_no 'thread' "a wrong answer"
 puzzle STEP=04 ANSWER="$letter"
 expect_status 0 "the right answer"
 expect '^Solved\. One thread performs' "the right answer"
-puzzle STEP=04 ANSWER=two
-said_one_line 'ANSWER=two: must be one of the letters$' "a bad answer"
+for bad in two Z a; do
+  puzzle STEP=04 ANSWER=$bad
+  said_one_line "ANSWER=$bad: must be one of the letters$" "a bad answer"
+done
 [[ $(awk -F '\t' '$3 == "mystery" { sub(/\. .*/, "", $5); print $5 }' "$list" | sort | uniq -d) == "" ]] || fail "two mysteries have one answer"
 
 puzzle STEP=04 PUZZLE=99

@@ -151,11 +151,7 @@ for other in on_cpu watched; do
   [[ -x $build_dir/bin/${!other} ]] || declare "$other="
 done
 doing
-# Warnings are also worth reading.
-grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
-  awk -v log_file="${log#"$lab_root"/}" '
-    !seen[$0]++ && ++count <= 20
-    END { if (count > 20) print count - 20 " more warnings: " log_file }' || true
+show_warnings
 
 # What the validator and the goals are both told.
 bin=${build_dir#"$lab_root"/}/bin

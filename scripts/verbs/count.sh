@@ -27,7 +27,7 @@ rm -f "$counts"
 levels=$(sed -n 's/^constexpr int kLevels = \([0-9]*\);.*/\1/p' "$lab_root/$source_file")
 LAB_CPU_COUNTS=$counts "$build_dir/bin/$target" --n "$n" --iterations "${levels:-1}" --quiet
 
-say "$source_file: what its kernels do to memory, n = $n"
+say "$source_file: accesses to memory, n = $n"
 say ""
 awk -f "$lab_root/scripts/lib/counts.awk" -v n="$n" -v path="$lab_root/$source_file" -v name="$source_file" "$counts"
 say "A request is one instruction of a warp; a sector is 32 bytes. Coalesced accesses"

@@ -4,7 +4,8 @@
 #
 #   STEP=NN     the step
 #   CLINIC=NAME   or the kernel of the clinic
-#   SHOW=WORD   only the sections of that word, their folds open: hints, predictions, questions, measured, more
+#   SHOW=WORD   only the sections of that word, their folds open: hints, predictions, questions, measured,
+#               answer, more
 #   SHOW=K      only the fold of that number
 #   SHOW=all    the whole guide, all folds open
 #   PAGER       the pager (default: less -FRX, or none if less is missing)

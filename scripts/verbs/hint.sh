@@ -56,5 +56,5 @@ if ((k < count)); then
   say "The next one: make hint $step_words"
 else
   say ""
-  say "That was the last one. Once more from the first: make hint $step_words HINT=1"
+  say "That was the last one. From the first: make hint $step_words HINT=1"
 fi

@@ -64,6 +64,12 @@ mysteries() {
   awk -F '\t' '$3 == "mystery" { sub(/\. .*/, ".", $5); printf "  %c  %s\n", 65 + n++, $5 }' "$lab_root/exercises/puzzles.tsv"
 }
 
+# solved K: says what the mistake of puzzle K was, and how to get the next one.
+solved() {
+  say_wrapped "Solved. $answer"
+  if (($1 < count)); then say "The next one: make puzzle STEP=$step_number PUZZLE=$(($1 + 1)) YES=1"; fi
+}
+
 # answer_mystery: says whether $ANSWER is the one that was handed out.
 answer_mystery() {
   local right
@@ -71,7 +77,7 @@ answer_mystery() {
   read_puzzle "$(<"$folder/mystery")"
   right=$(mysteries | grep -F "  ${answer%%. *}" | cut -c 3)
   if [[ $right == "$ANSWER" ]]; then
-    say_wrapped "Solved. $answer"
+    solved "$(<"$folder/mystery")"
   else
     say "Not solved: another answer fits the profile better."
     return 1
@@ -98,12 +104,12 @@ hand_out() {
   mv "$file.new" "$file"
   printf '%s\n' "$1" >"$folder/number"
   say "Puzzle $1 of $count of step $step_number: ${file#"$lab_root"/}"
-  say "  Difficulty: $difficulty"
+  say "  Kind: $difficulty"
   say "  Symptom: $symptom"
   if [[ $bank == wrong ]]; then
     say "Find the mistake and correct it in that file. Then: make puzzle STEP=$step_number CHECK=1"
   else
-    say "The field and the residual are right. Find what makes it slow, and mend it in that file."
+    say "The field and the residual are right. Find what makes it slow, and correct it in that file."
     say "Then: make puzzle STEP=$step_number CHECK=1"
   fi
 }
@@ -128,7 +134,7 @@ check() {
     fi
   fi
   if ((status == 0)); then
-    say_wrapped "Solved. $answer"
+    solved "$number"
   elif [[ ${HINT:-} == 1 ]]; then
     say_wrapped "$said"
   elif ((status == 1)); then
@@ -151,7 +157,7 @@ count=$(awk -F '\t' -v step="$step_number" '$1 == step { ++n } END { print n + 0
 folder=${LAB_PUZZLES:-$build_dir/puzzles}/$step_number
 file=$folder/$step_source
 if [[ -n ${ANSWER:-} ]]; then
-  [[ $ANSWER =~ ^[A-Z]$ ]] || die $exit_bad_usage "ANSWER=$ANSWER: must be one of the letters"
+  [[ ${#ANSWER} == 1 && $(mysteries | cut -c 3) == *"$ANSWER"* ]] || die $exit_bad_usage "ANSWER=$ANSWER: must be one of the letters"
   answer_mystery
 elif [[ ${CHECK:-} == 1 || ${HINT:-} == 1 ]]; then
   check

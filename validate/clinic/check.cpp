@@ -38,6 +38,38 @@ std::string name_of(std::size_t k, int pitch) {
   return format("element (i, j) = (%zu, %zu)", k % pitch, k / pitch);
 }
 
+/// Whether each element of a square result holds what belongs to another place, (i, j) -> place.
+template <typename Place>
+bool moved(const std::vector<int>& result, const std::vector<int>& expected, std::size_t n,
+           Place place) {
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    const std::size_t from = place(k % n, k / n);
+    if (from >= expected.size() || result[k] != expected[from]) return false;
+  }
+  return true;
+}
+
+/// How the elements of a square result were exchanged; "" if that is nothing known.
+std::string exchanged(const std::vector<int>& result, const std::vector<int>& expected, int pitch) {
+  constexpr std::size_t kTile = 32;
+  const std::size_t n = pitch;
+  if (n == 0 || result.size() != n * n) return "";
+  if (moved(result, expected, n, [&](std::size_t i, std::size_t j) { return i * n + j; })) {
+    return "each of them is what belongs to (j, i): i and j are exchanged";
+  }
+  if (moved(result, expected, n, [&](std::size_t i, std::size_t j) {
+        return (j / kTile * kTile + i % kTile) * n + i / kTile * kTile + j % kTile;
+      })) {
+    return "each tile of 32 x 32 is in its place, but in it rows and columns are exchanged";
+  }
+  if (moved(result, expected, n, [&](std::size_t i, std::size_t j) {
+        return (i / kTile * kTile + j % kTile) * n + j / kTile * kTile + i % kTile;
+      })) {
+    return "each tile of 32 x 32 is right, but tile (x, y) is where (y, x) belongs";
+  }
+  return "";
+}
+
 /// What all wrong elements have in common; "" if that is nothing known.
 std::string pattern(const std::vector<int>& result, const std::vector<int>& expected,
                     const std::vector<std::size_t>& wrong, int pitch) {
@@ -57,12 +89,19 @@ std::string pattern(const std::vector<int>& result, const std::vector<int>& expe
     }
     return "none of them was written" + where;
   }
-  if (all([&](std::size_t k) { return k % 2 == 0; })) return "all of them have an even index";
-  if (all([&](std::size_t k) { return k % 2 == 1; })) return "all of them have an odd index";
+  if (all([&](std::size_t k) { return result[k] == expected[k] + lab::kNotWritten; })) {
+    return format("%d is what an output holds before a kernel writes it: was it set to 0 first?",
+                  lab::kNotWritten);
+  }
   if (all([&](std::size_t k) { return result[k] == lab::clinic_input(k); })) {
     return "they are the input, as it is";
   }
-  return "";
+  // Of a few elements it would be chance.
+  if (wrong.size() > 8) {
+    if (all([&](std::size_t k) { return k % 2 == 0; })) return "all of them have an even index";
+    if (all([&](std::size_t k) { return k % 2 == 1; })) return "all of them have an odd index";
+  }
+  return exchanged(result, expected, pitch);
 }
 
 /// Warps that a multiprocessor of compute capability 9.0 holds of a kernel, registers aside: 2048
@@ -152,9 +191,13 @@ std::string compare_results(const std::vector<int>& result, const std::vector<in
   const auto text = [](int value) {
     return value == lab::kNotWritten ? std::string("not written") : std::to_string(value);
   };
-  std::string said = format("%zu of %zu elements are wrong\n  the first: %s is %s and should be %s",
-                            wrong.size(), expected.size(), name_of(first, pitch).c_str(),
-                            text(result[first]).c_str(), text(expected[first]).c_str());
+  const std::string values =
+      format("is %s and should be %s", text(result[first]).c_str(), text(expected[first]).c_str());
+  std::string said = "the result " + values;
+  if (expected.size() > 1) {
+    said = format("%zu of %zu elements are wrong\n  the first: %s %s", wrong.size(),
+                  expected.size(), name_of(first, pitch).c_str(), values.c_str());
+  }
   const std::string common = pattern(result, expected, wrong, pitch);
   if (!common.empty()) said += "\n  " + common;
   return said;

@@ -161,6 +161,10 @@ Measured one_load_per_value(const ClinicCount& count) {
   return at_most(kSummedArrays, count.all.loads, count, "loads");
 }
 
+Measured one_load_per_round(const ClinicCount& count) {
+  return at_most(1 + kRounds, count.all.loads, count, "loads");
+}
+
 Measured one_load_per_element(const ClinicCount& count) {
   // What a library does inside is not counted.
   if (count.all.loads.requests == 0) return measured(true, "no loads but those of a library");
@@ -243,7 +247,9 @@ const std::vector<ClinicKernel>& kernels() {
        looked_up,
        no_rows,
        {{"warps do not diverge: 30 lanes or more take part in a load", full_load_requests,
-         "In which order would the elements have to go to the threads?"}}},
+         "In which order would the elements have to go to the threads?"},
+        {"each element goes one way: at most 17 loads", one_load_per_round,
+         "A lane that goes both ways does twice the work. Choose the index, not the result."}}},
       {"local_memory",
        most_frequent,
        no_rows,
