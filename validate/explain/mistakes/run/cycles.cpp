@@ -15,7 +15,8 @@ const Family kCycleMistakes = {
     {"cycle_changes_the_boundary", Strength::kShape, kAnyProgram, of_cycles,
      "a cycle changes the boundary, whose values are given: point ({i}, {j}) is the first",
      {"the points that the correction is added to, and those that the start interpolates from a coarser level: 1 to "
-      "n - 2 on both axes; and whether corrections are 0 on the boundary of every level", "whether what main hands over as the result is u, a float for each point"}},
+      "n - 2 on both axes; and whether corrections are 0 on the boundary of every level",
+      "whether what main hands over as the result is u, a float for each point"}},
     {"last_level_is_not_solved", Strength::kModel, kAnyProgram, of_cycles,
      "at n = 3 there is one interior point, and a cycle changes it by {scale} times what it needs",
      {"how the last level, of 3 points per side, is solved: its correction is r / 4, because r = 4 (exact value - u) "
