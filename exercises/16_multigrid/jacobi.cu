@@ -41,8 +41,8 @@ constexpr int kTileY = kBlockY + 2;
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
 
 // TODO(16): stage 1. allocate_levels and free_levels. Below n points per side come n / 2 + 1, and
-//   the last level has 3. Set r and e to 0: on the boundary they stay so. All levels together take
-//   a third more memory than the finest. Stage 2: f_old and f_new go, and with them the sweep.
+//   the last level has 3. Set u, r and e to 0: r and e stay so on the boundary. All levels together
+//   take a third more memory than the finest. Stage 2: f_old and f_new go, and with them the sweep.
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. They are in the
 // GPU's memory, as is the sum of the squared changes: the CPU cannot touch them, nothing migrates.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
@@ -63,7 +63,7 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
-// TODO(16): stage 2. The same for u of the finest level.
+// TODO(16): stage 2. The same for u of the finest level, from problem.initial_old().
 __global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row
   for (int i = threadIdx.x; i < n; i += blockDim.x) f[idx(i, j, n)] = start(i, j);
@@ -87,10 +87,11 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   `rows` points of column i, without a tile. The first sweep begins with 0, so it gives omega / 4
 //   * r with omega = kOmegaBefore, at the point and at its four neighbours. Then the point goes the
 //   part kOmegaAfter of the way from its own value to (east + north + west + south + r) / 4, and
-//   the result is added to u.
+//   the result is added to u. A thread without an interior point must not read any.
 // TODO(16): stage 4, for n = 2^k + 1. restrict_kernel(fine, coarse): a thread computes coarse.r at
 //   one point, which is on a fine point. It gathers its share of each defect that the first sweep
-//   leaves there and around it, 3 x 3: 1, 1/2 or 1/4. No atomicAdd is needed.
+//   leaves there and around it, 3 x 3: 1, 1/2 or 1/4. The sweep leaves r - (4 e - the neighbours'
+//   e), with its e = omega / 4 * r. No atomicAdd is needed.
 // TODO(16): stage 5, for n = 2^k + 1. struct Place and place_of(i, m): where point i of a line lies
 //   among the m points of the coarser level, index and part. interpolated(f, m, x, y): the value
 //   there of a field of m x m points, linear along x and y. correct_kernel(fine, coarse, add_to_u,

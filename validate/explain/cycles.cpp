@@ -39,6 +39,44 @@ struct Band {
   double ratio() const { return before > 0 ? std::sqrt(after / before) : 0; }
 };
 
+/// Fits change = a * lambda * before + b * lambda^2 * before, in the sense of least squares.
+class SweepFit {
+ public:
+  void add(double lambda, double before, double change) {
+    const double x = lambda * before, y = lambda * x;
+    xx_ += x * x, xy_ += x * y, yy_ += y * y;
+    xc_ += x * change, yc_ += y * change, cc_ += change * change;
+  }
+  /// Says whether nothing but rounding is left.
+  bool solve(double* a, double* b) const {
+    const double determinant = xx_ * yy_ - xy_ * xy_;
+    *a = (xc_ * yy_ - yc_ * xy_) / determinant;
+    *b = (yc_ * xx_ - xc_ * xy_) / determinant;
+    return cc_ - *a * xc_ - *b * yc_ < 1e-6 * cc_;
+  }
+
+ private:
+  double xx_ = 0, xy_ = 0, yy_ = 0, xc_ = 0, yc_ = 0, cc_ = 0;
+};
+
+/// "1 - 1.95 lambda + 0.78 lambda^2"
+std::string factor_of_a_wave(double of_lambda, double of_square) {
+  const auto term = [](double factor, const char* of) {
+    return format(factor < 0 ? " - %.2f %s" : " + %.2f %s", std::fabs(factor), of);
+  };
+  return "1" + term(of_lambda, "lambda") +
+         (std::fabs(of_square) < 0.005 ? "" : term(of_square, "lambda^2"));
+}
+
+/// What stage 2 or stage 3 of step 16 should do: 1 - lambda, or (1 - 1.39 lambda)(1 - 0.56 lambda).
+bool sweeps_as_meant(const CycleLook& look) {
+  const auto are = [&](double of_lambda, double of_square) {
+    return std::fabs(look.of_lambda - of_lambda) < 0.01 &&
+           std::fabs(look.of_square - of_square) < 0.01;
+  };
+  return are(-1, 0) || are(-1.39 - 0.56, 1.39 * 0.56);
+}
+
 bool near(double a, double b, double relative) {
   return std::fabs(a - b) <= relative * std::fabs(b);
 }
@@ -54,6 +92,8 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
   const std::vector<double> after = modes.amplitudes(error_of(n, exact, two));
   const int m = modes.per_side();
   Band smooth, rough, middle, other, exchanged;
+  SweepFit sweeps;
+  const auto half_wave = [n](int p) { return std::cos(std::acos(-1.0) * p / (n - 1)) / 2; };
   for (int q = 1; q <= m; ++q) {
     for (int p = 1; p <= m; ++p) {
       const std::size_t at = static_cast<std::size_t>(q - 1) * m + p - 1;
@@ -63,6 +103,7 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
                    : 4 * most > n       ? middle
                                         : other;
       band.add(before[at], after[at]);
+      sweeps.add(1 - half_wave(p) - half_wave(q), before[at], after[at] - before[at]);
       if (most <= kSmoothModes && p != q) {
         exchanged.add(before[static_cast<std::size_t>(p - 1) * m + q - 1], after[at]);
       }
@@ -73,6 +114,7 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
   look.of_rough = rough.ratio();
   look.of_middle = middle.ratio();
   look.of_other = other.ratio();
+  look.only_sweeps = sweeps.solve(&look.of_lambda, &look.of_square);
   look.field_stays = one == two;
   for (int k = 0; k < 4 * n && !look.boundary_changed; ++k) {
     const int along = k % n;
@@ -104,6 +146,11 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
     return tell(Answer("defect_of_floats").with("error", format("%.1e", look.last_error)));
   }
+  if (look.only_sweeps) {
+    return tell(Answer("only_sweeps")
+                    .with("factor", factor_of_a_wave(look.of_lambda, look.of_square))
+                    .with("as_meant", sweeps_as_meant(look)));
+  }
   const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
   if (std::isnan(worst) || std::isinf(look.last_error)) {
     return tell(Answer("cycle_gives_no_numbers"));
@@ -112,7 +159,8 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   if (near(look.of_exchanged, -1, 0.1) && near(look.of_smooth, 1, 0.5)) {
     return tell(Answer("cycle_exchanges_axes"));
   }
-  if (std::fabs(look.of_smooth) > kSmoothTooMuch) {
+  const bool rough_grow = look.of_rough > 1.1 && look.of_rough > 1.5 * std::fabs(look.of_smooth);
+  if (std::fabs(look.of_smooth) > kSmoothTooMuch && !rough_grow) {
     const double scale = 1 - look.of_smooth;
     if (std::fabs(scale) < 0.2) return tell(Answer("no_coarse_correction"));
     return tell(Answer("coarse_correction_scaled")

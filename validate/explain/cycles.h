@@ -24,6 +24,10 @@ struct CycleLook {
   /// The same of errors smooth along both axes that are put at (q, p) in place of (p, q): -1 if a
   /// correction comes with its axes exchanged, and otherwise near 0.
   double of_exchanged = 0;
+  /// The cycle is sweeps on the finest level: it multiplies each wave by 1 + of_lambda * lambda +
+  /// of_square * lambda^2, and no coarser level reaches the field.
+  bool only_sweeps = false;
+  double of_lambda = 0, of_square = 0;
   double last_error = 0;          ///< after many cycles, relative to the largest value
   bool boundary_changed = false;  ///< a boundary point (boundary_i, boundary_j) changed its value
   int boundary_i = 0, boundary_j = 0;

@@ -26,7 +26,7 @@ Measured little_error_left(Bench* bench) {
   double most = 0;
   int at_n = 0;
   try {
-    for (const int n : {33, 64, 129, 250, 521}) {
+    for (const int n : {33, 64, 100, 129, 130, 250, 521}) {
       const double left = left_by_a_cycle(quick_program(bench), n, bench->have.time_limit);
       if (!(left <= most)) most = left, at_n = n;
     }

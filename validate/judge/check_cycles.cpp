@@ -57,6 +57,10 @@ double error_of(const std::vector<float>& field, const std::vector<double>& exac
   return error / largest;
 }
 
+/// The grid on which a cause is looked for. It is the one that is wrong, if that is small: a
+/// program that is not finished may be made for no other.
+int looked_at(int wrong_n) { return std::clamp(wrong_n, 32, 130); }
+
 /// What a sweep would change: sqrt(sum (mean of the neighbours - value)^2) / n.
 double residual_of(const std::vector<float>& field, int n) {
   double sum = 0;
@@ -197,7 +201,7 @@ Diagnosis CycleCheck::diagnose(int n, double error) {
 bool CycleCheck::explain(const Case& run, double error) {
   check_.progress("looking for the cause");
   if (!check_.at_hand.watched.empty()) {
-    const Case few = {ProblemKind::kProbe, kFirstN, 2};
+    const Case few = {ProblemKind::kProbe, looked_at(run.n), 2};
     const Run watched =
         run_program(check_.at_hand.watched, few, false, check_.dir, check_.time_limit);
     if (read_finding(watched.report).known()) {
@@ -205,7 +209,7 @@ bool CycleCheck::explain(const Case& run, double error) {
       return wrong(run, found.lines, found.rule);
     }
   }
-  Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : std::clamp(run.n, 32, 130), error);
+  Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
   if (diagnosis.rule().empty() && !right_.empty() && right_.back() < run.n) {
     diagnosis = diagnose_large_grid(run.n, right_.back(), patient_);
   }
@@ -251,6 +255,11 @@ bool CycleCheck::is_wrong(ProblemKind problem, int n) {
     errors[to] = error_of(field, exact(problem, n));
   }
   const double left = std::pow(errors[1] / errors[0], 1.0 / (kTo - kFrom));
+  // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
+  if (error > kRounding && left <= kMostLeft &&
+      error > errors[1] * std::pow(0.5, kManyCycles - kTo)) {
+    return explain({problem, n, kManyCycles}, error);
+  }
   if (left > most_left_) most_left_ = left, most_left_n_ = n;
   return false;
 }
@@ -390,14 +399,13 @@ void CycleCheck::say_right() {
                             (is_slow_ ? "each cycle comes nearer to the exact solution"
                                       : "the exact discrete solution, rounded to floats"));
   if (most_left_ <= 0) return;
-  verdict_.remarks.push_back(
-      format("A cycle leaves %.3f of the error at n = %d, and less at the "
-             "other sizes.",
-             most_left_, most_left_n_));
+  verdict_.remarks.push_back(format("A cycle leaves %.3f of the error at n = %d%s.", most_left_,
+                                    most_left_n_,
+                                    right_.size() > 1 ? ", and less at the other sizes" : ""));
   if (most_left_ <= kMostLeft) return;
   verdict_.remarks.push_back(
       format("Correct, and not yet multigrid: that leaves at most %.1f, whatever n.", kMostLeft));
-  const Diagnosis diagnosis = diagnose(kFirstN, 1);
+  const Diagnosis diagnosis = diagnose(asked_.cases.empty() ? kFirstN : looked_at(most_left_n_), 1);
   for (const std::string& line : diagnosis.lines()) verdict_.remarks.push_back(line);
   verdict_.rule = diagnosis.rule();
 }

@@ -14,8 +14,9 @@ Answer of_cycles(const Evidence&) { return {}; }
 const Family kCycleMistakes = {
     {"cycle_changes_the_boundary", Strength::kShape, kAnyProgram, of_cycles,
      "a cycle changes the boundary, whose values are given: point ({i}, {j}) is the first",
-     {"the points that the correction is added to: 1 to n - 2 on both axes; and whether corrections are 0 on the "
-      "boundary of every level", "whether what main hands over as the result is u, a float for each point"}},
+     {"the points that the correction is added to, and those that the start interpolates from a coarser level: 1 to "
+      "n - 2 on both axes; and whether corrections are 0 on the boundary of every level",
+      "whether what main hands over as the result is u, a float for each point"}},
     {"last_level_is_not_solved", Strength::kModel, kAnyProgram, of_cycles,
      "at n = 3 there is one interior point, and a cycle changes it by {scale} times what it needs",
      {"how the last level, of 3 points per side, is solved: its correction is r / 4, because r = 4 (exact value - u) "
@@ -36,8 +37,8 @@ const Family kCycleMistakes = {
     {"defect_of_floats", Strength::kShape, kAnyProgram, of_cycles,
      "the cycles reduce the error, but not below {error} (relative to the largest value). A float has too few digits: "
      "the defect is a small difference of large values",
-     {"the types: the solution and the sum of its neighbours in double; only the defect and the corrections are "
-      "floats"}},
+     {"the types where the defect is computed: each u is converted to double before it is added; u, the defect that is "
+      "stored, and the corrections may be floats"}},
     {"cycle_loop_ends_early", Strength::kShape, kAnyProgram, of_cycles,
      "the loop ends after {made} of {asked} cycles, with the residual {residual}",
      {"whether the sum is set to 0 before each cycle: a residual that is not a number ends the loop",
@@ -45,11 +46,21 @@ const Family kCycleMistakes = {
     {"cycle_gives_no_numbers", Strength::kShape, kAnyProgram, of_cycles,
      "the field gets values that are no numbers, or grows without bound",
      {"a barrier between threads that write, be it a tile or a level, and those that read it",
-      "memory that is never set: corrections and defects have to be 0 on the boundary of every level",
+      "memory that is never set: corrections and defects have to be 0 on the boundary of every level, and the last "
+      "level's u needs a value inside",
       "the sign of the correction, and how often it is added"}},
     {"cycle_exchanges_axes", Strength::kShape, kAnyProgram, of_cycles,
      "the coarser levels' correction comes with i and j exchanged",
      {"the order of i and j where a coarse field is read or written: idx(i, j, m) has i first"}},
+    {"only_sweeps", Strength::kShape, kAnyProgram, of_cycles,
+     "no coarser level changes the field: a cycle multiplies each wave of the error by {factor}, as sweeps on the "
+     "finest level do",
+     {"{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double, "
+      "and added between the two sweeps; and whether r of each level is set in every cycle|the two sweeps: with the "
+      "factors 1.39 and 0.56 they multiply a wave by (1 - 1.39 lambda) (1 - 0.56 lambda), which is "
+      "1 - 1.95 lambda + 0.78 lambda^2}",
+      "{?as_meant||the second sweep: it begins with what the first one gives, at the point and at its four neighbours, "
+      "and has the same r in it; what both give together is added to u}"}},
     {"no_coarse_correction", Strength::kShape, kAnyProgram, of_cycles,
      "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
      {"the weights that make the coarse defect: those of one coarse point sum up to "

@@ -9,6 +9,7 @@
 
 #include "explain/mistakes/families.h"
 #include "explain/mistakes/run/found.h"
+#include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
@@ -116,7 +117,9 @@ Answer unwritten(const Found& found) {
   if (!what.empty()) return {};
   const std::string copies = copies_of_few_bytes(found.source);
   if (!copies.empty()) return found.answer("copy_to_the_gpu_is_too_short").with("copies", copies);
-  return found.answer("reads_what_nothing_has_written").with("array", found.scene.array);
+  return found.answer("reads_what_nothing_has_written")
+      .with("array", found.scene.array)
+      .with("levels", found.evidence.patient.step >= kFirstCycleStep);
 }
 
 /// What a header of the lab reports of a kernel that calls it: the starting values of a point that
@@ -451,7 +454,8 @@ const Family kFindingMistakes = {
      "line {line} reads what nothing has written{?array|, in {array}}",
      {"where {?array|{array}|that memory} is written before: all that line {line} reads, {?pitch|the padding of a row "
       "included, }and in the same place (cudaMemset counts bytes)",
-      "if pointers are exchanged: whether both fields got starting values. A kernel's f_old is each of them in turn"}},
+      "{?levels|whether u, r and e of every level, also of the last one, are set before a kernel reads them|if "
+      "pointers are exchanged: whether both fields got starting values. A kernel's f_old is each of them in turn}"}},
     {"starting_value_beyond_the_grid", kHarmless, kAnyProgram, finding,
      "the kernel launched at line {line} asks for the starting value of a point beyond the grid: start(i, j) has "
      "values for i and j from 0 to n - 1",
