@@ -230,6 +230,9 @@ const Family kSumMistakes = {
      "{?field_is_right|the field is right; the residual is not: }line {line} {does} 4 bytes of {sum}, as many as a "
      "float has; a double has 8",
      {"the number of bytes at line {line}: sizeof(double); a copy has a double at both ends"}},
+    {"no_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
+     "line {line} sets 0 bytes of {sum}: the value and the number of bytes are exchanged",
+     {"the order of the arguments at line {line}: the address, the value 0, then the number of bytes, sizeof(double)"}},
     {"some_bytes_of_a_sum", Strength::kModel, kAnyProgram, of_sum<some_bytes>,
      "the field is right, and the residual is a number like {found}: no sum of changes, but some bytes of one, or "
      "what stood in memory before",
