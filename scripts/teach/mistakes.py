@@ -32,6 +32,7 @@ OWN = {"another_problem": "It solves another problem than --problem asks for",
        "only_the_first_stored_part": "Only one block is in the sum, the first of the stored parts",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
        "thread_without_a_point": "A thread without an interior point is not kept out",
+       "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",
        "wrong_update": "A point is not 0.25 of east, north, west and south each",
        "wrong_update_inside_blocks": "Inside the blocks a point is not 0.25 of its four neighbours each",
        "wrong_update_of_some_points": "Some rows or columns are not 0.25 of their four neighbours each"}
@@ -49,6 +50,7 @@ def choice(match):
 def for_all(words):
     """The words of an entry without what is only known of one program."""
     words = re.sub(r",? at \{lines\},?", "", words.replace("{does} {where}", "{does} outside of"))
+    words = re.sub(r"\{(rows|lines|columns)\} wrong", r"{\1} are wrong", words)
     words = re.sub(r"\{(\w+)\}", lambda gap: WORDS.get(gap[1], "…"), words)
     while CHOICE.search(words):
         words = CHOICE.sub(choice, words)

@@ -243,8 +243,8 @@ const Family kHistoryMistakes = {
      {"whether {handover} comes after each sweep, not only once"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2); }),
-     "{?graph|both graphs read|every sweep reads} the initial field and {?graph|write|writes} the same other field, "
-     "while main's pointers change roles",
+     "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main's "
+     "pointers change roles",
      {"{?graph|the pointers that each graph is captured with: the second graph reads what the first one writes, so "
       "main's own pointers change roles while a graph is captured (a function that gets them by value exchanges only "
       "its copies): {handover}; and whether the two passes take turns|the arguments of {sweep} where it is launched, "

@@ -225,9 +225,9 @@ const Family kCallMistakes = {
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
     {"host_access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory of the host where nothing was allocated",
-     {"{?copy|the copy's pointers and its number of bytes. `to`, which run.finish hands over, already is the place of "
-      "row j: only the field's pointer is moved by idx(0, j, n)|the pointer at line {line}: what it was set to, and "
-      "its index}"}},
+     {"{?copy|the copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no more; "
+      "and its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, n)|the "
+      "pointer at line {line}: what it was set to, and its index}"}},
     {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {array}, which is in the GPU's own memory (cudaMalloc): only kernels and copies "
      "reach it",

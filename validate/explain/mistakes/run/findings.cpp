@@ -443,13 +443,13 @@ const Family kFindingMistakes = {
       "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"{?no_row|the launch of {kernel}: block {no_row} has no row, as there are {rows}. The number of blocks comes first "
-      "between <<< and >>>, then that of threads}",
+     {"{?no_row|the launch of {kernel}: block {no_row} has no row, as there are {rows}. The number of blocks comes "
+      "first between <<< and >>>, then that of threads}",
       "the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included; and "
       "the rows that a warp marches through, 0 to n - 1}",
-      "{?no_row||{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that line "
-      "{allocated} allocates: {held_points}, and a row's padding if it has one}}}",
+      "{?no_row||{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that "
+      "line {allocated} allocates: {held_points}, and a row's padding if it has one}}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?type|the type of the index at line {line}: std::size_t, or int if it is large enough (a short ends at "
       "32767)}", "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",

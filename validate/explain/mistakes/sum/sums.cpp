@@ -100,6 +100,8 @@ Answer repeated(const SumLook& look) {
   const bool many = repeated.size() > 4;
   if (many) repeated.resize(4);
   return Answer("residual_is_said_twice")
+      .with("last",
+            !many && repeated.back() == std::to_string(look.sweeps.size()) && repeated.size() == 1)
       .with("which", join(repeated, "and") + (many ? " (and others)" : ""));
 }
 
@@ -289,7 +291,9 @@ const Family kSumMistakes = {
     {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the residual of iteration {which} is that of the previous iteration, in every digit: there it is not computed "
      "again, or not fetched again",
-     {"what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
+     {"{?last|{?late_sum|what is recorded after the loop in main: the residual of the last pass, which the loop has "
+      "not waited for}}",
+      "what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
       "whether the place on the host that is read is the one that this sum was copied to}"}},
     {"residual_of_the_iteration_before", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "each iteration reports the residual of the previous one",
