@@ -5,10 +5,37 @@ import re
 import labtools_here  # noqa: F401
 from labtools.files import ROOT
 
-ENTRY = re.compile(r'^ +\{"([a-z0-9_]+)",([^"{}]*)((?:"(?:[^"\\]|\\.)*"\s*)*)', re.MULTILINE)
+ENTRY = re.compile(r'^ +\{"([a-z0-9_]{4,})",(?=\s*(?:Strength::|kForbidden|kHarmless|"[^" ]* ))', re.MULTILINE)
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 CHOICE = re.compile(r"\{\?[^{}|]*\|([^{}|]*)(?:\|([^{}|]*))?\}")
 WORDS = {"n": "n", "sweep": "the sweep", "copy": "the copy", "host": "main", "wrong_pass": "",
-         "where": "the boundary", "does": "reads or writes", "array": "an array"}
+         "where": "the boundary", "does": "reads or writes", "array": "an array", "kernel": "a kernel",
+         "what": "reads or writes", "named": "outside of an array", "thread": "some i and j", "place": "shared memory",
+         "left_out": "the sweep or the copy leaves out points, and old values stay there", "points": "some points",
+         "lines": "some rows or columns", "columns": "some columns", "rows": "some rows", "are": "are", "have": "have",
+         "hold": "holds", "letter": "x or y", "neighbour": "a neighbour", "point": "another point", "call": "a call",
+         "sum": "the sum", "name": "a variable", "event": "an event", "lanes": "some lanes are",
+         "who": "", "same": "i and j come from one index", "sizes": "its block or its grid is too large, or empty",
+         "cause": "it is multiplied or divided by a number of sweeps", "filled": "an address",
+         "entry": "an entry of the tile", "begin": "after", "pass": "a pass", "target": "memory",
+         "said": "an exchange with a rank that is not there"}
+# Where only the words of one program say anything.
+OWN = {"another_problem": "It solves another problem than --problem asks for",
+       "block_of_another_shape": "cub::BlockReduce is made for a block of another shape than the launch gives",
+       "first_residuals_are_right": "The field is right, and so are the first residuals; later ones are not",
+       "index_outside_of_partial_sums": "A kernel reads or writes outside of the array of partial sums",
+       "kernel_returns_a_value": "A kernel is declared to return a value, but a kernel returns nothing",
+       "largest_block": "Only the block with the largest sum is in the sum: a maximum is taken instead of a sum",
+       "last_block_wins": "Only one block is in the sum: each block overwrites it, and the last to write wins",
+       "one_thread_is_left_out": "The points of one thread of each block are left out of the sum",
+       "only_one_block_adds": "Only one block is in the sum: no other block adds to it",
+       "only_the_first_stored_part": "Only one block is in the sum, the first of the stored parts",
+       "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
+       "thread_without_a_point": "A thread without an interior point is not kept out",
+       "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",
+       "wrong_update": "A point is not 0.25 of east, north, west and south each",
+       "wrong_update_inside_blocks": "Inside the blocks a point is not 0.25 of its four neighbours each",
+       "wrong_update_of_some_points": "Some rows or columns are not 0.25 of their four neighbours each"}
 NOT_COMPILED, UNKNOWN = "does_not_compile", "unknown"
 
 
@@ -22,13 +49,31 @@ def choice(match):
 
 def for_all(words):
     """The words of an entry without what is only known of one program."""
-    words = words.replace("{does} {where}", "{does} outside of")
+    words = re.sub(r",? at \{lines\},?", "", words.replace("{does} {where}", "{does} outside of"))
+    words = re.sub(r"\{(rows|lines|columns)\} wrong", r"{\1} are wrong", words)
     words = re.sub(r"\{(\w+)\}", lambda gap: WORDS.get(gap[1], "…"), words)
     while CHOICE.search(words):
         words = CHOICE.sub(choice, words)
     words = re.sub(r" ?\([^()]*…[^()]*\)|^at line … | (at|before|around) line …", "", words)
-    words = words.replace("line …", "a line")
+    words = re.sub(r"(…|\d|last|first) (?:some|another) ", r"\1 ", words.replace("line …", "a line"))
     return re.sub(r"…(?: ?…)+", "…", words).rstrip(" .:;,…") if len(re.findall(r"\w+", words)) > 3 else ""
+
+
+def words_at(text, at):
+    """The words of an entry, from behind its name on: the first literals that are in no brackets of their own."""
+    depth, found = 0, []
+    while at < len(text):
+        literal = LITERAL.match(text, at)
+        if literal:
+            at = literal.end()
+            if depth == 0:
+                found.append(literal[1])
+            continue
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth < 0 or (found and depth == 0 and text[at] == ","):
+            break
+        at += 1
+    return "".join(found).replace('\\"', '"')
 
 
 def catalogue():
@@ -36,11 +81,12 @@ def catalogue():
     found = {NOT_COMPILED: "It does not compile. Begin with the first error.",
              UNKNOWN: "The check names no cause. Begin with the points or the residuals that it says are wrong."}
     for path in sorted((ROOT / "validate/explain/mistakes").glob("*/*.cpp")):
-        for name, _, literals in ENTRY.findall(path.read_text(encoding="utf-8")):
-            words = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace('\\"', '"')
-            words = for_all(words)
+        text = path.read_text(encoding="utf-8")
+        for entry in ENTRY.finditer(text):
+            name = entry[1]
+            words = OWN.get(name) or for_all(words_at(text, entry.end()))
             if not words or words[0] in "…,:":  # the words before it are known of one program only
                 words = f"{name.replace('_', ' ')}: {words.lstrip('…. ,:;')}".rstrip(": ")
             first = words.split()[0]
-            found[name] = (words if "_" in first else words[0].upper() + words[1:]) + "."
+            found[name] = (words if re.search("[_.A-Z]", first) else words[0].upper() + words[1:]) + "."
     return found

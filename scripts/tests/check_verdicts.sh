@@ -109,10 +109,11 @@ test_verdicts() {
   expect "undefined reference to .not_there" "a function that is not there"
   expect "^$step: does not link: what is named above is declared or called," "a function that is not there"
 
-  given_bug 's/^  const int n = options.n;/&\n  int forgotten;/'
-  check 0 "a warning" STEP=01
-  expect "^$exercise:[0-9]+:[0-9]+: warning: unused variable .forgotten" "a warning"
-  expect "^$step: right" "a warning"
+  given_bug "s/^  const int n = options.n;/&\\n  int forgotten$(printf ', forgotten_%d' {1..21});/"
+  check 0 "22 warnings" STEP=01
+  expect "^$exercise:[0-9]+:[0-9]+: warning: unused variable .forgotten" "22 warnings"
+  expect "^2 more warnings: .*check_exercise_.*\\.log$" "22 warnings"
+  expect "^$step: right" "22 warnings"
 
   given_bug 's/double sum = 0\.0;/static double sum = 0.0;/'
   check 1 "a sum that is not reset" STEP=01

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "explain/evidence.h"
+#include "explain/mistakes/families.h"
 #include "judge/exact_solution.h"
 #include "run/text.h"
 
@@ -116,6 +118,20 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
   look.of_other = other.ratio();
   look.only_sweeps = sweeps.solve(&look.of_lambda, &look.of_square);
   look.field_stays = one == two;
+  // What the second cycle left is what is missing in the first one's field.
+  std::vector<float> sum(two);
+  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += one[k];
+  const std::vector<double> together = modes.amplitudes(error_of(n, exact, sum));
+  const std::vector<double> left =
+      modes.amplitudes(error_of(n, exact, std::vector<float>(two.size())));
+  Band of_sum;
+  for (int q = 1; q <= std::min(m, kSmoothModes); ++q) {
+    for (int p = 1; p <= std::min(m, kSmoothModes); ++p) {
+      const std::size_t at = static_cast<std::size_t>(q - 1) * m + p - 1;
+      of_sum.add(left[at], together[at]);
+    }
+  }
+  look.correction_for_u = of_sum.ratio() < kSmoothTooMuch && smooth.ratio() > 1 - kSmoothTooMuch;
   for (int k = 0; k < 4 * n && !look.boundary_changed; ++k) {
     const int along = k % n;
     const int i = k < 2 * n ? along : k < 3 * n ? 0 : n - 1;
@@ -140,6 +156,7 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(
         Answer("last_level_is_not_solved").with("scale", format("%.2f", 1 - look.of_smooth)));
   }
+  if (look.correction_for_u) return tell(Answer("correction_replaces_the_field"));
   if (look.field_stays) return tell(Answer("second_cycle_changes_nothing"));
   if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
@@ -181,6 +198,9 @@ Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual,
   Wrong wrong;
   wrong.run = {lab::ProblemKind::kProbe, n, asked};
   wrong.made = made;
+  if (const Answer few = half_a_sum(Evidence(Evidence::kAccess, wrong, patient)); few.known()) {
+    return say(few, wrong, patient);
+  }
   return say(Answer("cycle_loop_ends_early")
                  .with("asked", asked)
                  .with("made", made)
@@ -199,6 +219,9 @@ Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
   Wrong wrong;
   wrong.run = {lab::ProblemKind::kProbe, sum.n, sum.iteration};
   wrong.residual = true;
+  if (const Answer few = half_a_sum(Evidence(Evidence::kAccess, wrong, patient)); few.known()) {
+    return say(few, wrong, patient);
+  }
   const auto is = [&](double value) { return near(sum.found, value, 1e-3); };
   const char* rule = is(sum.of_after)                    ? "residual_of_the_field_after"
                      : is(4 * sum.of_before)             ? "defect_for_residual"

@@ -237,9 +237,11 @@ Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis dia
     return say(Answer("ranks_hand_over_other_rows"), what, patient);
   }
   if (left_out) return diagnosis;
-  const bool of_a_warp = between_warps || diagnosis.rule() == "part_of_result_from_elsewhere";
   Diagnosis borders = diagnose_borders(what, patient);
   if (!borders.known() || borders.is_finding()) return diagnosis;
+  const bool of_a_warp = between_warps || diagnosis.rule() == "part_of_result_from_elsewhere" ||
+                         (diagnosis.rule() == "wrong_update_of_some_points" &&
+                          borders.rule() == "halo_holds_another_row");
   if (!of_a_warp) {
     if (!diagnosis.is_symptom()) {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);

@@ -11,10 +11,6 @@
 namespace validate {
 namespace {
 
-bool holds(const std::string& text, const std::string& what) {
-  return text.find(what) != std::string::npos;
-}
-
 /// The name that ends before `end`.
 std::string name_before(const std::string& text, std::size_t end) {
   std::size_t begin = end;
@@ -51,6 +47,25 @@ std::string array_of(const std::string& line, bool writes) {
     found = name;
   }
   return found;
+}
+
+/// Whether an index is a thread's place in the launch grid along an axis, plus `first`.
+bool comes_of_the_thread(const std::string& code, char index, char axis, int* first) {
+  const char a[] = {axis, '\0'};
+  const std::string block = std::string("blockIdx.") + a + "*blockDim." + a;
+  const std::string other = std::string("blockDim.") + a + "*blockIdx." + a;
+  const std::string thread = std::string("threadIdx.") + a, begin = std::string(1, index) + "=";
+  for (const std::string& sum :
+       {block + "+" + thread, other + "+" + thread, thread + "+" + block, thread + "+" + other}) {
+    for (const char* before : {"", "1+"}) {
+      const std::string whole = begin + before + sum;
+      const std::size_t at = code.find(whole);
+      if (at == std::string::npos) continue;
+      *first = *before || code.compare(at + whole.size(), 2, "+1") == 0;
+      return true;
+    }
+  }
+  return false;
 }
 
 /// "just behind the end of", "400 bytes before"; "" if it is not beside an allocation.
@@ -150,8 +165,8 @@ Scene scene_of(const Finding& finding, const std::string& source) {
     text += line + "\n";
   }
   const std::string code = code_only(text);
-  scene.thread_per_point = holds(code, "i=blockIdx.x*blockDim.x+threadIdx.x") &&
-                           holds(code, "j=blockIdx.y*blockDim.y+threadIdx.y");
+  scene.thread_per_point = comes_of_the_thread(code, 'i', 'x', &scene.first_i) &&
+                           comes_of_the_thread(code, 'j', 'y', &scene.first_j);
   scene.array = array_of(lines[finding.line - 1], finding.what.rfind("writes", 0) == 0);
   if (scene.array.empty()) scene.array = allocated_in(source, finding.allocated_at);
   return scene;

@@ -50,7 +50,8 @@ struct Scene {
   std::string function;  ///< in which the line stands: "jacobi_sweep_kernel"; "": not known
   std::string array;     ///< that the line accesses: "f_old"; "": not known
   bool thread_per_point =
-      false;  ///< i and j of that function come of blockIdx, blockDim, threadIdx
+      false;                     ///< i and j of that function come of blockIdx, blockDim, threadIdx
+  int first_i = 0, first_j = 0;  ///< and begin with these
 };
 
 /// Of a finding, in the text of its program.

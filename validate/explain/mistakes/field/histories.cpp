@@ -7,6 +7,7 @@
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -71,6 +72,18 @@ Answer several_sweeps(const FieldLook& look) {
   return {};
 }
 
+/// The line that copies a single row of a field: "n * sizeof(float)" bytes; 0: there is none.
+int copy_of_one_row(const std::string& source) {
+  for (const Queued& work : queued_in(source)) {
+    const bool copies = !work.launch && work.call.find("emcpy") != std::string::npos;
+    if (copies && work.arguments.size() > 2 &&
+        (work.arguments[2] == "n*sizeof(float)" || work.arguments[2] == "sizeof(float)*n")) {
+      return work.line;
+    }
+  }
+  return 0;
+}
+
 /// The field never changes at all.
 Answer stands_still(const FieldLook& look) {
   if (!predicts(look, [](const FieldLook& l, int) { return l.start_old; })) return {};
@@ -79,7 +92,9 @@ Answer stands_still(const FieldLook& look) {
   if (!look.residual_is_right(1) || !same_residual(second, first)) {
     return Answer("result_never_arrives");
   }
+  const int of_one_row = look.has(kSwaps) ? 0 : copy_of_one_row(look.evidence.source);
   return Answer("new_field_never_becomes_old")
+      .with("few", of_one_row > 0 ? std::to_string(of_one_row) : "")
       .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy());
 }
 
@@ -179,12 +194,14 @@ const Family kHistoryMistakes = {
       "whether the new field becomes the old one"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "every iteration repeats the first: the new field never becomes the old one. {?swaps|The swap is missing, or it "
-     "exchanges something else, or something undoes it (a second swap, a copy that was left)|Either the copy is "
-     "missing, or it goes the wrong way, or it reaches no point of the interior}",
-     {"{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
-      "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
-      "* n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds). A function that gets pointers by "
-      "value and swaps them only swaps its own copies|all points}}}"}},
+     "exchanges something else, or something undoes it (a second swap, a copy that was left)|{?few|Line {few} copies n "
+     "floats only, one row of the boundary|Either the copy is missing, or it goes the wrong way, or it reaches no "
+     "point of the interior}}",
+     {"{?few|the number of bytes at line {few}: {bytes_of_field}|{?swaps|whether {handover} comes after each "
+      "{?passes|pass|sweep}, and exchanges main's own pointers|the call in the loop of main, copy_field(f_old, f_new, "
+      "n), and to and from in {copy}; and how much it copies: {?by_bytes|n * n * sizeof(float) bytes|{?copy_kernel|all "
+      "points (its grid, its bounds). A function that gets pointers by value and swaps them only swaps its own "
+      "copies|all points}}}}"}},
     {"iteration_of_several_sweeps", Strength::kModel, kAnyProgram, of_field<several_sweeps>,
      "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "
@@ -226,9 +243,12 @@ const Family kHistoryMistakes = {
      {"whether {handover} comes after each sweep, not only once"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2); }),
-     "every sweep reads the initial field and writes the same other field, while main's pointers change roles",
-     {"{?graph|{handover}, also while a graph is captured: the second graph reads what the first one writes; and "
-      "whether the two passes take turns|the arguments of {sweep} where it is launched, and {handover}}"}},
+     "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main's "
+     "pointers change roles",
+     {"{?graph|the pointers that each graph is captured with: the second graph reads what the first one writes, so "
+      "main's own pointers change roles while a graph is captured (a function that gets them by value exchanges only "
+      "its copies): {handover}; and whether the two passes take turns|the arguments of {sweep} where it is launched, "
+      "and {handover}}"}},
     {"passes_run_while_captured", Strength::kHistory, with(kSwaps | kGraph),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? 1 : 2); }),
      "two passes are performed before the first one is asked for, and none after that: captured work is recorded and "

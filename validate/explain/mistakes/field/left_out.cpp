@@ -83,6 +83,34 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
   return "bounds_leave_out_lines";
 }
 
+/// Rows (or columns) that are left out because a block does not reach all of its 32, or begins too
+/// few after the block before it: which entry that is; nullptr: neither.
+const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
+  constexpr int kBlock = 32;
+  const Pattern& pattern = look.pattern;
+  if (pattern.kind != Pattern::kColumns && pattern.kind != Pattern::kRows) return nullptr;
+  const bool of_rows = pattern.kind == Pattern::kRows;
+  const Lines& lines = of_rows ? pattern.rows : pattern.columns;
+  const auto is_power = [](int k) { return k > 0 && (k & (k - 1)) == 0; };
+  answer->with("lines", of_rows ? "rows" : "columns").with("letter", of_rows ? "y" : "x");
+  if (lines.kind == Lines::kPeriodic && lines.period == kBlock) {
+    const int threads = lines.classes.front();
+    if (!is_power(threads) || lines.classes.back() != kBlock - 1 ||
+        threads + lines.classes.size() != kBlock) {
+      return nullptr;
+    }
+    answer->with("threads", threads);
+    return "threads_have_one_point_each";
+  }
+  const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();
+  if (lines.kind != Lines::kLast || blocks < 3 || (reached - kBlock) % (blocks - 1) != 0 ||
+      !is_power((reached - kBlock) / (blocks - 1))) {
+    return nullptr;
+  }
+  answer->with("by", (reached - kBlock) / (blocks - 1));
+  return "blocks_overlap";
+}
+
 /// Points that are left out by the sweep, by the copy, or by both.
 Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   // If fields are swapped, no point is copied.
@@ -106,6 +134,9 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
     answer.rule = "both_indices_of_one";
   } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
     answer.rule = end;
+  } else if (const char* blocks =
+                 on_gpu && !look.has(kStrips) ? left_out_by_blocks(look, &answer) : nullptr) {
+    answer.rule = blocks;
   } else if (by_copy && !look.words.launches_copy() &&
              (look.has(kMemcpy) || look.has(kHostMemcpy))) {
     answer.rule = "copy_counts_too_few_bytes";
@@ -136,6 +167,32 @@ Answer kept_values(const FieldLook& look) {
   if (hidden) return left_out(look, true, false);
   // The change of points that are not swept is missing in the residual.
   return left_out(look, !look.residual_is_right(look.first), true);
+}
+
+/// The last columns that no strip stores, and before them some that had no neighbour.
+Answer unstored_columns(const FieldLook& look) {
+  constexpr int kWidest = 64;
+  const int n = look.n;
+  if (!look.interior_only() || look.pattern.kind == Pattern::kRows) return {};
+  const auto is_old = [&](int i) {
+    for (int j = 1; j < n - 1; ++j) {
+      if (!look.near(look.at(look.hidden, i, j), look.at(look.found, i, j))) return false;
+    }
+    return true;
+  };
+  int first = n - 1, low = n;
+  while (first > 1 && is_old(first - 1)) --first;
+  for (int i = 1; i < n - 1; ++i) {
+    for (int j = 1; j < n - 1; ++j) {
+      if (look.inside.has(i, j)) low = std::min(low, i);
+    }
+  }
+  if (first == n - 1 || low >= first || first - low > kWidest) return {};
+  return Answer("strips_do_not_reach_the_end")
+      .with("columns", first == n - 2 ? format("the column i = %d", first)
+                                      : format("the columns i = %d..%d", first, n - 2))
+      .with("before", low == first - 1 ? format("column i = %d", low)
+                                       : format("columns i = %d..%d", low, first - 1));
 }
 
 const char* const kLaunch =
@@ -171,6 +228,11 @@ const Family kLeftOutMistakes = {
      "{left_out}. They do not fill a whole float4",
      {"which lanes store in {?by_sweep|{sweep}|{copy}}: also the one whose four columns are not all in the row; the "
       "padding takes the others", "{bounds}"}},
+    {"strips_do_not_reach_the_end", Strength::kModel, with(kStrips), of_field<unstored_columns>,
+     "no strip stores {columns}, where old values stay, and the strip's last {before} got a wrong neighbour",
+     {"which columns a strip stores: all except as many at each of its ends as it has no neighbours for (kKept: two "
+      "halos fewer than a warp loads); where the strips begin; and how many strips there are, so that they cover n "
+      "columns"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}. They lie beyond the last whole block{?!strips| ({n} % {block} = {rest})}",
      {kLaunch}},
@@ -179,6 +241,15 @@ const Family kLeftOutMistakes = {
      {"{?of_strips|{bounds}|the bounds of i and j in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: "
       "{?by_sweep|the interior is 1 to n - 2|it goes over all points, 0 to n - 1}{?on_gpu|; and the launch in "
       "{?by_sweep|{host}|copy_field}{?both| and in copy_field}: whether it has a thread for each of them}}"}},
+    {"threads_have_one_point_each", Strength::kModel, with(kKernels), of_field<kept_values>,
+     "{left_out}: of each block's 32 {lines} only the first {threads} are reached",
+     {"the loop over a thread's points in {?by_sweep|{sweep}|{copy}}: it ends with the block's last point, and each "
+      "turn goes on by as many {lines} as the block has threads; without a loop, the launch has a thread for each "
+      "point"}},
+    {"blocks_overlap", Strength::kModel, with(kKernels), of_field<kept_values>,
+     "{left_out}. Each block begins only {by} {lines} after the previous one and reaches 32, so the blocks overlap",
+     {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
+      "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
     {"copy_counts_too_few_bytes", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"the number of bytes, where {?host_memcpy|memcpy|cudaMemcpy} copies the field: n * n * sizeof(float)"}},

@@ -191,8 +191,18 @@ Answer shared_places(const FieldLook& look) {
       })) {
     return Answer("boundary_is_transposed");
   }
+  if (!look.has(kSlabs)) return {};
   int sides = 0;
-  return Answer("boundary_of_other_points").with("where", sides_of(look, &sides));
+  const int ranks = look.evidence.wrong.run.ranks;
+  const bool at_borders = ranks > 1 && look.all_of(look.ring, [&](int, int j) {
+    for (int r = 1; r < ranks; ++r) {
+      const int border = static_cast<int>(static_cast<long long>(look.n) * r / ranks);
+      if (j >= border - 2 && j < border + 2) return true;
+    }
+    return false;
+  });
+  if (at_borders) return Answer("halo_in_the_place_of_own_rows");
+  return Answer("rows_counted_from_different_places").with("where", sides_of(look, &sides));
 }
 
 /// Whether the blocks compute what belongs to points farther and farther away: what they load lies
@@ -286,11 +296,16 @@ const Family kPlaceMistakes = {
      "the interior is right, and each point (i, j) of the boundary holds what point (j, i) began with: f_new got its "
      "starting values with i and j exchanged, or the copy exchanges them there",
      {"where f_new gets its starting values: point (i, j) is stored at idx(i, j, n), as in f_old", "{copy_indices}"}},
-    {"boundary_of_other_points", Strength::kModel, kAnyProgram, of_field<shared_places>,
-     "points of {where} hold the values that other points began with. Either idx gives two points the same place in "
-     "memory, or values are given (or copied) to other points than their own",
-     {"idx: each point has a place of its own, from 0 to n * n - 1", "start(i, j) in initialize_field",
-      "if a rank holds rows: its row 0 is the same one wherever rows are filled, read, stored or sent"}},
+    {"halo_in_the_place_of_own_rows", Strength::kModel, with(kSlabs), of_field<shared_places>,
+     "rows next to the borders between ranks hold what other rows began with, also on the boundary, which no sweep "
+     "changes: rows of a halo are received in the place of a rank's own",
+     {"{exchange}: where rows are received. Those from the south end with the row before begin, those from the north "
+      "begin with the row end"}},
+    {"rows_counted_from_different_places", Strength::kModel, with(kSlabs), of_field<shared_places>,
+     "points of {where} hold the values that other points began with: the rows that a rank holds are not counted from "
+     "the same row everywhere",
+     {"which row is row 0 of what a rank holds: the same one, held_begin, where rows are filled, read, stored, sent "
+      "and copied to the result", "start(i, j) in initialize_field: j is the row of the whole field"}},
     {"blocks_read_farther_and_farther_off", Strength::kModel, without(kStrips), of_field<shift_of_blocks>,
      "the blocks read points that lie farther and farther off: those of blockIdx.{letter} == 1 by {by}, those of "
      "blockIdx.{letter} == 2 by {twice}. Each block's points begin {distance} after the previous block's, not 32",

@@ -76,6 +76,24 @@ bool is_copy_of_rows_of_others(const Found& found) {
          code_at(found.source, found.finding.line).find("&host") == std::string::npos;
 }
 
+/// Of a copy: the argument that moves a float* by a number of bytes: "f_old + idx(0, j, n) *
+/// sizeof(float)"; "": none does.
+std::string moved_by_bytes(const Found& found) {
+  for (const Queued& work : queued_in(found.source)) {
+    if (work.launch || work.line != found.finding.line || work.arguments.size() < 3) continue;
+    for (int k : {0, 1}) {
+      const std::string& pointer = work.arguments[k];
+      const bool moved = pointer.find("*sizeof(float)") != std::string::npos ||
+                         pointer.find("sizeof(float)*") != std::string::npos;
+      if (moved && pointer.find("(char*)") == std::string::npos &&
+          pointer.find("<char*>") == std::string::npos) {
+        return pointer;
+      }
+    }
+  }
+  return "";
+}
+
 /// What a call, or a launch, is refused for.
 Answer refused_call(const Found& found) {
   const Report& report = found.report;
@@ -98,6 +116,9 @@ Answer refused_call(const Found& found) {
   if (last && invalid && report.detail.empty()) return found.answer("something_was_refused");
   if (fills && invalid && report.array.find("(&") != std::string::npos) {
     return fill_of_nothing(found);
+  }
+  if (const std::string moved = moved_by_bytes(found); !moved.empty()) {
+    return found.answer("pointer_is_moved_by_bytes").with("pointer", moved);
   }
   if (is_copy_of_rows_of_others(found)) return found.answer("rank_copies_rows_of_others");
   if (report.kind != "direction" && report.kind != "host_memory") return {};
@@ -154,12 +175,14 @@ Answer event_without_a_record(const Evidence& evidence) {
 
 }  // namespace
 
-Answer few_bytes(const Report& given, int n) {
+Answer few_bytes(const Report& given, int n, bool padded) {
   if (given.allocated_line <= 0 || given.bytes <= 0) return {};
-  const long field = static_cast<long>(sizeof(float)) * n * n;
+  const long row = static_cast<long>(sizeof(float)) * n, field = row * n;
   Answer answer("too_few_bytes_are_allocated");
   answer.with("line", given.allocated_line).with("bytes", given.bytes).with("field", field);
   if (given.bytes == static_cast<long>(n) * n) return answer.with("points", true);
+  if (given.bytes == row) return answer.with("row", true);
+  if (padded && given.bytes == field) return answer.with("padding", true);
   if (given.bytes < field && !is_no_field(given, n)) return answer;
   if (given.bytes == static_cast<long>(sizeof(float))) {
     answer.rule = "sum_is_allocated_as_a_float";
@@ -179,7 +202,7 @@ Answer answer_of_call(const Found& found) {
   if (report.kind == "lane")
     return found.answer("shuffle_from_no_lane").with("lane", report.detail);
   if (report.kind == "async_copy") return found.answer("misaligned_asynchronous_copy");
-  if (report.kind == "room") {
+  if (report.kind == "room" && moved_by_bytes(found).empty()) {
     return found.answer("more_bytes_than_there_is_room").with("bytes", report.detail);
   }
   if (report.kind == "own_variable") return found.answer("sum_by_value");
@@ -192,17 +215,19 @@ Answer answer_of_call(const Found& found) {
 // clang-format off
 const Family kCallMistakes = {
     {"too_few_bytes_are_allocated", kForbidden, kAnyProgram, finding,
-     "line {line} allocates {?points|n * n bytes; n * n floats need four times as many|{bytes} bytes; n * n floats "
-     "need {field}}",
-     {"how many bytes line {line} asks for: {bytes_of_field}"}},
+     "line {line} allocates {?points|n * n bytes; n * n floats need four times as many|{bytes} bytes{?row|, as many as "
+     "n floats need|}; {?padding|n * n floats need as many, but the rows are padded and need more|n * n floats need "
+     "{field}}}",
+     {"how many bytes line {line} asks for: {?padding|idx(0, n, n) * sizeof(float), n rows of one pitch "
+      "each|{bytes_of_field}}"}},
     {"sum_is_allocated_as_a_float", kForbidden, kAnyProgram, finding,
      "line {line} allocates 4 bytes, as many as a float has; a double has 8",
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
     {"host_access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory of the host where nothing was allocated",
-     {"{?copy|the copy's pointers and its number of bytes. `to`, which run.finish hands over, already is the place of "
-      "row j: only the field's pointer is moved by idx(0, j, n)|the pointer at line {line}: what it was set to, and "
-      "its index}"}},
+     {"{?copy|the copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no more; "
+      "and its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, n)|the "
+      "pointer at line {line}: what it was set to, and its index}"}},
     {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {array}, which is in the GPU's own memory (cudaMalloc): only kernels and copies "
      "reach it",
@@ -270,6 +295,10 @@ const Family kCallMistakes = {
      "at line {line} a rank copies rows of the result that it does not hold",
      {"ranks.finish in main: it is given the rows that this rank computes, and is asked for these rows; row j of the "
       "field {?slabs|is row j - held_begin of what the rank holds|comes after the halo in what the rank holds}"}},
+    {"pointer_is_moved_by_bytes", kForbidden, kAnyProgram, finding,
+     "line {line} moves a pointer to floats by a number of bytes: {pointer}",
+     {"what is added to that pointer: a number of floats, as idx gives it, without sizeof(float). Only the number of "
+      "bytes to copy has it"}},
     {"copy_against_its_direction", kForbidden, kAnyProgram, finding,
      "at line {line} the two pointers and the direction do not match",
      {"the order: first the destination, then the source; and the direction, cudaMemcpyDeviceToHost if the destination "

@@ -24,6 +24,9 @@ const Family kCycleMistakes = {
     {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, of_cycles,
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
+    {"correction_replaces_the_field", Strength::kShape, kAnyProgram, of_cycles,
+     "after a cycle the field is the correction itself, and not the field with the correction added",
+     {"where the correction reaches the finest level's u: u + correction"}},
     {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, of_cycles,
      "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points per side each coarse point is on a fine one, "
      "on all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
@@ -66,6 +69,7 @@ const Family kCycleMistakes = {
      {"the weights that make the coarse defect: those of one coarse point sum up to "
       "(coarse distance / fine distance)^2, 4 for odd n, because a defect has the square of the distance in it. If "
       "they sum up to 1, each level's correction is a quarter of what it should be",
+      "where point i lies on the coarser level: at i * (m - 1) / (n - 1), which is about i / 2, and not 2 * i",
       "whether the coarse correction is interpolated and added to u (not subtracted, nor put in its place), before the "
       "last sweep",
       "whether the coarse level's defect is set in every cycle, before that level is solved"}},

@@ -1,5 +1,6 @@
 // What ranks exchange: rows at their borders, and what the lab's own part of it says.
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -9,6 +10,46 @@
 
 namespace validate {
 namespace {
+
+/// What the first row of a rank found in the halo below it, or the last one in the halo above it: a
+/// row that was another one, or the same one of another time. `sweeps` is the first wrong iteration.
+Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found, int row,
+                    bool below) {
+  const Case& run = evidence.wrong.run;
+  const int n = run.n, sweeps = evidence.wrong.first_iteration, halo = below ? row - 1 : row + 1;
+  constexpr int kFarthest = 20;
+  const Field before = right->after(sweeps - 1);
+  const Field start_new = field_of(lab::Problem(run.problem, n, 1).initial_new(), n);
+  const Near near(largest_of(before), sweeps);
+  const auto at = [n](const Field& field, int i, int j) {
+    return field[static_cast<std::size_t>(j) * n + i];
+  };
+  for (int age = 0; age <= 2; ++age) {  // as the sweep before left it, older, or of the other field
+    if (age == 1 && sweeps < 2) continue;
+    const Field& from = age == 0 ? before : age == 1 ? right->after(sweeps - 2) : start_new;
+    for (int away = 0; away <= 2 * kFarthest; ++away) {
+      const int held = halo + (away % 2 ? 1 : -1) * ((away + 1) / 2);
+      if (held < 0 || held >= n) continue;
+      // Between streams an old state may come of a missing wait as well.
+      if (held == halo && (age == 0 || evidence.words.has(kStreams))) continue;
+      bool fits = true;
+      for (int i = 1; fits && i < n - 1; ++i) {
+        const double other = at(before, i, below ? row + 1 : row - 1);
+        const double value =
+            0.25 * (at(before, i + 1, row) + at(before, i - 1, row) + other + at(from, i, held));
+        fits = near(value, at(found, i, row));
+      }
+      if (!fits) continue;
+      return Answer("halo_holds_another_row")
+          .with("row", row)
+          .with("halo", halo)
+          .with("held", held)
+          .with("same", held == halo)
+          .with("below", below);
+    }
+  }
+  return {};
+}
 
 /// Whether only rows near the borders between ranks are wrong.
 Answer borders(const Evidence& evidence) {
@@ -37,6 +78,16 @@ Answer borders(const Evidence& evidence) {
   }
   if (rows.empty()) return {};
   const bool nccl = wrong.run.halos && std::string(wrong.run.halos) == "nccl";
+  const bool open_group = nccl && evidence.words.has(kOpenGroup);
+  for (int r = 1; sweeps <= 2 && !open_group && r < ranks; ++r) {
+    const int border = static_cast<int>(static_cast<long long>(n) * r / ranks);
+    for (const bool below : {true, false}) {
+      const int row = below ? border : border - 1;
+      if (std::count(rows.begin(), rows.end(), row) == 0) continue;
+      Answer held = held_by_halo(evidence, &right, seen->field, row, below);
+      if (held.known()) return held.with("rows", lines_that_are(rows, 'j'));
+    }
+  }
   return Answer("rows_beside_the_borders")
       .with("rows", lines_that_are(rows, 'j'))
       .with("sweeps", format("%d sweep%s", sweeps, sweeps == 1 ? "" : "s"))
@@ -45,7 +96,7 @@ Answer borders(const Evidence& evidence) {
                     : south        ? " to the south"
                                    : " to the north")
       .with("first", sweeps == 1)
-      .with("group", nccl && evidence.words.has(kOpenGroup));
+      .with("group", open_group);
 }
 
 /// What the lab's own part of an exchange reports, of what a rank hands over to it.
@@ -134,6 +185,14 @@ const Family kExchangeMistakes = {
      "a rank sends a different number of values than its neighbour waits for",
      {"ncclSend and ncclRecv: the same count in both, of values (ncclFloat), not of bytes",
       "the number of rows: the same for both ranks at a border"}},
+    {"halo_holds_another_row", Strength::kModel, kAnyProgram, borders,
+     "only {rows} wrong, next to the borders between ranks: for example, in the halo {?below|below|above} row {row}, "
+     "the place of row {halo} holds {?same|an old state of that row: what the neighbour computed last does not get "
+     "there|row {held}}",
+     {"{exchange}: {?same|rows of which field are sent and received (the one that the next pass reads), where received "
+      "rows are put (next to the rank's own, as many as the pass has sweeps), and whether it is done before every "
+      "pass|the first row that is sent to the {?below|north: a rank's last rows, as many as the pass has sweeps, up to "
+      "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{side}. {?first|What is in the halo "
      "before the first pass is not what the neighbour's rows hold then|The halo is right at first; what comes later is "

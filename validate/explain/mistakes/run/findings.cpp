@@ -26,6 +26,15 @@ std::string both_lines(const Finding& finding) {
 
 // ---- Memory
 
+/// An allocation that is too small for a field, as its number of bytes shows: rows without their
+/// padding, or a single row.
+Answer few_bytes_of_rows(const Found& found) {
+  // Ranks, and coarser levels, have fields of other sizes.
+  if (found.words.has(kSlabs) || found.evidence.patient.step >= kFirstCycleStep) return {};
+  const Answer few = few_bytes(found.report, found.n, found.words.has(kPitch));
+  return few.has("padding") || few.has("row") ? few : Answer();
+}
+
 /// An access of a kernel beside what was allocated.
 Answer outside(const Found& found) {
   const Finding& finding = found.finding;
@@ -46,12 +55,14 @@ Answer outside(const Found& found) {
       .with("stores", finding.what.rfind("writes", 0) == 0);
   if (per_point && (sweeps || copies)) {
     const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
-    answer.with("thread", format("i = %d, j = %d", finding.x, finding.y));
-    if (std::min(finding.x, finding.y) < low || std::max(finding.x, finding.y) > high) {
+    const int i = finding.x + scene.first_i, j = finding.y + scene.first_j;
+    answer.with("thread", format("i = %d, j = %d", i, j));
+    if (std::min(i, j) < low || std::max(i, j) > high) {
       answer.rule = "thread_without_a_point";
       return answer;
     }
   }
+  if (const Answer few = few_bytes_of_rows(found); few.known()) return few;
   // What is far smaller than a field holds sums: one for each block, say.
   if (found.report.bytes > 0 && is_no_field(found.report, found.n)) {
     answer.rule = "index_outside_of_partial_sums";
@@ -63,6 +74,11 @@ Answer outside(const Found& found) {
   }
   const bool lane = !launched && strips;  // a function that the sweep calls
   const bool launch = launched && !sweeps && !copies;
+  // A block for each row, and more of them than rows.
+  constexpr int kLargest = 250;  // with so few points blocks of some hundred threads are fewer
+  if (launch && found.n <= kLargest && std::atoi(found.report.block.c_str()) >= found.n) {
+    answer.with("no_row", "(" + found.report.block + ")").with("rows", found.n);
+  }
   answer.with("lane", lane).with("launch", launch);
   if (finding.allocated_at > 0) answer.with("allocated", finding.allocated_at);
   if (per_point && sweeps && !tile) return answer.with("type", true);
@@ -169,6 +185,7 @@ Answer two_writers(const Found& found) {
   return found
       .answer(of_sum ? "threads_write_one_place_in_the_sum" : "threads_write_the_same_point")
       .with("target", target.empty() ? "memory" : target)
+      .with("blocks", !report.other_block.empty())
       .with("who", who);
 }
 
@@ -428,11 +445,13 @@ const Family kFindingMistakes = {
       "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given}",
+     {"{?no_row|the launch of {kernel}: block {no_row} has no row, as there are {rows}. The number of blocks comes "
+      "first between <<< and >>>, then that of threads}",
+      "the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included; and "
       "the rows that a warp marches through, 0 to n - 1}",
-      "{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that line "
-      "{allocated} allocates: {held_points}, and a row's padding if it has one}}",
+      "{?no_row||{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that "
+      "line {allocated} allocates: {held_points}, and a row's padding if it has one}}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?type|the type of the index at line {line}: std::size_t, or int if it is large enough (a short ends at "
       "32767)}", "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
@@ -476,8 +495,9 @@ const Family kFindingMistakes = {
       "atomicAdd to one; or only one block that gets there"}},
     {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
      "two threads write the same place in {target} at line {line}{who}. Each point has to belong to one thread only",
-     {"which points a thread has: where its loops begin, by how much they advance, and where they end, so that no two "
-      "threads (or blocks) have the same ones",
+     {"which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points that a "
+      "block has, not of its threads), and }where its loops begin, by how much they advance, and where they end, so "
+      "that no two threads (or blocks) have the same ones",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,

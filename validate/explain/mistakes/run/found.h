@@ -32,8 +32,9 @@ inline bool is_no_field(const Report& report, int n) {
   return 8 * report.bytes < static_cast<long>(sizeof(float)) * n * n;
 }
 
-/// An allocation of too few bytes, by their number: that of a field's points, or of a float.
-Answer few_bytes(const Report& given, int n);
+/// An allocation of too few bytes, by their number: that of a field's points, of a row, of rows
+/// without the padding that they should have, or of a float.
+Answer few_bytes(const Report& given, int n, bool padded = false);
 
 /// What host code, a call or a launch does wrong: calls.cpp.
 Answer answer_of_call(const Found& found);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/looks/field_look.h"
 #include "explain/looks/pass_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
@@ -53,20 +54,27 @@ Answer other_count(const PassLook& look) {
   return {};
 }
 
-/// Whether every point has the right value times one power of 4: of the factors 1/4 of the sweeps of
-/// a pass, some are missing, or there are too many.
-Answer factor_of_a_pass(const PassLook& look) {
-  const std::vector<float>& right = look.right.after(look.sweeps);
+/// Whether every point, the boundary's too, has the right value times one power of 2: the factors
+/// 1/4 of the sweeps of a pass are some too few, or too many, or others.
+Answer factor_of_a_pass(const Evidence& evidence) {
+  const PassLook* pass = evidence.pass();
+  const FieldLook* look = pass ? nullptr : evidence.field();
+  if (!pass && !look) return {};
+  const std::vector<float>& right = pass ? pass->right.after(pass->sweeps) : look->expected;
+  const std::vector<float>& found = pass ? pass->seen.field : look->found;
   int power = 0;  // of 2
   for (std::size_t k = 0; k < right.size(); ++k) {
     if (power == 0 && right[k] != 0) {
-      power = static_cast<int>(std::lround(std::log2(std::abs(look.seen.field[k] / right[k]))));
-      if (power == 0 || power % 2 != 0) return {};
+      power = static_cast<int>(std::lround(std::log2(std::abs(found[k] / right[k]))));
+      if (power == 0) return {};
     }
-    if (look.seen.field[k] != std::ldexp(right[k], power)) return {};
+    if (found[k] != std::ldexp(right[k], power)) return {};
   }
   if (power == 0) return {};
-  return Answer("factor_of_other_sweeps").with("sweeps", look.sweeps).with("power", power / 2);
+  return Answer("factor_of_other_sweeps")
+      .with("begin", pass ? "After" : "after")
+      .with("pass", sweeps_in_words(pass ? pass->sweeps : look->first))
+      .with("factor", power % 2 == 0 ? format("4^%d", power / 2) : format("2^%d", power));
 }
 
 /// Whether the residuals of the first passes are those of this many sweeps per pass, and more are
@@ -385,9 +393,10 @@ const Family kPassMistakes = {
      {"the loops over the sweeps of a pass, and over the passes: how many are performed, how many are counted, and how "
       "many are left",
       "{?fewer|{handover}: after each pass{?!graph|, so that the next one reads what this one wrote}}"}},
-    {"factor_of_other_sweeps", Strength::kModel, kAnyProgram, of_pass<factor_of_a_pass>,
-     "After a pass of {sweeps} sweeps every point has 4^{power} times the correct value",
-     {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps"}},
+    {"factor_of_other_sweeps", Strength::kModel, with(kPasses), factor_of_a_pass,
+     "{begin} {pass} every point, the boundary included, has {factor} times the correct value",
+     {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps, which is 1 / "
+      "2^(2 * kSweeps)"}},
     {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>,
      "In a pass of several, two runs give different fields: a race",
      {"{?of_streams|what each stream waits for before a pass: for all that the other stream did in the previous pass "

@@ -216,6 +216,49 @@ Answer threads(const SumLook& look) {
   return {};
 }
 
+/// How often each of a block's threads is in a sum over them that halves their number until one is
+/// left, if that number is no power of two.
+std::vector<int> reached_by_halving(int threads) {
+  std::vector<int> reached(threads, 0);
+  std::vector<std::vector<int>> has(threads);
+  for (int t = 0; t < threads; ++t) has[t] = {t};
+  for (int half = threads / 2; half > 0; half /= 2) {
+    for (int t = 0; t < half; ++t) {
+      has[t].insert(has[t].end(), has[t + half].begin(), has[t + half].end());
+    }
+  }
+  for (int t : has[0]) ++reached[t];
+  return reached;
+}
+
+/// Whether only those threads of each block are in the sum that such a tree reaches.
+Answer tree_of_halves(const SumLook& look) {
+  const int n = look.n;
+  for (const int x : {32, 16, 64, 96}) {
+    for (int y = 1; x * y <= 1024; ++y) {
+      if ((x * y & (x * y - 1)) == 0) continue;
+      const std::vector<int> reached = reached_by_halving(x * y);
+      for (const int rows :
+           {32, y}) {  // of a block: with a loop over a thread's points, or without
+        const bool fits = rows >= y && look.sum_explained([&](const Sweep& s) {
+          double sum = 0;
+          for (int j = 1; j < n - 1; ++j) {
+            for (int i = 1; i < n - 1; ++i) {
+              sum += reached[j % rows % y * x + i % x] * s.square(n, i, j);
+            }
+          }
+          return sum;
+        });
+        if (!fits) continue;
+        int odd = x * y;  // twice as many threads lose the same ones
+        while (odd % 2 == 0) odd /= 2;
+        return Answer("tree_over_no_power_of_two").with("odd", odd);
+      }
+    }
+  }
+  return {};
+}
+
 /// Whether the largest of each block's threads is in the sum, and not what all of them have.
 Answer largest_threads(const SumLook& look) {
   const int n = look.n;
@@ -324,6 +367,11 @@ const Family kBlockMistakes = {
      "all 32 lanes of {?first_warp|a block's first warp|each warp} add what the shuffles have left with them, but only "
      "lane 0 has the warp's sum",
      {"the `if` around what adds: threadIdx.x == 0, of each warp"}},
+    {"tree_over_no_power_of_two", Strength::kShape, with(kKernels), of_sum<tree_of_halves>,
+     "a part of each block's threads is left out of the sum: their number is halved again and again, and what is left "
+     "over when it is odd ({odd}) is lost. It is no power of two, but {odd} times one",
+     {"the loop that adds up a block's threads: begin with half of the next power of two, and add only what is there "
+      "(t + half < the number of threads); or let the block have a power of two of threads, or use cub::BlockReduce"}},
     {"largest_thread_of_a_block", Strength::kShape, kAnyProgram, of_sum<largest_threads>,
      "only the largest of each block's thread sums is in the sum: a maximum is taken instead of adding them",
      {"how the threads' sums of a block become one in {sweep}: by additions"}},

@@ -198,6 +198,28 @@ Answer running_sums(const SumLook& look) {
   return {};
 }
 
+/// Rows that belong to both ends of a rank, of as many rows each as a pass has sweeps.
+Answer both_ends(const SumLook& look) {
+  constexpr int kMostLevels = 64;
+  for (int levels = 2; look.ranks > 2 && levels <= kMostLevels; ++levels) {
+    const auto is_in_both = [&](int j) {
+      for (int r = 1; r + 1 < look.ranks; ++r) {
+        const int begin = look.first_row(r), end = look.first_row(r + 1);
+        if (j >= begin && j < end && j < begin + levels && j >= end - levels) return true;
+      }
+      return false;
+    };
+    if (look.sum_explained([&](const Sweep& s) {
+          double sum = s.total;
+          for (int j = 0; j < look.n; ++j) sum += is_in_both(j) ? s.rows[j] : 0;
+          return sum > s.total ? sum : 0;
+        })) {
+      return Answer("ends_of_a_rank_overlap").with("levels", levels).with("twice", 2 * levels);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<std::string> kWhoseLines = {
@@ -226,6 +248,11 @@ const Family kPartMistakes = {
      "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere{?race|. Another run has "
      "other parts: a race}",
      {kWhoseLines[0], kWhoseLines[1], "{?!race|{sum_over_ranks}}"}},
+    {"ends_of_a_rank_overlap", Strength::kShape, with(kStreams), of_sum<both_ends>,
+     "the rows that lie in both ends of a rank are in the sum twice; the field is right everywhere. Each end has "
+     "{levels} rows, and a rank has fewer than {twice}",
+     {"how a rank's rows are divided into two ends and the rest: no row belongs to two of them, however few rows the "
+      "rank has (with fewer than 2 * kLevels all of them are one end, and the rest is empty)"}},
     {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
      "{lines} {are} in the sum twice; the field is right everywhere{?race|. Another run has other parts: a race}",
      {kWhoseLines[0], kWhoseLines[1],

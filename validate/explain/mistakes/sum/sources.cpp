@@ -34,8 +34,12 @@ Answer half_a_sum(const Evidence& evidence) {
   const std::string code = code_only(evidence.source);
   for (const Queued& work : queued_in(evidence.source)) {
     const bool fill = work.call.find("Memset") != std::string::npos;
-    if (work.launch || work.arguments.size() < 3 || work.arguments[2] != "sizeof(float)") continue;
-    const std::string& sum = work.arguments[fill ? 0 : 1];
+    if (work.launch || work.arguments.size() < 3) continue;
+    const std::string &sum = work.arguments[fill ? 0 : 1], &bytes = work.arguments[2];
+    if (fill && bytes == "0") {
+      return Answer("no_bytes_of_the_sum").with("line", work.line).with("sum", sum);
+    }
+    if (bytes != "sizeof(float)") continue;
     if (code.find("float*" + sum) != std::string::npos) continue;
     return Answer("four_bytes_of_the_sum")
         .with("line", work.line)

@@ -100,6 +100,8 @@ Answer repeated(const SumLook& look) {
   const bool many = repeated.size() > 4;
   if (many) repeated.resize(4);
   return Answer("residual_is_said_twice")
+      .with("last",
+            !many && repeated.back() == std::to_string(look.sweeps.size()) && repeated.size() == 1)
       .with("which", join(repeated, "and") + (many ? " (and others)" : ""));
 }
 
@@ -230,6 +232,9 @@ const Family kSumMistakes = {
      "{?field_is_right|the field is right; the residual is not: }line {line} {does} 4 bytes of {sum}, as many as a "
      "float has; a double has 8",
      {"the number of bytes at line {line}: sizeof(double); a copy has a double at both ends"}},
+    {"no_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
+     "line {line} sets 0 bytes of {sum}: the value and the number of bytes are exchanged",
+     {"the order of the arguments at line {line}: the address, the value 0, then the number of bytes, sizeof(double)"}},
     {"some_bytes_of_a_sum", Strength::kModel, kAnyProgram, of_sum<some_bytes>,
      "the field is right, and the residual is a number like {found}: no sum of changes, but some bytes of one, or "
      "what stood in memory before",
@@ -286,7 +291,9 @@ const Family kSumMistakes = {
     {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the residual of iteration {which} is that of the previous iteration, in every digit: there it is not computed "
      "again, or not fetched again",
-     {"what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
+     {"{?last|{?late_sum|what is recorded after the loop in main: the residual of the last pass, which the loop has "
+      "not waited for}}",
+      "what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
       "whether the place on the host that is read is the one that this sum was copied to}"}},
     {"residual_of_the_iteration_before", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "each iteration reports the residual of the previous one",
