@@ -62,19 +62,40 @@ first_todo() {
     { sub(/^[ \t]*\/\/ */, ""); printf " %s", $0 }' "$file"
 }
 
+# what_to_change: what is next after a check that found something wrong, by what it said.
+what_to_change() {
+  local said=$temp/said line
+  line=$(sed -nE 's/^[^ :(]*[:(]([0-9]+)[:)].*\b(fatal )?error: .*/\1/p' "$said" | head -n 1)
+  if grep -q '^  The kernel calls ' "$said"; then
+    say "Next: write __host__ __device__ before that function, and save the file again."
+  elif [[ -n $line ]]; then
+    say "Next: line $line, where the first error is, or the line before it. The others may go with it."
+  elif grep -q "^$step: right" "$said"; then
+    say "Next: the results are right, so keep them; the lines above say what the goal still needs. A hint: make hint STEP=$step_number"
+  elif line=$(sed -n '/^  diagnosis:/,/^  look at:/p' "$said" | grep -oE '\blines? [0-9]+' | head -n 1) && [[ -n $line ]]; then
+    say "Next: ${line/lines/line} of $step_source, which the diagnosis names. A hint: make hint STEP=$step_number"
+  elif grep -q '^  diagnosis:' "$said"; then
+    say "Next: the place that \`look at\` names. A hint: make hint STEP=$step_number"
+  else
+    say "Next: make check STEP=$step_number says all that was found, make hint STEP=$step_number gives a hint."
+  fi
+}
+
 # end_check: what the check that has ended said becomes what the screen shows.
 end_check() {
-  local status=0 todo
+  local status=0 todo following
   wait "$check" || status=$?
   check=""
   todo=$(cd "$lab_root" && first_todo)
   if ((status == 0)) && [[ -z $todo || -z $step_before ]]; then
     is_done=1
-    next="Step $step_number is done. Enter goes on to the next one."
+    following=$(next_step "$step")
+    next="Step $step_number is done. make predict STEP=$step_number compares your predictions with what was measured."
+    if [[ -n $following ]]; then next+=" Enter goes on to $following."; else next+=" Enter ends."; fi
   elif ((status == 0)) || grep -qx "$step: unchanged" "$temp/said"; then
     next="Next: $todo"
   elif ((status == 1)); then
-    next="Next: change the file and save it. A hint: make hint STEP=$step_number"
+    next=$(what_to_change)
   else
     next="Next: when that is put right, save the file again."
   fi
