@@ -38,7 +38,7 @@ advice_on() {
   if [[ -z $name ]]; then return; fi
   line=$(grep -nE "^[A-Za-z_].*[ *&]$name\(" "$source_file" | head -n 1)
   line=${line%%:*}
-  say_wrapped "  The kernel calls $name, which is a function of the CPU only: write __host__ __device__ in front of it${line:+ (line $line)}."
+  say_wrapped "  $name is only for the CPU: write __host__ __device__ before it${line:+ (line $line)}."
 }
 
 # known_good: a file that nvcc compiles if it works at all: what the exercise began with.

@@ -309,7 +309,7 @@ test_nvcc() {
   expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"
   expect '^04_jacobi_kernel: nvcc refuses it; begin with the first error above$' \
     "a kernel that calls a function of the host"
-  expect '^  The kernel calls idx, .* write __host__ __device__$' "a kernel that calls a function of the host"
+  expect '^  idx is only for the CPU: write __host__ __device__ before it \(line [0-9]+\)\.$' "a kernel that calls a function of the host"
   expect_no "^$|.{81}" "a kernel that calls a function of the host"
 
   # An nvcc that stops to work is not the learner's mistake. (What the solution may not use either, it refuses, too.)

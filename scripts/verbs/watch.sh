@@ -64,10 +64,10 @@ first_todo() {
 
 # what_to_change: what is next after a check that found something wrong, by what it said.
 what_to_change() {
-  local said=$temp/said line
+  local said=$temp/said line words
   line=$(sed -nE 's/^[^ :(]*[:(]([0-9]+)[:)].*\b(fatal )?error: .*/\1/p' "$said" | head -n 1)
-  if grep -q '^  The kernel calls ' "$said"; then
-    say "Next: write __host__ __device__ before that function, and save the file again."
+  if words=$(grep -oE '__host__ __device__ before it( .line [0-9]+.)?' "$said"); then
+    say "Next: write $words."
   elif [[ -n $line ]]; then
     say "Next: line $line, where the first error is, or the line before it. The others may go with it."
   elif grep -q "^$step: right" "$said"; then
