@@ -152,8 +152,11 @@ configure() {
   { mkdir -p "$build_dir" && [[ -w $build_dir ]]; } 2>/dev/null ||
     die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
   local log=$build_dir/configure.log
-  doing configuring
-  locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above"
+  # `make watch` did a moment ago, and the build tool itself sees what has changed since.
+  if [[ -z ${LAB_CONFIGURED:-} ]] || ! of_the_lab; then
+    doing configuring
+    locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above"
+  fi
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
   if ((${step_ranks:-0})) && ! grep -qE '^-- MPI [0-9]' "$log"; then

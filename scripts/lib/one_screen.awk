@@ -4,8 +4,8 @@
 #   lines=N     at most this many
 #
 # The verdict comes first. Of a wrong program follow the first diagnosis and where to look; of one that does not
-# compile the errors; of one that is done what led to the verdict; of any other all that was said. What the compilers
-# say is broken at blanks, but the lines of the file that they quote are cut.
+# compile the errors, without the warnings; of one that is done what led to the verdict; of any other all that was said.
+# What the compilers say is broken at blanks, but the lines of the file that they quote are cut.
 
 # add(TEXT): in lines of at most 80 characters.
 function add(s,    at, indent) {
@@ -24,6 +24,10 @@ function add(s,    at, indent) {
 
 /^(No (nvcc|GPU) here|building \.\.\.)/ { next }
 is_done { next } # what was predicted has a verb of its own
+# Most warnings besides an error follow from it.
+/: warning: / && error { skips = hidden = 1 }
+/: (fatal )?error: / || index($0, step ": ") == 1 { skips = 0 }
+skips { next }
 {
   sub(/^exercises\/[^\/:]*\//, "") # of a compiler
   first_of_it = count + 1
@@ -60,5 +64,5 @@ END {
     if (is_done && index(text[k], step ": right: ") == 1) sub(/^[^:]*: right: /, "  ", text[k])
     print text[k]
   }
-  if (k <= last || last < count && wrong) print "  (make check STEP=" substr(step, 1, 2) " says more)"
+  if (k <= last || last < count && wrong || hidden) print "  (make check STEP=" substr(step, 1, 2) " says more)"
 }

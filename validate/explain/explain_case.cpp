@@ -97,10 +97,12 @@ Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
 }
 
 /// The cause if nothing is wrong up to n = `right_up_to`.
-Diagnosis only_beyond(int right_up_to, const Case& run, const Patient& patient) {
+Diagnosis only_beyond(int right_up_to, const Case& run, const Patient& patient,
+                      bool hangs = false) {
   Wrong wrong;
   wrong.run = run;
-  return say(Answer("wrong_only_at_a_large_n").with("right", right_up_to), wrong, patient);
+  Answer answer("wrong_only_at_a_large_n");
+  return say(answer.with("right", right_up_to).with("hangs", hangs), wrong, patient);
 }
 
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
@@ -425,7 +427,9 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
     if (shorter.known()) diagnosis = shorter;
   }
   // All smaller grids are tried before.
-  if (run.n == kBeyondN) diagnosis = only_beyond(kLargestUsualN, run, *patient);
+  if (run.n == kBeyondN) {
+    diagnosis = only_beyond(kLargestUsualN, run, *patient, trial.child.timed_out);
+  }
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(trial.error);
   describe_finding(patient->finding, &lines);
