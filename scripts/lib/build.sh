@@ -72,6 +72,20 @@ compiler_words() {
     sed "s#$lab_root/##g" || true
 }
 
+# errors_first: the compiler's words on stdin, what it says of errors before what it says of warnings.
+errors_first() {
+  awk '
+    function put() { if (kind == "warning") later = later text; else printf "%s", text; text = kind = "" }
+    # Of what follows: where it is, and through which files it came.
+    /: (In|At) [a-z]|^In file included|^ +from / { if (kind != "") put(); text = text $0 "\n"; next }
+    match($0, /: (fatal )?(error|warning): |[(][0-9]+[)]: (error|warning)/) {
+      if (kind != "") put()
+      kind = substr($0, RSTART, RLENGTH) ~ /error/ ? "error" : "warning"
+    }
+    NF { text = text $0 "\n" }
+    END { put(); printf "%s", later }'
+}
+
 # forget_cmake WHY: says so, and removes what CMake knows of this build folder; what was built stays until then.
 forget_cmake() {
   say "$1: everything is built again" >&2
@@ -138,8 +152,11 @@ configure() {
   { mkdir -p "$build_dir" && [[ -w $build_dir ]]; } 2>/dev/null ||
     die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
   local log=$build_dir/configure.log
-  doing configuring
-  locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above"
+  # `make watch` did a moment ago, and the build tool itself sees what has changed since.
+  if [[ -z ${LAB_CONFIGURED:-} ]] || ! of_the_lab; then
+    doing configuring
+    locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above"
+  fi
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
   if ((${step_ranks:-0})) && ! grep -qE '^-- MPI [0-9]' "$log"; then

@@ -4,18 +4,41 @@
 #   lines=N     at most this many
 #
 # The verdict comes first. Of a wrong program follow the first diagnosis and where to look; of one that does not
-# compile the first errors; of any other all that was said.
+# compile the errors, without the warnings; of one that is done what led to the verdict; of any other all that was said.
+# What the compilers say is broken at blanks, but the lines of the file that they quote are cut.
+
+# add(TEXT): in lines of at most 80 characters.
+function add(s,    at, indent) {
+  if (s ~ /^ *[0-9]* \|/) s = substr(s, 1, 80)
+  match(s, /^ */)
+  indent = substr(s, 1, RLENGTH) "  "
+  while (length(s) > 80) {
+    at = 81
+    while (at > length(indent) && substr(s, at, 1) != " ") --at
+    if (at <= length(indent)) at = 80 # one long word
+    text[++count] = substr(s, 1, at - (substr(s, at, 1) == " "))
+    s = indent substr(s, at + 1)
+  }
+  text[++count] = s
+}
 
 /^(No (nvcc|GPU) here|building \.\.\.)/ { next }
+is_done { next } # what was predicted has a verb of its own
+# Most warnings besides an error follow from it.
+/: warning: / && error { skips = hidden = 1 }
+/: (fatal )?error: / || index($0, step ": ") == 1 { skips = 0 }
+skips { next }
 {
   sub(/^exercises\/[^\/:]*\//, "") # of a compiler
-  text[++count] = substr($0, 1, 80)
+  first_of_it = count + 1
+  add($0)
 }
 index($0, step ": ") == 1 {
-  verdict = count
-  if (/: wrong/ && !wrong) wrong = count
+  verdict = first_of_it
+  if (/: wrong/ && !wrong) wrong = verdict
+  is_done = /: done/
 }
-/ error: / && !error { error = count }
+/: (fatal )?error: / && !error { error = first_of_it }
 /^  look at:/ && wrong && !last {
   looks = 1
   last = count
@@ -37,7 +60,9 @@ END {
   for (k = first; k <= last; ++k) {
     if (k == verdict) continue
     if (lines-- < 1) break
+    # Of one that is done.
+    if (is_done && index(text[k], step ": right: ") == 1) sub(/^[^:]*: right: /, "  ", text[k])
     print text[k]
   }
-  if (k <= last || last < count && wrong) print "  (make check STEP=" substr(step, 1, 2) " says more)"
+  if (k <= last || last < count && wrong || hidden) print "  (make check STEP=" substr(step, 1, 2) " says more)"
 }

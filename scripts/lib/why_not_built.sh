@@ -22,6 +22,26 @@ nvcc_takes() {
   "$nvcc" -x cu -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
 }
 
+# nvcc_errors LOG: what nvcc says there, each error once and wrapped.
+nvcc_errors() {
+  local words
+  # The same is said of each place.
+  words=$(sed "s#$lab_root/##g" "$1" | awk '
+    NF && !/errors? detected in/ { text = $0; sub(/^[^ ]*: /, "", text); if (!seen[text]++ && ++count <= 10) print }')
+  say_wrapped "$words"
+}
+
+# advice_on LOG: a line on the most common of all errors of a first kernel, if nvcc reports it there.
+advice_on() {
+  local name line
+  name=$(sed -n 's/.*calling a __host__ function("\([A-Za-z_][A-Za-z_0-9:]*\).*/\1/p' "$1" | head -n 1)
+  name=${name##*:}
+  if [[ -z $name ]]; then return; fi
+  line=$(grep -nE "^[A-Za-z_].*[ *&]$name\(" "$source_file" | head -n 1)
+  line=${line%%:*}
+  say_wrapped "  $name is only for the CPU: write __host__ __device__ before it${line:+ (line $line)}."
+}
+
 # known_good: a file that nvcc compiles if it works at all: what the exercise began with.
 known_good() {
   if [[ -f .start/$step/$step_source ]]; then
@@ -46,7 +66,7 @@ why_not_built() {
   troubles+='|virtual memory exhausted|out of memory allocating.*|Killed signal terminated.*|unsupported GNU version.*'
   trouble=$(grep -m 1 -oiE "$troubles" "$log" || true)
   if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
-  compiler_words "$log"
+  compiler_words "$log" | errors_first
   if grep -q 'CUDA on the CPU does not cover' "$log"; then
     cannot_run_here "The program may well be right. On a GPU: make check $step_words"
   fi
@@ -60,6 +80,7 @@ why_not_built() {
       cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check $step_words"
     fi
     say "$step: does not compile; begin with the first error above"
+    advice_on "$log"
   fi
   echo "does not compile" >"$scratch/verdict"
   exit 1

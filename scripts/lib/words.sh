@@ -25,7 +25,11 @@ say_wrapped() {
       while (length($0) > 80) {
         at = 81
         while (at > length(indent) && substr($0, at, 1) != " ") --at
-        if (at <= length(indent)) break # one long word
+        if (at <= length(indent)) { # one long word
+          at = length(indent) + 1
+          while (at <= length($0) && substr($0, at, 1) != " ") ++at
+          if (at > length($0)) break
+        }
         print substr($0, 1, at - 1)
         $0 = indent substr($0, at + 1)
       }

@@ -38,6 +38,7 @@ done < <(sed -n 's/^\([0-9][0-9]_[a-z0-9_]*\)\t.*/\1/p' "$lab/lab/steps.tsv")
 
 predict 'the sweep\n\nK | *twice* \\n\t<b>' STEP=01
 expect_status 0 "three answers"
+expect '^Answers kept: 2 of 3 \(none to 2\)\. make predict STEP=01 goes on\.$' "three answers"
 [[ $(<"$kept") == $'01_nvtx\tthe sweep\t-\tK | *twice* \\n <b>' ]] || fail "other answers were kept:" "$(<"$kept")"
 predict '\n2 : 1\n' STEP=1
 [[ $(<"$kept") == $'01_nvtx\tthe sweep\t2 : 1\tK | *twice* \\n <b>' ]] || fail "one answer more:" "$(<"$kept")"
@@ -46,6 +47,7 @@ predict 'copy\n' STEP=01
 predict "" STEP=01
 expect '^   Your answer: copy$' "an answer that was changed"
 expect '^   Your answer: 2 : 1$' "an answer that was kept"
+expect '^Answers kept: 3 of 3\. make predict STEP=01 asks again\.$' "before the step is done"
 expect '^When the step is done, the measured answers are shown here' "before the step is done"
 predict 'a guess\n' STEP=02
 [[ $(cut -f 1 "$kept") == 01_nvtx$'\n'02_unified_memory ]] || fail "one line a step:" "$(<"$kept")"

@@ -7,7 +7,8 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 100,250)
 #   RANKS=R,R,...              how many ranks the jobs of a step for several GPUs have (default: 1,2,3,4)
-#   TIME_LIMIT=S               seconds for one run of the program (default 300; 120 if the CPU runs the kernels)
+#   TIME_LIMIT=S               seconds for one run of the program (default 300; 120 if the CPU runs the kernels). One that
+#                              computes far longer than smaller grids let expect is ended sooner
 #   BACKEND=gpu|cpu            where the kernels run (default: the GPU, and the CPU also looks at every access;
 #                              or only the CPU, if there is no GPU)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
@@ -99,7 +100,8 @@ nvcc_job=""
 # shellcheck disable=SC2317  # the trap calls it
 on_exit() {
   local status=$?
-  if [[ -n $nvcc_job ]]; then kill "$nvcc_job" 2>/dev/null || true; fi
+  # With all that nvcc has started: a shell alone would leave them running.
+  if [[ -n $nvcc_job ]]; then kill -- "-$nvcc_job" 2>/dev/null || true; fi
   note_verdict "$status"
   rm -rf "$scratch"
 }
@@ -195,8 +197,10 @@ if [[ $backend == cpu && -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--
 nvcc=""
 if [[ $backend == cpu && $step_source == *.cu ]] && ((races + asan == 0)); then nvcc=$(nvcc_of_build); fi
 if [[ -x $nvcc ]]; then
-  nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1 &
+  set -m # as a process group of its own
+  nvcc_takes "$source_file" </dev/null >"$scratch/nvcc" 2>&1 &
   nvcc_job=$!
+  set +m
 fi
 status=0
 said=$("$bin/validate" "${common[@]}" "${arguments[@]}" "$program") || status=$?
@@ -207,8 +211,10 @@ if ((status == 0)) && [[ -n $nvcc_job ]]; then
   doing
   if ((status)) && nvcc_takes "$(known_good)" >/dev/null 2>&1; then
     echo wrong >"$scratch/verdict"
-    sed -n "s#$lab_root/##g; 1,20p" "$scratch/nvcc"
-    say_wrapped "$step: right when the CPU runs the kernels, but nvcc refuses it; begin with the first error above"
+    nvcc_errors "$scratch/nvcc"
+    say "$step: nvcc refuses it; begin with the first error above"
+    advice_on "$scratch/nvcc"
+    say "  When the CPU runs the kernels, the results are right."
     exit 1
   elif ((status)); then
     said+=$'\n'"  nvcc does not work here, so it was not tried: $(head -n 1 "$scratch/nvcc")"

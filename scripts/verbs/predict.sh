@@ -36,6 +36,18 @@ is_done() {
   [[ ${states[$step]} =~ ^(right|done)$ || ${states[$step]} == "no task" && ${checked[$step]} != - ]]
 }
 
+# kept: how many answers there are, and to which questions there is none.
+kept() {
+  local k count=0
+  local -a none=()
+  for ((k = 1; k <= ${#asked[@]}; ++k)); do
+    if [[ ${answers[k - 1]} == - ]]; then none+=("$k"); else count=$((count + 1)); fi
+  done
+  printf 'Answers kept: %d of %d' "$count" "${#asked[@]}"
+  if ((${#none[@]} && count)); then printf ' (none to %s)' "$(IFS=, && printf '%s' "${none[*]}")"; fi
+  printf '. make predict STEP=%s %s.\n' "$step_number" "$( ((${#none[@]})) && printf 'goes on' || printf 'asks again')"
+}
+
 read_step "${STEP-}"
 find_guide
 read_terminal
@@ -44,7 +56,14 @@ mapfile -t asked < <(questions)
 IFS=$'\t' read -r -a answers < <(recall predictions.tsv "$step") || true
 for ((k = ${#answers[@]}; k < ${#asked[@]}; ++k)); do answers[k]=-; done
 
-say "$step: ${#asked[@]} predictions. An empty line leaves an answer as it is."
+say "$step: ${#asked[@]} predictions. An empty line keeps an answer, Ctrl-C stops."
+if [[ -t 0 ]]; then
+  # Like Ctrl-D: as a signal it would also reach make, which complains.
+  terminal=$(stty -g)
+  trap 'stty "$terminal"' EXIT
+  stty intr undef
+  bind '"\C-c": "\C-a\C-k\C-d"' 2>/dev/null
+fi
 over=0
 for ((k = 1; k <= ${#asked[@]}; ++k)); do
   say ""
@@ -53,11 +72,16 @@ for ((k = 1; k <= ${#asked[@]}; ++k)); do
     if [[ ${answers[k - 1]} != - ]]; then say "   Your answer: ${answers[k - 1]}"; fi
   else
     ask "$k" || over=1
+    if ((over)) && [[ -t 0 ]]; then
+      say ""
+      break
+    fi
   fi
 done
 say ""
 if is_done; then
   comparison
 else
+  kept
   say_wrapped "When the step is done, the measured answers are shown here. To see them now: make guide STEP=$step_number SHOW=predictions"
 fi

@@ -46,7 +46,7 @@ stop_check() {
 start_check() {
   stop_check
   set -m # it is a process group of its own, which can be ended as a whole
-  STEP=$step_number "$lab_root/scripts/verbs/check.sh" </dev/null >"$temp/said" 2>&1 &
+  STEP=$step_number LAB_CONFIGURED=$configured "$lab_root/scripts/verbs/check.sh" </dev/null >"$temp/said" 2>&1 &
   check=$!
   set +m
   started=$SECONDS is_done=0
@@ -62,19 +62,41 @@ first_todo() {
     { sub(/^[ \t]*\/\/ */, ""); printf " %s", $0 }' "$file"
 }
 
+# what_to_change: what is next after a check that found something wrong, by what it said.
+what_to_change() {
+  local said=$temp/said line words
+  line=$(sed -nE 's/^[^ :(]*[:(]([0-9]+)[:)].*\b(fatal )?error: .*/\1/p' "$said" | head -n 1)
+  if words=$(grep -oE '__host__ __device__ before it( .line [0-9]+.)?' "$said"); then
+    say "Next: write $words."
+  elif [[ -n $line ]]; then
+    say "Next: line $line, where the first error is, or the line before it. The others may go with it."
+  elif grep -q "^$step: right" "$said"; then
+    say "Next: the results are right, so keep them; the lines above say what the goal still needs. A hint: make hint STEP=$step_number"
+  elif line=$(sed -n '/^  diagnosis:/,/^  look at:/p' "$said" | grep -oE '\blines? [0-9]+' | head -n 1) && [[ -n $line ]]; then
+    say "Next: ${line/lines/line} of $step_source, which the diagnosis names. A hint: make hint STEP=$step_number"
+  elif grep -q '^  diagnosis:' "$said"; then
+    say "Next: the place that \`look at\` names. A hint: make hint STEP=$step_number"
+  else
+    say "Next: make check STEP=$step_number says all that was found, make hint STEP=$step_number gives a hint."
+  fi
+}
+
 # end_check: what the check that has ended said becomes what the screen shows.
 end_check() {
-  local status=0 todo
+  local status=0 todo following
   wait "$check" || status=$?
   check=""
+  if ((status < 2)); then configured=1; fi
   todo=$(cd "$lab_root" && first_todo)
   if ((status == 0)) && [[ -z $todo || -z $step_before ]]; then
     is_done=1
-    next="Step $step_number is done. Enter goes on to the next one."
+    following=$(next_step "$step")
+    next="Step $step_number is done. make predict STEP=$step_number compares your predictions with what was measured."
+    if [[ -n $following ]]; then next+=" Enter goes on to $following."; else next+=" Enter ends."; fi
   elif ((status == 0)) || grep -qx "$step: unchanged" "$temp/said"; then
     next="Next: $todo"
   elif ((status == 1)); then
-    next="Next: change the file and save it. A hint: make hint STEP=$step_number"
+    next=$(what_to_change)
   else
     next="Next: when that is put right, save the file again."
   fi
@@ -141,7 +163,7 @@ unset WHICH N RACES ASAN
 make_scratch
 : >"$temp/begun"
 : >"$temp/body"
-check="" at="" next=""
+check="" at="" next="" configured=""
 terminal=$(stty -g)
 trap on_exit EXIT
 trap 'exit 143' TERM HUP

@@ -97,10 +97,12 @@ Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
 }
 
 /// The cause if nothing is wrong up to n = `right_up_to`.
-Diagnosis only_beyond(int right_up_to, const Case& run, const Patient& patient) {
+Diagnosis only_beyond(int right_up_to, const Case& run, const Patient& patient,
+                      bool hangs = false) {
   Wrong wrong;
   wrong.run = run;
-  return say(Answer("wrong_only_at_a_large_n").with("right", right_up_to), wrong, patient);
+  Answer answer("wrong_only_at_a_large_n");
+  return say(answer.with("right", right_up_to).with("hangs", hangs), wrong, patient);
 }
 
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
@@ -167,37 +169,31 @@ constexpr int kWatchedN = 100;
 /// Seconds for such a look.
 constexpr double kLookSeconds = 20;
 
-/// After so many seconds the first run is suspected never to end, and a look at it as well. On the
-/// CPU either takes a fraction of one, and a learner waits for the verdict.
-constexpr double kSuspectSeconds = 4;
+/// After so many seconds, or so much CPU time, the first run is suspected never to end, and a look
+/// at it as well. On the CPU either takes a fraction of it, and a learner waits for the verdict.
+const TimeLimit kSuspect = {4, 0.8};
 
-/// Looks at every access of a short run of `watched`: on a grid large enough for what is wrong in
-/// `run`, as strips that overlap need more than one of them; and where nothing is found on it, on
-/// one of the run's own n, if that is small enough.
-WatchedRun look_at_every_access(const Case& run, const std::string& watched, const std::string& dir,
-                                double seconds) {
-  constexpr int kMostN = 250;
-  auto look_at = [&](int n) {
-    Case few_sweeps = {lab::ProblemKind::kProbe, n, 3};
-    // Meanwhile also what may do no harm: a sum that begins anyhow, or points that two threads
-    // compute. It counts if the other run finds nothing.
-    Case strict = few_sweeps;
-    strict.strict = true;
-    std::atomic<bool> unwanted = false;
-    std::future<Run> once_more = std::async(std::launch::async, [&] {
-      return run_program(watched, strict, false, dir + "_strict", seconds, &unwanted);
-    });
-    Run trial = run_program(watched, few_sweeps, false, dir, seconds);
-    unwanted = !trial.error.empty();
-    Run also = once_more.get();
-    if (unwanted) return WatchedRun{few_sweeps, std::move(trial)};
-    return WatchedRun{strict, std::move(also.child.timed_out ? trial : also)};
-  };
-  WatchedRun look = look_at(run.n > kWatchedN ? kMostN : kWatchedN);
-  const bool may_show_more = run.n != look.run.n && run.n <= kLargestUsualN && run.ranks <= 1;
-  if (!look.trial.error.empty() || !may_show_more) return look;
-  WatchedRun own = look_at(run.n);
-  return own.trial.child.timed_out ? look : own;
+/// Seconds for a look on the grid on which it was found. Of the largest usual one no sweep takes as
+/// little; what is wrong before that shows.
+constexpr double kOwnLookSeconds = 0.8;
+
+/// Looks at every access of a short run of `watched`.
+WatchedRun look_at(int n, int sweeps, const std::string& watched, const std::string& dir,
+                   const TimeLimit& limit) {
+  Case few_sweeps = {lab::ProblemKind::kProbe, n, sweeps};
+  // Meanwhile also what may do no harm: a sum that begins anyhow, or points that two threads
+  // compute. It counts if the other run finds nothing.
+  Case strict = few_sweeps;
+  strict.strict = true;
+  std::atomic<bool> unwanted = false;
+  std::future<Run> once_more = std::async(std::launch::async, [&] {
+    return run_program(watched, strict, false, dir + "_strict", limit, &unwanted);
+  });
+  Run trial = run_program(watched, few_sweeps, false, dir, limit);
+  unwanted = !trial.error.empty();
+  Run also = once_more.get();
+  if (unwanted) return WatchedRun{few_sweeps, std::move(trial)};
+  return WatchedRun{strict, std::move(also.child.timed_out ? trial : also)};
 }
 
 void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
@@ -284,11 +280,31 @@ bool failed_without_a_place(const Run& trial) {
           (trial.report.has("call") || trial.report.kind == "padding"));
 }
 
-/// Looks at every access of a short run.
-WatchedRun look_for_cause(const Check& check, const Case& run, double seconds = kLookSeconds) {
+/// Looks at every access of a short run, on a grid large enough for what is wrong in `run`: strips
+/// that overlap need more than one of them.
+WatchedRun look_for_cause(const Check& check, const Case& run,
+                          const TimeLimit& limit = kLookSeconds) {
+  constexpr int kMostN = 250;
   check.progress("looking for the cause");
-  return look_at_every_access(run, check.at_hand.watched, check.dir,
-                              std::min(check.time_limit, seconds));
+  return look_at(run.n > kWatchedN ? kMostN : kWatchedN, 3, check.at_hand.watched, check.dir,
+                 {std::min(check.time_limit, limit.seconds), limit.cpu_seconds});
+}
+
+/// If that look found nothing: the same on the grid of `run`, unless it is too large.
+WatchedRun look_once_more(const Check& check, const Case& run, WatchedRun look) {
+  const bool may_show_more = run.n != look.run.n && run.n <= kLargestUsualN && run.ranks <= 1;
+  if (!look.trial.error.empty() || !may_show_more) return look;
+  WatchedRun own = look_at(run.n, 1, check.at_hand.watched, check.dir, kOwnLookSeconds);
+  return own.trial.child.timed_out ? look : own;
+}
+
+/// What a look found of a program that ends. One that takes too long says where it is, but that is
+/// no endless loop.
+void add_look(const WatchedRun& look, Patient* patient) {
+  if (look.trial.child.timed_out) return;
+  patient->looked_at_n = look.run.n;
+  patient->finding = read_finding(look.trial.report);
+  patient->watched = true;
 }
 
 /// Of a program whose strips have ends: whether they are narrower than a pass has sweeps.
@@ -386,11 +402,11 @@ Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
 
 Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* look) {
   const bool may_look =
-      !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspectSeconds;
+      !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspect.seconds;
   const Trial trial =
-      try_case(check.program, run, check.dir, may_look ? kSuspectSeconds : check.time_limit);
+      try_case(check.program, run, check.dir, may_look ? kSuspect : check.time_limit);
   if (!may_look || !trial.run.child.timed_out) return trial;
-  *look = look_for_cause(check, run, kSuspectSeconds);
+  *look = look_for_cause(check, run, kSuspect);
   if ((*look)->trial.child.timed_out) return trial;
   check.progress(describe(run));
   return try_case(check.program, run, check.dir, check.time_limit);
@@ -399,7 +415,7 @@ Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* 
 Explanation explain_failure(const Check& check, const Case& run, const Run& trial,
                             std::optional<WatchedRun> look, Patient* patient) {
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
-    if (!look) look = look_for_cause(check, run);
+    look = look_once_more(check, run, look ? *look : look_for_cause(check, run));
     patient->finding = read_finding(look->trial.report);
     patient->looked_at_n = look->run.n;
     patient->watched = true;
@@ -413,7 +429,9 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
     if (shorter.known()) diagnosis = shorter;
   }
   // All smaller grids are tried before.
-  if (run.n == kBeyondN) diagnosis = only_beyond(kLargestUsualN, run, *patient);
+  if (run.n == kBeyondN) {
+    diagnosis = only_beyond(kLargestUsualN, run, *patient, trial.child.timed_out);
+  }
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(trial.error);
   describe_finding(patient->finding, &lines);
@@ -436,22 +454,22 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
     check.progress("looking for the first wrong iteration");
     what.first_iteration = first_wrong_iteration(made, *patient, &compared->field);
   }
+  std::optional<WatchedRun> look;
   if (check.at_hand.watched.empty()) {
     check.progress("looking for the cause");
   } else {
-    const WatchedRun look = look_for_cause(check, run);
-    // One that takes too long says where it is: no endless loop, as the program has ended.
-    if (!look.trial.child.timed_out) {
-      patient->looked_at_n = look.run.n;
-      patient->finding = read_finding(look.trial.report);
-      patient->watched = true;
-    }
+    look = look_for_cause(check, run);
+    add_look(*look, patient);
   }
   Questions of_one(check.program, check.folder, check.time_limit);
   Case job;
   job.ranks = 1;
   const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
-  const Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
+  Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
+  if (look && !diagnosis.known()) {
+    add_look(look_once_more(check, run, *look), patient);
+    if (patient->finding.known()) diagnosis = explain_all(what, *patient, alone, &lines);
+  }
   auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
   };

@@ -80,7 +80,7 @@ class Judgement {
   Explanation few_;               ///< what speaks against another rounding
   Case few_in_ = {};              ///< where
   bool stopped_ = false;          ///< a run to a tolerance was made
-  std::optional<Trials> trials_;  ///< of all cases but the first
+  std::optional<Trials> trials_;  ///< of all cases
 };
 
 bool Judgement::ends(Verdict::Kind kind, const std::string& summary) {
@@ -109,7 +109,7 @@ bool Judgement::decides(std::size_t k) {
   const bool first = k == 0;
   check_.progress(describe(run));
   std::optional<WatchedRun> look;
-  Trial trial = first ? try_first(check_, run, &look) : trials_->get(k - 1);
+  Trial trial = first ? try_first(check_, run, &look) : trials_->get(k);
   if (skips(run, first, trial.run.child)) return false;
   if (cannot_run(run, first, trial.run)) return true;
   Patient patient = questions_.patient(trial.run.record.step, check_.at_hand.source, run);
@@ -160,8 +160,8 @@ void Judgement::plan_the_rest(const Run& first, int step) {
   if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
   if (extent_.every_order) add_orders(&cases_);
   add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
-  trials_.emplace(check_.program, std::vector<Case>(cases_.begin() + 1, cases_.end()),
-                  check_.folder, check_.time_limit, trials_at_a_time());
+  trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder, check_.time_limit,
+                  trials_at_a_time());
 }
 
 bool Judgement::compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,

@@ -31,8 +31,8 @@ Comparison compare_run(const Case& run, const Record& record, const std::string&
 
 /// What of a run that has ended is compared. If its hashes differ, trial->run becomes one that
 /// records the whole field.
-void compare(const std::string& program, const Case& run, const std::string& dir, double time_limit,
-             const std::atomic<bool>* unwanted, Trial* trial) {
+void compare(const std::string& program, const Case& run, const std::string& dir,
+             const TimeLimit& time_limit, const std::atomic<bool>* unwanted, Trial* trial) {
   Reference reference(lab::Problem(run.problem, run.n, 1));
   const std::vector<double> expected = sweep_reference(&reference, run.iterations);
   Comparison& compared = trial->compared;
@@ -67,7 +67,7 @@ std::vector<double> sweep_reference(Reference* reference, int iterations) {
 }
 
 Trial try_case(const std::string& program, const Case& run, const std::string& dir,
-               double time_limit, const std::atomic<bool>* unwanted) {
+               const TimeLimit& time_limit, const std::atomic<bool>* unwanted) {
   Trial trial;
   trial.run = run_program(program, run, run.n >= kHashedRecordN, dir, time_limit, unwanted);
   if (trial.run.error.empty()) compare(program, run, dir, time_limit, unwanted, &trial);
@@ -80,23 +80,40 @@ int trials_at_a_time() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 8);
 }
 
-Trials::Trials(const std::string& program, const std::vector<Case>& cases,
+Trials::Trials(const std::string& program, const std::vector<Case>& cases, double cpu_seconds,
                const std::string& folder, double time_limit, int at_a_time)
     : program_(program),
       folder_(folder),
       cases_(cases),
       time_limit_(time_limit),
-      at_a_time_(at_a_time) {}
+      at_a_time_(at_a_time),
+      largest_(cases[0]),
+      cpu_seconds_(cpu_seconds) {}
+
+/// A learner waits for the verdict: what computes far longer than the largest grid so far lets
+/// expect, by the number of points that are swept, is not waited for up to the time limit.
+TimeLimit Trials::limit_of(const Case& run) const {
+  constexpr double kFar = 10, kAtLeast = 5;
+  const auto sweeps = [](const Case& c) { return 1.0 * c.n * c.n * c.iterations; };
+  const double expected = cpu_seconds_ * std::max(1.0, sweeps(run) / sweeps(largest_));
+  return {time_limit_, kAtLeast + kFar * expected};
+}
 
 Trial Trials::get(std::size_t k) {
-  while (started_.size() < std::min(cases_.size(), k + at_a_time_)) {
-    const std::size_t next = started_.size();
-    started_.push_back(std::async(std::launch::async, [this, next] {
-      return try_case(program_, cases_[next], folder_ + "/trial" + std::to_string(next),
-                      time_limit_, &unwanted_);
+  while (started_.size() + 1 < std::min(cases_.size(), k + at_a_time_)) {
+    const std::size_t next = started_.size() + 1;
+    const TimeLimit limit = limit_of(cases_[next]);
+    started_.push_back(std::async(std::launch::async, [this, next, limit] {
+      return try_case(program_, cases_[next], folder_ + "/trial" + std::to_string(next), limit,
+                      &unwanted_);
     }));
   }
-  return started_[k].get();
+  Trial trial = started_[k - 1].get();
+  if (cases_[k].n >= largest_.n) {
+    largest_ = cases_[k];
+    cpu_seconds_ = trial.run.child.cpu_seconds;
+  }
+  return trial;
 }
 
 void Trials::stop() {

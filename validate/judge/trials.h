@@ -35,7 +35,7 @@ std::vector<double> sweep_reference(Reference* reference, int iterations);
 /// Runs the program with a record in `dir`, which is gone afterwards, and compares. A trial that
 /// becomes `unwanted` is ended early; its result means nothing then.
 Trial try_case(const std::string& program, const Case& run, const std::string& dir,
-               double time_limit, const std::atomic<bool>* unwanted = nullptr);
+               const TimeLimit& time_limit, const std::atomic<bool>* unwanted = nullptr);
 
 /// How many trials are worth running at a time on this machine.
 int trials_at_a_time();
@@ -43,27 +43,32 @@ int trials_at_a_time();
 /// Trials of one program, several at a time, asked for one after the other.
 class Trials {
  public:
-  /// `folder`: for their records. `at_a_time`: how many run while one is waited for.
-  Trials(const std::string& program, const std::vector<Case>& cases, const std::string& folder,
-         double time_limit, int at_a_time);
+  /// The first of `cases` has been run, and used `cpu_seconds`. `folder`: for the records of the
+  /// others. `at_a_time`: how many run while one is waited for.
+  Trials(const std::string& program, const std::vector<Case>& cases, double cpu_seconds,
+         const std::string& folder, double time_limit, int at_a_time);
   /// Ends those that still run.
   ~Trials() { stop(); }
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
-  /// Waits for the trial of cases[k]; each k once, in order. Throws what the trial throws.
+  /// Waits for the trial of cases[k], k > 0; each k once, in order. Throws what the trial throws.
   Trial get(std::size_t k);
 
   /// No further ones are wanted. Waits until those that run are ended.
   void stop();
 
  private:
+  TimeLimit limit_of(const Case& run) const;
+
   const std::string program_, folder_;
   const std::vector<Case> cases_;
   const double time_limit_;
   const std::size_t at_a_time_;
   std::atomic<bool> unwanted_{false};
-  std::vector<std::future<Trial>> started_;
+  std::vector<std::future<Trial>> started_;  ///< from cases[1] on
+  Case largest_;                             ///< of those that have ended
+  double cpu_seconds_;                       ///< that it used
 };
 
 }  // namespace validate

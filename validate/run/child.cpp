@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <mutex>
 #include <set>
@@ -97,18 +99,30 @@ std::string harmless(std::string line) {
   _exit(127);
 }
 
+/// The CPU time that the child itself has used.
+double cpu_seconds_of(pid_t child) {
+  clockid_t clock;
+  timespec used{};
+  if (clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 /// Reads what the child prints until it ends, takes too long, or is unwanted.
-void watch(pid_t child, int output, double time_limit, Clock::time_point start,
+void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_point start,
            const std::atomic<bool>* unwanted, ChildResult* result) {
   bool open = true, ended = false;
+  double asked = INFINITY;  // when it was asked where it is
   while (!ended) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     if (caught_signal != 0 || (unwanted && *unwanted)) break;
-    if (elapsed > time_limit && !result->timed_out) {
+    const bool too_long = elapsed > time_limit.seconds;
+    if (!result->timed_out && (too_long || cpu_seconds_of(child) > time_limit.cpu_seconds)) {
       result->timed_out = true;
+      result->limit = too_long ? time_limit.seconds : time_limit.cpu_seconds;
+      asked = elapsed;
       kill(-child, SIGUSR1);
     }
-    if (elapsed > time_limit + kLastWordsSeconds) break;
+    if (elapsed > asked + kLastWordsSeconds) break;
     // The pipe's end wakes us when the child exits; a short timeout serves the rest.
     pollfd wait{output, POLLIN, 0};
     poll(&wait, open ? 1 : 0, open ? 50 : 1);
@@ -159,7 +173,7 @@ std::string ChildResult::last_line() const {
   return of_launcher;
 }
 
-ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
+ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& time_limit,
                       const std::atomic<bool>* unwanted, const std::string& report) {
   ChildResult result;
   std::vector<char*> argv;
@@ -206,7 +220,7 @@ ChildResult run_child(const std::vector<std::string>& command, double time_limit
 
   int status = 0;
   rusage used{};
-  watch(child, output[0], time_limit_seconds, start, unwanted, &result);
+  watch(child, output[0], time_limit, start, unwanted, &result);
   kill(-child, SIGKILL);
   while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }

@@ -1,16 +1,26 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace validate {
 
+/// How long a child may run, and how much CPU time it may use itself: on a busy machine a program
+/// that computes gets little of it, and one that waits none.
+struct TimeLimit {
+  double seconds;
+  double cpu_seconds;
+  TimeLimit(double limit, double of_cpu = INFINITY) : seconds(limit), cpu_seconds(of_cpu) {}
+};
+
 /// How a child process ended.
 struct ChildResult {
   bool started = false;    ///< false: it could not be executed; `output` says why
   bool timed_out = false;  ///< it was ended at the time limit
+  double limit = 0;        ///< that limit, in seconds
   int exit_code = -1;      ///< if it exited by itself
   int signal = 0;          ///< if a signal ended it
   double seconds = 0;      ///< from start to end
@@ -36,7 +46,7 @@ struct Interrupted : std::runtime_error {
 /// the caller has no other children. A run that becomes `unwanted` is ended early; its result means
 /// nothing then. `report` is the file in which the lab's programs say why they end (LAB_REPORT).
 /// Throws Interrupted; everything else is in the result.
-ChildResult run_child(const std::vector<std::string>& command, double time_limit_seconds,
+ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& time_limit,
                       const std::atomic<bool>* unwanted = nullptr, const std::string& report = "");
 
 /// From here on Ctrl-C makes run_child throw Interrupted, instead of ending this program at once.

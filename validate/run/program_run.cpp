@@ -118,14 +118,14 @@ bool has_no_record(const std::string& dir) {
 
 /// Why there is no record to compare, which is read into *record; "": there is one.
 std::string why_no_record(const std::string& program, const Case& run, const ChildResult& child,
-                          const std::string& dir, double time_limit, Record* record) {
+                          const std::string& dir, Record* record) {
   const std::string said = last_words(child);
   if (!child.started) return program + ": " + child.output;
   if (child.timed_out) {
     // What prints without end may have to wait for its reader.
-    const bool idle =
-        run.ranks == 0 && child.cpu_seconds < 0.05 * time_limit && child.output.size() < (32 << 10);
-    return format("it did not end within %.0f s", time_limit) +
+    const bool idle = run.ranks == 0 && child.cpu_seconds < 0.05 * child.limit &&
+                      child.output.size() < (32 << 10);
+    return format("it did not end within %.0f s", child.limit) +
            (idle ? ", and used almost no CPU time: it waits (for the GPU or for input), or was "
                    "stopped"
                  : ": an endless loop, a deadlock, or very slow");
@@ -189,7 +189,7 @@ std::string last_words(const ChildResult& child) {
 }
 
 Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
-                double time_limit, const std::atomic<bool>* unwanted) {
+                const TimeLimit& time_limit, const std::atomic<bool>* unwanted) {
   Run result;
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
@@ -208,7 +208,7 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   if (run.ranks > 0 && child.exit_code > 128 && child.exit_code < 128 + 32) {
     child.signal = child.exit_code - 128;  // what ended one rank, as a launcher tells it
   }
-  result.error = why_no_record(program, run, child, dir, time_limit, &result.record);
+  result.error = why_no_record(program, run, child, dir, &result.record);
   if (!result.error.empty() && child.started && !child.timed_out) {
     result.machine = trouble_of_machine(run, child, dir);
   }

@@ -48,7 +48,7 @@ struct Run {
 /// Runs `program` with a record in `dir`, which is emptied before; `hashed`: of row hashes. A run
 /// that becomes `unwanted` is ended early (see run_child).
 Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
-                double time_limit, const std::atomic<bool>* unwanted = nullptr);
+                const TimeLimit& time_limit, const std::atomic<bool>* unwanted = nullptr);
 
 /// Points a side unless --n says otherwise, as the program's --help tells; 0: it does not.
 int default_n(const std::string& program);

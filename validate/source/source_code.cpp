@@ -150,6 +150,15 @@ std::vector<Function> functions_in(const std::string& source) {
   return functions;
 }
 
+std::string code_of(const Function& function, const std::string& source) {
+  const std::vector<std::string> lines = code_lines(source);
+  std::string text;
+  for (int line = function.first_line; line <= function.last_line; ++line) {
+    text += lines[line - 1] + "\n";
+  }
+  return code_only(text);
+}
+
 Function function_at(const std::string& source, int line) {
   for (const Function& function : functions_in(source)) {
     if (function.first_line <= line && line <= function.last_line) return function;

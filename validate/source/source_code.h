@@ -36,6 +36,9 @@ struct Function {
 /// All of them, in order.
 std::vector<Function> functions_in(const std::string& source);
 
+/// Its lines, as code_only gives them.
+std::string code_of(const Function& function, const std::string& source);
+
 /// The one in which the line stands.
 Function function_at(const std::string& source, int line);
 

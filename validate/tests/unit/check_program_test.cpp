@@ -604,6 +604,25 @@ TEST_F(CheckProgramTest, what_no_program_may_do_comes_before_how_the_result_look
                     "diagnosis: line 95 adds to memory that nothing has written"));
 }
 
+TEST_F(CheckProgramTest, what_computes_for_far_too_long_is_not_waited_for) {
+  // In a later run, by what the largest one so far took.
+  const std::string program = temporary("program.sh"), endless = temporary("endless.sh");
+  test::write_script(program, "case \"$*\" in *'--n 36 '*) while :; do :; done;; esac\n'" +
+                                  std::string(test::kSerialProgram) + "' \"$@\"\n");
+  Verdict verdict =
+      check_program(program, {{ProblemKind::kProbe, 34, 6}, {ProblemKind::kProbe, 36, 6}}, 3000,
+                    [](const std::string&) {});
+  EXPECT_TRUE(says(verdict, "wrong: probe, n = 36"));
+  EXPECT_TRUE(says(verdict, "it did not end within "));
+  // In the first one, if a look at it takes as long.
+  test::write_script(endless, "while :; do :; done\n");
+  validate::AtHand at_hand;
+  at_hand.watched = endless;
+  verdict = check_program(
+      endless, kProbe, 3000, [](const std::string&) {}, at_hand);
+  EXPECT_TRUE(says(verdict, "it did not end within "));
+}
+
 TEST_F(CheckProgramTest, a_look_that_takes_too_long_tells_of_no_endless_loop) {
   const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
   test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +

@@ -207,6 +207,14 @@ TEST(ChildTest, the_time_limit_ends_the_whole_group) {
   EXPECT_TRUE(has_ended_soon(grandchild));
 }
 
+TEST(ChildTest, a_limit_of_cpu_time_ends_what_computes) {
+  const ChildResult result = run_child({"sh", "-c", "while :; do :; done"}, {600, 0.3});
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.limit, 0.3);
+  EXPECT_LT(result.seconds, kPromptly);
+  EXPECT_FALSE(run_child({"sleep", "1"}, {600, 0.3}).timed_out);
+}
+
 TEST(ChildTest, at_the_time_limit_a_program_may_say_where_it_is) {
   const ChildResult result =
       run_shell("trap 'echo here; exit 3' USR1; while :; do sleep 0.1; done", 0.5);

@@ -146,9 +146,10 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
        a && !a->freed ? block->describe_place_of_running_thread().c_str() : who.c_str());
 }
 
+std::atomic<int> looks{0};
+
 /// Asks again in a moment; false: that was often enough.
 bool look_again() {
-  static std::atomic<int> looks{0};
   if (looks++ == 50) return false;
   const itimerval soon{{0, 0}, {0, 1000}};
   return setitimer(ITIMER_REAL, &soon, nullptr) == 0;
@@ -163,7 +164,7 @@ bool in_program(const void* instruction) {
 /// Ends the program with the place where this thread is: in one block for long, in a kernel among
 /// many, or in host code. Returns if it will be asked again.
 void say_where(const ucontext_t& context) {
-  constexpr double kLongSeconds = 1;  // a block takes milliseconds
+  constexpr double kLongSeconds = 0.4;  // a block takes milliseconds
   if (!in_program(instruction(context)) && look_again()) return;
   const Where where = find_line(context);
   if (const Block* block = Block::current()) {
@@ -190,9 +191,10 @@ void say_where(const ucontext_t& context) {
 /// is in here it gets no other of these signals: the next thread does.
 void on_question(int signal_number, siginfo_t*, void* context_pointer) {
   if (!Block::current()) {
-    constexpr timespec kOthersAnswer{0, 200'000'000};
+    // Who was asked before needs no time to begin with.
+    const timespec others_answer{0, looks == 0 ? 200'000'000 : 10'000'000};
     kill(getpid(), signal_number);
-    nanosleep(&kOthersAnswer, nullptr);
+    nanosleep(&others_answer, nullptr);
     if (gettid() != getpid()) return;
   }
   say_where(*static_cast<const ucontext_t*>(context_pointer));

@@ -17,6 +17,14 @@ constexpr auto kForbidden = Strength::kForbidden;
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
 Answer host_access(const Found& found) {
   const Report& report = found.report;
+  if (report.place == "null") {
+    const std::string code = code_at(found.source, found.finding.line);
+    std::string name = array_at(found.source, found.finding.line, report.access == "writes");
+    if (name.empty()) name = between(code, "*", "=");  // *sum = 0.0;
+    return found.answer("pointer_without_memory")
+        .with("does", report.access)
+        .with("name", name.empty() ? "a pointer" : name);
+  }
   if (report.place == "nowhere") {
     const std::string code = code_at(found.source, found.finding.line);
     return found.answer("host_access_where_nothing_is")
@@ -223,6 +231,10 @@ const Family kCallMistakes = {
     {"sum_is_allocated_as_a_float", kForbidden, kAnyProgram, finding,
      "line {line} allocates 4 bytes, as many as a float has; a double has 8",
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
+    {"pointer_without_memory", kForbidden, kAnyProgram, finding,
+     "line {line} {does} memory through {name}, but nothing was allocated for that pointer: it is null",
+     {"allocate_fields: one cudaMallocManaged (or cudaMalloc) for each pointer of main. Its first argument is the "
+      "address of main's pointer, which is what allocate_fields gets: `sum` there, and not `&sum`"}},
     {"host_access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory of the host where nothing was allocated",
      {"{?copy|the copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no more; "

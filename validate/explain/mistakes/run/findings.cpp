@@ -336,6 +336,33 @@ bool is_forbidden(const Finding& finding, const Evidence& evidence) {
   }
 }
 
+/// Whether two loops begin at a number, as those over all points do: for (int j = 1; ...
+bool loops_over_points(const std::string& code) {
+  int loops = 0;
+  const std::string mark = "for(int";
+  for (std::size_t at = code.find(mark); at != std::string::npos; at = code.find(mark, at + 1)) {
+    std::size_t k = at + mark.size();
+    while (in_name(code[k])) ++k;
+    loops += code.compare(k, 3, "=0;") == 0 || code.compare(k, 3, "=1;") == 0;
+  }
+  return loops > 1;
+}
+
+/// A kernel with the loops that the host had, in each of many threads: it may end, but not in time.
+Answer whole_grid_per_thread(const Evidence& evidence) {
+  if (evidence.subject != Evidence::kFailure || evidence.error.rfind("it did not end", 0) != 0 ||
+      code_only(evidence.source).find("<<<1,1>>>") != std::string::npos) {
+    return {};
+  }
+  for (const Function& function : functions_in(evidence.source)) {
+    if (!function.is_kernel || !loops_over_points(code_of(function, evidence.source))) continue;
+    return Answer("each_thread_sweeps_the_grid")
+        .with("name", function.name)
+        .with("line", function.first_line);
+  }
+  return {};
+}
+
 }  // namespace
 
 Answer finding(const Evidence& evidence) {
@@ -384,6 +411,11 @@ constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmles
 
 // clang-format off
 const Family kFindingMistakes = {
+    {"each_thread_sweeps_the_grid", kForbidden, kAnyProgram, whole_grid_per_thread,
+     "{name} (line {line}) still has the loops over all points, and every thread goes through the whole grid: that is "
+     "too slow to wait for",
+     {"the loops in {name}: an `if` takes their place, and a thread's i and j come from blockIdx, blockDim and "
+      "threadIdx, one point per thread"}},
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
      "not all threads of {?barrier|the block|the warp} reach the {what} at line {line}: some have returned before, or "
      "an `if` or a loop leads them around it",

@@ -87,8 +87,9 @@ Answer of_several_runs(const Evidence&) { return {}; }
 // clang-format off
 const Family kRunMistakes = {
     {"wrong_only_at_a_large_n", Strength::kShape, kAnyProgram, of_several_runs,
-     "up to n = {right} it is right, but at n = {n} it is wrong",
-     {"what has a fixed size, or one that does not grow with n as it should: a buffer of partial sums, the number of "
+     "up to n = {right} it is right, but at n = {n} it {?hangs|does not end|is wrong}",
+     {"{?hangs|each loop that may not end there: its condition, and what changes in each turn}",
+      "what has a fixed size, or one that does not grow with n as it should: a buffer of partial sums, the number of "
       "blocks, a number of points kept in an int"}},
     {"ranks_hand_over_other_rows", Strength::kShape, kAnyProgram, of_several_runs,
      "with one rank it is right; with more the residual is also right. So each rank sweeps its rows as it should, but "

@@ -9,6 +9,7 @@
 #include "explain/looks/sum_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -105,6 +106,20 @@ Answer repeated(const SumLook& look) {
       .with("which", join(repeated, "and") + (many ? " (and others)" : ""));
 }
 
+/// Whether kernels are there, and none of them adds anything up.
+bool adds_nothing(const std::string& source) {
+  bool any = false;
+  for (const Function& function : functions_in(source)) {
+    if (!function.is_kernel) continue;
+    any = true;
+    const std::string code = code_of(function, source);
+    for (const char* adds : {"atomic", "+=", "Reduce", "sum="}) {
+      if (code.find(adds) != std::string::npos) return false;
+    }
+  }
+  return any;
+}
+
 /// Residuals that are always the same, or another iteration's.
 Answer same_or_late(const SumLook& look) {
   const std::size_t count = look.sweeps.size();
@@ -113,6 +128,7 @@ Answer same_or_late(const SumLook& look) {
     for (Answer order : {sum_in_two_streams(look.evidence), order_of_sum(look.evidence)}) {
       if (order.known()) return order.with("zero", true);
     }
+    if (look.has(kKernels) && adds_nothing(look.evidence.source)) return Answer("nothing_is_added");
     return Answer("residuals_are_zero");
   }
   if (count > 1 && look.explained([&](const Sweep&) { return first; })) {
@@ -273,6 +289,10 @@ const Family kSumMistakes = {
      "{?zero|every residual is 0: }line {line} resets {sum} after the kernel of line {other} has added to it, and "
      "before the host reads it",
      {"the order: first the fill at line {line}, then the launch"}},
+    {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "the field is right; the residual is 0, because no kernel adds to the sum yet",
+     {"the end of {sweep}: each thread adds its point's change * change to the sum that all threads share, by "
+      "atomicAdd"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0, though the field changes. Either the change is computed after the new value has replaced "
      "the old one, or the sum stays 0 (nothing is added, or only to a copy of it), or the host reads it before the "
