@@ -104,9 +104,9 @@ Timing Climb::time(const Step& step, int n, int iterations) {
 
 void Climb::check(const std::vector<const Step*>& steps) {
   const PartOfRun part(&found_, "validating");
-  std::vector<const Step*> there;
-  for (const Step* step : steps) {
-    if (std::filesystem::exists(program_of(*step))) there.push_back(step);
+  std::vector<const Step*> there;  // the last step first, as later ones take longest
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (std::filesystem::exists(program_of(**step))) there.push_back(*step);
   }
   std::vector<std::future<Verdict>> started;
   for (std::size_t k = 0; k < there.size(); ++k) {
