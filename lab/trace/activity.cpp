@@ -6,7 +6,6 @@
 #include <cupti.h>
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cstddef>
@@ -37,12 +36,6 @@ using MigrationRecord = CUpti_ActivityUnifiedMemoryCounter2;
 #endif
 using FillRecord = CUpti_ActivityMemset;
 using ApiRecord = CUpti_ActivityAPI;
-
-/// When a kernel ran, in nanoseconds of the GPU's clock.
-struct OnTimeLine {
-  std::uint64_t start, end;
-  bool is_exchange;  // NCCL's, of rows or other values between two ranks
-};
 
 /// Never destroyed: CUPTI's own threads use it to the very end.
 struct State {
@@ -266,25 +259,6 @@ Table make_table(const char* name, const char* title, const std::map<std::string
   return table;
 }
 
-/// Whether another kernel ran when an exchange started: it is then in another stream, as the
-/// kernels before the exchange in its own stream have ended.
-Table exchanges_table(std::vector<OnTimeLine> kernels) {
-  std::sort(kernels.begin(), kernels.end(),
-            [](const OnTimeLine& a, const OnTimeLine& b) { return a.start < b.start; });
-  std::map<std::string, Series> exchanges;
-  std::uint64_t busy_until = 0;  // with kernels that are no exchange
-  for (const OnTimeLine& kernel : kernels) {
-    if (kernel.is_exchange) {
-      const bool beside = kernel.start < busy_until;
-      exchanges[beside ? "started beside a kernel" : "started beside no kernel"].add(
-          static_cast<double>(kernel.end - kernel.start));
-    } else {
-      busy_until = std::max<std::uint64_t>(busy_until, kernel.end);
-    }
-  }
-  return make_table("exchanges", "Exchanges by NCCL", exchanges);
-}
-
 }  // namespace
 
 std::vector<Table> activity_tables() {
@@ -295,7 +269,7 @@ std::vector<Table> activity_tables() {
   for (const auto& [key, row] : state().kernels) kernels.rows.push_back(row);
   return {make_table("calls", "CUDA API Summary", state().calls),
           kernels,
-          exchanges_table(state().time_line),
+          {"exchanges", "Exchanges by NCCL", exchanges(state().time_line)},
           make_table("copies", "CUDA GPU MemOps Summary", state().copies),
           make_table("migration", "Unified Memory Summary", state().migrations),
           make_table("allocations", "Allocations", state().allocations),

@@ -104,6 +104,27 @@ cuda_on_cpu::TraceRow in_columns(const Table& table, const Row& row) {
 
 }  // namespace
 
+std::vector<Row> exchanges(std::vector<OnTimeLine> kernels) {
+  std::sort(kernels.begin(), kernels.end(),
+            [](const OnTimeLine& a, const OnTimeLine& b) { return a.start < b.start; });
+  Row beside{"started beside a kernel", {}, false, {}};
+  Row alone{"started beside no kernel", {}, false, {}};
+  std::uint64_t busy_until = 0;  // with kernels that are no exchange
+  for (const OnTimeLine& kernel : kernels) {
+    if (kernel.is_exchange) {
+      Row& row = kernel.start < busy_until ? beside : alone;
+      row.series.add(static_cast<double>(kernel.end - kernel.start));
+    } else {
+      busy_until = std::max(busy_until, kernel.end);
+    }
+  }
+  std::vector<Row> rows;
+  for (const Row* row : {&beside, &alone}) {
+    if (row->series.count() > 0) rows.push_back(*row);
+  }
+  return rows;
+}
+
 void print_tables(std::vector<Table> tables) {
   for (Table& table : tables) {
     if (table.rows.empty()) continue;

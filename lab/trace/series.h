@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,16 @@ struct Table {
   std::string title;  // for people: "CUDA GPU Kernel Summary"
   std::vector<Row> rows;
 };
+
+/// When a kernel ran, in nanoseconds of the GPU's clock.
+struct OnTimeLine {
+  std::uint64_t start, end;
+  bool is_exchange;  // NCCL's, of rows or other values between two ranks
+};
+
+/// The exchanges, by whether another kernel ran when they started. It is then in another stream, as
+/// the kernels before an exchange in its own stream have ended.
+std::vector<Row> exchanges(std::vector<OnTimeLine> kernels);
 
 /// Prints the tables for people, in the order and the units of nsys (nanoseconds), the rows that
 /// cost most first. Tables without rows are left out.

@@ -184,19 +184,18 @@ const Trace& Bench::trace(const std::string& program, int n, int iterations) {
   return traces_[key(program, n, iterations)] = trace;
 }
 
-const Trace& Bench::trace_job(int n, int iterations, int check_every) {
-  constexpr int kRanks = 2;
-  const std::string name = format("job %d %d %d", n, iterations, check_every);
+const Trace& Bench::traced_job(const std::string& program, int ranks, int n, int iterations,
+                               const std::vector<std::string>& more) {
+  std::string name = format("job of %d ranks ", ranks) + key(program, n, iterations);
+  for (const std::string& word : more) name += " " + word;
   const auto found = traces_.find(name);
   if (found != traces_.end()) return found->second;
-  const std::string& program = have.on_cpu;
-  if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
   const std::string path = folder_.path() + "/trace.tsv";
   std::remove(path.c_str());
-  const Setting table("LAB_TRACE_TSV", path), halos("LAB_HALOS", "nccl");
+  const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
   std::vector<std::string> words = command(program, n, iterations);
-  words.insert(words.begin(), {launcher(), std::to_string(kRanks)});
-  words.insert(words.end(), {"--check-every", std::to_string(check_every)});
+  words.insert(words.begin(), {launcher(), std::to_string(ranks)});
+  words.insert(words.end(), more.begin(), more.end());
   Trace trace;
   trace.n = n;
   trace.iterations = iterations;
@@ -205,24 +204,16 @@ const Trace& Bench::trace_job(int n, int iterations, int check_every) {
   return traces_[name] = trace;
 }
 
+const Trace& Bench::trace_job(int n, int iterations, int check_every) {
+  if (have.on_cpu.empty()) throw NotMeasurable("needs the program that runs on the CPU");
+  const Setting halos("LAB_HALOS", "nccl");
+  return traced_job(have.on_cpu, 2, n, iterations, {"--check-every", std::to_string(check_every)});
+}
+
 const Trace& Bench::trace_on_gpus(int ranks, int n, int iterations) {
-  const std::string name = format("job on GPUs %d %d %d", ranks, n, iterations);
-  const auto found = traces_.find(name);
-  if (found != traces_.end()) return found->second;
   if (have.tracer.empty()) throw NotMeasurable("needs the tracer, which is not built here");
-  const std::string path = folder_.path() + "/trace.tsv";
-  std::remove(path.c_str());
-  // Each rank writes its table aside and renames it, so the last one stays.
-  const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
   const Setting cuda("CUDA_INJECTION64_PATH", have.tracer);
-  std::vector<std::string> words = command(have.program, n, iterations);
-  words.insert(words.begin(), {launcher(), std::to_string(ranks)});
-  Trace trace;
-  trace.n = n;
-  trace.iterations = iterations;
-  trace.seconds = run(words).seconds;
-  read_trace(path, &trace);
-  return traces_[name] = trace;
+  return traced_job(have.program, ranks, n, iterations, {});
 }
 
 const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {

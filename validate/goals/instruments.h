@@ -76,7 +76,7 @@ class Bench {
   /// streams there, too: a run with a residual every `check_every` sweeps. Rows of all its ranks.
   const Trace& trace_job(int n, int iterations, int check_every);
 
-  /// A traced run of a job with a GPU for each rank: rows of one of them.
+  /// The same of a job with a GPU for each rank, by the tracer: rows of the rank that ends last.
   const Trace& trace_on_gpus(int ranks, int n, int iterations);
 
   /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
@@ -106,6 +106,8 @@ class Bench {
   double copy_bandwidth() { return 1e9 * of_bandwidth("copy"); }
 
  private:
+  const Trace& traced_job(const std::string& program, int ranks, int n, int iterations,
+                          const std::vector<std::string>& more);
   /// The number of that name; made by `measure` where it is not known yet.
   template <typename Measure>
   double remembered(const std::string& name, Measure measure) {

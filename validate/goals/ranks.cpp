@@ -9,8 +9,8 @@ namespace {
 constexpr int kJobCheck = 48, kJobChecks = 2, kJobSweeps = kJobCheck * kJobChecks;
 constexpr int kJobN = 128;
 
-// Step 15's own n. On a smaller grid chance decides: as many warps as blocks that are free make a
-// whole number of shares per strip, or not.
+// Step 15's own n. At n = 16384 the time depends on whether the rest's warps make a whole number of
+// shares per strip (guide 15).
 constexpr int kScalingN = 32768, kScalingSweeps = 1920, kTracedSweeps = 320;
 
 double of_job(Bench* bench, const char* table, const std::string& name, double TraceRow::*member) {

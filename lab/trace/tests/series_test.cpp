@@ -36,6 +36,19 @@ TEST(Series, of_one_has_no_deviation) {
   EXPECT_EQ(s.summarize().deviation, 0);
 }
 
+TEST(Exchanges, are_beside_a_kernel_that_still_runs_when_they_start) {
+  // Two passes: the ends, the rest, and an exchange that ends before the rest, or begins after it.
+  const std::vector<Row> rows =
+      exchanges({{12, 20, true}, {0, 10, false}, {1, 40, false}, {41, 50, false}, {51, 54, true}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "started beside a kernel");
+  EXPECT_EQ(rows[0].series.count(), 1u);
+  EXPECT_EQ(rows[0].series.total(), 8);
+  EXPECT_EQ(rows[1].name, "started beside no kernel");
+  EXPECT_EQ(rows[1].series.total(), 3);
+  EXPECT_TRUE(exchanges({{0, 10, false}}).empty());
+}
+
 TEST(Series, of_none_is_zero) {
   EXPECT_EQ(Series().summarize().mean, 0);
   EXPECT_EQ(Series().summarize().median, 0);
