@@ -58,8 +58,9 @@ const Family kCycleMistakes = {
     {"only_sweeps", Strength::kShape, kAnyProgram, of_cycles,
      "no coarser level changes the field: a cycle multiplies each wave of the error by {factor}, as sweeps on the "
      "finest level do",
-     {"{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double, "
-      "and added between the two sweeps; and whether r of each level is set in every cycle|the two sweeps: with the "
+     {"{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double "
+      "(point i lies at i * (m - 1) / (n - 1) there, which is about i / 2), and added between the two sweeps; and "
+      "whether r of each level is set in every cycle|the two sweeps: with the "
       "factors 1.39 and 0.56 they multiply a wave by (1 - 1.39 lambda) (1 - 0.56 lambda), which is "
       "1 - 1.95 lambda + 0.78 lambda^2}",
       "{?as_meant||the second sweep: it begins with what the first one gives, at the point and at its four neighbours, "
