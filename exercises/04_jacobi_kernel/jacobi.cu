@@ -59,8 +59,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
-// added up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
+// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
 // TODO(04): write the kernel, jacobi_sweep_kernel(f_new, f_old, sum, n), a __global__ function:
 //   its thread's i from blockIdx.x, blockDim.x and threadIdx.x; its j from the y's;
 //   is (i, j) an interior point? (The launch grid may be larger than the grid of points.)

@@ -91,17 +91,17 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
     }
   }
 
-  // All threads of the block take part, those without a point too (they bring zero).
+  // All threads of the block take part. Those without a point bring zero.
   using BlockReduce =
       cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
-  // The result is the first thread's alone.
+  // Only the first thread has the result.
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
-// added up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
+// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtxRangePush("jacobi_sweep");
   CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));

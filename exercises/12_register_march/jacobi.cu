@@ -124,12 +124,12 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   }
 
   if (!kCheck) return;
-  // All threads of the block take part, those without a point too (they bring zero).
+  // All threads of the block take part. Those without a point bring zero.
   using BlockReduce =
       cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
-  // The result is the first thread's alone.
+  // Only the first thread has the result.
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
@@ -137,8 +137,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 //   check to the next, waits, and returns the last one's sum, as jacobi_sweep of step 10 did. Pass,
 //   create_pass and wait_for go.
 // Queues sweeps over the interior, the fields changing roles after each, and a copy of the last
-// one's sum of squared changes to the host. Waits for nothing. In double: n^2 changes, added up in
-// float, would lose more digits than a wrong row of points costs.
+// one's sum of squared changes to the host. Waits for nothing. The sum is a double, because a
+// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
 void jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, int sweeps, int n,
                    cudaStream_t stream) {
   nvtxRangePush("jacobi_sweeps");

@@ -79,8 +79,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   }
 }
 
-// One sweep over the interior. Returns the sum of the squared changes, in double: n^2 of them,
-// added up in float, would lose more digits than a wrong row of points costs.
+// One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
+// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtxRangePush("jacobi_sweep");
   *sum = 0.0;

@@ -108,18 +108,18 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   }
 
   if (!kCheck) return;
-  // All threads of the block take part, those without a point too (they bring zero).
+  // All threads of the block take part. Those without a point bring zero.
   using BlockReduce =
       cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
-  // The result is the first thread's alone.
+  // Only the first thread has the result.
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
 // Queues sweeps over the interior, the fields changing roles after each, and a copy of the last
-// one's sum of squared changes to the host. Waits for nothing. In double: n^2 changes, added up in
-// float, would lose more digits than a wrong row of points costs.
+// one's sum of squared changes to the host. Waits for nothing. The sum is a double, because a
+// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
 void jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, int sweeps, int n,
                    cudaStream_t stream) {
   nvtxRangePush("jacobi_sweeps");

@@ -156,11 +156,11 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     }
   }
 
-  // All threads of the block take part, those without a point too (they bring zero).
+  // All threads of the block take part. Those without a point bring zero.
   using BlockReduce = cub::BlockReduce<double, kLanes, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kWarps>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
-  // The result is the first thread's alone.
+  // Only the first thread has the result.
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 

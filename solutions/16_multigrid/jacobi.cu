@@ -155,12 +155,12 @@ __global__ void defect_kernel(Level level, double* sum) {
     }
   }
 
-  // All threads of the block take part, those without a point too (they bring zero).
+  // All threads of the block take part. Those without a point bring zero.
   using BlockReduce =
       cub::BlockReduce<double, kBlockX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kThreadsY>;
   __shared__ typename BlockReduce::TempStorage reduce_storage;
   const double block_sum = BlockReduce(reduce_storage).Sum(thread_sum);
-  // The result is the first thread's alone.
+  // Only the first thread has the result.
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
