@@ -79,7 +79,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 
     // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
-      // TODO(09): take these from the tile, and the point itself, too. The halo shifts the indices.
+      // TODO(09): take these and the point itself from the tile. The halo shifts the indices.
       const float east = f_old[idx(i + 1, j, n)];
       const float north = f_old[idx(i, j + 1, n)];
       const float west = f_old[idx(i - 1, j, n)];
