@@ -63,8 +63,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 }
 
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
-// y + kThreadsY, y + 2 kThreadsY ... The loads of one need not wait for the store of another: as
-// __restrict__ promises, no store to the new field changes the old one.
+// y + kThreadsY, y + 2 kThreadsY ... As before, __restrict__ promises that the fields do not
+// overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // TODO(09): a __shared__ float tile of kBlockY + 2 rows and kBlockX + 2 columns. All threads of
@@ -79,7 +79,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 
     // The launch grid is rounded up to whole blocks: not every thread has an interior point.
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) {
-      // TODO(09): take these from the tile, and the point itself, too. The halo shifts the indices.
+      // TODO(09): take these and the point itself from the tile. The halo shifts the indices.
       const float east = f_old[idx(i + 1, j, n)];
       const float north = f_old[idx(i, j + 1, n)];
       const float west = f_old[idx(i - 1, j, n)];

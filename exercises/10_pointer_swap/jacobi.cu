@@ -35,7 +35,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::si
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
 // memory: one pointer serves the CPU and the GPU, and the pages move to whichever touches them.
 // The sum of the squared changes is there too: the GPU adds to it, the CPU reads it.
-// TODO(10): (stage 4) cudaMalloc in place of managed memory: nothing migrates, and the CPU cannot
+// TODO(10): (stage 4) cudaMalloc instead of managed memory: nothing migrates, and the CPU cannot
 //   touch it. Which of the two lines that require memory is now too much? Update the comment.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
   nvtxRangePush("allocate_fields");
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
     run.record(++iteration, residual);
   }
 
-  // TODO(10): (stage 3) hand over a function in place of a pointer: [=](float* to, int j, int rows)
+  // TODO(10): (stage 3) hand over a function instead of a pointer: [=](float* to, int j, int rows)
   //   { ... }. It copies whole rows, from row j on, to the host with cudaMemcpy. If the field is
   //   needed, run.finish calls it for one block of rows after the other.
   const int exit_code = run.finish(f_old, idx(1, 0, n), idx(0, 1, n));

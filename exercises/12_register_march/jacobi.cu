@@ -60,7 +60,7 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
-// TODO(12): (stage 1) The padding needs values, too: zeros. And allocate_fields needs room for it.
+// TODO(12): (stage 1) Write zeros into the padding. And allocate_fields needs room for it.
 __global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row
   for (int i = threadIdx.x; i < n; i += blockDim.x) f[idx(i, j, n)] = start(i, j);
@@ -80,7 +80,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   the point west of the strip; lane 31: the one east of it). load_row fills it from f_old. No
 //   lane reads past its row's pitch, though its strip may go on beyond that.
 // TODO(12): (stage 3) sweep_row computes a lane's four new values from its rows south, centre and
-//   north. The values east and west of the four come by __shfl_down_sync and __shfl_up_sync. The
+//   north. The values east and west of the four come with __shfl_down_sync and __shfl_up_sync. The
 //   boundary and the padding keep their values.
 // TODO(12): (stage 2) The kernel has no kCheck: every sweep sums again. (Stage 3) Each warp loads
 //   its first rows. For each further row it loads, sweeps, and stores four values. (Stage 4) While

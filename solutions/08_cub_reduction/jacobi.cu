@@ -63,8 +63,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 }
 
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
-// y + kThreadsY, y + 2 kThreadsY ... The loads of one need not wait for the store of another: as
-// __restrict__ promises, no store to the new field changes the old one.
+// y + kThreadsY, y + 2 kThreadsY ... As before, __restrict__ promises that the fields do not
+// overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
