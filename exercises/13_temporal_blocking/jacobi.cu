@@ -82,11 +82,11 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 }
 
 // TODO(13): stage 1. What each sweep remembers, struct Level: the last two rows that arrived.
-//   sweep_row(level, north) gives the new values of the later one. No `beyond`: what the lanes at
-//   the ends get wrong is not stored.
-// TODO(13): stage 5. In place of the earlier row its sums east + north ("pairs"), which are south +
-//   west for the later row, a column further east. So sweep_row needs two additions per point. It
-//   leaves out the factor 1/4, which all sweeps of a pass get at its end.
+//   sweep_row(level, north) gives the new values of the later one. `beyond` is not needed: what the
+//   lanes at the ends get wrong is not stored.
+// TODO(13): stage 5. Instead of the earlier row keep its sums east + north ("pairs"). They are
+//   south + west for the later row, one column further east. So sweep_row needs two additions per
+//   point. It leaves out the factor 1/4, and the pass multiplies by all these factors at its end.
 // What a lane holds of a row: four points side by side. Where the strip ends one neighbour is
 // another warp's: lane 0 holds the point west of the strip too, and lane 31 the one east of it.
 //
@@ -135,14 +135,14 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 }
 
 // TODO(13): stage 1. march, a template of the number of sweeps: a device function that sweeps
-//   rows j_begin to j_end - 1 of strip x. Rows arrive from kSweeps below the first one that it
-//   stores to as many above the last one. Each row that arrives goes through all levels; what
-//   comes out of the last one, kSweeps rows further down, is stored. Row 0, row n - 1 and the
-//   outer columns keep their values at each level. A second argument of the template, kSum, says
-//   whether the last sweep's changes are summed. The kernel, jacobi_pass_kernel, calls it: at
-//   first one warp for each strip, with all rows.
+//   rows j_begin to j_end - 1 of strip x. The rows that arrive begin kSweeps rows below the first
+//   one that it stores, and end kSweeps rows above the last one. Each of them goes through all
+//   levels. The row that comes out of the last level, kSweeps rows further down, is stored. Row 0,
+//   row n - 1 and the outer columns keep their values at each level. A second argument of the
+//   template, kSum, says whether the last sweep's changes are summed. The kernel,
+//   jacobi_pass_kernel, calls it: at first one warp for each strip, with all rows.
 // TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory:
-//   each lane fetches its own four columns, kRing - 1 rows ahead. No barrier.
+//   each lane fetches its own four columns, kRing - 1 rows ahead. No barrier is needed.
 // TODO(13): stage 4. march_begin: all strips, one after the other, are one long march, of which
 //   each warp of the launch takes an equal share.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its

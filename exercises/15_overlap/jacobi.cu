@@ -294,10 +294,9 @@ void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
 }
 
 // TODO(15): stages 1 and 3. struct Division: the parts of both ends (kLevels rows at each
-//   neighbour's side) and of the rest; from stage 3 on the multiprocessors of each, too. Mind a
-//   rank without a neighbour on one side, or on both, and one whose ends are all that it has. The
-//   ends need at least lab::kNcclBlocks multiprocessors for each neighbour, which are NCCL's
-//   afterwards.
+//   neighbour's side) and of the rest; from stage 3 on also the multiprocessors of each. A rank may
+//   have no neighbour on one side, or on both, and its rows may all be ends. The ends need at least
+//   lab::kNcclBlocks multiprocessors per neighbour. When the ends are done, NCCL uses these.
 // The sum over all ranks, in each of them the same: they go on, or stop, together.
 double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
   nvtxRangePush("residual");

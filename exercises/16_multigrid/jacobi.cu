@@ -23,8 +23,8 @@
 #include <lab/run.h>
 
 // TODO(16): stage 1. n = 16384; kMaxLevels = 21 is enough for 2^20 points per side. Stage 3:
-//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 7: kSmallN = 34, the most points per side
-//   of a level that one block deals with. Stage 8: kStartCycles = 2.
+//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 7: kSmallN = 34, the maximum of points per
+//   side for a level that one block deals with. Stage 8: kStartCycles = 2.
 constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;      // points per block along i, and threads: one warp
 constexpr int kBlockY = 32;      // points per block along j
@@ -36,7 +36,7 @@ constexpr int kTileY = kBlockY + 2;
 // TODO(16): stage 1. struct Level: n, and three fields of n x n floats in the GPU's memory: the
 //   solution u, its defect r and its correction e. struct Levels: their number, and an array of
 //   kMaxLevels of them, from fine to coarse. Kernels take both as arguments. Stage 6: a Level also
-//   has its ratio, its distance between points in distances of the coarser one.
+//   has its ratio, the distance between its points in distances of the coarser level.
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }
 
@@ -85,9 +85,9 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   += r / 4, for now. The two are Jacobi's sweep in two parts.
 // TODO(16): stage 3. correct_kernel(level, rows), in place of add_kernel: a thread marches through
 //   `rows` points of column i, without a tile. The first sweep begins with 0, so it gives omega / 4
-//   * r with omega = kOmegaBefore, at the point and at its four neighbours. Then the point goes the
-//   part kOmegaAfter of the way from its own value to (east + north + west + south + r) / 4, and
-//   the result is added to u. A thread without an interior point must not read any.
+//   * r with omega = kOmegaBefore, at the point and at its four neighbours. Then the point moves
+//   kOmegaAfter times the way from its own value to (east + north + west + south + r) / 4, and the
+//   result is added to u. A thread without an interior point must not read any.
 // TODO(16): stage 4, for n = 2^k + 1. restrict_kernel(fine, coarse): a thread computes coarse.r at
 //   one point, which is on a fine point. It gathers its share of each defect that the first sweep
 //   leaves there and around it, 3 x 3: 1, 1/2 or 1/4. The sweep leaves r - (4 e - the neighbours'
@@ -98,9 +98,9 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   rows): each value that the first sweep gives also gets coarse.e, interpolated. The finest level
 //   adds the result to u; all others store it in e. The last level has one interior point, and its
 //   correction is r / 4.
-// TODO(16): stage 6, for any n. place_of(i, ratio, m): `ratio` is the distance of the line's points
-//   in distances of the other level's. restrict_kernel: a fine point's share is what it would take
-//   from the coarse one if it were interpolated. That is above 0 for 4 x 4 points at most.
+// TODO(16): stage 6, for any n. place_of(i, ratio, m): `ratio` is the distance between the line's
+//   points, in distances of the other level. restrict_kernel: a fine point's share is the weight of
+//   the coarse point in its interpolation. It is above 0 for 4 x 4 points at most.
 // TODO(16): stage 7. restrict_point and correct_points: what the kernels do, as device functions
 //   that get i and j. small_levels_kernel(levels, k, add_to_u): one block of 32 x 32 threads goes
 //   down from level k, and back up, with a barrier between two levels.
@@ -190,8 +190,8 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    // TODO(16): stage 2. A cycle in place of the sweep; nothing is swapped. The residual is the
-    //   change that a Jacobi sweep would make, a quarter of the defect.
+    // TODO(16): stage 2. A cycle instead of the sweep; nothing is swapped. The residual is that of
+    //   a Jacobi sweep, whose change is a quarter of the defect.
     // TODO(16): stage 8. Before the first cycle, the start from the coarser levels.
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));

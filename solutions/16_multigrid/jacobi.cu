@@ -26,7 +26,7 @@ constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;       // threads per block along i: one warp
 constexpr int kBlockY = 32;       // points per block along j
 constexpr int kThreadsY = 4;      // threads per block along j, for kBlockY points
-constexpr int kSmallN = 34;       // one block corrects all levels of at most so many points
+constexpr int kSmallN = 34;       // one block corrects all levels of at most this many points
 constexpr int kMaxLevels = 21;    // enough for 2^20 points per side
 constexpr int kStartCycles = 2;   // cycles on each coarser level, to begin with
 
@@ -287,7 +287,7 @@ void correct(const Levels& levels, int k, bool add_to_u) {
   if (fine.n <= kSmallN) {
     small_levels_kernel<<<1, dim3(kBlockX, kBlockY)>>>(levels, k, add_to_u);
   } else {
-    // Of a thread: few on a small level, so that all threads have some.
+    // Rows per thread: few on a small level, so that all threads have some.
     const int rows = 1 + fine.n / 256, coarse_rows = 1 + coarse.n / 512;
     const dim3 grid = blocks_for(coarse, kBlockX - 2, kThreadsY * coarse_rows);
     restrict_kernel<<<grid, block>>>(fine, coarse, coarse_rows);

@@ -1,5 +1,5 @@
 // local_memory: how often does the most frequent of 8 classes occur? Each thread counts in an array
-// of its own, with an index that only the data know.
+// of its own, with an index that depends on the data.
 //
 //   make check CLINIC=local_memory
 
