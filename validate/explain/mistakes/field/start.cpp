@@ -67,11 +67,7 @@ std::string wrong_start(const FieldLook& look) {
     std::function<int(int)> i, j;  // of the point whose value is taken
   };
   const auto same = [](int k) { return k; };
-  const auto mirrored = [n](int k) { return n - 1 - k; };
-  std::vector<Rule> rules = {
-      {"the point mirrored from west to east, (n - 1 - i, j)", mirrored, same},
-      {"the point mirrored from south to north, (i, n - 1 - j)", same, mirrored},
-      {"the point turned around, (n - 1 - i, n - 1 - j)", mirrored, mirrored}};
+  std::vector<Rule> rules;
   for (const int by : {-1, 1}) {
     const auto shifted = [n, by](int k) { return std::min(std::max(k + by, 0), n - 1); };
     rules.push_back({format("point (i%+d, j)", by), shifted, same});
@@ -127,11 +123,12 @@ Answer short_rows(const FieldLook& look) {
       return i_inner ? look.at(look.found, inner, outer) : look.at(look.found, outer, inner);
     };
     for (int by = 1; by <= kMost; ++by) {
-      bool same = true;
+      bool same = true, differ = false;  // what all of them hold says nothing
       for (int outer = 0; same && outer + 1 < n; ++outer) {
         same = at(n - 1, outer) == at(by - 1, outer + 1);
+        differ |= at(n - 1, outer) != at(n - 1, 0);
       }
-      if (!same) continue;
+      if (!same || !differ) continue;
       return Answer("row_too_short_in_idx")
           .with("points", by == 1 ? "point" : format("%d points", by))
           .with("line", i_inner ? "row" : "column")
@@ -234,8 +231,8 @@ Answer narrow_copy(const FieldLook& look) {
 }
 
 /// Whether the first rows are right, and the others hold what stands in memory from some point on:
-/// the first rows again, or what belongs to another part of the result.
-Answer repeated_rows(const FieldLook& look) {
+/// what belongs to another part of the result.
+Answer rows_from_elsewhere(const FieldLook& look) {
   if (!look.points_differ()) return {};
   const auto n = static_cast<std::size_t>(look.n);
   const auto row_holds = [&](std::size_t row, std::size_t point) {
@@ -243,11 +240,9 @@ Answer repeated_rows(const FieldLook& look) {
     while (k < n && look.near(look.expected[point + k], look.found[row * n + k])) ++k;
     return k == n;
   };
-  std::size_t first = 0, next;
+  std::size_t first = 0;
   while (first < n && row_holds(first, first * n)) ++first;
   if (first == 0 || first == n) return {};
-  for (next = first; next < n && row_holds(next, next % first * n);) ++next;
-  if (next == n) return Answer("first_rows_come_again").with("first", first);
   std::size_t begin = 0;
   while (begin < first * n && !row_holds(first, begin)) ++begin;
   if (begin == first * n) return {};
@@ -305,11 +300,7 @@ const Family kStartMistakes = {
      "another's{?quarter|: only a quarter is copied, as if a float were one byte}}",
      {"the width and the pitches of cudaMemcpy2D in main: they are counted in bytes, and n floats have n * "
       "sizeof(float)"}},
-    {"first_rows_come_again", Strength::kModel, with(kSwaps), of_field<repeated_rows>,
-     "the rows from j = {first} on hold the rows from 0 on again: every part of the result is copied from the "
-     "field's beginning",
-     {"{result_rows}, so the copy begins at f_old + idx(0, j, n)"}},
-    {"part_of_result_from_elsewhere", Strength::kModel, with(kSwaps), of_field<repeated_rows>,
+    {"part_of_result_from_elsewhere", Strength::kModel, with(kSwaps), of_field<rows_from_elsewhere>,
      "the rows from j = {first} on hold what belongs to point {point} and those after it: that part of the result is "
      "{?strips|stored in, or copied from,|copied from} the wrong place",
      {"{?strips|the row that the kernel stores in each turn: {?passes|when row y has arrived, row y - kSweeps has "

@@ -141,11 +141,9 @@ Answer mixed_fields(const FieldLook& look) {
 
 // ---- Rows of another length
 
-/// How long the rows of a field are taken to be: where `neighbour` is read, where the others are,
-/// and where the result is stored.
+/// How long the rows are taken to be of the field that is read, and of the one that is written.
 struct RowLengths {
-  int read, taken, written;
-  int neighbour;  // -1: all four
+  int read, written;
 };
 
 /// One iteration that takes rows for longer or shorter than they are, in a field whose inner index
@@ -165,14 +163,13 @@ class OtherRows {
     constexpr int kAlong[] = {1, 0, -1, 0}, kAcross[] = {0, 1, 0, -1};
     const auto size = static_cast<long long>(before_.size());
     Field made = held_;
-    const int end = row.neighbour < 0 && row.read == row.written ? row.read : n_;
+    const int end = row.read == row.written ? row.read : n_;
     for (int b = 1; b < end - 1; ++b) {
       for (int a = 1; a < end - 1; ++a) {
         float value[4];
         bool inside = true;
         for (int k = 0; k < 4; ++k) {
-          const long long length = row.neighbour < 0 || row.neighbour == k ? row.read : row.taken;
-          const long long at = (b + kAcross[k]) * length + a + kAlong[k];
+          const long long at = static_cast<long long>(b + kAcross[k]) * row.read + a + kAlong[k];
           inside &= at >= 0 && at < size;
           if (inside) value[k] = before_[at];
         }
@@ -214,39 +211,29 @@ class OtherRows {
 /// Whether the sweep, or the copy, is right but for the length of a row: of the hypotheses that
 /// leave no more points unexplained than lie behind the last row, the one that leaves the fewest.
 Answer other_rows(const FieldLook& look) {
-  const char* const kNames[] = {"east", "north", "west", "south"};
   const int n = look.n;
   const bool may_copy = !look.has(kSwaps) && look.residual_is_right(look.first);
   Answer best;
   std::size_t fewest = 0;
-  const auto offer = [&](std::size_t wrong, std::size_t bound, const char* rule, int other) {
-    if (wrong > bound || (best.known() && wrong >= fewest)) return false;
+  const auto offer = [&](std::size_t wrong, std::size_t bound, const char* who, int other) {
+    if (wrong > bound || (best.known() && wrong >= fewest)) return;
     fewest = wrong;
-    best = Answer(rule).with("other", other);
-    return true;
+    best = who ? Answer("rows_of_another_length").with(who, true) : Answer("sweep_of_another_n");
+    best.with("other", other);
   };
   for (const bool i_inner : {true, false}) {
     const OtherRows rows(look, i_inner);
     const std::size_t bound = 2 * static_cast<std::size_t>(n);
     for (const int other : {n - 1, n - 2, n + 1, n + 2}) {
-      offer(rows.wrong_after_sweep({other, other, other, -1}), bound, "sweep_of_another_n", other);
-      offer(rows.wrong_after_sweep({other, other, n, -1}), bound, "sweep_reads_other_rows", other);
-      offer(rows.wrong_after_sweep({n, n, other, -1}), bound, "sweep_writes_other_rows", other);
-      for (int k = 0; k < 4; ++k) {
-        if (offer(rows.wrong_after_sweep({other, n, n, k}), bound, "neighbour_of_other_rows",
-                  other)) {
-          best.with("neighbour", kNames[i_inner ? k : k ^ 1]);
-        }
-      }
+      offer(rows.wrong_after_sweep({other, other}), bound, nullptr, other);
+      offer(rows.wrong_after_sweep({other, n}), bound, "sweep_reads", other);
+      offer(rows.wrong_after_sweep({n, other}), bound, "sweep_writes", other);
       // Where two threads write, and behind the last row, anything may stand.
       const std::size_t at_ends =
           static_cast<std::size_t>(n) * (1 + static_cast<std::size_t>(std::abs(other - n)));
-      for (const bool reads : {true, false}) {
-        if (may_copy &&
-            offer(rows.wrong_after_copy(other, reads), at_ends, "copy_of_other_rows", other)) {
-          best.with("reads", reads ? "reads" : "writes");
-        }
-      }
+      if (!may_copy) continue;
+      offer(rows.wrong_after_copy(other, true), at_ends, "copy_reads", other);
+      offer(rows.wrong_after_copy(other, false), at_ends, "copy_writes", other);
     }
   }
   return best;
@@ -397,19 +384,12 @@ const Family kUpdateMistakes = {
      "the sweep takes the grid for one of {other} x {other} points in memory, but it has {n} x {n}",
      {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds select the interior",
       "idx in {sweep}: the same n as in main"}},
-    {"sweep_reads_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "the sweep reads the old field as if a row had {other} points in memory, but it has {n}",
-     {"the index with which f_old is read in {sweep}: the distance from one row to the next is n, as in f_new"}},
-    {"copy_of_other_rows", Strength::kModel, without(kStrips | kSwaps), of_field<other_rows>,
-     "the sweep is right; the copy {reads} as if a row had {other} points in memory, but it has {n}",
-     {"the two indices in {copy}: the distance from one row to the next is n in both"}},
-    {"sweep_writes_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "the sweep writes the new field as if a row had {other} points in memory, but it has {n}",
-     {"the index with which the new value is stored in {sweep}: the distance from one row to the next is n, as in "
-      "f_old"}},
-    {"neighbour_of_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "{neighbour} is read as if a row had {other} points in memory, but it has {n}",
-     {"the index of {neighbour} in {sweep}: the distance from row to row is n, as for the other neighbours"}},
+    {"rows_of_another_length", Strength::kModel, without(kStrips), of_field<other_rows>,
+     "{?sweep_reads|the sweep reads the old field|{?sweep_writes|the sweep writes the new field|the sweep is right; "
+     "the copy {?copy_reads|reads|writes}}} as if a row had {other} points in memory, but it has {n}",
+     {"{?sweep_reads|the index with which f_old is read in {sweep}: the distance from one row to the next is n, as in "
+      "f_new|{?sweep_writes|the index with which the new value is stored in {sweep}: the distance from one row to the "
+      "next is n, as in f_old|the two indices in {copy}: the distance from one row to the next is n in both}}"}},
     {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
      kFit,
      kFitLooks},
