@@ -28,7 +28,6 @@ OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of anothe
        "last_block_wins": "Only one block is in the sum: each block overwrites it, and the last to write wins",
        "only_one_block_adds": "Only one block is in the sum: no other block adds to it",
        "only_the_first_stored_part": "Only one block is in the sum, the first of the stored parts",
-       "rows_of_another_length": "The sweep or the copy takes a row for longer or shorter than it is in memory",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
        "thread_without_a_point": "A thread without an interior point is not kept out",
        "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",

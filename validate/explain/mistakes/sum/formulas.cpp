@@ -81,7 +81,7 @@ Answer formula_of_floats(const SumLook& look) {
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
   if (look.sum_explained([](const Sweep& s) { return s.against_exchanged; })) {
-    return Answer("change_against_the_exchanged_point");
+    return Answer("change_against_another_point").with("point", "(j, i)");
   }
   for (int dj = 0; dj < 3; ++dj) {
     for (int di = 0; di < 3; ++di) {
@@ -255,10 +255,6 @@ Family make_family() {
        "the field is right, but the change is computed from what the new field held before the sweep, not from the old "
        "field",
        {"{change_line}: value minus the old field's point"}},
-      {"change_against_the_exchanged_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
-       "the field is right, but the change is computed from the old value of point (j, i): i and j are exchanged in "
-       "its index",
-       {"{change_line}"}},
       {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
        "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
        {"{change_line}"}},
