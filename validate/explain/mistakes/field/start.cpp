@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -59,53 +58,36 @@ Answer missing_starts(const FieldLook& look) {
       .with("have", rows.size() + columns.size() == 1 ? "has" : "have");
 }
 
-/// What the wrong points of the boundary began with, if one rule gives all of them.
+/// What the wrong points of the boundary began with, if it is what another point should have, or one
+/// value; or else an example.
 std::string wrong_start(const FieldLook& look) {
   const int n = look.n;
-  struct Rule {
-    std::string words;
-    std::function<int(int)> i, j;  // of the point whose value is taken
+  struct Other {
+    const char* point;
+    int di, dj;
   };
-  const auto same = [](int k) { return k; };
-  std::vector<Rule> rules;
-  for (const int by : {-1, 1}) {
-    const auto shifted = [n, by](int k) { return std::min(std::max(k + by, 0), n - 1); };
-    rules.push_back({format("point (i%+d, j)", by), shifted, same});
-    rules.push_back({format("point (i, j%+d)", by), same, shifted});
-    rules.push_back({format("point (i%+d, j%+d)", by, by), shifted, shifted});
-  }
-  for (const int end : {0, n - 1}) {
-    const auto fixed = [end](int) { return end; };
-    rules.push_back({format("point (%d, j)", end), fixed, same});
-    rules.push_back({format("point (i, %d)", end), same, fixed});
-  }
-  for (const Rule& rule : rules) {
+  constexpr Other kOthers[] = {{"(i-1, j)", -1, 0}, {"(i, j-1)", 0, -1}, {"(i-1, j-1)", -1, -1},
+                               {"(i+1, j)", 1, 0},  {"(i, j+1)", 0, 1},  {"(i+1, j+1)", 1, 1}};
+  for (const Other& other : kOthers) {
     if (look.all_of(look.ring, [&](int i, int j) {
-          const int a = rule.i(i), b = rule.j(j);
+          const int a = std::clamp(i + other.di, 0, n - 1), b = std::clamp(j + other.dj, 0, n - 1);
           const float found = look.at(look.found, i, j);
           return look.at(look.start_old, a, b) == found || look.at(look.start_new, a, b) == found;
         })) {
-      return "point (i, j) begins with the value of " + rule.words;
+      return std::string("point (i, j) begins with the value of point ") + other.point;
     }
   }
-  double least = INFINITY, most = -INFINITY;  // factors
-  float low = INFINITY, high = -INFINITY;     // values
+  float low = INFINITY, high = -INFINITY;
   std::string example;
   look.all_of(look.ring, [&](int i, int j) {
     const float found = look.at(look.found, i, j), right = look.at(look.start_old, i, j);
-    const double factor = found / static_cast<double>(right);
-    least = std::min(least, factor), most = std::max(most, factor);
     low = std::min(low, found), high = std::max(high, found);
     if (example.empty()) {
       example = format("point (%d, %d) begins with %.6g instead of %.6g", i, j, found, right);
     }
     return true;
   });
-  if (low == high) return format("all these points begin with %.6g", low);
-  if (most - least < 1e-5 * std::fabs(most)) {
-    return format("a point begins with %.6g times its value", most);
-  }
-  return example;
+  return low == high ? format("all these points begin with %.6g", low) : example;
 }
 
 /// Whether idx takes a row for a few points shorter than it is, so that its last points have the
