@@ -52,11 +52,10 @@ void measure_copy() {
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
   const std::size_t bytes = std::min(kBytes, free_bytes / 4) / 4096 * 4096;
-  int device = 0, driver = 0, gpus = 0;
+  int device = 0, gpus = 0;
   cudaDeviceProp properties;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-  CUDA_CHECK(cudaDriverGetVersion(&driver));
   CUDA_CHECK(cudaGetDeviceCount(&gpus));
 
   float4 *to, *from;
@@ -69,7 +68,6 @@ void measure_copy() {
   std::printf("compute_capability\t%d.%d\n", properties.major, properties.minor);
   std::printf("l2_bytes\t%d\n", properties.l2CacheSize);
   std::printf("cuda_runtime\t%d.%d\n", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-  std::printf("driver_cuda\t%d.%d\n", driver / 1000, driver % 1000 / 10);
   measure("copy_library", bytes,
           [&] { CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice)); });
   measure("copy_kernel", bytes, [&] {

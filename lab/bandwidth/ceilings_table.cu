@@ -6,12 +6,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <functional>
 
 #include <unistd.h>
 
 #include <lab/cuda_check.h>
+#include <lab/run.h>
 
 #include "timing.h"
 
@@ -117,12 +117,7 @@ Machine look_at_machine() {
       machine.driver = std::string(line, std::strcspn(line, "\n"));
     pclose(smi);
   }
-  char date[32] = "";
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
-  machine.date = date;
+  machine.date = lab::utc_time("%Y-%m-%d");
   return machine;
 }
 

@@ -138,15 +138,6 @@ void write_whole(const std::string& dir, const std::string& name, const std::str
   file.commit();
 }
 
-std::string utc_date() {
-  char date[32] = "";
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return date;
-}
-
 /// row_hash of kRows rows that stand one behind the other. Several at once: each step of a hash
 /// waits for the one before, and not for those of other rows.
 template <int kRows>
@@ -256,6 +247,15 @@ TimingSummary summarize(const Checks& checks) {
 void set_device(const std::string& name, bool timed) {
   device_name = name;
   device_is_timed = timed;
+}
+
+std::string utc_time(const char* pattern) {
+  char text[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(text, sizeof text, pattern, &utc);
+  return text;
 }
 
 void add_note(const std::string& note) { notes.push_back(note); }
@@ -455,7 +455,7 @@ void Run::write_run_json() const {
        << "  \"step\": " << json_string(options_.step) << ",\n"
        << "  \"device\": " << json_string(device_name) << ",\n"
        << "  \"ranks\": " << job_size() << ",\n"
-       << "  \"date\": " << json_string(utc_date()) << ",\n"
+       << "  \"date\": " << json_string(utc_time("%Y-%m-%dT%H:%M:%SZ")) << ",\n"
        << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
        << "  \"seed\": " << options_.seed << ",\n"
        << "  \"n\": " << options_.n << ",\n"

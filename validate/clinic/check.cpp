@@ -226,17 +226,8 @@ std::vector<GoalResult> measure_clinic_goals(const ClinicKernel& kernel, Bench* 
                                              const FromNvcc& from_nvcc) {
   std::vector<GoalResult> results;
   for (const ClinicGoal& goal : kernel.goals) {
-    GoalResult result;
-    result.goal = goal.goal;
-    try {
-      const Measured found = goal.measure(count_all(bench, from_nvcc));
-      result.kind = found.reached ? GoalResult::kReached : GoalResult::kMissed;
-      result.found = found.found;
-      result.advice = found.advice.empty() ? goal.advice : found.advice;
-    } catch (const NotMeasurable& reason) {
-      result.found = reason.what();
-    }
-    results.push_back(result);
+    results.push_back(measure_goal(goal.goal, goal.advice,
+                                   [&] { return goal.measure(count_all(bench, from_nvcc)); }));
   }
   return results;
 }

@@ -3,51 +3,12 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <vector>
 
 #include "run/text.h"
 #include "source/source_code.h"
 
 namespace validate {
 namespace {
-
-/// The name that ends before `end`.
-std::string name_before(const std::string& text, std::size_t end) {
-  std::size_t begin = end;
-  while (begin > 0 && in_name(text[begin - 1])) --begin;
-  return text.substr(begin, end - begin);
-}
-
-/// Where a line goes on behind __launch_bounds__(...); 0: it has none.
-std::size_t behind_launch_bounds(const std::string& line) {
-  const std::size_t at = line.find("__launch_bounds__"), end = line.find(')', at);
-  return at == std::string::npos || end == std::string::npos ? 0 : end + 1;
-}
-
-/// The first = of a line that compares nothing; npos: there is none.
-std::size_t assignment_in(const std::string& line) {
-  std::size_t k = line.find('=');
-  while (k != std::string::npos &&
-         (line[k + 1] == '=' || (k > 0 && std::strchr("=<>!", line[k - 1])))) {
-    k = line.find('=', k + 1);
-  }
-  return k;
-}
-
-/// The array that a line reads, or writes, if there is but one: "f_old" of x = f_old[k].
-std::string array_of(const std::string& line, bool writes) {
-  // The place that __pipeline_memcpy_async(&ring[...], from, ...) writes is not what it reads.
-  if (!writes && line.find("__pipeline_memcpy_async") != std::string::npos) return "";
-  const std::size_t assigned = assignment_in(line);
-  std::string found;
-  for (std::size_t k = line.find('['); k != std::string::npos; k = line.find('[', k + 1)) {
-    const std::string name = name_before(line, k);
-    if (name.empty() || (assigned != std::string::npos && writes != (k < assigned))) continue;
-    if (!found.empty() && found != name) return "";
-    found = name;
-  }
-  return found;
-}
 
 /// Whether an index is a thread's place in the launch grid along an axis, plus `first`.
 bool comes_of_the_thread(const std::string& code, char index, char axis, int* first) {
@@ -147,27 +108,15 @@ Finding read_finding(const cuda_on_cpu::Report& report) {
 
 Scene scene_of(const Finding& finding, const std::string& source) {
   Scene scene;
-  const std::vector<std::string> lines = code_lines(source);
-  if (finding.line < 1 || finding.line > static_cast<int>(lines.size())) return scene;
-  std::string text;    // of the function
-  bool begun = false;  // its name comes on a later line
-  for (int k = 0; k < finding.line; ++k) {
-    const std::string& line = lines[k];
-    const std::size_t begin = behind_launch_bounds(line), bracket = line.find('(', begin);
-    const bool begins = begun || (!line.empty() && in_name(line[0]));
-    begun = bracket == std::string::npos && (begun || begin > 0);
-    const std::string name =
-        begins && bracket != std::string::npos ? name_before(line, bracket) : "";
-    if (!name.empty() && name.rfind("__", 0) != 0) {
-      scene.function = name;
-      text.clear();
-    }
-    text += line + "\n";
+  if (code_at(source, finding.line).empty()) return scene;  // there is no such line
+  const Function function = function_at(source, finding.line);
+  if (!function.name.empty()) {
+    const std::string code = code_of(function, source);
+    scene.function = function.name;
+    scene.thread_per_point = comes_of_the_thread(code, 'i', 'x', &scene.first_i) &&
+                             comes_of_the_thread(code, 'j', 'y', &scene.first_j);
   }
-  const std::string code = code_only(text);
-  scene.thread_per_point = comes_of_the_thread(code, 'i', 'x', &scene.first_i) &&
-                           comes_of_the_thread(code, 'j', 'y', &scene.first_j);
-  scene.array = array_of(lines[finding.line - 1], finding.what.rfind("writes", 0) == 0);
+  scene.array = array_at(source, finding.line, finding.what.rfind("writes", 0) == 0);
   if (scene.array.empty()) scene.array = allocated_in(source, finding.allocated_at);
   return scene;
 }

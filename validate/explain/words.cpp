@@ -86,7 +86,8 @@ Words::Words(const Patient& patient)
     traits_ &= ~(kPasses | kRing);
     if (!file) traits_ &= ~kShuffles;
   }
-  if (has(kDeviceReduce) || (file && !holds_evidence(names_, "atomic*"))) traits_ |= kStoredParts;
+  const bool no_atomic = file && has(kKernels) && !holds_evidence(names_, "atomic*");
+  if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
   if (!file || names_.count("cudaEventSynchronize")) traits_ |= kWaitsForEvents;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
   if (has_name("wait_for", step_ == 11)) traits_ |= kWaitFor;
@@ -289,7 +290,6 @@ const std::string* Words::say(const std::string& name) const {
        "there, into the stream that is captured"},
       {"starts_in_main", nullptr,
        "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
-      {"two_calls", nullptr, "initialize_field, and its two calls in main"},
       {"result_rows", nullptr,
        "what run.finish is given in main: it is asked for some rows at a time, from row j on"},
       {"copy_indices", nullptr, "the two indices in {copy}: idx(i, j, n) in both"},

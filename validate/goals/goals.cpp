@@ -112,21 +112,26 @@ const std::vector<Goal>& goals() {
 
 }  // namespace
 
+GoalResult measure_goal(const char* goal, const char* advice,
+                        const std::function<Measured()>& measure) {
+  GoalResult result;
+  result.goal = goal;
+  try {
+    const Measured found = measure();
+    result.kind = found.reached ? GoalResult::kReached : GoalResult::kMissed;
+    result.found = found.found;
+    result.advice = found.advice.empty() ? advice : found.advice;
+  } catch (const NotMeasurable& reason) {
+    result.found = reason.what();
+  }
+  return result;
+}
+
 std::vector<GoalResult> measure_goals(int number, Bench* bench) {
   std::vector<GoalResult> findings;
   for (const Goal& goal : goals()) {
     if (goal.step != number) continue;
-    GoalResult finding;
-    finding.goal = goal.goal;
-    try {
-      const Measured result = goal.measure(bench);
-      finding.kind = result.reached ? GoalResult::kReached : GoalResult::kMissed;
-      finding.found = result.found;
-      finding.advice = result.advice.empty() ? goal.advice : result.advice;
-    } catch (const NotMeasurable& reason) {
-      finding.found = reason.what();
-    }
-    findings.push_back(finding);
+    findings.push_back(measure_goal(goal.goal, goal.advice, [&] { return goal.measure(bench); }));
   }
   return findings;
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "goals/instruments.h"
+#include "goals/measures.h"
 
 namespace validate {
 
@@ -15,6 +15,10 @@ struct GoalResult {
   std::string found;   ///< what was measured, or what it would need
   std::string advice;  ///< what to do where it is missed
 };
+
+/// The result of one goal: `measure` may throw NotMeasurable.
+GoalResult measure_goal(const char* goal, const char* advice,
+                        const std::function<Measured()>& measure);
 
 /// Measures the goals of step `number`, in the order of the table in goals.cpp. Empty: it has none.
 std::vector<GoalResult> measure_goals(int number, Bench* bench);

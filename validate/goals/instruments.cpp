@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <optional>
 #include <sstream>
 
 #include <cuda_on_cpu/rows.h>
@@ -160,48 +159,44 @@ int Bench::default_n(const std::string& program) {
   }));
 }
 
-const Trace& Bench::trace(const std::string& program, int n, int iterations) {
-  const auto found = traces_.find(key(program, n, iterations));
-  if (found != traces_.end()) return found->second;
-
-  const std::string path = folder_.path() + "/trace.tsv", counts = folder_.path() + "/counts.tsv";
-  std::remove(path.c_str());
-  std::remove(counts.c_str());
-  // Two names for one file: CUDA loads the library for kernels, NVTX for ranges. A program on the
-  // CPU, and one that was built with the lab's own NVTX, write the same table by themselves.
-  const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
-  const Setting cuda("CUDA_INJECTION64_PATH", have.on_gpu ? have.tracer : "");
-  const Setting nvtx("NVTX_INJECTION64_PATH", have.tracer);
-  // One run of the watched program tells both.
-  std::optional<Setting> counted;
-  if (program == have.watched) counted.emplace("LAB_CPU_COUNTS", counts);
-  Trace trace;
-  trace.n = n > 0 ? n : default_n(program);
-  trace.iterations = iterations;
-  trace.seconds = run(command(program, n, iterations)).seconds;
-  read_trace(path, &trace);
-  if (program == have.watched) counts_[key("", n, iterations)] = read_counts(counts);
-  return traces_[key(program, n, iterations)] = trace;
-}
-
-const Trace& Bench::traced_job(const std::string& program, int ranks, int n, int iterations,
-                               const std::vector<std::string>& more) {
-  std::string name = format("job of %d ranks ", ranks) + key(program, n, iterations);
-  for (const std::string& word : more) name += " " + word;
+const Trace& Bench::traced(const std::string& name, const std::vector<std::string>& words, int n,
+                           int iterations) {
   const auto found = traces_.find(name);
   if (found != traces_.end()) return found->second;
   const std::string path = folder_.path() + "/trace.tsv";
   std::remove(path.c_str());
   const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
-  std::vector<std::string> words = command(program, n, iterations);
-  words.insert(words.begin(), {launcher(), std::to_string(ranks)});
-  words.insert(words.end(), more.begin(), more.end());
   Trace trace;
   trace.n = n;
   trace.iterations = iterations;
   trace.seconds = run(words).seconds;
   read_trace(path, &trace);
   return traces_[name] = trace;
+}
+
+const Trace& Bench::trace(const std::string& program, int n, int iterations) {
+  // Two names for one file: CUDA loads the library for kernels, NVTX for ranges. A program on the
+  // CPU, and one that was built with the lab's own NVTX, write the same table by themselves.
+  const Setting cuda("CUDA_INJECTION64_PATH", have.on_gpu ? have.tracer : "");
+  const Setting nvtx("NVTX_INJECTION64_PATH", have.tracer);
+  // One run of the watched program tells both.
+  const std::string counts = folder_.path() + "/counts.tsv", name = key(program, n, iterations);
+  const Setting counted("LAB_CPU_COUNTS", counts);
+  const bool is_new = traces_.count(name) == 0;
+  const Trace& trace =
+      traced(name, command(program, n, iterations), n > 0 ? n : default_n(program), iterations);
+  if (is_new && program == have.watched) counts_[key("", n, iterations)] = read_counts(counts);
+  return trace;
+}
+
+const Trace& Bench::traced_job(const std::string& program, int ranks, int n, int iterations,
+                               const std::vector<std::string>& more) {
+  std::string name = format("job of %d ranks ", ranks) + key(program, n, iterations);
+  for (const std::string& word : more) name += " " + word;
+  std::vector<std::string> words = command(program, n, iterations);
+  words.insert(words.begin(), {launcher(), std::to_string(ranks)});
+  words.insert(words.end(), more.begin(), more.end());
+  return traced(name, words, n, iterations);
 }
 
 const Trace& Bench::trace_job(int n, int iterations, int check_every) {

@@ -14,19 +14,11 @@ namespace {
 /// What to look at where a run to a tolerance stopped after another iteration than the first that
 /// meets it.
 std::string why_it_stopped(const std::vector<double>& expected, double tolerance, int made) {
-  auto first_to_meet = [&](auto compared) {
-    std::size_t k = 0;
-    while (k < expected.size() && compared(expected[k]) > tolerance) ++k;
-    return static_cast<int>(k) + 1;
-  };
-  const std::string condition = "Look at the loop's condition: it compares ";
-  if (made == first_to_meet([](double r) { return r * r; })) {
-    return condition +
-           "the residual's square (the root is missing there), but it should compare the residual "
-           "itself.";
-  }
-  if (made == first_to_meet([](double r) { return std::sqrt(r); })) {
-    return condition + "the root of the residual, but it should compare the residual itself.";
+  const auto meets =
+      std::find_if(expected.begin(), expected.end(), [&](double r) { return r * r <= tolerance; });
+  if (made == meets - expected.begin() + 1) {
+    return "Look at the loop's condition: it compares the residual's square (the root is missing "
+           "there), but it should compare the residual itself.";
   }
   return made < kMeets ? "Look at the loop's condition, and what the residual is before it."
                        : "Look at the loop's condition: is it this sweep's residual?";

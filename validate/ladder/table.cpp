@@ -4,12 +4,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
 #include <unistd.h>
+
+#include <lab/run.h>
 
 #include "run/steps.h"
 
@@ -92,20 +93,11 @@ std::string ratio_text(const Timing& other, const LadderRow& row) {
   return other.measured() ? significant(other.median / row.time.median) : "-";
 }
 
-std::string utc_date() {
-  char date[32] = "";
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
-  return date;
-}
-
 /// The table's lines with # before them: on what machine, and what its serial code takes.
 void write_comments(std::FILE* file, const Ladder& ladder) {
   const Machine& machine = ladder.machine;
   std::fprintf(file, "# The ladder: every solution, validated and timed. Written by `make run`.\n");
-  std::fprintf(file, "# date\t%s\n", utc_date().c_str());
+  std::fprintf(file, "# date\t%s\n", lab::utc_time("%Y-%m-%d").c_str());
   std::fprintf(file, "# gpu\t%s\n", machine.has_gpu ? machine.gpu.c_str() : "none");
   if (machine.has_gpu) {
     std::fprintf(file, "# compute_capability\t%s\n# cuda\t%s\n# driver\t%s\n",

@@ -242,44 +242,34 @@ LostLocal lost_local_in(const std::string& source) {
   static const std::regex address(R"(&\s*(\w+)(\.\w+)?\b)");
   static const std::regex kept(R"([.>]\s*\w+\s*=\s*&\s*(\w+)\s*;)");
   const std::vector<std::string> lines = code_lines(source);
-  std::string function;
-  std::set<std::string> locals;
-  LostLocal found;
-  bool capturing = false;
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    const std::string& line = lines[k];
-    if (!line.empty() && in_name(line[0]) && line.find('(') != std::string::npos) {
-      if (!found.name.empty()) return found;
-      std::size_t begin = line.find('(');
-      const std::size_t end = begin;
-      while (begin > 0 && in_name(line[begin - 1])) --begin;
-      function = line.substr(begin, end - begin);
-      locals.clear();
-      capturing = false;
+  for (const Function& function : functions_in(source)) {
+    std::set<std::string> locals;
+    LostLocal found;
+    bool capturing = false;
+    for (int number = function.first_line; number <= function.last_line; ++number) {
+      const std::string& line = lines[number - 1];
+      // A function that waits has its copies made before it returns.
+      if (!found.captured && line.find("Synchronize") != std::string::npos) found = LostLocal();
+      std::smatch match;
+      if (std::regex_search(line, match, declared) &&
+          match[0].str().find("return") == std::string::npos &&
+          match[0].str().find("static") == std::string::npos) {
+        locals.insert(match[1]);
+      }
+      if (line.find("cudaStreamEndCapture") != std::string::npos) capturing = false;
+      const bool copy = line.find("cudaMemcpyAsync") != std::string::npos;
+      const bool call = line.find("cuda") == std::string::npos || copy;
+      if (std::regex_search(line, match, kept) && locals.count(match[1]) > 0) {
+        found = {match[1], function.name, number, true};
+      } else if (found.name.empty() && call && (capturing || copy) &&
+                 std::regex_search(line, match, address) && locals.count(match[1]) > 0) {
+        found = {match[1].str() + match[2].str(), function.name, number, capturing};
+      }
+      if (line.find("cudaStreamBeginCapture") != std::string::npos) capturing = true;
     }
-    // A function that waits has its copies made before it returns.
-    if (!found.name.empty() && !found.captured && line.find("Synchronize") != std::string::npos) {
-      found = LostLocal();
-    }
-    if (function == "main") continue;
-    std::smatch match;
-    if (std::regex_search(line, match, declared) &&
-        match[0].str().find("return") == std::string::npos &&
-        match[0].str().find("static") == std::string::npos) {
-      locals.insert(match[1]);
-    }
-    if (line.find("cudaStreamEndCapture") != std::string::npos) capturing = false;
-    const bool copy = line.find("cudaMemcpyAsync") != std::string::npos;
-    const bool call = line.find("cuda") == std::string::npos || copy;
-    if (std::regex_search(line, match, kept) && locals.count(match[1]) > 0) {
-      found = {match[1], function, static_cast<int>(k) + 1, true};
-    } else if (found.name.empty() && call && (capturing || copy) &&
-               std::regex_search(line, match, address) && locals.count(match[1]) > 0) {
-      found = {match[1].str() + match[2].str(), function, static_cast<int>(k) + 1, capturing};
-    }
-    if (line.find("cudaStreamBeginCapture") != std::string::npos) capturing = true;
+    if (function.name != "main" && !found.name.empty()) return found;
   }
-  return found;
+  return {};
 }
 
 int step_in(const std::string& source) {

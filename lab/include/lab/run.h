@@ -17,6 +17,9 @@ namespace lab {
 /// and records no times: the device only stands in for another.
 void set_device(const std::string& name, bool timed = true);
 
+/// The time now, in UTC, as strftime's `pattern` has it.
+std::string utc_time(const char* pattern);
+
 /// A line that the run prints under its first one.
 void add_note(const std::string& note);
 

@@ -219,24 +219,6 @@ Pattern find_pattern(const Cells& cells) {
     result.kind = rows == 0 ? Pattern::kColumns : columns == 0 ? Pattern::kRows : Pattern::kUnion;
     return result;
   }
-  // Like the squares of one colour of a chessboard?
-  std::size_t even = 0, of_even = 0;
-  for (int j = 1; j < n - 1; ++j) {
-    for (int i = 1; i < n - 1; ++i) {
-      if ((i + j) % 2 != 0) continue;
-      ++of_even;
-      even += cells.has(i, j);
-    }
-  }
-  const std::size_t of_odd = static_cast<std::size_t>(inside) * inside - of_even;
-  if (inside > 8 && even == total && of_even - total <= static_cast<std::size_t>(inside) / 8) {
-    result.kind = Pattern::kEvenSum;
-    return result;
-  }
-  if (inside > 8 && even == 0 && of_odd - total <= static_cast<std::size_t>(inside) / 8) {
-    result.kind = Pattern::kOddSum;
-    return result;
-  }
   // Not whole lines: which lines have a point at all?
   const Lines any_column = lines(in_column, 'i', 1), any_row = lines(in_row, 'j', 1);
   const bool some_columns = any_column.kind != Lines::kAll, some_rows = any_row.kind != Lines::kAll;
@@ -272,10 +254,6 @@ std::string Pattern::words() const {
       return "points in " + columns.words();
     case kInRows:
       return "points in " + rows.words();
-    case kEvenSum:
-    case kOddSum:
-      return std::string("every second point, those with an ") +
-             (kind == kEvenSum ? "even" : "odd") + " i + j";
     case kOther:
       break;
   }

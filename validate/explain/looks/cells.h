@@ -64,8 +64,6 @@ struct Pattern {
     kRectangle,  ///< where some columns and some rows cross
     kInColumns,  ///< not all points of these columns, and none elsewhere
     kInRows,     ///< not all points of these rows, and none elsewhere
-    kEvenSum,    ///< every second point of each row: those with an even i + j
-    kOddSum,     ///< those with an odd one
     kOther,
   };
   Kind kind = kNone;

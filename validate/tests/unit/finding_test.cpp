@@ -208,25 +208,6 @@ TEST(FindingTest, the_line_of_a_race_that_writes_what_others_change_atomically) 
   EXPECT_EQ(plain_line(97, "access=writes|flags=other_writes|other_line=97"), 0);
 }
 
-TEST(FindingTest, a_copy_that_counts_no_bytes) {
-  const auto cause = [&](const std::string& bytes) {
-    const auto diagnosis =
-        validate::diagnose_finding(read_finding(report("unwritten", 84, "access=reads")), 100,
-                                   patient_of(10, "// 10\nCUDA_CHECK(cudaMemcpy(f_old, h, " +
-                                                      bytes + ", cudaMemcpyHostToDevice));\n"));
-    return diagnosis.known() ? diagnosis.look_at[0].substr(0, 32) : "";
-  };
-  const std::string few = "the number of bytes in line 2: c";
-  EXPECT_EQ(cause("h.size()"), few);
-  EXPECT_EQ(cause("sizeof(h)"), few);
-  EXPECT_EQ(cause("std::size_t(n) * n"), few);
-  EXPECT_EQ(cause("n * n"), few);
-  const std::string other = "where that memory is written bef";
-  EXPECT_EQ(cause("h.size() * sizeof(h[0])"), other);
-  EXPECT_EQ(cause("sizeof(float) * n * n"), other);
-  EXPECT_EQ(cause("bytes"), other);
-}
-
 TEST(FindingTest, a_thread_without_an_interior_point) {
   const auto diagnosis = diagnosis_of(out_of_bounds(12, kBehind));
   EXPECT_EQ(diagnosis.cause,

@@ -3,21 +3,17 @@
 // may have another shape than a GPU's.)
 
 #include <cooperative_groups.h>
+#include <cuda/functional>
+#include <cuda/std/functional>
 
 namespace cooperative_groups {
 
 template <class T>
-struct plus {
-  T operator()(const T& a, const T& b) const { return a + b; }
-};
+using plus = cuda::std::plus<T>;
 template <class T>
-struct less {
-  T operator()(const T& a, const T& b) const { return b < a ? b : a; }
-};
+using less = cuda::minimum<T>;
 template <class T>
-struct greater {
-  T operator()(const T& a, const T& b) const { return a < b ? b : a; }
-};
+using greater = cuda::maximum<T>;
 
 template <unsigned Size, class Parent, class T, class Operation>
 T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation,

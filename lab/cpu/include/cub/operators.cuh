@@ -1,29 +1,16 @@
 #pragma once
 
+#include <cuda/functional>
+#include <cuda/std/functional>
 #include <cuda_runtime.h>
 
 #include <limits>
 
 namespace cub {
 
-struct Sum {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return a + b;
-  }
-};
-struct Max {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return a < b ? b : a;
-  }
-};
-struct Min {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return b < a ? b : a;
-  }
-};
+using Sum = cuda::std::plus<>;
+using Max = cuda::maximum<>;
+using Min = cuda::minimum<>;
 
 }  // namespace cub
 

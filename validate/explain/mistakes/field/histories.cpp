@@ -47,17 +47,11 @@ Ask history_of_two(Model model) {
   };
 }
 
-/// The same of right sweeps from other starting values.
-template <typename Start>
-Ask other_start(Start make_start) {
-  return [make_start](const Evidence& evidence) {
-    const FieldLook* look = evidence.field();
-    if (!look) return Answer();
-    const Field start = make_start(*look);
-    Sweeps sweeps(look->n, start);
-    return Answer(start != look->start_old &&
-                  predicts(*look, [&](const FieldLook&, int k) { return sweeps.after(k); }));
-  };
+/// Whether the program makes right sweeps from these starting values, which are others than its own.
+bool begins_with(const FieldLook& look, const Field& start) {
+  Sweeps sweeps(look.n, start);
+  return start != look.start_old &&
+         predicts(look, [&](const FieldLook&, int k) { return sweeps.after(k); });
 }
 
 /// The first iteration makes several sweeps.
@@ -110,21 +104,6 @@ Answer nothing_is_written(const FieldLook& look) {
                                                                   : "new_value_is_not_stored");
 }
 
-/// f_old gets the starting values of f_new, which gets none: memory that nobody had before holds 0.
-Field only_one_start(const FieldLook& look, int k) {
-  Field field = look.start_new;
-  for (int made = 1; made <= k; ++made) {
-    field = Sweeps(look.n, field).after(1);
-    for (int j = 0; j < look.n; ++j) {
-      for (int i = 0; i < look.n; ++i) {
-        const std::size_t at = static_cast<std::size_t>(j) * look.n + i;
-        if (look.ring.is_boundary(i, j)) field[at] = made % 2 == 1 ? 0.0f : look.start_new[at];
-      }
-    }
-  }
-  return field;
-}
-
 /// A pass that makes as many sweeps as usual, though only one was asked for.
 Answer whole_pass(const FieldLook& look) {
   constexpr int kMost = 48;
@@ -141,45 +120,22 @@ Answer whole_pass(const FieldLook& look) {
   return {};
 }
 
-Answer another_problem(const FieldLook& look) {
-  for (auto kind :
-       {lab::ProblemKind::kLaplace, lab::ProblemKind::kProbe, lab::ProblemKind::kHarmonic}) {
-    if (kind == look.problem.kind()) continue;
-    Sweeps sweeps(look.n, field_of(lab::Problem(kind, look.n, 1).initial_old(), look.n));
-    if (sweeps.after(0) == look.start_old ||
-        !predicts(look, [&](const FieldLook&, int k) { return sweeps.after(k); })) {
-      continue;
-    }
-    return Answer("another_problem")
-        .with("solved", lab::problem_name(kind))
-        .with("asked", lab::problem_name(look.problem.kind()));
-  }
-  return {};
-}
+Answer other_start(const FieldLook& look) { return Answer(begins_with(look, look.start_new)); }
 
-/// 0 in the interior, or on the boundary, or both.
-Field with_zeros(const FieldLook& look, bool interior, bool boundary) {
-  Field field = look.start_old;
-  for (int j = 0; j < look.n; ++j) {
-    for (int i = 0; i < look.n; ++i) {
-      if (look.ring.is_boundary(i, j) ? boundary : interior) {
-        field[static_cast<std::size_t>(j) * look.n + i] = 0.0f;
+/// Whether f_old begins with 0 in its interior, or on its boundary, or everywhere.
+Answer begins_with_zero(const FieldLook& look) {
+  const char* const kParts[] = {"the interior of f_old", "the boundary of f_old", "all of f_old"};
+  for (int part = 0; part < 3; ++part) {
+    Field start = look.start_old;
+    for (int j = 0; j < look.n; ++j) {
+      for (int i = 0; i < look.n; ++i) {
+        const bool boundary = look.ring.is_boundary(i, j);
+        if (part == 2 || boundary == (part == 1))
+          start[static_cast<std::size_t>(j) * look.n + i] = 0;
       }
     }
-  }
-  return field;
-}
-
-/// Whether the field is suddenly that of some sweeps before.
-Answer set_back(const FieldLook& look) {
-  for (int before = 0; before + 2 <= look.first; ++before) {
-    // Of two fields that change roles, the other one holds what was two sweeps before.
-    if (look.has(kSwaps) && before == look.first - 2) continue;
-    if (!agree(look.sweeps.after(before), look.found, look.n, look.first)) continue;
-    return Answer("field_is_set_back")
-        .with("last", look.first - 1)
-        .with("first", look.first)
-        .with("which", before == 0 ? std::string("the start") : format("iteration %d", before));
+    if (begins_with(look, start))
+      return Answer("field_begins_with_zero").with("part", kParts[part]);
   }
   return {};
 }
@@ -237,10 +193,6 @@ const Family kHistoryMistakes = {
      "after an odd number of sweeps the field is right, after an even number it is the previous sweep's: the sweeps "
      "are right, but the wrong one of the two fields is recorded",
      {"run.finish in main: it copies f_old, which after each exchange is the field that was written last"}},
-    {"only_the_first_result_is_kept", Strength::kHistory, with(kSwaps),
-     history_of_two([](const FieldLook& l, int) { return l.sweeps.after(1); }),
-     "only the first sweep's result becomes the old field; all later sweeps repeat the second one",
-     {"whether {handover} comes after each sweep, not only once"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2); }),
      "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main's "
@@ -254,10 +206,6 @@ const Family kHistoryMistakes = {
      "two passes are performed before the first one is asked for, and none after that: captured work is recorded and "
      "not run, but these sweeps ran",
      {"{captured}"}},
-    {"only_one_field_gets_a_start", Strength::kHistory, with(kSwaps), history(only_one_start),
-     "f_old gets the starting values of f_new, and f_new gets none: its boundary holds what was in memory before, here "
-     "0",
-     {"{starts_in_main}"}},
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return k % 2 ? l.start_new : l.start_old; }),
      "no sweep is performed at all: the fields change roles, and keep their starting values",
@@ -289,25 +237,10 @@ const Family kHistoryMistakes = {
      {"{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
       "initialize_field_kernel|run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
       "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}"}},
-    {"start_of_the_other_field", Strength::kHistory, kAnyProgram,
-     other_start([](const FieldLook& l) { return l.start_new; }),
+    {"start_of_the_other_field", Strength::kHistory, kAnyProgram, of_field<other_start>,
      "the sweeps are right, but they begin with the starting values of the other field", {"{starts_in_main}"}},
-    {"interior_begins_with_zero", Strength::kHistory, kAnyProgram,
-     other_start([](const FieldLook& l) { return with_zeros(l, true, false); }),
-     "the sweeps are right, but the interior of f_old begins with 0 everywhere", {"{two_calls}"}},
-    {"boundary_begins_with_zero", Strength::kHistory, kAnyProgram,
-     other_start([](const FieldLook& l) { return with_zeros(l, false, true); }),
-     "the sweeps are right, but the boundary of f_old begins with 0", {"{two_calls}"}},
-    {"field_begins_with_zero", Strength::kHistory, kAnyProgram,
-     other_start([](const FieldLook& l) { return with_zeros(l, true, true); }),
-     "the sweeps are right, but f_old begins with 0 everywhere", {"{two_calls}"}},
-    {"another_problem", Strength::kHistory, kAnyProgram, of_field<another_problem>,
-     "it solves {solved}, but --problem says {asked}", {"main: the problem is lab::Problem(options)"}},
-    {"field_is_set_back", Strength::kModel, kAnyProgram, of_field<set_back>,
-     "up to iteration {last} the field is right, but after iteration {first} it is that of {which} again: something "
-     "puts it back",
-     {"what writes the field besides the sweep and the copy (or swap), and when: starting values come before the "
-      "loop, and only once"}},
+    {"field_begins_with_zero", Strength::kHistory, kAnyProgram, of_field<begins_with_zero>,
+     "the sweeps are right, but {part} begins with 0", {"initialize_field, and its two calls in main"}},
 };
 // clang-format on
 

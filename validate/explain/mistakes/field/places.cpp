@@ -16,41 +16,33 @@ namespace {
 
 constexpr int kSeveralBlocks = 100;  // points per side
 
-/// Whether every point holds what belongs to the point that other indices lead to.
+/// Whether every point holds what belongs to the point next to it.
 Answer other_places(const FieldLook& look) {
-  if (!look.points_differ() || look.first != 1) return {};
+  // Beside a boundary that is right, a shift is one of the neighbours that are read.
+  if (!look.points_differ() || look.first != 1 || look.ring.count() == 0) return {};
   const int n = look.n;
   struct Place {
-    const char *i, *j;
-    bool j_for_i, i_for_j;  // one index in both places
+    const char* words;
     int di, dj;
   };
-  std::vector<Place> places = {{"i", "i", false, true, 0, 0}, {"j", "j", true, false, 0, 0}};
-  // Beside a boundary that is right, a shift is one of the neighbours that are read.
-  if (look.ring.count() > 0) {
-    places.insert(places.end(), {{"i - 1", "j", false, false, -1, 0},
-                                 {"i", "j - 1", false, false, 0, -1},
-                                 {"i + 1", "j", false, false, 1, 0},
-                                 {"i", "j + 1", false, false, 0, 1}});
-  }
-  for (const Place& place : places) {
+  constexpr Place kPlaces[] = {
+      {"(i - 1, j)", -1, 0}, {"(i, j - 1)", 0, -1}, {"(i + 1, j)", 1, 0}, {"(i, j + 1)", 0, 1}};
+  for (const Place& place : kPlaces) {
     std::size_t points = 0, fits = 0;
-    for (int j = 1; j < n - 1; ++j) {
-      for (int i = 1; i < n - 1; ++i) {
-        const int a = (place.j_for_i ? j : i) + place.di, b = (place.i_for_j ? i : j) + place.dj;
-        if (std::min(a, b) < 1 || std::max(a, b) >= n - 1) continue;
-        ++points;
-        fits += look.near(look.at(look.expected, a, b), look.at(look.found, i, j));
-      }
-    }
+    look.all_of(look.interior(), [&](int i, int j) {
+      const int a = i + place.di, b = j + place.dj;
+      if (std::min(a, b) < 1 || std::max(a, b) >= n - 1) return true;
+      ++points;
+      fits += look.near(look.at(look.expected, a, b), look.at(look.found, i, j));
+      return true;
+    });
     // What stands at an end of memory may be anything.
     if (fits + static_cast<std::size_t>(n) < points) continue;
     // What a sweep stores elsewhere reaches one side of the boundary, a copy moves all of it.
     int sides = 0;
     sides_of(look, &sides);
     return Answer("values_of_other_indices")
-        .with("i", place.i)
-        .with("j", place.j)
+        .with("point", place.words)
         .with("copied", !look.has(kSwaps) && look.residual_is_right(1) && sides != 1)
         .with("stored", sides == 1);
   }
@@ -72,13 +64,6 @@ Answer one_value(const FieldLook& look) {
   return Answer("one_place_for_a_line")
       .with("line", rows ? "row" : "column")
       .with("letter", rows ? "i" : "j");
-}
-
-/// Whether the interior is the right one with i and j exchanged.
-bool interior_is_exchanged(const FieldLook& look) {
-  return look.all_of(look.interior(), [&](int i, int j) {
-    return look.near(look.at(look.expected, j, i), look.at(look.found, i, j));
-  });
 }
 
 /// Points of blocks that have their indices exchanged within each block, as a tile does it.
@@ -109,19 +94,15 @@ Answer exchanged(const FieldLook& look) {
   if (look.first == 1 && agree(transposed(look.expected, look.n), look.found, look.n, 1)) {
     return Answer("exchanged_by_the_copy");
   }
-  if (look.ring.count() > 0 || !interior_is_exchanged(look)) return {};
-  const bool small = look.has(kTile) && look.n < kSeveralBlocks;
-  if (!small) return Answer("exchanged_in_one_array");
+  if (look.ring.count() > 0 || !look.all_of(look.interior(), [&](int i, int j) {
+        return look.near(look.at(look.expected, j, i), look.at(look.found, i, j));
+      })) {
+    return {};
+  }
   // A tile with its indices exchanged looks, in a grid that is hardly larger than one block, as if
   // the whole field had them exchanged.
-  Wrong wrong = look.evidence.wrong;
-  wrong.run.n = kSeveralBlocks;
-  const Evidence larger(Evidence::kRun, wrong, look.evidence.patient);
-  if (const FieldLook* more = larger.field()) {
-    if (interior_is_exchanged(*more)) return Answer("exchanged_in_one_array");
-    if (const Answer blocks = exchanged_in_blocks(*more); blocks.known()) return blocks;
-  }
-  return {};
+  if (look.has(kTile) && look.n < kSeveralBlocks) return {};
+  return Answer("exchanged_in_one_array");
 }
 
 /// One of the neighbours alone is read with i and j exchanged.
@@ -186,11 +167,6 @@ Answer shared_places(const FieldLook& look) {
     return range.second - range.first == 1;
   });
   if (!elsewhere) return {};
-  if (look.inside.count() == 0 && look.all_of(look.ring, [&](int i, int j) {
-        return look.at(look.start_old, j, i) == look.at(look.found, i, j);
-      })) {
-    return Answer("boundary_is_transposed");
-  }
   if (!look.has(kSlabs)) return {};
   int sides = 0;
   const int ranks = look.evidence.wrong.run.ranks;
@@ -265,7 +241,7 @@ std::string sides_of(const FieldLook& look, int* count) {
 // clang-format off
 const Family kPlaceMistakes = {
     {"values_of_other_indices", Strength::kModel, kAnyProgram, of_field<other_places>,
-     "each point (i, j) holds the value that belongs to point ({i}, {j}){?copied|; the sweep is right, so it is the "
+     "each point (i, j) holds the value that belongs to point {point}{?copied|; the sweep is right, so it is the "
      "copy}",
      {"{?copied|{copy_indices}|{?stored|the index that the new value is stored with in {sweep}|idx, and every index "
       "in {sweep}: i and j, each in its own place}}"}},
@@ -292,10 +268,6 @@ const Family kPlaceMistakes = {
       "the last of kSweeps levels; and the row that is fetched: one row further in each round|the rows that a warp "
       "loads ahead: which one each load brings, which one it becomes (north, when its turn comes), and that none is "
       "loaded twice or left out}", "whether what is stored in row j was computed with row j as the centre"}},
-    {"boundary_is_transposed", Strength::kModel, kAnyProgram, of_field<shared_places>,
-     "the interior is right, and each point (i, j) of the boundary holds what point (j, i) began with: f_new got its "
-     "starting values with i and j exchanged, or the copy exchanges them there",
-     {"where f_new gets its starting values: point (i, j) is stored at idx(i, j, n), as in f_old", "{copy_indices}"}},
     {"halo_in_the_place_of_own_rows", Strength::kModel, with(kSlabs), of_field<shared_places>,
      "rows next to the borders between ranks hold what other rows began with, also on the boundary, which no sweep "
      "changes: rows of a halo are received in the place of a rank's own",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -59,57 +58,36 @@ Answer missing_starts(const FieldLook& look) {
       .with("have", rows.size() + columns.size() == 1 ? "has" : "have");
 }
 
-/// What the wrong points of the boundary began with, if one rule gives all of them.
+/// What the wrong points of the boundary began with, if it is what another point should have, or one
+/// value; or else an example.
 std::string wrong_start(const FieldLook& look) {
   const int n = look.n;
-  struct Rule {
-    std::string words;
-    std::function<int(int)> i, j;  // of the point whose value is taken
+  struct Other {
+    const char* point;
+    int di, dj;
   };
-  const auto same = [](int k) { return k; };
-  const auto mirrored = [n](int k) { return n - 1 - k; };
-  std::vector<Rule> rules = {
-      {"the point mirrored from west to east, (n - 1 - i, j)", mirrored, same},
-      {"the point mirrored from south to north, (i, n - 1 - j)", same, mirrored},
-      {"the point turned around, (n - 1 - i, n - 1 - j)", mirrored, mirrored}};
-  for (const int by : {-1, 1}) {
-    const auto shifted = [n, by](int k) { return std::min(std::max(k + by, 0), n - 1); };
-    rules.push_back({format("point (i%+d, j)", by), shifted, same});
-    rules.push_back({format("point (i, j%+d)", by), same, shifted});
-    rules.push_back({format("point (i%+d, j%+d)", by, by), shifted, shifted});
-  }
-  for (const int end : {0, n - 1}) {
-    const auto fixed = [end](int) { return end; };
-    rules.push_back({format("point (%d, j)", end), fixed, same});
-    rules.push_back({format("point (i, %d)", end), same, fixed});
-  }
-  for (const Rule& rule : rules) {
+  constexpr Other kOthers[] = {{"(i-1, j)", -1, 0}, {"(i, j-1)", 0, -1}, {"(i-1, j-1)", -1, -1},
+                               {"(i+1, j)", 1, 0},  {"(i, j+1)", 0, 1},  {"(i+1, j+1)", 1, 1}};
+  for (const Other& other : kOthers) {
     if (look.all_of(look.ring, [&](int i, int j) {
-          const int a = rule.i(i), b = rule.j(j);
+          const int a = std::clamp(i + other.di, 0, n - 1), b = std::clamp(j + other.dj, 0, n - 1);
           const float found = look.at(look.found, i, j);
           return look.at(look.start_old, a, b) == found || look.at(look.start_new, a, b) == found;
         })) {
-      return "point (i, j) begins with the value of " + rule.words;
+      return std::string("point (i, j) begins with the value of point ") + other.point;
     }
   }
-  double least = INFINITY, most = -INFINITY;  // factors
-  float low = INFINITY, high = -INFINITY;     // values
+  float low = INFINITY, high = -INFINITY;
   std::string example;
   look.all_of(look.ring, [&](int i, int j) {
     const float found = look.at(look.found, i, j), right = look.at(look.start_old, i, j);
-    const double factor = found / static_cast<double>(right);
-    least = std::min(least, factor), most = std::max(most, factor);
     low = std::min(low, found), high = std::max(high, found);
     if (example.empty()) {
       example = format("point (%d, %d) begins with %.6g instead of %.6g", i, j, found, right);
     }
     return true;
   });
-  if (low == high) return format("all these points begin with %.6g", low);
-  if (most - least < 1e-5 * std::fabs(most)) {
-    return format("a point begins with %.6g times its value", most);
-  }
-  return example;
+  return low == high ? format("all these points begin with %.6g", low) : example;
 }
 
 /// Whether idx takes a row for a few points shorter than it is, so that its last points have the
@@ -127,11 +105,12 @@ Answer short_rows(const FieldLook& look) {
       return i_inner ? look.at(look.found, inner, outer) : look.at(look.found, outer, inner);
     };
     for (int by = 1; by <= kMost; ++by) {
-      bool same = true;
+      bool same = true, differ = false;  // what all of them hold says nothing
       for (int outer = 0; same && outer + 1 < n; ++outer) {
         same = at(n - 1, outer) == at(by - 1, outer + 1);
+        differ |= at(n - 1, outer) != at(n - 1, 0);
       }
-      if (!same) continue;
+      if (!same || !differ) continue;
       return Answer("row_too_short_in_idx")
           .with("points", by == 1 ? "point" : format("%d points", by))
           .with("line", i_inner ? "row" : "column")
@@ -234,8 +213,8 @@ Answer narrow_copy(const FieldLook& look) {
 }
 
 /// Whether the first rows are right, and the others hold what stands in memory from some point on:
-/// the first rows again, or what belongs to another part of the result.
-Answer repeated_rows(const FieldLook& look) {
+/// what belongs to another part of the result.
+Answer rows_from_elsewhere(const FieldLook& look) {
   if (!look.points_differ()) return {};
   const auto n = static_cast<std::size_t>(look.n);
   const auto row_holds = [&](std::size_t row, std::size_t point) {
@@ -243,11 +222,9 @@ Answer repeated_rows(const FieldLook& look) {
     while (k < n && look.near(look.expected[point + k], look.found[row * n + k])) ++k;
     return k == n;
   };
-  std::size_t first = 0, next;
+  std::size_t first = 0;
   while (first < n && row_holds(first, first * n)) ++first;
   if (first == 0 || first == n) return {};
-  for (next = first; next < n && row_holds(next, next % first * n);) ++next;
-  if (next == n) return Answer("first_rows_come_again").with("first", first);
   std::size_t begin = 0;
   while (begin < first * n && !row_holds(first, begin)) ++begin;
   if (begin == first * n) return {};
@@ -305,11 +282,7 @@ const Family kStartMistakes = {
      "another's{?quarter|: only a quarter is copied, as if a float were one byte}}",
      {"the width and the pitches of cudaMemcpy2D in main: they are counted in bytes, and n floats have n * "
       "sizeof(float)"}},
-    {"first_rows_come_again", Strength::kModel, with(kSwaps), of_field<repeated_rows>,
-     "the rows from j = {first} on hold the rows from 0 on again: every part of the result is copied from the "
-     "field's beginning",
-     {"{result_rows}, so the copy begins at f_old + idx(0, j, n)"}},
-    {"part_of_result_from_elsewhere", Strength::kModel, with(kSwaps), of_field<repeated_rows>,
+    {"part_of_result_from_elsewhere", Strength::kModel, with(kSwaps), of_field<rows_from_elsewhere>,
      "the rows from j = {first} on hold what belongs to point {point} and those after it: that part of the result is "
      "{?strips|stored in, or copied from,|copied from} the wrong place",
      {"{?strips|the row that the kernel stores in each turn: {?passes|when row y has arrived, row y - kSweeps has "

@@ -139,117 +139,49 @@ Answer mixed_fields(const FieldLook& look) {
                : Answer();
 }
 
-// ---- Rows of another length
+// ---- Another n
 
-/// How long the rows of a field are taken to be: where `neighbour` is read, where the others are,
-/// and where the result is stored.
-struct RowLengths {
-  int read, taken, written;
-  int neighbour;  // -1: all four
-};
-
-/// One iteration that takes rows for longer or shorter than they are, in a field whose inner index
-/// is the first.
-class OtherRows {
- public:
-  OtherRows(const FieldLook& look, bool i_inner)
-      : look_(look),
-        n_(look.n),
-        before_(turned(look.before, i_inner)),
-        held_(turned(look.hidden, i_inner)),
-        made_(turned(look.expected, i_inner)),
-        found_(turned(look.found, i_inner)) {}
-
-  /// The number of points that differ after a sweep with such rows.
-  std::size_t wrong_after_sweep(const RowLengths& row) const {
-    constexpr int kAlong[] = {1, 0, -1, 0}, kAcross[] = {0, 1, 0, -1};
-    const auto size = static_cast<long long>(before_.size());
-    Field made = held_;
-    const int end = row.neighbour < 0 && row.read == row.written ? row.read : n_;
-    for (int b = 1; b < end - 1; ++b) {
-      for (int a = 1; a < end - 1; ++a) {
-        float value[4];
-        bool inside = true;
-        for (int k = 0; k < 4; ++k) {
-          const long long length = row.neighbour < 0 || row.neighbour == k ? row.read : row.taken;
-          const long long at = (b + kAcross[k]) * length + a + kAlong[k];
-          inside &= at >= 0 && at < size;
-          if (inside) value[k] = before_[at];
-        }
-        const long long to = static_cast<long long>(b) * row.written + a;
-        if (inside && to < size) made[to] = 0.25f * ((value[0] + value[1]) + (value[2] + value[3]));
-      }
-    }
-    return wrong(made);
-  }
-
-  /// The same after a right sweep, and a copy that takes one field's rows for such ones.
-  std::size_t wrong_after_copy(int other, bool reads) const {
-    const auto n = static_cast<std::size_t>(n_), length = static_cast<std::size_t>(other);
-    Field copied = before_;
-    for (std::size_t b = 0; b < n; ++b) {
-      for (std::size_t a = 0; a < n; ++a) {
-        const std::size_t from = b * (reads ? length : n) + a, to = b * (reads ? n : length) + a;
-        if (from < made_.size() && to < made_.size()) copied[to] = made_[from];
-      }
-    }
-    return wrong(copied);
-  }
-
- private:
-  Field turned(const Field& field, bool i_inner) const {
-    return i_inner ? field : transposed(field, n_);
-  }
-  std::size_t wrong(const Field& made) const {
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < made.size(); ++k) count += !look_.near(made[k], found_[k]);
-    return count;
-  }
-
-  const FieldLook& look_;
-  int n_;
-  Field before_, held_, made_, found_;
-};
-
-/// Whether the sweep, or the copy, is right but for the length of a row: of the hypotheses that
-/// leave no more points unexplained than lie behind the last row, the one that leaves the fewest.
-Answer other_rows(const FieldLook& look) {
-  const char* const kNames[] = {"east", "north", "west", "south"};
-  const int n = look.n;
-  const bool may_copy = !look.has(kSwaps) && look.residual_is_right(look.first);
-  Answer best;
-  std::size_t fewest = 0;
-  const auto offer = [&](std::size_t wrong, std::size_t bound, const char* rule, int other) {
-    if (wrong > bound || (best.known() && wrong >= fewest)) return false;
-    fewest = wrong;
-    best = Answer(rule).with("other", other);
-    return true;
-  };
-  for (const bool i_inner : {true, false}) {
-    const OtherRows rows(look, i_inner);
-    const std::size_t bound = 2 * static_cast<std::size_t>(n);
-    for (const int other : {n - 1, n - 2, n + 1, n + 2}) {
-      offer(rows.wrong_after_sweep({other, other, other, -1}), bound, "sweep_of_another_n", other);
-      offer(rows.wrong_after_sweep({other, other, n, -1}), bound, "sweep_reads_other_rows", other);
-      offer(rows.wrong_after_sweep({n, n, other, -1}), bound, "sweep_writes_other_rows", other);
+/// How many points differ from what was found, if the sweep takes the grid for one of `other` x
+/// `other` points. The fields have their inner index first.
+std::size_t wrong_with_another_n(const FieldLook& look, int other, const Field& before, Field made,
+                                 const Field& found) {
+  constexpr int kAlong[] = {1, 0, -1, 0}, kAcross[] = {0, 1, 0, -1};
+  for (int b = 1; b < other - 1; ++b) {
+    for (int a = 1; a < other - 1; ++a) {
+      float value[4] = {};
+      bool inside = true;
       for (int k = 0; k < 4; ++k) {
-        if (offer(rows.wrong_after_sweep({other, n, n, k}), bound, "neighbour_of_other_rows",
-                  other)) {
-          best.with("neighbour", kNames[i_inner ? k : k ^ 1]);
-        }
+        const std::size_t at = static_cast<std::size_t>(b + kAcross[k]) * other + a + kAlong[k];
+        inside &= at < before.size();
+        if (inside) value[k] = before[at];
       }
-      // Where two threads write, and behind the last row, anything may stand.
-      const std::size_t at_ends =
-          static_cast<std::size_t>(n) * (1 + static_cast<std::size_t>(std::abs(other - n)));
-      for (const bool reads : {true, false}) {
-        if (may_copy &&
-            offer(rows.wrong_after_copy(other, reads), at_ends, "copy_of_other_rows", other)) {
-          best.with("reads", reads ? "reads" : "writes");
-        }
+      const std::size_t to = static_cast<std::size_t>(b) * other + a;
+      if (inside && to < made.size()) {
+        made[to] = 0.25f * ((value[0] + value[1]) + (value[2] + value[3]));
       }
     }
   }
-  return best;
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < made.size(); ++k) wrong += !look.near(made[k], found[k]);
+  return wrong;
+}
+
+/// Whether the sweep is right but for the n that it is given: no more points are unexplained than
+/// lie behind the last row.
+Answer another_n(const FieldLook& look) {
+  const int n = look.n;
+  for (const bool i_inner : {true, false}) {
+    const auto turned = [&](const Field& field) { return i_inner ? field : transposed(field, n); };
+    const Field before = turned(look.before), held = turned(look.hidden),
+                found = turned(look.found);
+    for (const int other : {n - 1, n - 2, n + 1, n + 2}) {
+      if (wrong_with_another_n(look, other, before, held, found) <=
+          2 * static_cast<std::size_t>(n)) {
+        return Answer("sweep_of_another_n").with("other", other);
+      }
+    }
+  }
+  return {};
 }
 
 // ---- Where it is wrong
@@ -393,23 +325,10 @@ const Family kUpdateMistakes = {
      "that it writes}",
      {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and writes the "
       "other{?tile|; and whether the tile is overwritten while others still read it}"}},
-    {"sweep_of_another_n", Strength::kModel, without(kStrips), of_field<other_rows>,
+    {"sweep_of_another_n", Strength::kModel, without(kStrips), of_field<another_n>,
      "the sweep takes the grid for one of {other} x {other} points in memory, but it has {n} x {n}",
      {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds select the interior",
       "idx in {sweep}: the same n as in main"}},
-    {"sweep_reads_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "the sweep reads the old field as if a row had {other} points in memory, but it has {n}",
-     {"the index with which f_old is read in {sweep}: the distance from one row to the next is n, as in f_new"}},
-    {"copy_of_other_rows", Strength::kModel, without(kStrips | kSwaps), of_field<other_rows>,
-     "the sweep is right; the copy {reads} as if a row had {other} points in memory, but it has {n}",
-     {"the two indices in {copy}: the distance from one row to the next is n in both"}},
-    {"sweep_writes_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "the sweep writes the new field as if a row had {other} points in memory, but it has {n}",
-     {"the index with which the new value is stored in {sweep}: the distance from one row to the next is n, as in "
-      "f_old"}},
-    {"neighbour_of_other_rows", Strength::kModel, without(kStrips), of_field<other_rows>,
-     "{neighbour} is read as if a row had {other} points in memory, but it has {n}",
-     {"the index of {neighbour} in {sweep}: the distance from row to row is n, as for the other neighbours"}},
     {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
      kFit,
      kFitLooks},

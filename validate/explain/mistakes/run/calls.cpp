@@ -1,6 +1,7 @@
 // Host code, calls and launches that are wrong, as a look at every access, or CUDA, reports them.
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -140,43 +141,22 @@ Answer refused_call(const Found& found) {
 /// An event that something waits for, and that nothing records: each line that names it creates,
 /// destroys or waits for it.
 Answer event_without_a_record(const Evidence& evidence) {
+  static const std::regex waits(
+      R"((?:cudaStreamWaitEvent\([^,]*,|cudaEventSynchronize\()[^,)\[]*?(\w+)[,)\[])");
+  static const std::regex no_record("cudaEvent(_t|Create|Destroy|Synchronize)|cudaStreamWaitEvent");
   const std::vector<std::string> lines = code_lines(evidence.source);
-  const auto name_behind = [](const std::string& code, std::size_t at, const char* ends) {
-    const std::size_t end = code.find_first_of(ends, at);
-    std::size_t begin = end == std::string::npos ? at : end;
-    while (begin > at && in_name(code[begin - 1])) --begin;
-    return end == std::string::npos ? "" : code.substr(begin, end - begin);
-  };
   for (std::size_t k = 0; k < lines.size(); ++k) {
     const std::string code = code_only(lines[k]);
-    const std::size_t wait = code.find("cudaStreamWaitEvent("),
-                      sync = code.find("cudaEventSynchronize(");
-    std::string event;
-    if (wait != std::string::npos && code.find(',', wait) != std::string::npos)
-      event = name_behind(code, code.find(',', wait) + 1, ",)[");
-    if (sync != std::string::npos) event = name_behind(code, code.find('(', sync) + 1, ")[");
-    if (event.empty()) continue;
-    const auto is_used = [&](const std::string& line) {
-      for (std::size_t at = line.find(event); at != std::string::npos;
-           at = line.find(event, at + 1)) {
-        const std::size_t end = at + event.size();
-        if ((at == 0 || !in_name(line[at - 1])) && (end == line.size() || !in_name(line[end])))
-          return true;
-      }
-      return false;
-    };
+    std::smatch wait;
+    if (!std::regex_search(code, wait, waits)) continue;
+    const std::string event = wait[1];
     const bool recorded = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-      for (const char* other : {"cudaEvent_t", "cudaEventCreate", "cudaEventDestroy",
-                                "cudaStreamWaitEvent", "cudaEventSynchronize"}) {
-        if (line.find(other) != std::string::npos) return false;
-      }
-      return is_used(line);
+      return names_in(line).count(event) > 0 && !std::regex_search(line, no_record);
     });
-    if (!recorded) {
-      return Answer("event_is_not_recorded")
-          .with("event", event)
-          .with("line", static_cast<int>(k) + 1);
-    }
+    if (recorded) continue;
+    return Answer("event_is_not_recorded")
+        .with("event", event)
+        .with("line", static_cast<int>(k) + 1);
   }
   return {};
 }

@@ -86,32 +86,6 @@ Answer outside(const Found& found) {
   return answer.with("block", tile && sweeps).with("bounds_too", sweeps && !strips && !tile);
 }
 
-/// Whether a line that copies counts floats, or takes the size of a pointer: without spaces.
-bool counts_no_bytes(const std::string& code) {
-  const std::size_t at = code.find("sizeof(");
-  if (at == std::string::npos) {
-    return code.find(".size()") != std::string::npos || code.find("n*n") != std::string::npos ||
-           code.find("n)*n") != std::string::npos;
-  }
-  const std::size_t end = code.find(')', at);
-  return code.find("*sizeof") == std::string::npos &&
-         (end == std::string::npos || code.compare(end, 2, ")*") != 0);
-}
-
-/// The lines that copy too few bytes to the GPU: "line 17"; "" if there is none.
-std::string copies_of_few_bytes(const std::string& source) {
-  const std::vector<std::string> lines = code_lines(source);
-  std::vector<std::string> found;
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    const std::string code = code_only(lines[k]);
-    if (code.find("cudaMemcpy") != std::string::npos &&
-        code.find("cudaMemcpyHostToDevice") != std::string::npos && counts_no_bytes(code)) {
-      found.push_back(format("line %zu", k + 1));
-    }
-  }
-  return join(found);
-}
-
 /// Memory that nothing has written: of a tile, of a sum, or what a copy may have left out.
 Answer unwritten(const Found& found) {
   const std::string& what = found.finding.what;
@@ -131,8 +105,6 @@ Answer unwritten(const Found& found) {
     return found.answer("sum_is_not_set");
   }
   if (!what.empty()) return {};
-  const std::string copies = copies_of_few_bytes(found.source);
-  if (!copies.empty()) return found.answer("copy_to_the_gpu_is_too_short").with("copies", copies);
   return found.answer("reads_what_nothing_has_written")
       .with("array", found.scene.array)
       .with("levels", found.evidence.patient.step >= kFirstCycleStep);
@@ -189,15 +161,6 @@ Answer two_writers(const Found& found) {
       .with("who", who);
 }
 
-/// Whether it is an array that the kernel of the finding is given.
-bool is_parameter(const std::string& array, const Found& found) {
-  const std::string code = code_only(found.source);
-  const std::size_t at = code.find("void" + found.scene.function + "(");
-  const std::string given = code.substr(std::min(at, code.size()), code.find(')', at) - at);
-  return !array.empty() && (given.find(array + ",") != std::string::npos ||
-                            given.find(array + ")") != std::string::npos);
-}
-
 /// Two threads that use the same place in global memory, one of them writing: as the lines show.
 Answer global_race(const Found& found) {
   const Finding& finding = found.finding;
@@ -210,15 +173,6 @@ Answer global_race(const Found& found) {
   const bool of_one = code.find('[') > std::min(adds, is);
   if (finding.line == finding.other_line && of_one && (adds != std::string::npos || sums)) {
     return found.answer("sum_without_an_atomic").with("one_writes", true);
-  }
-  const bool writes = found.report.access == "writes";
-  const std::string other = array_at(found.source, finding.other_line, !writes);
-  if (other != found.scene.array && is_parameter(other, found) &&
-      is_parameter(found.scene.array, found)) {
-    return found.answer("fields_share_memory")
-        .with("array", found.scene.array)
-        .with("other", other)
-        .with("lines", both_lines(finding));
   }
   return found.answer("race_in_global_memory")
       .with("one_writes", true)
@@ -504,7 +458,7 @@ const Family kFindingMistakes = {
     {"reads_what_nothing_has_written", kHarmless, kAnyProgram, finding,
      "line {line} reads what nothing has written{?array|, in {array}}",
      {"where {?array|{array}|that memory} is written before: all that line {line} reads, {?pitch|the padding of a row "
-      "included, }and in the same place (cudaMemset counts bytes)",
+      "included, }and in the same place (cudaMemset and cudaMemcpy count bytes, and a float has sizeof(float) of them)",
       "{?levels|whether u, r and e of every level, also of the last one, are set before a kernel reads them|if "
       "pointers are exchanged: whether both fields got starting values. A kernel's f_old is each of them in turn}"}},
     {"starting_value_beyond_the_grid", kHarmless, kAnyProgram, finding,
@@ -516,10 +470,6 @@ const Family kFindingMistakes = {
      "the kernel launched at line {line} uses starting values whose memory is freed already",
      {"where lab::StartOnGpu is declared: it owns the boundary's values on the GPU, and frees them at the end of its "
       "block. It has to live until the kernel has ended"}},
-    {"copy_to_the_gpu_is_too_short", kHarmless, kAnyProgram, finding,
-     "line {line} reads what nothing has written: the copy to the GPU does not bring the whole field there",
-     {"the number of bytes in {copies}: cudaMemcpy counts bytes, and a field has n * n * sizeof(float). (size() of a "
-      "vector counts its floats; sizeof of a pointer is 8)"}},
     {"threads_write_one_place_in_the_sum", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }at line {line} several threads write the same place "
      "in {target}, and what the last of them writes stays{who}",
@@ -544,11 +494,6 @@ const Family kFindingMistakes = {
      {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
       "they do, also in global memory|what the two lines are meant to access: a sweep reads one field and writes the "
       "other, and no barrier inside a kernel orders threads of different blocks}"}},
-    {"fields_share_memory", kHarmless, kAnyProgram, finding,
-     "{array} and {other} share memory: what one thread writes through one of them, another reads through the other, "
-     "at {lines}",
-     {"what the kernel is launched with: two different fields",
-      "what allocate_fields gives each of them: {held_points} of its own"}},
     {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
      "the field is right; the residual is not: line {line} {?zero|sets to 0|overwrites} what other threads have added "
      "to (line {adds}). Which of them comes first is not determined",

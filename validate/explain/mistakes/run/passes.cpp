@@ -174,15 +174,15 @@ int distance_of_groups(const std::vector<int>& lines, int widest) {
   return distance > 2 * widest ? distance : 0;
 }
 
-/// The interior's columns (or rows) in which `enough` of the points are wrong.
-std::vector<int> wrong_lines(const Cells& cells, bool columns, int enough) {
+/// The interior's columns (or rows) in which a point is wrong.
+std::vector<int> wrong_lines(const Cells& cells, bool columns) {
   std::vector<int> lines;
   for (int k = 1; k < cells.n() - 1; ++k) {
-    int wrong = 0;
+    bool wrong = false;
     for (int other = 1; other < cells.n() - 1; ++other) {
-      wrong += columns ? cells.has(k, other) : cells.has(other, k);
+      wrong |= columns ? cells.has(k, other) : cells.has(other, k);
     }
-    if (wrong >= enough) lines.push_back(k);
+    if (wrong) lines.push_back(k);
   }
   return lines;
 }
@@ -191,8 +191,8 @@ std::vector<int> wrong_lines(const Cells& cells, bool columns, int enough) {
 /// marches through.
 Answer ends(const PassLook& look) {
   if (look.cells.boundary().count() > 0) return {};
-  const std::vector<int> columns = wrong_lines(look.cells, true, 1);
-  const std::vector<int> rows = wrong_lines(look.cells, false, 1);
+  const std::vector<int> columns = wrong_lines(look.cells, true);
+  const std::vector<int> rows = wrong_lines(look.cells, false);
   if (columns.size() == rows.size()) return {};
   const bool of_strips = columns.size() < rows.size();
   const std::vector<int>& fewer = of_strips ? columns : rows;
@@ -200,28 +200,6 @@ Answer ends(const PassLook& look) {
   return Answer(of_strips ? "strips_keep_too_many_columns" : "marches_keep_too_many_rows")
       .with("lines", lines_that_are(fewer, of_strips ? 'i' : 'j'))
       .with("between_warps", true);
-}
-
-/// Whether only the rows and columns are wrong where tiles meet that go through several sweeps.
-Answer tiles(const PassLook& look) {
-  if (look.cells.boundary().count() > 0) return {};
-  const int n = look.n;
-  // Those that are wrong nearly everywhere.
-  const std::vector<int> columns = wrong_lines(look.cells, true, (n + 1) / 2);
-  const std::vector<int> rows = wrong_lines(look.cells, false, (n + 1) / 2);
-  if (distance_of_groups(columns, 2 * look.sweeps) == 0) return {};
-  if (distance_of_groups(rows, 2 * look.sweeps) == 0) return {};
-  for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i) {
-      if (look.cells.has(i, j) && !std::binary_search(columns.begin(), columns.end(), i) &&
-          !std::binary_search(rows.begin(), rows.end(), j)) {
-        return {};
-      }
-    }
-  }
-  return Answer("tiles_keep_too_many_points")
-      .with("columns", lines_that_are(columns, 'i'))
-      .with("rows", lines_that_are(rows, 'j'));
 }
 
 // ---- The residuals of passes
@@ -419,11 +397,6 @@ const Family kPassMistakes = {
      "In a pass of several, only {lines} wrong: they lie where one warp's rows end and another's begin",
      {"the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as many above "
       "its last one"}},
-    {"tiles_keep_too_many_points", Strength::kShape, without(kGraph), of_pass<tiles>,
-     "In a pass of several, only {columns} wrong, and {rows}: they lie where tiles meet. With each sweep one more "
-     "point on each side of a block's tile is no longer right, but these points are stored anyway",
-     {"the halo of a tile: on each side at least as many points as a pass has sweeps; and which points of its tile a "
-      "block stores"}},
     {"sum_comes_to_another_place", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the field is right, and the residual is {is}: the host reads a place to which no sum was copied",
      {"where on the host the sum of each pass is copied to, also by a graph, and which place is read when that pass is "

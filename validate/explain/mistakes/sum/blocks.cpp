@@ -167,119 +167,20 @@ std::array<int, kWarpSize> left_by_shuffles() {
   return sum;
 }
 
-/// Whether one thread of each block is missing in the sum; or all lanes of each warp add what a
-/// shuffle has left with them.
-Answer threads(const SumLook& look) {
-  constexpr std::pair<int, int> kThreads[] = {{32, 4}, {32, 8},  {32, 32}, {16, 16},
-                                              {32, 1}, {64, 4},  {128, 1}, {256, 1},
-                                              {8, 8},  {32, 16}, {32, 2}};
-  for (const auto& [x, y] : kThreads) {
-    // The sums of the points of threads that have the same place in their block.
-    std::vector<std::vector<double>> sums;
-    for (const Sweep& sweep : look.sweeps) {
-      sums.emplace_back(static_cast<std::size_t>(x) * y, 0.0);
-      for (int j = 1; j < look.n - 1; ++j) {
-        for (int i = 1; i < look.n - 1; ++i) {
-          sums.back()[static_cast<std::size_t>(j % y) * x + i % x] += sweep.square(look.n, i, j);
-        }
-      }
-    }
-    const auto fits = [&](auto predict) {
-      for (std::size_t k = 0; k < sums.size(); ++k) {
-        if (!look.is_sum(look.sweeps[k], predict(sums[k], look.sweeps[k]))) return false;
-      }
-      return sums.size() > 1;
-    };
-    for (std::size_t k = 0; k < sums[0].size(); ++k) {
-      if (sums[0][k] <= 1e-9 * look.sweeps[0].total ||
-          !fits([k](const auto& of, const Sweep& s) { return s.total - of[k]; })) {
-        continue;
-      }
-      return Answer("one_thread_is_left_out")
-          .with("thread", format("(%zu, %zu)", k % x, k / x))
-          .with("x", x)
-          .with("y", y);
-    }
-    if (x != kWarpSize) continue;
-    static const std::array<int, kWarpSize> times = left_by_shuffles();
-    for (const bool first_row : {false, true}) {
-      const std::size_t lanes = static_cast<std::size_t>(kWarpSize) * (first_row ? 1 : y);
-      if (fits([&](const std::vector<double>& of, const Sweep&) {
-            double sum = 0;
-            for (std::size_t k = 0; k < lanes; ++k) sum += times[k % kWarpSize] * of[k];
-            return sum;
-          })) {
-        return Answer("all_lanes_add").with("first_warp", first_row);
-      }
-    }
-  }
-  return {};
-}
-
-/// How often each of a block's threads is in a sum over them that halves their number until one is
-/// left, if that number is no power of two.
-std::vector<int> reached_by_halving(int threads) {
-  std::vector<int> reached(threads, 0);
-  std::vector<std::vector<int>> has(threads);
-  for (int t = 0; t < threads; ++t) has[t] = {t};
-  for (int half = threads / 2; half > 0; half /= 2) {
-    for (int t = 0; t < half; ++t) {
-      has[t].insert(has[t].end(), has[t + half].begin(), has[t + half].end());
-    }
-  }
-  for (int t : has[0]) ++reached[t];
-  return reached;
-}
-
-/// Whether only those threads of each block are in the sum that such a tree reaches.
-Answer tree_of_halves(const SumLook& look) {
-  const int n = look.n;
-  for (const int x : {32, 16, 64, 96}) {
-    for (int y = 1; x * y <= 1024; ++y) {
-      if ((x * y & (x * y - 1)) == 0) continue;
-      const std::vector<int> reached = reached_by_halving(x * y);
-      for (const int rows :
-           {32, y}) {  // of a block: with a loop over a thread's points, or without
-        const bool fits = rows >= y && look.sum_explained([&](const Sweep& s) {
+/// Whether all lanes of each warp (or of each block's first one) add what a shuffle has left with
+/// them.
+Answer all_lanes(const SumLook& look) {
+  static const std::array<int, kWarpSize> times = left_by_shuffles();
+  for (const int warps : {1, 4, 8, 32, 16, 2}) {  // of a block
+    if (look.sweeps.size() > 1 && look.sum_explained([&](const Sweep& s) {
           double sum = 0;
-          for (int j = 1; j < n - 1; ++j) {
-            for (int i = 1; i < n - 1; ++i) {
-              sum += reached[j % rows % y * x + i % x] * s.square(n, i, j);
-            }
+          for (int j = 0; j < look.n; j += warps) {
+            for (int i = 0; i < look.n; ++i) sum += times[i % kWarpSize] * s.square(look.n, i, j);
           }
           return sum;
-        });
-        if (!fits) continue;
-        int odd = x * y;  // twice as many threads lose the same ones
-        while (odd % 2 == 0) odd /= 2;
-        return Answer("tree_over_no_power_of_two").with("odd", odd);
-      }
+        })) {
+      return Answer("all_lanes_add").with("first_warp", warps > 1);
     }
-  }
-  return {};
-}
-
-/// Whether the largest of each block's threads is in the sum, and not what all of them have.
-Answer largest_threads(const SumLook& look) {
-  const int n = look.n;
-  for (const auto& [by, ty] : {std::pair{32, 4}, {32, 32}, {8, 8}, {32, 8}, {16, 16}, {4, 4}}) {
-    const int bx = by == 16 ? 16 : 32;
-    const auto largest = [&, by = by, ty = ty](const Sweep& s) {
-      double sum = 0;
-      for (int y = 0; y < n; y += by) {
-        for (int x = 0; x < n; x += bx) {
-          std::vector<double> threads(static_cast<std::size_t>(bx) * ty, 0.0);
-          for (int j = y; j < std::min(n, y + by); ++j) {
-            for (int i = x; i < std::min(n, x + bx); ++i) {
-              threads[static_cast<std::size_t>((j - y) % ty) * bx + i - x] += s.square(n, i, j);
-            }
-          }
-          sum += *std::max_element(threads.begin(), threads.end());
-        }
-      }
-      return sum;
-    };
-    if (look.sum_explained(largest)) return Answer("largest_thread_of_a_block");
   }
   return {};
 }
@@ -360,21 +261,10 @@ const Family kBlockMistakes = {
      {"the loop (or the threads) that adds up what blocks have stored: all of them, gridDim.x * gridDim.y, "
       "{?power_of_two|even if there are more blocks than a block has threads|from the first to the last, and no other "
       "entry}"}},
-    {"one_thread_is_left_out", Strength::kShape, kAnyProgram, of_sum<threads>,
-     "the points of one thread of each block are left out of the sum: of thread {thread} of {x} x {y}",
-     {"where the threads' sums are added up: of all of the block's threads, including the first and the last one"}},
-    {"all_lanes_add", Strength::kShape, kAnyProgram, of_sum<threads>,
+    {"all_lanes_add", Strength::kShape, kAnyProgram, of_sum<all_lanes>,
      "all 32 lanes of {?first_warp|a block's first warp|each warp} add what the shuffles have left with them, but only "
      "lane 0 has the warp's sum",
      {"the `if` around what adds: threadIdx.x == 0, of each warp"}},
-    {"tree_over_no_power_of_two", Strength::kShape, with(kKernels), of_sum<tree_of_halves>,
-     "a part of each block's threads is left out of the sum: their number is halved again and again, and what is left "
-     "over when it is odd ({odd}) is lost. It is no power of two, but {odd} times one",
-     {"the loop that adds up a block's threads: begin with half of the next power of two, and add only what is there "
-      "(t + half < the number of threads); or let the block have a power of two of threads, or use cub::BlockReduce"}},
-    {"largest_thread_of_a_block", Strength::kShape, kAnyProgram, of_sum<largest_threads>,
-     "only the largest of each block's thread sums is in the sum: a maximum is taken instead of adding them",
-     {"how the threads' sums of a block become one in {sweep}: by additions"}},
     {"sum_is_an_integer", Strength::kShape, kAnyProgram, of_sum<integer>,
      "the sum of the squared changes is a whole number in every iteration: somewhere on its way it is an integer",
      {"the types of the sum, from {sweep} to main: double"}},

@@ -42,7 +42,6 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double n) { return sqrt(s.total) / (n - 2); }},
     {"divided_by_n_minus_1", "it is divided by (n - 1) * (n - 1), not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total) / (n - 1); }},
-    {"root_is_taken_twice", "the root is taken twice", [](const Sweep& s, double) { return sqrt(s.right); }},
     {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
     {"mean_of_changes",
@@ -56,13 +55,9 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double) { return s.magnitudes; }},
     {"largest_change", "it is the largest change, not the root of the mean square",
      [](const Sweep& s, double) { return s.largest; }},
-    {"largest_change_by_n", "it is the largest change divided by n, not the root of the mean square",
-     [](const Sweep& s, double n) { return s.largest / n; }},
     {"whole_numbers_of_changes",
      "only the integer part of each change counts: the change is an int, or abs() makes it one",
      [](const Sweep& s, double n) { return sqrt(s.whole) / n; }},
-    {"squares_keep_their_sign", "the squares keep the sign of their change, so that plus and minus cancel",
-     [](const Sweep& s, double n) { return sqrt(s.signed_squares) / n; }},
     {"relative_change", "the sum of the squared changes is divided by that of the squared new values, not by n * n",
      [](const Sweep& s, double) { return sqrt(s.total / s.new_squares); }},
     {"new_values_are_squared", "the new values are squared and added, not the changes",
@@ -86,7 +81,7 @@ Answer formula_of_floats(const SumLook& look) {
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
   if (look.sum_explained([](const Sweep& s) { return s.against_exchanged; })) {
-    return Answer("change_against_the_exchanged_point");
+    return Answer("change_against_another_point").with("point", "(j, i)");
   }
   for (int dj = 0; dj < 3; ++dj) {
     for (int di = 0; di < 3; ++di) {
@@ -126,21 +121,17 @@ Answer over_ranks(const SumLook& look) {
   };
   // Rank 0 may have the largest one each time.
   if (look.sum_explained([&](const Sweep& s) { return of_rank(s, 0); })) return {};
-  using Combine = double (*)(double, double);
-  const auto combined = [&](const Sweep& s, double begin, Combine combine) {
-    for (int r = 0; r < look.ranks; ++r) begin = combine(begin, of_rank(s, r));
-    return begin;
+  double (*const larger)(double, double) = [](double a, double b) { return std::max(a, b); };
+  double (*const add_root)(double, double) = [](double a, double b) { return a + sqrt(b); };
+  const auto combined = [&](const Sweep& s, double (*combine)(double, double)) {
+    double all = 0;
+    for (int r = 0; r < look.ranks; ++r) all = combine(all, of_rank(s, r));
+    return all;
   };
-  const Combine largest = [](double a, double b) { return std::max(a, b); },
-                smallest = [](double a, double b) { return std::min(a, b); },
-                roots = [](double a, double b) { return a + sqrt(b); };
-  if (look.sum_explained([&](const Sweep& s) { return combined(s, 0, largest); })) {
-    return Answer("ranks_sums_are_compared").with("which", "largest");
+  if (look.sum_explained([&](const Sweep& s) { return combined(s, larger); })) {
+    return Answer("largest_of_the_ranks");
   }
-  if (look.sum_explained([&](const Sweep& s) { return combined(s, s.total, smallest); })) {
-    return Answer("ranks_sums_are_compared").with("which", "smallest");
-  }
-  return look.sum_explained([&](const Sweep& s) { return std::pow(combined(s, 0, roots), 2); })
+  return look.sum_explained([&](const Sweep& s) { return std::pow(combined(s, add_root), 2); })
              ? Answer("each_rank_takes_the_root")
              : Answer();
 }
@@ -208,11 +199,6 @@ std::string divisor_words(const SumLook& look, double times) {
 
 Answer factor(const SumLook& look) {
   if (look.sweeps.size() < 2) return {};
-  bool mean = true;
-  for (std::size_t k = 0; k < look.sweeps.size(); ++k) {
-    mean &= look.equal(look.sweeps[k].found * static_cast<double>(k + 1), look.sweeps[k].right);
-  }
-  if (mean) return Answer("divided_by_the_iteration");
   const Sweep& first = look.sweeps[0];
   if (first.found == 1 && look.explained([&](const Sweep& s) { return s.right / first.right; })) {
     return Answer("divided_by_the_first_residual");
@@ -269,22 +255,16 @@ Family make_family() {
        "the field is right, but the change is computed from what the new field held before the sweep, not from the old "
        "field",
        {"{change_line}: value minus the old field's point"}},
-      {"change_against_the_exchanged_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
-       "the field is right, but the change is computed from the old value of point (j, i): i and j are exchanged in "
-       "its index",
-       {"{change_line}"}},
       {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
        "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
        {"{change_line}"}},
-      {"ranks_sums_are_compared", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
-       "the field is right; the residual is not: the {which} of the ranks' sums is taken, instead of adding them up",
+      {"largest_of_the_ranks", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
+       "the field is right; the residual is not: the largest of the ranks' sums is taken, instead of adding them up",
        {"{sum_over_ranks}"}},
       {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
        "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
        "up. The sums have to be added first, and then one root is taken",
        {"{sum_over_ranks}"}},
-      {"divided_by_the_iteration", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "the residual of iteration k is the correct one divided by k", {"{formula}"}},
       {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
        "each residual is divided by the first one, so the first is 1", {"{formula}"}},
       {"counted_once_per_rank", Strength::kModel, kAnyProgram, of_sum<factor>,

@@ -146,27 +146,6 @@ Answer same_or_late(const SumLook& look) {
                  : Answer();
 }
 
-/// A sum that is too large by the same number in each iteration: it did not begin with 0.
-Answer offset(const SumLook& look) {
-  for (const bool running : {false, true}) {
-    double least = INFINITY, most = -INFINITY, before = 0, largest = 0;
-    for (const Sweep& sweep : look.sweeps) {
-      before = running ? before + sweep.total : sweep.total;
-      const double offset = sweep.found_sum(look.n) - before;
-      least = std::min(least, offset);
-      most = std::max(most, offset);
-      largest = std::max(largest, before);
-    }
-    // As exact as the residuals' digits.
-    if (!std::isfinite(most) || !(least > 1e-8 * largest) || most - least > 1e-11 * largest)
-      continue;
-    return Answer("sum_begins_with_something")
-        .with("offset", format("%.6g", most))
-        .with("running", running);
-  }
-  return {};
-}
-
 Answer running(const SumLook& look) {
   if (look.sweeps.size() < 2) return {};
   // Two sums that take turns; in each the sum over all ranks stays, or only the rank's own part.
@@ -179,7 +158,6 @@ Answer running(const SumLook& look) {
       return Answer("two_sums_are_never_set_back");
     }
   }
-  if (const Answer begins = offset(look); begins.known()) return begins;
   double before = 0;
   return look.sum_explained([&](const Sweep& s) { return before += s.total; })
              ? Answer("sum_is_never_set_back")
@@ -208,7 +186,7 @@ Answer too_little_or_too_much(const SumLook& look) {
   const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
   if (!std::isfinite(part)) return {};
   return Answer(part < 1 ? "sum_is_too_small" : "sum_is_too_large")
-      .with("part", format(part < 1 ? "%.3g" : "%.4g", part))
+      .with("part", format(part < 1 ? "%.3g" : "%.6g", part))
       .with("ranks", look.ranks > 1);
 }
 
@@ -327,10 +305,6 @@ const Family kSumMistakes = {
     {"two_sums_are_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
      "there are two sums, which take turns, and each still holds what it held the last time",
      {"where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same stream"}},
-    {"sum_begins_with_something", Strength::kModel, kAnyProgram, of_sum<running>,
-     "each sum of squared changes is too large by the same {offset}: it does not begin with 0{?running|, and is never "
-     "reset}",
-     {"{host}: the sum is set to 0, all of it, before each sweep"}},
     {"sum_is_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
      "the sum is never reset: each residual holds those of all previous iterations",
      {"{host}: the sum is set to 0 before each sweep"}},
@@ -345,7 +319,9 @@ const Family kSumMistakes = {
      "the field is right, but the sum of the squared changes is too small ({part} of the correct one in iteration 1). "
      "Either some points are left out of it, or something else is added up, or a different formula follows",
      {std::string(kSumOfEachPoint) + "{?streams|; and whether all launches of a pass add to it, the ends' and the "
-      "rest's}", "{?stored_parts|{stored_parts}}"}},
+      "rest's}", "{?stored_parts|{stored_parts}}",
+      "{?kernels|{?!block_sum|{?!shuffles|a sum over a block's threads in shared memory, if there is one: all of their "
+      "parts are added, also the last one's, and a tree that halves their number begins with a power of two}}}"}},
     {"sum_is_too_large", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
      "the field is right, but the sum of the squared changes is too large ({part} times what it should be in iteration "
      "1). Either some are added more than once, or something else is added up, or a different formula follows",
