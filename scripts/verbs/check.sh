@@ -38,6 +38,9 @@ if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400))
 fi
 source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+if [[ -n ${FILE:-} ]]; then
+  die $exit_bad_usage "FILE=$FILE: make check judges $source_file and no other file: copy yours there"
+fi
 for switch in RACES ASAN; do
   case ${!switch:-0} in
     0 | 1) ;;

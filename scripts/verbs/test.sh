@@ -42,7 +42,7 @@ for tier in "${tiers[@]}"; do
   built=$SECONDS
   report=$build_dir/tests_$tier.xml
   # CTest sees to it that tests that share a thing, such as the GPU, run one at a time.
-  ctest --test-dir "$build_dir" --label-regex "^$tier\$" --output-on-failure --parallel "$(nproc)" \
+  ctest --test-dir "$build_dir" --label-regex "^$tier\$" --output-on-failure --parallel "$(($(nproc) + 1))" \
     --timeout $((patience * 300)) --output-junit "$report" || status=1
   say "The slowest of these tests:"
   slowest "$report"
