@@ -53,13 +53,14 @@ read_step_list() {
 }
 
 # read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
-# need CUDA each), and step_before, the step that it begins with, with step_before_source (empty for the first step).
+# need CUDA each), step_n, step_iterations and step_title as they stand in lab/steps.tsv, and step_before, the step that
+# it begins with, with step_before_source (empty for the first step).
 # step_words is how a user names it: "STEP=04".
 read_step() {
   local line
   [[ -z ${CLINIC:-} ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: this verb takes a step, STEP=NN"
   line=$(step_line "${1-}") || exit $?
-  IFS=$'\t' read -r step step_source step_needs _ _ _ step_before <<<"$line"
+  IFS=$'\t' read -r step step_source step_needs step_n step_iterations step_title step_before <<<"$line"
   step_number=${step%%_*} step_ranks=0 step_words=STEP=${step%%_*} step_target=$step
   if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
   step_before=${step_before#-}
@@ -68,8 +69,7 @@ read_step() {
 }
 
 # read_step_or_kernel: the same for verbs that also take a kernel of the clinic: CLINIC=transpose. Then step is
-# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, kernel_n is its n, and
-# kernel_sum is the beginning of the checksum of the exercise as it is handed out.
+# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, and kernel_sum is the beginning of the checksum of the exercise as it is handed out.
 read_step_or_kernel() {
   if [[ -z ${CLINIC:-} ]]; then
     read_step "${STEP-}"
@@ -81,7 +81,8 @@ read_step_or_kernel() {
   [[ " $names" == *" $CLINIC "* ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: there is no such kernel; they are: ${names% }"
   step=clinic/$CLINIC step_target=clinic_$CLINIC step_words=CLINIC=$CLINIC step_number=""
   step_source=kernel.cu step_needs=cuda step_ranks=0 step_before="" step_before_source=""
-  IFS=$'\t' read -r kernel_n kernel_sum < <(awk -F '\t' -v name="$CLINIC" '$1 == name { print $2 "\t" $6 }' "$clinic_file")
+  step_iterations=20
+  IFS=$'\t' read -r step_n kernel_sum < <(awk -F '\t' -v name="$CLINIC" '$1 == name { print $2 "\t" $6 }' "$clinic_file")
 }
 
 # read_ranks: checks $RANKS, which is for steps that are jobs of several ranks.
@@ -123,13 +124,19 @@ ranks_of_run() {
   fi
 }
 
-# read_which: sets which to "exercise" or "solution", from $WHICH.
+# read_which: sets which to "exercise" or "solution", from $WHICH, and source_file to the step's file of these.
 read_which() {
   which=${WHICH:-exercise}
-  case $which in
-    exercise | solution) ;;
-    *) die "$exit_bad_usage" "WHICH=$which: must be exercise or solution" ;;
-  esac
+  [[ $which =~ ^(exercise|solution)$ ]] || die "$exit_bad_usage" "WHICH=$which: must be exercise or solution"
+  source_file=${which}s/$step/$step_source
+}
+
+# check_switches NAME...: each of these variables is 1 or 0, if it is set.
+check_switches() {
+  local name
+  for name in "$@"; do
+    [[ ${!name:-0} =~ ^[01]$ ]] || die "$exit_bad_usage" "$name=${!name}: must be 1 or 0"
+  done
 }
 
 # die_not_there FILE: the step's file is gone, or never was: a handout has no solutions.

@@ -14,7 +14,7 @@ if (($# > 0)); then die $exit_bad_usage "$1: there are no options but --help"; f
 step_number=NN # in words that the verbs share
 
 # line STATUS WHAT TEXT [FIX]: one thing, and what to do about it; at most 80 columns.
-line() { printf '%s\n' "$3" "${4:+fix: $4}" | laid_out "$(printf '%-8s %-14s ' "$1" "$2")" 24; }
+line() { printf '%-8s %-14s %s\n' "$1" "$2" "$3" ${4:+"" "" "fix: $4"} | wrapped 24; }
 
 # quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.
 quietly() {

@@ -27,7 +27,7 @@ tool_version=$(profiler_version "$nsys")
 no_other_profiler nsys
 tool_options nsys
 
-if [[ -z ${ITERATIONS:-} ]]; then iterations=$((from_steps > 500 ? 500 : from_steps)); else iterations=$ITERATIONS; fi
+iterations=${ITERATIONS:-$((step_iterations > 500 ? 500 : step_iterations))}
 build_for_profile
 
 # find_importer: prints the path of the program that turns nsys's raw stream into a report, if nsys itself

@@ -24,7 +24,6 @@ run_one() {
   read_ranks
   read_backend
   backend=gpu
-  source_file=${which}s/$step/$step_source
   [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
   ranks_of_run "$source_file" # RANKS that cannot be is told now, not after the build
   configure >/dev/null

@@ -20,10 +20,7 @@ read_step_or_kernel
 read_which
 read_ranks
 read_backend
-source_file=${which}s/$step/$step_source
 [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
-step_n=${kernel_n:-} step_iterations=20
-if [[ -z ${CLINIC:-} ]]; then IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"; fi
 n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
 check_n "$n"
 check_iterations "$iterations"
