@@ -2,7 +2,7 @@
 
 import re
 
-from blocks.published import LADDER, RESULTS, is_job, number, step_before
+from blocks.published import EXPERIMENTS, LADDER, is_job, number, step_before
 from labtools.files import by_cycles
 from labtools.numbers import lasting, significant, spread
 from labtools.solution import SOLVED, SOLVED_N, seconds_to_solution, solution_by_cycles
@@ -77,8 +77,7 @@ def ladder_block(facts, serial, rows):
     """The whole ladder, and what there is to say of it."""
     all_cores = Table(LADDER).all_cores()
     threads = max((threads for _, threads in all_cores.values()), default=0)
-    experiments = RESULTS / "experiments.tsv"
-    solved = solution_by_cycles(Table(experiments).rows if experiments.is_file() else [])
+    solved = solution_by_cycles(Table(EXPERIMENTS).rows)
     columns = ["n", "ms per iteration", "spread", "GB/s", "% of copy", "× previous step", "× best serial",
                *([f"× all {threads} cores"] if threads else []), "× strided serial", "to the solution"]
     lines = [f"| step | what changed | {' | '.join(columns)} |", f"|---|---|{'--:|' * len(columns)}"]

@@ -3,13 +3,12 @@
 import re
 
 from blocks.ladder import notes
-from blocks.published import COUNTERS, RESULTS, TRACER, is_job, number, step_before
+from blocks.published import (BANDWIDTH, COUNTERS, EXPERIMENTS, KERNELS, LARGE, ROOFLINE, TRACER, TUNING, is_job, number,
+                              step_before)
 from labtools.files import steps
 from labtools.numbers import as_told, duration, significant, size, spread
 from labtools.table import Table, job_of, read_table
 
-TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (RESULTS / f"{name}.tsv" for name in (
-    "tuning", "large", "experiments", "kernels", "roofline", "bandwidth"))
 # From this step on a kernel may be limited by what its schedulers issue.
 FIRST_SCHEDULED = "09"
 # After so many sweeps a run at this n stops by itself, at the default tolerance. It prints that on any machine.
@@ -17,9 +16,7 @@ SWEEPS_TO_TOLERANCE = {64: 730, 2048: 181}
 
 
 def rows_of(path, step):
-    """(facts, the step's rows) of a table; no rows where it is not there."""
-    if not path.is_file():
-        return {}, []
+    """(facts, the step's rows) of a table."""
     facts, rows = read_table(path)
     return facts, [row for row in rows if row["step"] == step]
 
@@ -97,8 +94,6 @@ def counter_lines(step):
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/tune.py measured it."""
     facts, rows = rows_of(TUNING, step)
-    if not rows:
-        return []
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     # Of the rows that change the same constants, the fastest and the slowest say most.
     same = {}
@@ -109,9 +104,7 @@ def tuning_lines(step):
     lines = ["", f"Other constants, of each kind the best and the worst, the fastest first (scripts/publish/tune.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
-        names = row["constants"].replace("=", " = ")
-        for one in ("k", "unroll"):
-            names = names.replace(f" {one}", f", {one}")
+        names = row["constants"].replace("=", " = ").replace(" k", ", k")
         names = names.replace(":,", ":").replace("as it is:", "what the others change:")
         lines.append(f"| {names} | {row['registers']} | {row['spilled_bytes']} | {significant(row['ms'])} | {significant(row['x_copy'])} |")
     return lines
@@ -119,28 +112,20 @@ def tuning_lines(step):
 
 def large_lines():
     """Steps on large grids, as scripts/publish/tune.py measured them."""
-    if not LARGE.is_file():
-        return []
     facts, rows = read_table(LARGE)
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
-    spreads = all(row["ms"] == "-" or row["ms_q1"] != "-" for row in rows)  # or they were not noted
-    told = "; the spread is the widest middle half of a row" if spreads else ""
     lines = ["", f"Large grids: 10⁹ points updated per second, and in brackets how many times the copy bandwidth that is at 8 bytes per "
-             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians{told}):", "",
-             f"| step | {' | '.join(f'n = {n}' for n in sizes)} |{' spread |' * spreads}",
-             f"|---|{'--:|' * (len(sizes) + spreads)}"]
+             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians; the spread is the "
+             "widest middle half of a row):", "",
+             f"| step | {' | '.join(f'n = {n}' for n in sizes)} | spread |", f"|---|{'--:|' * len(sizes)}--:|"]
     for step in dict.fromkeys(row["step"] for row in rows):
         cells, widest = [], 0
         for n in sizes:
             row = found[step, n]
             cells.append("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})")
-            widest = max(widest, spread(row) if spreads and row["ms"] != "-" else 0)
-        lines.append(f"| {step} | {' | '.join(cells)} |" + (f" {widest:.1f} % |" if spreads else ""))
-    if facts.get("constants"):
-        lines += ["", f"Measured with these constants: {facts['constants']}."]
-    if facts.get("note"):
-        lines[-1] += f" The figures are {facts['note']}."
+            widest = max(widest, spread(row) if row["ms"] != "-" else 0)
+        lines.append(f"| {step} | {' | '.join(cells)} | {widest:.1f} % |")
     return lines
 
 
@@ -204,16 +189,14 @@ def scheduler_lines(step):
 
 
 def bandwidth_rows(what):
-    """The rows of bandwidth.tsv of one kind; none if it is not there."""
-    return [row for row in read_table(BANDWIDTH)[1] if row["what"] == what] if BANDWIDTH.is_file() else []
+    """The rows of bandwidth.tsv of one kind."""
+    return [row for row in read_table(BANDWIDTH)[1] if row["what"] == what]
 
 
 def transfer_lines():
     """What pinned and pageable memory of the host reach, as `make bandwidth` measured it."""
     found = {(row["way"], int(row["bytes"])): row["rate_median"] for row in bandwidth_rows("host")}
     sizes = sorted({bytes_ for _, bytes_ in found})[::2]
-    if not sizes:
-        return []
     lines = ["", "Copies between host and GPU by `cudaMemcpy`, GB/s (`make bandwidth`, medians):", "",
              f"| memory of the host | {' | '.join(size(bytes_) for bytes_ in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
     for way in dict.fromkeys(way for way, _ in found):
@@ -225,8 +208,6 @@ def transfer_lines():
 def launch_shape_lines():
     """The same copy with other blocks, as `make bandwidth` measured it."""
     rows = [row for row in bandwidth_rows("block") if row["way"] == "copy_kernel"]
-    if not rows:
-        return []
     found = {(int(row["block_x"]), int(row["block_y"])): row["rate_median"] for row in rows}
     lines = ["", f"The copy kernel at n = {rows[0]['n']} with one thread per point and other blocks, GB/s (`make bandwidth`, medians):",
              "", "| threads per block | all in one row | rows of 32 |", "|--:|--:|--:|"]
@@ -234,10 +215,8 @@ def launch_shape_lines():
         cells = [significant(found.get(shape, "-")) for shape in ((threads, 1), (32, threads // 32))]
         lines.append(f"| {threads} | {' | '.join(cells)} |")
     others = {row["way"]: row["rate_median"] for row in bandwidth_rows("size") if row["n"] == rows[0]["n"]}
-    if {"copy_float4", "copy_library"} <= others.keys():
-        lines += ["", f"With four points per thread (`float4`) a copy of the same fields reaches {significant(others['copy_float4'], 4)} "
-                  f"GB/s, and `cudaMemcpy` {significant(others['copy_library'], 4)} GB/s."]
-    return lines
+    return lines + ["", f"With four points per thread (`float4`) a copy of the same fields reaches "
+                    f"{significant(others['copy_float4'], 4)} GB/s, and `cudaMemcpy` {significant(others['copy_library'], 4)} GB/s."]
 
 
 def sweeps_lines(rows):
@@ -309,8 +288,7 @@ def experiment_lines(step):
                 lines.append(f"| {size} | {' | '.join(f'{significant(t)} µs' for t in times)} | {significant(times[0] / times[-1])} |")
         return lines
     if number(step) == "16":
-        lines = [*[f"Note: {note}." for note, *_ in Table(EXPERIMENTS).lines_of("note")],
-                 "", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
+        lines = ["", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
                  "| n | solution | least to most | ns per point | one more cycle | distance from the exact solution |",
                  "|--:|--:|--:|--:|--:|--:|"]
         for size in sorted({int(row["n"]) for row in rows if row["quantity"] == "solution" and row["median"] != "-"}):
