@@ -15,7 +15,7 @@ source "$lab_root/scripts/lib/why_not_built.sh"
 read_step_or_kernel
 read_which
 read_backend
-[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+[[ -f $lab_root/$source_file ]] || die_not_there
 for word in N RANKS RACES ASAN; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: a check of the clinic takes none; it chooses its runs itself"
 done

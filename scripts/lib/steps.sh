@@ -105,15 +105,15 @@ read_ranks() {
 # has_ranks FILE...: whether one of the files makes a lab::Ranks; its name in a comment (a TODO) is none.
 has_ranks() { grep -qs '^[^/]*lab::Ranks ' "$@"; }
 
-# ranks_of_run FILE: sets ranks to how many ranks a run of the step's FILE has: $RANKS, or one for each GPU, or with
-# the CPU in their place two. Empty where the program is of one process. After choose_backend.
+# ranks_of_run: sets ranks to how many ranks a run of source_file has: $RANKS, or one for each GPU, or with the CPU in
+# their place two. Empty where the program is of one process. After choose_backend.
 ranks_of_run() {
   ranks=""
   if ! ((step_ranks)); then return; fi
   [[ ${RANKS:-} != *,* ]] || die "$exit_bad_usage" "RANKS=$RANKS: one number of ranks"
-  if ! has_ranks "$lab_root/$1"; then
+  if ! has_ranks "$lab_root/$source_file"; then
     [[ ${RANKS:-1} == 1 ]] ||
-      die "$exit_bad_usage" "RANKS=$RANKS: $1 is a program of one process so far (it has no lab::Ranks)"
+      die "$exit_bad_usage" "RANKS=$RANKS: $source_file is a program of one process so far (it has no lab::Ranks)"
     return
   fi
   ranks=${RANKS:-}
@@ -139,11 +139,11 @@ check_switches() {
   done
 }
 
-# die_not_there FILE: the step's file is gone, or never was: a handout has no solutions.
+# die_not_there: source_file is gone, or never was: a handout has no solutions.
 die_not_there() {
   local way_back=""
   if [[ $which == exercise ]]; then way_back=" (make reset $step_words puts it back)"; fi
-  die "$exit_bad_usage" "$1 is not there$way_back"
+  die "$exit_bad_usage" "$source_file is not there$way_back"
 }
 
 # check_n N [WORDS]: N or a part of it is a number of points per side; WORDS say what else $N may be.

@@ -40,17 +40,5 @@ wrapped() {
     }'
 }
 
-# only_help [ARGUMENT]: prints the comment at the head of the script for --help; every other argument is refused.
-only_help() {
-  case ${1:-} in
-    "") ;;
-    --help)
-      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
-      exit 0
-      ;;
-    *) die "$exit_bad_usage" "$1: no such option (see --help)" ;;
-  esac
-}
-
 # many COUNT WHAT: "1 rank", "2 ranks".
 many() { printf '%s\n' "$1 $2$( (($1 == 1)) || printf s)"; }

@@ -36,7 +36,7 @@ IFS=, read -r -a sizes <<<"${N:-100}"
 for size in "${sizes[@]}"; do
   check_n "$size" "or several with commas"
 done
-[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+[[ -f $lab_root/$source_file ]] || die_not_there
 check_switches RACES ASAN
 races=${RACES:-0} asan=${ASAN:-0}
 ((races + asan < 2)) || die $exit_bad_usage "RACES=1 and ASAN=1: one at a time"

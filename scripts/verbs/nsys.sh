@@ -21,7 +21,7 @@ if [[ -n ${REPORT:-} ]]; then show_report nsys; fi
 if [[ $step_needs == cuda ]] && ! gpu_here; then no_gpu_for nsys; fi
 backend=gpu
 read_ranks
-ranks_of_run "$source_file"
+ranks_of_run
 nsys=$(find_profiler nsys) || profiler_missing nsys
 tool_version=$(profiler_version "$nsys")
 no_other_profiler nsys

@@ -10,7 +10,6 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-only_help "$@"
 which=solution targets=(solutions)
 if [[ -n ${STEP:-} ]]; then
   [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
@@ -18,7 +17,7 @@ if [[ -n ${STEP:-} ]]; then
   read_which
   [[ $step_source == *.cu ]] || die $exit_bad_usage "STEP=$STEP: $step has no kernels"
   ((!step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a job of several ranks, which are not counted"
-  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+  [[ -f $lab_root/$source_file ]] || die_not_there
   STEPS=$step_number targets=("${which}_$step")
 else
   [[ -z ${WHICH:-} ]] || die $exit_bad_usage "WHICH=$WHICH: which step? Also say STEP=NN"
