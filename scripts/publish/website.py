@@ -29,7 +29,7 @@ from labtools.process import fail, run
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 START, COURSE = "README.md", "exercises/README.md"
 # Code, in which comments stay; or a comment, with its line if it has no other text.
-CODE_OR_COMMENT = re.compile(r"(^ *(```|~~~).*?^ *\2.*?$|`[^`\n]+`)|"
+CODE_OR_COMMENT = re.compile(r"(^ *```.*?^ *```.*?$|`[^`\n]+`)|"
                              r"^ *<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
 
 
