@@ -3,7 +3,7 @@
 import re
 
 from blocks.ladder import notes
-from blocks.published import (BANDWIDTH, COUNTERS, EXPERIMENTS, KERNELS, LARGE, ROOFLINE, TRACER, TUNING, is_job, number,
+from blocks.published import (BANDWIDTH, COUNTERS, EXPERIMENTS, KERNELS, LARGE, ROOFLINE, TRACER, TUNING, is_job,
                               step_before)
 from labtools.files import steps
 from labtools.numbers import as_told, duration, significant, size, spread
@@ -46,7 +46,7 @@ def traced_lines(step):
     if kernels:
         lines.append(f"Kernels, median, as `make trace` shows them: {', '.join(kernels)}.")
     ranges = traced_ranges(step)
-    if number(step) == "04":
+    if step[:2] == "04":
         before = traced_ranges(step_before(step))
         lines.append("Ranges, median: " + ", ".join(
             f"`{name}` {duration(ranges[name][0])} (step 03: {duration(before[name][0])})"
@@ -56,7 +56,7 @@ def traced_lines(step):
                 times = dict(zip(fields[::2], fields[1::2]))
                 lines.append(f"These are of a run under the tracer, in which an iteration took "
                              f"{significant(times['ms_traced'])} ms; without it, {significant(times['ms_alone'])} ms.")
-    elif ranges and number(step) < "04":
+    elif ranges and step[:2] < "04":
         start, sweep, copy = (duration(ranges[name][0]) for name in ("allocate_fields", "jacobi_sweep", "copy_field"))
         lines.append(f"The range `allocate_fields`, CUDA's start-up in it, took {start}; a sweep {sweep}, a copy {copy} "
                      "(medians).")
@@ -161,7 +161,7 @@ def kernel_lines(step):
     before = [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
     before = [row for row in before if row["kernel"].partition("<")[0] in names] or sweep_kernels(before)
     columns = [(f"`{row['kernel']}`", row) for row in rows]
-    columns += [(f"step {number(step_before(step))}: `{row['kernel']}`", row) for row in before]
+    columns += [(f"step {step_before(step)[:2]}: `{row['kernel']}`", row) for row in before]
 
     def cell(row, name, unit):
         value = row.get(name, "-")
@@ -171,7 +171,7 @@ def kernel_lines(step):
              f"| per launch | {' | '.join(title for title, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
     lines += [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |" for title, name, unit in quantities]
     lines += sweeps_lines(rows_of(ROOFLINE, step)[1])
-    others = facts.get(f"row {number(step)}")
+    others = facts.get(f"row {step[:2]}")
     return lines + (["", f"That is {others}."] if others else [])
 
 
@@ -184,7 +184,7 @@ def scheduler_lines(step):
     lines = ["", "What each scheduler issues, counted with ncu:", "",
              "| step | kernel | n | warp instructions per 32 points and sweep | eligible warps per cycle | issue slots busy |",
              "|---|---|--:|--:|--:|--:|"]
-    return lines + [f"| {number(row['step'])} | `{row['kernel']}` | {row['n']} | {significant(row['instructions_per_32_points'])} "
+    return lines + [f"| {row['step'][:2]} | `{row['kernel']}` | {row['n']} | {significant(row['instructions_per_32_points'])} "
                     f"| {float(row['eligible_warps']):.2f} | {100 - float(row['no_eligible_percent']):.0f} % |" for row in found]
 
 
@@ -259,24 +259,24 @@ def experiment_lines(step):
     def both_ends(variant, quantity):
         return f"{cell(variant, quantity, which='least')} to {cell(variant, quantity, ' ms', which='most')}"
 
-    if number(step) == "05":
+    if step[:2] == "05":
         return ["", f"The other way, prefetching, between the two (n = {n}, medians, in one run):", "",
                 "| variant | ms per iteration |", "|---|--:|",
                 *[f"| {name(row)} | {cell(row['variant'], 'iteration')} |"
                   for row in rows]]
-    if number(step) == "07":
+    if step[:2] == "07":
         lines = ["", "The copy kernel on grids of several sizes (8 bytes per point over its median time; DRAM bytes counted with ncu):",
                  "", "| n | both fields | copy kernel | DRAM bytes per point |", "|--:|--:|--:|--:|"]
         for size in sorted({int(row["n"]) for row in rows}):
             lines.append(f"| {size} | {significant(8e-6 * size * size)} MB "
                          f"| {cell('copy', 'copy kernel', ' GB/s', size)} | {cell('copy', 'DRAM bytes', '', size)} |")
         return lines
-    if number(step) == "09":
+    if step[:2] == "09":
         return ["", f"The sweep kernel at n = {n} with its tile loaded in other ways (medians, in one run):", "",
                 "| the tile | sweep kernel |", "|---|--:|",
                 *[f"| {name(row)} | {cell(row['variant'], 'sweep kernel', ' ms')} |" for row in rows
                   if row["quantity"] == "sweep kernel"]]
-    if number(step) == "11":
+    if step[:2] == "11":
         lines = ["", "Time of a sweep on grids of several sizes (medians, in one run), what each change brings, and how many times as many",
                  "sweeps per second as step 10 that is:", "",
                  "| n | step 10 | a check every 10 sweeps, waited for | read one check late | also as a graph: step 11 | × step 10 |",
@@ -287,7 +287,7 @@ def experiment_lines(step):
                 times = [1e3 * float(median) for median in medians]
                 lines.append(f"| {size} | {' | '.join(f'{significant(t)} µs' for t in times)} | {significant(times[0] / times[-1])} |")
         return lines
-    if number(step) == "16":
+    if step[:2] == "16":
         lines = ["", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
                  "| n | solution | least to most | ns per point | one more cycle | distance from the exact solution |",
                  "|--:|--:|--:|--:|--:|--:|"]
@@ -309,7 +309,7 @@ def experiment_lines(step):
                         *[f"- {name(row)}: {cell(row['variant'], 'solution', ' ms', int(row['n']))}, "
                           f"{distance(row['variant'], int(row['n']))} away from the exact solution"
                           for row in others]]
-    if number(step) != "08":
+    if step[:2] != "08":
         return []
     lines = ["", f"The sweep kernel at n = {n} with its sum in other ways (medians, in one run):", "",
              "| variant | sweep kernel |", "|---|--:|"]
@@ -350,7 +350,7 @@ def measured_block(facts, row):
     if row["x_before"] != "-":
         text += (f" The previous step, at this n{before}: {significant(row['before_ms'])} ms, "
                  f"so the speed-up is {significant(row['x_before'])}.")
-    text += "".join(f" Note: {note}." for note in notes(number(row["step"])))
+    text += "".join(f" Note: {note}." for note in notes(row["step"][:2]))
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]
@@ -358,5 +358,5 @@ def measured_block(facts, row):
             "12": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]),
             "13": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]) + large_lines()}
     # Step 04 is a first kernel: what its warps wait for is a question of later steps.
-    lines += (kernel_lines(row["step"]) if number(row["step"]) != "04" else []) + experiment_lines(row["step"])
-    return lines + (more[number(row["step"])]() if number(row["step"]) in more else [])
+    lines += (kernel_lines(row["step"]) if row["step"][:2] != "04" else []) + experiment_lines(row["step"])
+    return lines + (more[row["step"][:2]]() if row["step"][:2] in more else [])

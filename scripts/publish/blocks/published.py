@@ -18,11 +18,6 @@ WRITTEN_BY = {LADDER: "make run RESULTS=results/h200", BANDWIDTH: "make bandwidt
               MISTAKES: "scripts/tests/planted_bugs_on_cpu.sh 09_shared_tile --write"}
 
 
-def number(step):
-    """"04" of "04_jacobi_kernel"."""
-    return step[:2]
-
-
 def step_before(step):
     """The name of the step that it begins with, as lab/steps.tsv has it."""
     return next(one.before for one in steps() if one.name == step)
