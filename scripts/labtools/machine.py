@@ -10,7 +10,7 @@ from labtools.process import attempt, fail, printed_by, reason, run
 
 def find_profiler(tool):
     """The path of ncu or nsys, or None. Looks where scripts/lib/profilers.sh does."""
-    script = 'source "$1/scripts/lib/profilers.sh" && find_profiler "$2"'
+    script = 'source "$1/scripts/lib/profilers.sh" && find_tool "$2"'
     code, out, _ = attempt(["bash", "-c", script, "find", ROOT, tool], 30)
     return out.strip() or None if code == 0 else None
 

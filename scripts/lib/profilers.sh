@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What nsys.sh, ncu.sh and doctor.sh share: where the profilers are, and the messages for when they cannot run.
+# What nsys.sh, ncu.sh, sanitize.sh and doctor.sh share: where NVIDIA's tools are, and the messages for when they cannot run.
 # Source it; it brings lib.sh with it.
 #
 #   LAB_NSYS, LAB_NCU        the program, if it is in none of the usual places
@@ -21,9 +21,10 @@ newest() {
   done | sort -rV
 }
 
-# profiler_places TOOL: where toolkits, packages and clusters put nsys or ncu, one path a line.
-profiler_places() {
-  local root folder name value named=LAB_${1^^}
+# tool_places TOOL: where toolkits, packages and clusters put nsys, ncu or another tool, one path a line.
+tool_places() {
+  local root folder name value named=${1^^}
+  named=LAB_${named//-/_}
   printf '%s\n' "${!named:-}"
   type -aP "$1" || true
   # Modules set variables, of many names: NSIGHT_SYSTEMS_ROOT, NSIGHT_COMPUTE_HOME, EBROOTCUDA ...
@@ -49,23 +50,23 @@ profiler_places() {
 
 # toolkit_places TOOL FOLDER: each tool's package also has a copy of nsys.
 toolkit_places() {
-  printf '%s\n' "$2/bin/$1"
+  printf '%s\n' "$2/bin/$1" "$2/$1/$1"
   newest "$2"/nsight-systems-*/{bin,target-linux-*}/"$1" "$2"/nsight-compute-*/{,host/target-linux-*/}"$1"
 }
 
 # hpc_sdk_places TOOL FOLDER
 hpc_sdk_places() { newest "$2"/profilers/{Nsight_Systems/{bin,target-linux-*},Nsight_Compute}/"$1"; }
 
-# find_profiler TOOL: prints the first nsys or ncu that says its version. (A toolkit has a script of this name
-# even if the tool itself was not installed.)
-find_profiler() {
+# find_tool TOOL: prints the first one that says its version. (A toolkit has a script of this name even if the tool
+# itself was not installed.)
+find_tool() {
   local candidate
   while IFS= read -r candidate; do
     if [[ -x $candidate && -f $candidate ]] && timeout 30 "$candidate" --version >/dev/null 2>&1 </dev/null; then
       printf '%s\n' "$candidate"
       return
     fi
-  done < <(profiler_places "$1")
+  done < <(tool_places "$1")
   return 1
 }
 

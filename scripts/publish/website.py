@@ -59,9 +59,7 @@ class Page:
         self.folder = posixpath.dirname(path)
         markdown = without_comments((lab / path).read_text(encoding="utf-8"))
         result = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table"], input=markdown, capture_output=True,
-                                text=True, encoding="utf-8", check=False)
-        if result.returncode != 0:
-            fail(f"{path}: cmark-gfm: exit code {result.returncode}: {result.stderr.strip()}")
+                                text=True, encoding="utf-8", check=True)
         self.sections, taken = [], {}
         self.title = path
 

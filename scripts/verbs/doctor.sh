@@ -71,19 +71,8 @@ found make "$(quietly 10 make --version | head -n 1)" "every command of the lab 
   cannot_build+=(make)
 
 # The GPU and what is built for it.
-find_nvcc() {
-  local candidate
-  for candidate in "${CUDACXX:-}" nvcc "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" \
-    "$system_root"/usr/local/cuda/bin/nvcc "$system_root"/opt/cuda/bin/nvcc; do
-    if [[ -n $candidate ]] && have "$candidate" && timeout 30 "$candidate" --version >/dev/null 2>&1; then
-      command -v "$candidate"
-      return
-    fi
-  done
-  return 1
-}
 toolkit=""
-if nvcc=$(find_nvcc); then
+if nvcc=$(LAB_NVCC=$(command -v "${CUDACXX:-nvcc}") find_tool nvcc); then
   toolkit=$(quietly 30 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
   if version_at_least "${toolkit:-0}" 12; then
     line ok "CUDA Toolkit" "${toolkit} ($nvcc)"
@@ -154,10 +143,10 @@ while IFS=, read -r name capability total free mig; do
 done <<<"$gpus"
 
 # Profilers, and whether they may count.
-nsys=$(find_profiler nsys) || true
+nsys=$(find_tool nsys) || true
 found nsys "${nsys:+$(profiler_version "$nsys") ($nsys)}" "Nsight Systems; make trace shows most of the same" \
   "module avail nsight, or package nsight-systems" || true
-ncu=$(find_profiler ncu) || true
+ncu=$(find_tool ncu) || true
 found ncu "${ncu:+$(profiler_version "$ncu") ($ncu)}" "Nsight Compute; make count works without it" \
   "module avail nsight, or package nsight-compute" || true
 

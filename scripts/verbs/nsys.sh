@@ -22,7 +22,7 @@ if [[ $step_needs == cuda ]] && ! gpu_here; then no_gpu_for nsys; fi
 backend=gpu
 read_ranks
 ranks_of_run
-nsys=$(find_profiler nsys) || profiler_missing nsys
+nsys=$(find_tool nsys) || profiler_missing nsys
 tool_version=$(profiler_version "$nsys")
 no_other_profiler nsys
 tool_options nsys

@@ -73,9 +73,7 @@ def traced_lines(step):
 def counter_lines(step):
     """Sectors per request of each kernel of a step, as ncu counted them."""
     rows = rows_of(COUNTERS, step)[1]
-    if not rows:
-        return []
-    n = max(int(row["n"]) for row in rows)
+    n = max((int(row["n"]) for row in rows), default=0)
     counts = {(row["kernel"], row["quantity"]): int(row["ncu"]) for row in rows if int(row["n"]) == n}
     each = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
@@ -179,8 +177,6 @@ def scheduler_lines(step):
     """What the schedulers issue, from step 09 to this one."""
     found = [row for name, *_ in steps() if FIRST_SCHEDULED <= name <= step
              for row in sweep_kernels(rows_of(KERNELS, name)[1]) if row.get("eligible_warps", "-") != "-"]
-    if not any(row["step"] == step for row in found):
-        return []
     lines = ["", "What each scheduler issues, counted with ncu:", "",
              "| step | kernel | n | warp instructions per 32 points and sweep | eligible warps per cycle | issue slots busy |",
              "|---|---|--:|--:|--:|--:|"]
