@@ -38,7 +38,7 @@ def series_of(rows, what, ways):
     return [one for one in found if len(one[3]) > 1]
 
 
-def draw(head, rows, width=880):
+def draw(head, rows):
     """The charts, as far as there is something to draw."""
     l2 = number(head.get("l2_bytes"))
     l2_mark = [(l2, "L2 " + size(l2))] if l2 else []
@@ -47,7 +47,7 @@ def draw(head, rows, width=880):
     series = series_of(rows, "size", WAYS)
     if series:
         found.append(charts.lines("bandwidth-size", series, "Copies on the GPU, GB/s",
-                                  "read plus written; the median of each size", "bytes of one array", width, 300,
+                                  "read plus written; the median of each size", "bytes of one array", 300,
                                   size, sizes, True, [(at / 2, words + ": two arrays") for at, words in l2_mark]))
     blocks = [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]
     if blocks:
@@ -55,16 +55,16 @@ def draw(head, rows, width=880):
         found.append(charts.bars("bandwidth-block", [
             (f"{row['block_x']} x {row['block_y']}", float(row["rate_median"]),
              "blue" if float(row["rate_median"]) == best else "soft") for row in blocks],
-            "Threads per block, one float per thread, GB/s", f"the copy at n = {blocks[0]['n']}; the best in blue", width,
+            "Threads per block, one float per thread, GB/s", f"the copy at n = {blocks[0]['n']}; the best in blue",
             " GB/s"))
     series = series_of(rows, "host", HOST)
     if series:
         found.append(charts.lines("bandwidth-host", series, "Between host and GPU, GB/s", "each byte counts once",
-                                  "bytes of the array", width, 240, size, sizes, True))
+                                  "bytes of the array", 240, size, sizes, True))
     series = series_of(rows, "cache", CACHES)
     if series:
         found.append(charts.lines("bandwidth-cache", series, "Read again and again past L1, GB/s",
-                                  "what L2 holds, and what it does not", "bytes that are read", width, 240, size,
+                                  "what L2 holds, and what it does not", "bytes that are read", 240, size,
                                   [2.0 ** k * 1024 for k in range(5, 24)], True, l2_mark))
     return found
 

@@ -23,6 +23,7 @@ STYLE = (f":root{{{variables(LIGHT)}}}"
          f"@media (prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
          f"@media print{{:root{{{variables(LIGHT)}}}}}"
          "svg.chart{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;font-size:13px}")
+WIDTH = 880  # of every chart
 
 
 def px(value):
@@ -62,9 +63,8 @@ class Axis:
 class Chart:
     """Collects shapes. x runs to the right and y down; colours are names of LIGHT."""
 
-    def __init__(self, name, width, height, title, description):
-        self.name, self.width, self.height = name, width, height
-        self.title, self.description = title, description
+    def __init__(self, name, height, title, description):
+        self.name, self.height, self.title, self.description = name, height, title, description
         self.shapes = []
 
     def add(self, tag, attributes, words=None, tip=None):
@@ -86,9 +86,9 @@ class Chart:
         self.shapes[before] = self.shapes[before].replace(
             "<text ", '<text stroke="var(--paper)" stroke-width="4" stroke-linejoin="round" paint-order="stroke" ', 1)
 
-    def rect(self, x, y, width, height, colour, tip=None, opacity=None, mark=False, round_by=2.0):
-        self.add("rect", dict(x=float(x), y=float(y), width=float(width), height=float(height), rx=round_by,
-                              fill=f"var(--{colour})", opacity=opacity, **({"class": "mark"} if mark else {})), tip=tip)
+    def bar(self, x, y, width, height, colour, tip):
+        self.add("rect", {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": 2,
+                          "fill": f"var(--{colour})", "class": "mark"}, tip=tip)
 
     def line(self, points, colour="line", thick=1, dash=None, opacity=None, mark=False):
         path = "M" + "L".join(f"{px(float(x))} {px(float(y))}" for x, y in points)
@@ -114,8 +114,8 @@ class Chart:
         """Vertical lines at the values, each with its label below."""
         for value in values:
             self.line([(axis(value), top), (axis(value), bottom)])
-            at_edge = axis(value) + 24 > self.width
-            self.text(self.width - 2 if at_edge else axis(value), bottom + 17, label(value),
+            at_edge = axis(value) + 24 > WIDTH
+            self.text(WIDTH - 2 if at_edge else axis(value), bottom + 17, label(value),
                       "end" if at_edge else "middle", "soft", 12)
 
     def grid_y(self, axis, left, right, values, label):
@@ -137,9 +137,9 @@ class Chart:
         return y + ((len(entries) - 1) // columns + 1) * 20
 
     def svg(self, more=""):
-        ground = f'<rect width="{self.width}" height="{px(self.height)}" fill="var(--paper)"/>' if more else ""
-        return (f'<svg class="chart" role="img" data-chart="{self.name}" viewBox="0 0 {self.width} {px(self.height)}"'
-                f' width="{self.width}" height="{px(self.height)}"'
+        ground = f'<rect width="{WIDTH}" height="{px(self.height)}" fill="var(--paper)"/>' if more else ""
+        return (f'<svg class="chart" role="img" data-chart="{self.name}" viewBox="0 0 {WIDTH} {px(self.height)}"'
+                f' width="{WIDTH}" height="{px(self.height)}"'
                 + (' xmlns="http://www.w3.org/2000/svg"' if more else "") + ">\n"
                 + f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>{more}{ground}\n"
                 + "\n".join(self.shapes) + "\n</svg>\n")
@@ -230,20 +230,20 @@ def run_together(numbers):
     return ", ".join(part[0] if len(part) == 1 else f"{part[0]}–{part[-1]}" for part in parts)
 
 
-def roofline(rows, ceilings, titles, where, width=880):
+def roofline(rows, ceilings, titles, where):
     """The chart: rows of roofline.tsv, {level: ceiling}, {step: its title}, and words on where it was measured."""
     points = kernel_points(rows)
     sweeps = [point for point in points if point["flops"] > 0]
     copies = [point for point in points if point["flops"] == 0]
     steps = sorted({point["step"] for point in sweeps})
-    left, right, top = 62, width - 14, 54
+    left, right, top = 62, WIDTH - 14, 54
     bottom = top + 400
     # A line that tells the sweeps of a launch is longer.
     columns = 2 if any(point["sweeps"] > 1 for point in sweeps) else 3
     legend_rows = (len(steps) - 1) // columns + 1
     strip_top = bottom + 66 + 20 * legend_rows + 44
     height = strip_top + (40 + 24 * len(copies) + 44 if copies else 0)
-    chart = Chart("roofline", width, height, "Roofline of every step's kernels",
+    chart = Chart("roofline", height, "Roofline of every step's kernels",
                   "Operations per second against operations per byte, at L1, L2 and DRAM, logarithmic; measured "
                   "ceilings. " + where)
     intensities = [point["flops"] / count for point in sweeps for count in point["bytes"].values()]
@@ -381,10 +381,10 @@ def clinic_points(rows):
     return found
 
 
-def clinic(points, ceilings, where, width=880):
+def clinic(points, ceilings, where):
     """The clinic's kernels below the roofs of L2 and of floats: from the hollow mark before to the filled one after."""
-    left, right, top, bottom = 62, width - 14, 54, 394
-    chart = Chart("clinic", width, bottom + 48, "Roofline of the clinic's kernels, before and after",
+    left, right, top, bottom = 62, WIDTH - 14, 54, 394
+    chart = Chart("clinic", bottom + 48, "Roofline of the clinic's kernels, before and after",
                   "Operations per second against operations per byte of L2, logarithmic. " + where)
     x_of, y_of = (sorted(pair[k] for both in points.values() for pair in both) for k in (0, 1))
     roof = ceilings.get("float", y_of[-1])
@@ -419,15 +419,15 @@ def clinic(points, ceilings, where, width=880):
 
 # The ladder.
 
-def ladder(rows, facts, on_gpu, width=880):
+def ladder(rows, facts, on_gpu):
     """Bars of million points per second. rows of ladder.tsv that have a time; `on_gpu`: the steps whose sweep is."""
     rates = {row["step"]: number(row["mpoints_per_s"]) for row in rows}
     copy = number(facts.get("copy_gb_per_s"))
     limit = 1000 * copy / 8 if copy else None
-    left, right, top = 238, width - 12, 64
+    left, right, top = 238, WIDTH - 12, 64
     each = 34
     bottom = top + each * len(rows) + 6
-    chart = Chart("ladder", width, bottom + 44, "The ladder: million points per second of every step",
+    chart = Chart("ladder", bottom + 44, "The ladder: million points per second of every step",
                   "; ".join(f"{step}: {significant(rate)}" for step, rate in rates.items()))
     x = Axis(power_below(min(rates.values()) * 0.99), max([*rates.values(), limit or 0]) * 1.6, left, right)
     chart.text(10, 18, "Million points updated per second", bold=True)
@@ -444,7 +444,7 @@ def ladder(rows, facts, on_gpu, width=880):
         chart.text(10, y + 13, step[:2], bold=True)
         chart.text(34, y + 13, row["title"])
         chart.text(left - 10, y + 13, row["n"], "end", "soft", 12)
-        chart.rect(left, y, x(rate) - left, 18, colour, f"{step}: {significant(rate)} million points/s", mark=True)
+        chart.bar(left, y, x(rate) - left, 18, colour, f"{step}: {significant(rate)} million points/s")
         before = number(row["x_before"])
         words = f"{significant(rate)}"
         # What the step bought, where it is more than the spread.
@@ -464,17 +464,17 @@ def ladder(rows, facts, on_gpu, width=880):
 
 # Lines.
 
-def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=power_label, x_values=None,
+def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, x_values=None,
           linear_y=False, marks=(), y_values=None, dots=()):
     """A line chart: series [(words, colour, shape, [(x, y)])]; dots are series without a line, marks [(x, words)]
     vertical lines. A linear axis begins at 0, or goes from the first of y_values to the last."""
     columns = 4
-    left, right = 58, width - 14
+    left, right = 58, WIDTH - 14
     legend_y = 56
     every = [*series, *dots]
     top = legend_y + 20 * ((len(every) - 1) // columns + 1) + 6
     bottom = top + tall
-    chart = Chart(name, width, bottom + 42, title, subtitle)
+    chart = Chart(name, bottom + 42, title, subtitle)
     xs = [px_ for *_, points in every for px_, _ in points]
     ys = [value for *_, points in every for _, value in points]
     x = Axis(min(xs), max(xs), left + 6, right - 6)
@@ -494,7 +494,7 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
     chart.text(10, 18, title, bold=True)
     chart.text(10, 36, subtitle, colour="soft", size=12)
     chart.legend(18, legend_y + 4, [(shape, colour, words) for words, colour, shape, _ in every], columns,
-                 (width - 30) / columns)
+                 (WIDTH - 30) / columns)
     values = [value for value in x_values or x.decades() if x.low * 0.99 <= value <= x.high * 1.01]
     chart.grid_x(x, top, bottom, values, x_text)
     chart.grid_y(y, left, right, y_values, (lambda value: f"{value:,.0f}") if linear_y else power_label)
@@ -513,11 +513,11 @@ def lines(name, series, title, subtitle, x_label, width=880, tall=300, x_text=po
     return chart
 
 
-def bars(name, entries, title, subtitle, width=880, unit=""):
+def bars(name, entries, title, subtitle, unit=""):
     """Horizontal bars: [(words, value, colour)], linear from 0."""
     label = 150
-    left, right, top = label, width - 70, 50
-    chart = Chart(name, width, top + 24 * len(entries) + 8, title,
+    left, right, top = label, WIDTH - 70, 50
+    chart = Chart(name, top + 24 * len(entries) + 8, title,
                   "; ".join(f"{words}: {significant(value)}{unit}" for words, value, _ in entries))
     chart.text(10, 18, title, bold=True)
     chart.text(10, 36, subtitle, colour="soft", size=12)
@@ -525,20 +525,19 @@ def bars(name, entries, title, subtitle, width=880, unit=""):
     for k, (words, value, colour) in enumerate(entries):
         y = top + 24 * k
         chart.text(left - 8, y + 13, words, "end", size=12)
-        chart.rect(left, y, max(1, x(value) - left), 17, colour, f"{words}: {significant(value)}{unit}", mark=True)
+        chart.bar(left, y, max(1, x(value) - left), 17, colour, f"{words}: {significant(value)}{unit}")
         chart.text(x(value) + 6, y + 13, significant(value), size=12)
     return chart
 
 
 def stacked(charts, name, title):
     """Several charts as the text of one file, one below the other."""
-    width = max(chart.width for chart in charts)
     height = sum(chart.height + 16 for chart in charts)
     parts, y = [], 0
     for chart in charts:
         parts.append(chart.svg().replace("<svg ", f'<svg x="0" y="{px(y)}" ', 1))
         y += chart.height + 16
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" data-chart="{name}" width="{width}" '
-            f'height="{px(height)}" viewBox="0 0 {width} {px(height)}">\n<title>{escape(title)}</title>'
-            f'<style>{STYLE}</style><rect width="{width}" height="{px(height)}" fill="var(--paper)"/>\n'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" data-chart="{name}" width="{WIDTH}" '
+            f'height="{px(height)}" viewBox="0 0 {WIDTH} {px(height)}">\n<title>{escape(title)}</title>'
+            f'<style>{STYLE}</style><rect width="{WIDTH}" height="{px(height)}" fill="var(--paper)"/>\n'
             + "".join(parts) + "</svg>\n")

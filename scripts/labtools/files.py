@@ -1,24 +1,19 @@
 """Where the lab is, and its steps."""
 
+import collections
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+# A line of lab/steps.tsv. `before`: the name of the step that it begins with, "-" for the first.
+Step = collections.namedtuple("Step", "name source needs n iterations title before")
+
+
 def steps(lab=ROOT):
-    """The lines of lab/steps.tsv: [(name, source, needs, n, iterations, title)]."""
-    found = []
-    for line in (lab / "lab/steps.tsv").read_text().splitlines():
-        fields = line.split("\t")
-        if line[:1].isdigit():
-            found.append((fields[0], fields[1], fields[2], int(fields[3]), int(fields[4]), fields[5]))
-    return found
-
-
-def steps_before(lab=ROOT):
-    """{name: the name of the step that it begins with, None for the first}."""
+    """The steps, in their order."""
     lines = [line.split("\t") for line in (lab / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()]
-    return {fields[0]: None if fields[6] == "-" else fields[6] for fields in lines}
+    return [Step(*fields[:3], int(fields[3]), int(fields[4]), *fields[5:7]) for fields in lines]
 
 
 def clinic_kernels(lab=ROOT):
@@ -32,15 +27,15 @@ def by_cycles(step):
     return step[:2] >= "16"
 
 
-STEPS = {name[:2]: name for name, *_ in steps()}
+STEPS = {step.name[:2]: step.name for step in steps()}
 
 
-def write_aside(path, text):
-    """Writes a file so that no reader sees half of it."""
+def write_aside(path, content):
+    """Writes a file, of a text or of bytes, so that no reader sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(path.name + ".partial")
     try:
-        aside.write_text(text, encoding="utf-8")
+        aside.write_bytes(content.encode() if isinstance(content, str) else content)
         aside.replace(path)
     except OSError:
         aside.unlink(missing_ok=True)

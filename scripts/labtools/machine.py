@@ -10,7 +10,7 @@ from labtools.process import attempt, fail, printed_by, reason, run
 
 def find_profiler(tool):
     """The path of ncu or nsys, or None. Looks where scripts/lib/profilers.sh does."""
-    script = 'source "$1/scripts/lib/profilers.sh" && find_profiler "$2"'
+    script = 'source "$1/scripts/lib/profilers.sh" && find_tool "$2"'
     code, out, _ = attempt(["bash", "-c", script, "find", ROOT, tool], 30)
     return out.strip() or None if code == 0 else None
 
@@ -28,13 +28,9 @@ def gpu_facts(tool, path):
     return {**facts, tool: version[1] if version else "none"}
 
 
-def find_nvcc():
-    return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin") or fail("nvcc was not found")
-
-
 def compiler_and_facts():
     """(nvcc, what it is measured on: gpu, driver, and nvcc's cuda); ends the script if one is missing."""
-    nvcc = find_nvcc()
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin") or fail("nvcc was not found")
     if not shutil.which("nvidia-smi"):
         fail("nvidia-smi was not found: this needs an NVIDIA GPU")
     said = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip()

@@ -15,6 +15,7 @@ import struct
 import sys
 import zlib
 
+from labtools.files import write_aside
 from labtools.numbers import significant
 from labtools.process import fail
 
@@ -153,18 +154,6 @@ def show(pictures, n):
     print()
 
 
-def write(path, data):
-    """Writes a file so that no reader sees half of it."""
-    aside = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_bytes(data)
-        aside.replace(path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        fail(f"{path}: {error.strerror}", 4)
-
-
 def main(folder, out):
     run, rows = read_record(pathlib.Path(folder))
     n, problem = run["n"], run.get("problem")
@@ -182,7 +171,10 @@ def main(folder, out):
         print(f"The field is {significant(100 * run['distance_to_exact'])} % away from the exact solution.")
     for name, _, values, most in pictures:
         path = pathlib.Path(f"{out}_{name}.png")
-        write(path, png(values, most))
+        try:
+            write_aside(path, png(values, most))
+        except OSError as error:
+            fail(f"{path}: {error.strerror}", 4)
         print(os.path.relpath(path))
 
 

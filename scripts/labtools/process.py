@@ -1,8 +1,15 @@
 """Other programs, and how a script ends that cannot continue."""
 
+import contextlib
+import os
 import pathlib
+import signal
 import subprocess
 import sys
+import tempfile
+
+
+TIMED_OUT = 124  # the exit code of what did not end in time
 
 
 def warn(message):
@@ -17,16 +24,34 @@ def fail(message, code=1):
     sys.exit(code)
 
 
+def end(process):
+    """Ends a program and what it has started. mpirun ends its ranks when it is asked to; what does not listen is killed."""
+    for signal_number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, signal_number)
+            process.wait(8)
+            return
+
+
 def attempt(command, seconds=300, **options):
-    """(exit code, standard output, standard error)."""
-    try:
-        result = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace",
-                                check=False, timeout=seconds, stdin=subprocess.DEVNULL, **options)
-    except subprocess.TimeoutExpired:
-        return 124, "", f"it took longer than {seconds} s"
-    except OSError as error:
-        return 126, "", f"{command[0]}: {error.strerror}"
-    return result.returncode, result.stdout, result.stderr
+    """(exit code, standard output, standard error) of a program, which ends after so many seconds. Its words go to files:
+    what it starts and outlives it holds no pipe of ours open."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+        try:
+            process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=error,
+                                       start_new_session=True, **options)
+        except OSError as failed:
+            return 126, "", f"{command[0]}: {failed.strerror}"
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return TIMED_OUT, "", f"did not end within {seconds} s"
+        finally:
+            if process.poll() is None:
+                end(process)
+        out.seek(0)
+        error.seek(0)
+        return process.returncode, *(file.read().decode("utf-8", "replace") for file in (out, error))
 
 
 def reason(out, error=""):

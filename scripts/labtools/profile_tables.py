@@ -29,18 +29,20 @@ QUESTIONS = ROOT / "scripts/lib/profile_questions.tsv"
 WIDTH = 80
 
 
+def lines_of(step, tool):
+    """[(kernel, what, words)] of the lines of profile_questions.tsv that a step has."""
+    lines = [line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    return [tuple(fields[2:]) for fields in lines if fields[:2] == [step, tool]]
+
+
 def questions(step, tool):
     """[(kernel, what, sentence)] of a step, or of any step that is not listed."""
-    rows = [line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
-    rows = [row for row in rows if len(row) == 5 and row[1] == tool and row[3] != "options"]
-    of_step = [row for row in rows if row[0] == step] or [row for row in rows if row[0] == ".."]
-    return [(row[2], row[3], row[4]) for row in of_step]
+    return [line for line in lines_of(step, tool) or lines_of("..", tool) if line[1] != "options"]
 
 
 def options_of(step, tool="nsys"):
     """What a tool has to be told for a step."""
-    lines = (line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines())
-    return next((row[4].split() for row in lines if row[:2] == [step[:2], tool] and row[3] == "options"), [])
+    return next((words.split() for _, what, words in lines_of(step[:2], tool) if what == "options"), [])
 
 
 def read(path):

@@ -32,9 +32,6 @@ def read(path):
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        print(__doc__)
-        sys.exit(0 if sys.argv[1:2] in (["-h"], ["--help"]) else 2)
     try:
         ranks = [read(pathlib.Path(name)) for name in sys.argv[1:]]
     except ValueError as error:

@@ -96,7 +96,7 @@ def collect(arguments, chosen, raw):
     why = "ncu was not found"
     raw.mkdir(parents=True, exist_ok=True)
     write_machine(raw, machine)
-    for step, _, _, n, iterations, _ in chosen:
+    for step, _, _, n, iterations, *_ in chosen:
         program = arguments.build / "bin" / f"{arguments.which}_{step}"
         step = step if arguments.which == "solution" else f"{step[:2]}{charts.YOURS}"
         if not program.exists():
@@ -280,9 +280,6 @@ def with_others(path, head, rows):
     numbers = {row["step"][:2] for row in rows}
     old, rows = update(path, head, rows, SAME)
     said = [fields for fields in (old.lines if old else []) if fields[0].startswith("row ") and fields[0].split()[1] not in numbers]
-    for row in rows:  # an older table may lack these
-        if "sweeps" in row and "hand_flops" not in row:
-            row.update({f"hand_{name}": text(value) for name, value in counted_by_hand(int(row["sweeps"]), int(row["n"])).items()})
     return [*head.items(), *said], rows
 
 
@@ -332,7 +329,7 @@ def draw(folder):
     else:
         warn(f"{folder / 'bandwidth.tsv'}: is not there, so the chart has no ceilings; make bandwidth measures them")
     where = " ".join(table.facts[key] for key in ("gpu", "date") if key in table.facts)
-    chart = charts.roofline(table.rows, ceilings, {step: title for step, *_, title in steps()}, where)
+    chart = charts.roofline(table.rows, ceilings, {step.name: step.title for step in steps()}, where)
     try:
         write_aside(folder / "roofline.svg", chart.standalone())
     except OSError as error:
@@ -355,7 +352,7 @@ def main():
         draw(arguments.draw)
         return
     with_kernels = [step for step in steps()
-                    if step[1].endswith(".cu") and step[2] == "cuda" and not by_cycles(step[0])]
+                    if step.source.endswith(".cu") and step.needs == "cuda" and not by_cycles(step.name)]
     wanted = [word for word in arguments.steps.split(",") if word]
     unknown = [word for word in wanted if word not in {step[0][:2] for step in with_kernels}]
     if unknown:

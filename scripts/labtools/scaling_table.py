@@ -40,7 +40,7 @@ def points_of(rows, step, column, sizes):
                   and sizes.get(int(row["ranks"])) == int(row["n"]))
 
 
-def drawn_of(gpu, links, rows, width=880):
+def drawn_of(gpu, links, rows):
     """The charts of what was measured on these GPUs: strong scaling of each n, and weak scaling, in percent."""
     ranks = sorted({int(row["ranks"]) for row in rows})
     strong, weak = [], []
@@ -63,7 +63,7 @@ def drawn_of(gpu, links, rows, width=880):
             values = [percent for *_, points in series for _, percent in points]
             step = 5 if min(values) >= 75 else 10
             percents = range(step * int(min(*values, 95) // step), step * math.ceil(max(*values, 100) / step) + 1, step)
-            drawn.append(charts.lines(name, series, title, subtitle, "GPUs", width, tall, lambda value: f"{value:.0f}",
+            drawn.append(charts.lines(name, series, title, subtitle, "GPUs", tall, lambda value: f"{value:.0f}",
                                       [float(r) for r in ranks], True, y_values=percents))
     if not drawn:
         raise ValueError("has nothing to draw: no efficiencies of several numbers of ranks")

@@ -15,11 +15,7 @@ source "$lab_root/scripts/lib/why_not_built.sh"
 read_step_or_kernel
 read_which
 read_backend
-source_file=${which}s/$step/$step_source
-[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
-if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
-  die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
-fi
+[[ -f $lab_root/$source_file ]] || die_not_there
 for word in N RANKS RACES ASAN; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: a check of the clinic takes none; it chooses its runs itself"
 done

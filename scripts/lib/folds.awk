@@ -52,7 +52,7 @@ function keep(line) {
 {
   line = $0
   sub(/\r$/, "", line)
-  if (!comment && line ~ /^ *(```|~~~)/) code = !code
+  if (!comment && line ~ /^ *```/) code = !code
   else if (!code) {
     had = line
     line = without_comments(line)

@@ -33,7 +33,7 @@ function from_top(path,    parts, count, k, kept, whole) {
 
 # What a link [text](target) becomes. At the beginning of a list item the address is what counts, so it follows.
 function link(label, target, begins_item,    plain) {
-  if (target ~ /^(https?|mailto):/) {
+  if (target ~ /^https?:/) {
     if (begins_item) addresses = addresses " " target
     return label
   }
@@ -92,15 +92,9 @@ function inline(s, begins_item,    out, c, rest, at, depth, k, label, target) {
       k = substr(s, 2, RLENGTH - 2)
       out = out (k == "lt" ? "<" : k == "gt" ? ">" : k == "amp" ? "&" : "\037")
       s = substr(s, RLENGTH + 1)
-    } else if (match(s, /^<(https?:[^ >]*)>/)) {
-      out = out substr(s, 2, RLENGTH - 2)
-      s = substr(s, RLENGTH + 1)
-    } else if (match(s, /^<br *\/?>/)) {
-      out = out " "
-      s = substr(s, RLENGTH + 1)
     } else {
       # Up to the next character that means something.
-      match(substr(s, 2), /[`\\\[!*&<]/)
+      match(substr(s, 2), /[`\\\[!*&]/)
       k = RSTART ? RSTART : length(s)
       out = out substr(s, 1, k)
       s = substr(s, k + 1)
@@ -296,7 +290,7 @@ function finish() {
 in_code {
   line = $0
   if (in_quote) sub(/^ *> ?/, "", line)
-  if (line ~ /^ *(```|~~~) *$/) {
+  if (line ~ /^ *``` *$/) {
     in_code = in_quote = 0
     put_code()
   } else {
@@ -305,7 +299,7 @@ in_code {
   }
   next
 }
-/^ *(> *)?(```|~~~)/ {
+/^ *(> *)?```/ {
   finish()
   in_quote = $0 ~ /^ *>/
   match($0, /^ */)

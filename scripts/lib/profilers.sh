@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What nsys.sh, ncu.sh and doctor.sh share: where the profilers are, and the messages for when they cannot run.
+# What nsys.sh, ncu.sh, sanitize.sh and doctor.sh share: where NVIDIA's tools are, and the messages for when they cannot run.
 # Source it; it brings lib.sh with it.
 #
 #   LAB_NSYS, LAB_NCU        the program, if it is in none of the usual places
@@ -21,10 +21,11 @@ newest() {
   done | sort -rV
 }
 
-# profiler_places TOOL: where toolkits, packages and clusters put nsys or ncu, one path a line.
-profiler_places() {
-  local root folder name value
-  if [[ $1 == nsys ]]; then printf '%s\n' "${LAB_NSYS:-}"; else printf '%s\n' "${LAB_NCU:-}"; fi
+# tool_places TOOL: where toolkits, packages and clusters put nsys, ncu or another tool, one path a line.
+tool_places() {
+  local root folder name value named=${1^^}
+  named=LAB_${named//-/_}
+  printf '%s\n' "${!named:-}"
   type -aP "$1" || true
   # Modules set variables, of many names: NSIGHT_SYSTEMS_ROOT, NSIGHT_COMPUTE_HOME, EBROOTCUDA ...
   while IFS= read -r name; do
@@ -43,41 +44,29 @@ profiler_places() {
   while IFS= read -r root; do
     hpc_sdk_places "$1" "$root"
   done < <(newest "$system_root"/opt/nvidia/hpc_sdk/Linux_*/[0-9]*)
-  if [[ $1 == nsys ]]; then
-    newest "$system_root"/opt/nvidia/nsight-systems{,-cli}/*/{bin,target-linux-*}/nsys
-    newest "$system_root"/opt/nvidia/nsight-compute/*/host/target-linux-*/nsys
-  else
-    newest "$system_root"/opt/nvidia/nsight-compute/*/ncu
-  fi
+  newest "$system_root"/opt/nvidia/nsight-systems{,-cli}/*/{bin,target-linux-*}/"$1"
+  newest "$system_root"/opt/nvidia/nsight-compute/*/{,host/target-linux-*/}"$1"
 }
 
+# toolkit_places TOOL FOLDER: each tool's package also has a copy of nsys.
 toolkit_places() {
-  printf '%s\n' "$2/bin/$1"
-  if [[ $1 == nsys ]]; then
-    newest "$2"/nsight-systems-*/{bin,target-linux-*}/nsys "$2"/nsight-compute-*/host/target-linux-*/nsys
-  else
-    newest "$2"/nsight-compute-*/ncu
-  fi
+  printf '%s\n' "$2/bin/$1" "$2/$1/$1"
+  newest "$2"/nsight-systems-*/{bin,target-linux-*}/"$1" "$2"/nsight-compute-*/{,host/target-linux-*/}"$1"
 }
 
-hpc_sdk_places() {
-  if [[ $1 == nsys ]]; then
-    newest "$2"/profilers/Nsight_Systems/{bin,target-linux-*}/nsys
-  else
-    newest "$2"/profilers/Nsight_Compute/ncu
-  fi
-}
+# hpc_sdk_places TOOL FOLDER
+hpc_sdk_places() { newest "$2"/profilers/{Nsight_Systems/{bin,target-linux-*},Nsight_Compute}/"$1"; }
 
-# find_profiler TOOL: prints the first nsys or ncu that says its version. (A toolkit has a script of this name
-# even if the tool itself was not installed.)
-find_profiler() {
+# find_tool TOOL: prints the first one that says its version. (A toolkit has a script of this name even if the tool
+# itself was not installed.)
+find_tool() {
   local candidate
   while IFS= read -r candidate; do
     if [[ -x $candidate && -f $candidate ]] && timeout 30 "$candidate" --version >/dev/null 2>&1 </dev/null; then
       printf '%s\n' "$candidate"
       return
     fi
-  done < <(profiler_places "$1")
+  done < <(tool_places "$1")
   return 1
 }
 
@@ -86,9 +75,8 @@ profiler_version() {
   timeout 30 "$1" --version 2>/dev/null </dev/null | sed -n 's/.*[Vv]ersion \([0-9][0-9.]*\).*/\1/p' | head -n 1
 }
 
-# wrap INDENT TEXT: the text in lines of 80 columns, each that far indented. What stands between two | keeps to a
-# line of its own.
-wrap() { tr '|' '\n' <<<"$2" | laid_out "$(printf '%*s' "$1" '')" "$1"; }
+# advise TEXT: the text in lines of 80 columns, indented. What stands between two | keeps to a line of its own.
+advise() { tr '|' '\n' <<<"$1" | sed 's/^ */  /' | wrapped 2; }
 
 # cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what works without it. On stderr; ends
 # the script, with exit code 77.
@@ -98,7 +86,7 @@ cannot() {
   {
     say_wrapped "${0##*/}: $1"
     shift
-    wrap 2 "$*"
+    advise "$*"
     works_without "$tool"
   } >&2
   exit $exit_no_gpu
@@ -114,19 +102,16 @@ works_without() {
   fi
   for kept in "$lab_root"/results/*/profiles/"$1_$step_number.csv"; do
     [[ -f $kept ]] || continue
-    wrap 2 "Or a report that was kept:|make $1 STEP=$step_number REPORT=${kept#"$lab_root"/}"
+    advise "Or a report that was kept:|make $1 STEP=$step_number REPORT=${kept#"$lab_root"/}"
   done
 }
 
 profiler_missing() {
-  if [[ $1 == nsys ]]; then
-    cannot nsys "nsys (Nsight Systems) was not found, neither on the PATH nor where toolkits and modules put it" \
-      "Load your site's module (module avail nsight; module load cuda), or install the package" \
-      "nsight-systems of NVIDIA's repository. Elsewhere: make nsys LAB_NSYS=/path/to/nsys"
-  fi
-  cannot ncu "ncu (Nsight Compute) was not found, neither on the PATH nor where toolkits and modules put it" \
+  local name=Systems
+  if [[ $1 == ncu ]]; then name=Compute; fi
+  cannot "$1" "$1 (Nsight $name) was not found, neither on the PATH nor where toolkits and modules put it" \
     "Load your site's module (module avail nsight; module load cuda), or install the package" \
-    "nsight-compute of NVIDIA's repository. Elsewhere: make ncu LAB_NCU=/path/to/ncu"
+    "nsight-${name,} of NVIDIA's repository. Elsewhere: make $1 LAB_${1^^}=/path/to/$1"
 }
 
 no_gpu_for() {
@@ -168,16 +153,9 @@ no_other_profiler() {
   done
 }
 
-# read_size: sets n and iterations, from $N and $ITERATIONS or else from lab/steps.tsv, and from_steps, the
-# iterations that stand there.
+# read_size: sets n, from $N or else from lab/steps.tsv, and checks $ITERATIONS and the time limit.
 read_size() {
-  # shellcheck disable=SC2034  # from_steps is for the scripts
-  if [[ -n ${CLINIC:-} ]]; then
-    n=$kernel_n from_steps=10
-  else
-    IFS=$'\t' read -r _ _ _ n from_steps _ <<<"$(step_line "$step_number")"
-  fi
-  n=${N:-$n}
+  n=${N:-$step_n}
   check_n "$n"
   check_iterations "${ITERATIONS:-1}"
   [[ ${LAB_PROFILE_TIME_LIMIT:-1200} =~ ^[1-9][0-9]*$ ]] ||
@@ -243,7 +221,6 @@ questions_of() { labtool profile_tables questions --tool "$1" --step "${CLINIC:-
 start_profile() {
   if [[ $1 == ncu ]]; then read_step_or_kernel; else read_step "${STEP-}"; fi
   read_which
-  source_file=${which}s/$step/$step_source
   read_size
   read_baseline "$1"
   command -v python3 >/dev/null || die $exit_no_gpu "python3 was not found; it prints $1's tables"
@@ -284,7 +261,7 @@ kept_report() {
 # script's end: reports are moved from there when they are whole.
 build_for_profile() {
   local targets=("${which}_$step_target") target
-  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+  [[ -f $lab_root/$source_file ]] || die_not_there
   configure >/dev/null
   if [[ -n $baseline ]]; then targets+=("${baseline_which}_$baseline"); fi
   for target in "${targets[@]}"; do

@@ -53,13 +53,14 @@ read_step_list() {
 }
 
 # read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
-# need CUDA each), and step_before, the step that it begins with, with step_before_source (empty for the first step).
+# need CUDA each), step_n, step_iterations and step_title as they stand in lab/steps.tsv, and step_before, the step that
+# it begins with, with step_before_source (empty for the first step).
 # step_words is how a user names it: "STEP=04".
 read_step() {
   local line
   [[ -z ${CLINIC:-} ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: this verb takes a step, STEP=NN"
   line=$(step_line "${1-}") || exit $?
-  IFS=$'\t' read -r step step_source step_needs _ _ _ step_before <<<"$line"
+  IFS=$'\t' read -r step step_source step_needs step_n step_iterations step_title step_before <<<"$line"
   step_number=${step%%_*} step_ranks=0 step_words=STEP=${step%%_*} step_target=$step
   if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
   step_before=${step_before#-}
@@ -68,8 +69,7 @@ read_step() {
 }
 
 # read_step_or_kernel: the same for verbs that also take a kernel of the clinic: CLINIC=transpose. Then step is
-# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, kernel_n is its n, and
-# kernel_sum is the beginning of the checksum of the exercise as it is handed out.
+# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, and kernel_sum is the beginning of the checksum of the exercise as it is handed out.
 read_step_or_kernel() {
   if [[ -z ${CLINIC:-} ]]; then
     read_step "${STEP-}"
@@ -81,7 +81,8 @@ read_step_or_kernel() {
   [[ " $names" == *" $CLINIC "* ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: there is no such kernel; they are: ${names% }"
   step=clinic/$CLINIC step_target=clinic_$CLINIC step_words=CLINIC=$CLINIC step_number=""
   step_source=kernel.cu step_needs=cuda step_ranks=0 step_before="" step_before_source=""
-  IFS=$'\t' read -r kernel_n kernel_sum < <(awk -F '\t' -v name="$CLINIC" '$1 == name { print $2 "\t" $6 }' "$clinic_file")
+  step_iterations=20
+  IFS=$'\t' read -r step_n kernel_sum < <(awk -F '\t' -v name="$CLINIC" '$1 == name { print $2 "\t" $6 }' "$clinic_file")
 }
 
 # read_ranks: checks $RANKS, which is for steps that are jobs of several ranks.
@@ -104,15 +105,15 @@ read_ranks() {
 # has_ranks FILE...: whether one of the files makes a lab::Ranks; its name in a comment (a TODO) is none.
 has_ranks() { grep -qs '^[^/]*lab::Ranks ' "$@"; }
 
-# ranks_of_run FILE: sets ranks to how many ranks a run of the step's FILE has: $RANKS, or one for each GPU, or with
-# the CPU in their place two. Empty where the program is of one process. After choose_backend.
+# ranks_of_run: sets ranks to how many ranks a run of source_file has: $RANKS, or one for each GPU, or with the CPU in
+# their place two. Empty where the program is of one process. After choose_backend.
 ranks_of_run() {
   ranks=""
   if ! ((step_ranks)); then return; fi
   [[ ${RANKS:-} != *,* ]] || die "$exit_bad_usage" "RANKS=$RANKS: one number of ranks"
-  if ! has_ranks "$lab_root/$1"; then
+  if ! has_ranks "$lab_root/$source_file"; then
     [[ ${RANKS:-1} == 1 ]] ||
-      die "$exit_bad_usage" "RANKS=$RANKS: $1 is a program of one process so far (it has no lab::Ranks)"
+      die "$exit_bad_usage" "RANKS=$RANKS: $source_file is a program of one process so far (it has no lab::Ranks)"
     return
   fi
   ranks=${RANKS:-}
@@ -123,20 +124,26 @@ ranks_of_run() {
   fi
 }
 
-# read_which: sets which to "exercise" or "solution", from $WHICH.
+# read_which: sets which to "exercise" or "solution", from $WHICH, and source_file to the step's file of these.
 read_which() {
   which=${WHICH:-exercise}
-  case $which in
-    exercise | solution) ;;
-    *) die "$exit_bad_usage" "WHICH=$which: must be exercise or solution" ;;
-  esac
+  [[ $which =~ ^(exercise|solution)$ ]] || die "$exit_bad_usage" "WHICH=$which: must be exercise or solution"
+  source_file=${which}s/$step/$step_source
 }
 
-# die_not_there FILE: the step's file is gone, or never was: a handout has no solutions.
+# check_switches NAME...: each of these variables is 1 or 0, if it is set.
+check_switches() {
+  local name
+  for name in "$@"; do
+    [[ ${!name:-0} =~ ^[01]$ ]] || die "$exit_bad_usage" "$name=${!name}: must be 1 or 0"
+  done
+}
+
+# die_not_there: source_file is gone, or never was: a handout has no solutions.
 die_not_there() {
   local way_back=""
   if [[ $which == exercise ]]; then way_back=" (make reset $step_words puts it back)"; fi
-  die "$exit_bad_usage" "$1 is not there$way_back"
+  die "$exit_bad_usage" "$source_file is not there$way_back"
 }
 
 # check_n N [WORDS]: N or a part of it is a number of points per side; WORDS say what else $N may be.

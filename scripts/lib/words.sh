@@ -16,12 +16,15 @@ die() {
 }
 
 # say_wrapped LINES: the same, with lines of more than 80 characters broken at blanks. Nothing, if there are none.
-say_wrapped() {
-  if [[ -z $* ]]; then return; fi
-  printf '%s\n' "$*" | awk '
+say_wrapped() { if [[ -n $* ]]; then printf '%s\n' "$*" | wrapped; fi; }
+
+# wrapped [INDENT]: the lines on stdin, those of more than 80 characters broken at blanks. What follows in such a line's
+# place is indented by that many blanks, or else by two more than the line.
+wrapped() {
+  awk -v blanks="${1:-}" '
     {
       match($0, /^ */)
-      indent = substr($0, 1, RLENGTH) "  " # of the lines that follow
+      indent = sprintf("%" (blanks == "" ? RLENGTH + 2 : blanks) "s", "")
       while (length($0) > 80) {
         at = 81
         while (at > length(indent) && substr($0, at, 1) != " ") --at
@@ -37,35 +40,5 @@ say_wrapped() {
     }'
 }
 
-# only_help [ARGUMENT]: prints the comment at the head of the script for --help; every other argument is refused.
-only_help() {
-  case ${1:-} in
-    "") ;;
-    --help)
-      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
-      exit 0
-      ;;
-    *) die "$exit_bad_usage" "$1: no such option (see --help)" ;;
-  esac
-}
-
 # many COUNT WHAT: "1 rank", "2 ranks".
 many() { printf '%s\n' "$1 $2$( (($1 == 1)) || printf s)"; }
-
-# laid_out HEAD INDENT: the lines on stdin in at most 80 columns; before the first stands HEAD, before all others that
-# many blanks.
-laid_out() {
-  awk -v head="$1" -v indent="$2" '
-    {
-      text = NR == 1 ? head : sprintf("%" indent "s", "")
-      begin = text
-      for (k = 1; k <= NF; ++k) {
-        if (length(text) + length($k) + 1 > 80 && text != begin) {
-          print text
-          text = begin = sprintf("%" indent "s", "")
-        }
-        text = text (text == begin ? "" : " ") $k
-      }
-      if (NF) print text
-    }'
-}

@@ -21,8 +21,7 @@ import sys
 import tempfile
 
 import labtools_here  # noqa: F401
-from labtools import files
-from labtools.files import ROOT
+from labtools.files import ROOT, steps
 from labtools.process import attempt, fail, printed_by
 
 SKIPPED = 77
@@ -60,41 +59,45 @@ def edited_since_commit(path):
     return printed_by(["git", "-C", ROOT, "status", "--porcelain", "--", path]).startswith((" M", "M", "AM"))
 
 
-def begins_with(name, steps):
-    """(name, source) of the step that an exercise begins with."""
-    before = files.steps_before()[name]
-    return next(step for step in steps if step[0] == before)
+def exercise_of(step):
+    return ROOT / "exercises" / step.name / step.source
 
 
-def exercise_problems(exercise, steps, index):
+def solution_of(step):
+    return ROOT / "solutions" / step.name / step.source
+
+
+def solution_before(step):
+    """The solution that an exercise begins with."""
+    return next(solution_of(other) for other in steps() if other.name == step.before)
+
+
+def exercise_problems(step):
     """What keeps an exercise from being the solution before it, a banner and TODO blocks apart."""
-    name, source = steps[index]
-    number, path = name[:2], exercise.relative_to(ROOT)
+    exercise, number = exercise_of(step), step.name[:2]
+    path = exercise.relative_to(ROOT)
     problems = []
     banner, body = split_banner(exercise.read_text())
-    if not banner or not banner[0].startswith(f"// {name}: "):
-        problems.append(f"{path}: its banner must begin with '// {name}: '")
-    if index == 0:
-        if exercise.read_text() != (ROOT / "solutions" / name / source).read_text():
-            problems.append(f"{path}: the first step has no task: it must be solutions/{name}")
+    if not banner or not banner[0].startswith(f"// {step.name}: "):
+        problems.append(f"{path}: its banner must begin with '// {step.name}: '")
+    if step.before == "-":
+        if exercise.read_text() != solution_of(step).read_text():
+            problems.append(f"{path}: the first step has no task: it must be solutions/{step.name}")
         return problems
     body, todos = split_todos(body, number)
     if not todos:
         problems.append(f"{path}: has no TODO({number})")
-    before_name, before_source = begins_with(name, steps)
-    before = ROOT / "solutions" / before_name / before_source
+    before = solution_before(step)
     if before.is_file() and body != split_banner(before.read_text())[1]:
-        problems.append(f"{path}: without banner and TODO({number}) blocks it is not solutions/{before_name}; "
+        problems.append(f"{path}: without banner and TODO({number}) blocks it is not solutions/{step.before}; "
                         "`scripts/publish/exercises.py --write` makes it so")
     return problems
 
 
-def check(steps):
+def check():
     wrong, edited = [], []
-    sizes = {name: n for name, _, _, n, *_ in files.steps()}
-    for index, (name, source) in enumerate(steps):
-        exercise = ROOT / "exercises" / name / source
-        solution = ROOT / "solutions" / name / source
+    for step in steps():
+        exercise, solution = exercise_of(step), solution_of(step)
         for path in (exercise, solution, exercise.parent / "README.md"):
             if not path.is_file():
                 wrong.append(f"{path.relative_to(ROOT)}: missing")
@@ -103,23 +106,23 @@ def check(steps):
         for path in (exercise, solution):
             # What `make reset` keeps of a learner's is no part of the lab.
             extra = [p.name for p in path.parent.iterdir()
-                     if p.name not in (source, "README.md") and not p.name.startswith(f"{source}.kept-")]
+                     if p.name not in (path.name, "README.md") and not p.name.startswith(f"{path.name}.kept-")]
             if extra:
                 wrong.append(f"{path.parent.relative_to(ROOT)}: has no place for {', '.join(extra)}")
         if "TODO" in solution.read_text():
             wrong.append(f"{solution.relative_to(ROOT)}: a solution with a TODO")
         constant = re.search(r"kDefaultN = (\d+);", solution.read_text())
-        if not constant or constant.group(1) != str(sizes[name]):
-            wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {sizes[name]}, as lab/steps.tsv has it")
+        if not constant or constant.group(1) != str(step.n):
+            wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {step.n}, as lab/steps.tsv has it")
 
-        problems = exercise_problems(exercise, steps, index)
+        problems = exercise_problems(step)
         if problems and edited_since_commit(exercise):
             # A learner's work, not a mistake of ours.
             edited.append(f"{exercise.relative_to(ROOT)}: you have worked on it, so it is not compared with "
-                          f"its starting point (`git checkout -- exercises/{name}` brings that back)")
+                          f"its starting point (`git checkout -- exercises/{step.name}` brings that back)")
         else:
             wrong += problems
-    names = {name for name, _ in steps}
+    names = {step.name for step in steps()}
     for kind in ("exercises", "solutions"):
         for folder in sorted(p for p in (ROOT / kind).iterdir() if p.is_dir()):
             if folder.name not in names | {"pictures", "clinic", "slides"}:
@@ -130,20 +133,19 @@ def check(steps):
         return 1
     if edited:
         return SKIPPED
-    print(f"{len(steps)} steps: every exercise is the solution before it, banner and TODO blocks apart")
+    print(f"{len(names)} steps: every exercise is the solution before it, banner and TODO blocks apart")
     return 0
 
 
-def write(steps):
-    for index, (name, source) in enumerate(steps):
-        exercise = ROOT / "exercises" / name / source
-        if index == 0:
-            exercise.write_text((ROOT / "solutions" / name / source).read_text())
+def write():
+    for step in steps():
+        exercise = exercise_of(step)
+        if step.before == "-":
+            exercise.write_text(solution_of(step).read_text())
             continue
-        before_name, before_source = begins_with(name, steps)
-        target = split_banner((ROOT / "solutions" / before_name / before_source).read_text())[1]
+        target = split_banner(solution_before(step).read_text())[1]
         banner, body = split_banner(exercise.read_text())
-        old, todos = split_todos(body, name[:2])
+        old, todos = split_todos(body, step.name[:2])
         # A block is anchored at the line that follows it: that line's text, and which of its kind it is.
         lines = []
         anchors = []
@@ -166,25 +168,24 @@ def write(steps):
         exercise.write_text("\n".join(banner + lines) + "\n")
 
 
-def carry(steps, number):
+def carry(number):
     """Merges the uncommitted change of solution `number` into every later solution."""
-    paths = [ROOT / "solutions" / name / source for name, source in steps]
-    first = next((k for k, (name, _) in enumerate(steps) if name[:2] == number), None)
-    if first is None:
+    paths = [solution_of(step) for step in steps() if step.name[:2] >= number]
+    if not paths or not paths[0].parent.name.startswith(f"{number}_"):
         fail(f"--carry {number}: there is no such step")
-    origin = paths[first].relative_to(ROOT)
+    origin = paths[0].relative_to(ROOT)
     shown = printed_by(["git", "-C", ROOT, "show", f"HEAD:{origin}"])
     if not shown:
         fail(f"{origin}: not in the last commit, so nothing says what has changed")
-    if shown == paths[first].read_text():
+    if shown == paths[0].read_text():
         fail(f"{origin}: has not changed since the last commit")
     conflicts = []
     with tempfile.NamedTemporaryFile("w", suffix=".base") as base:
         # The banner is each step's own.
         base.write("\n".join(split_banner(shown)[1]) + "\n")
         base.flush()
-        changed = "\n".join(split_banner(paths[first].read_text())[1]) + "\n"
-        for path in paths[first + 1:]:
+        changed = "\n".join(split_banner(paths[0].read_text())[1]) + "\n"
+        for path in paths[1:]:
             banner, body = split_banner(path.read_text())
             with tempfile.TemporaryDirectory() as folder:
                 ours, theirs = pathlib.Path(folder, "ours"), pathlib.Path(folder, "theirs")
@@ -200,7 +201,7 @@ def carry(steps, number):
     if conflicts:
         fail("conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
                  ". Fix them, then run exercises.py --write")
-    write(steps)
+    write()
 
 
 def main():
@@ -210,17 +211,16 @@ def main():
     what.add_argument("--write", action="store_true")
     what.add_argument("--carry", metavar="NN")
     arguments = parser.parse_args()
-    steps = [(name, source) for name, source, *_ in files.steps()]
     if not (ROOT / "solutions").is_dir():
         print("no solutions here: nothing to compare the exercises with")
         return SKIPPED
     if arguments.carry:
-        carry(steps, arguments.carry)
-        return 0
-    if arguments.write:
-        write(steps)
-        return 0
-    return check(steps)
+        carry(arguments.carry)
+    elif arguments.write:
+        write()
+    else:
+        return check()
+    return 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ Exit: 0 written, 1 a source cannot be made or nothing could be measured, 2 bad u
 import argparse
 import collections
 import concurrent.futures
+import functools
 import os
 import pathlib
 import re
@@ -164,14 +165,14 @@ class Lab:
         self.why_not = None if path else "ncu was not found"
         self.lines = []
 
-    def note(self, one, n, quantity, unit, values, words=None):
-        """One line. values: (median, least, most), or why there are none."""
-        if isinstance(values, str):
-            cells, words = ["-"] * 3, values
-            warn(f"{one.guide}, {one.name}, n = {n}, {quantity}: {values}")
-        else:
-            cells = [f"{value:.6g}" for value in values]
+    def note(self, one, n, quantity, unit, measure, words=None):
+        """One line, of (median, least, most) that `measure` returns, or why there are none."""
+        try:
+            cells = [f"{value:.6g}" for value in measure()]
             print(f"{one.guide} {one.name} n = {n}: {quantity} {cells[0]} {unit}", flush=True)
+        except NotPossible as error:
+            cells, words = ["-"] * 3, str(error)
+            warn(f"{one.guide}, {one.name}, n = {n}, {quantity}: {error}")
         self.lines.append(dict(zip(COLUMNS, [one.guide, one.name, str(n), quantity, unit, *cells, words or one.words])))
 
     def iterations(self, program, n, iterations):
@@ -200,22 +201,14 @@ class Lab:
         command = [program, "--n", n, "--iterations", iterations, "--quiet"]
         try:
             launches = ncu.launches(ncu.count(self.ncu, options, [metric], command, seconds=45))
-        except ncu.NotAllowed as error:
-            self.why_not = str(error)
-            raise NotPossible(f"not counted: {error}") from None
         except NotPossible as error:
+            if isinstance(error, ncu.NotAllowed):
+                self.why_not = str(error)
             raise NotPossible(f"not counted: {error}") from None
         values = [launch[metric] for launch in launches if isinstance(launch.get(metric), float)]
         if not values:
             raise NotPossible(f"not counted: ncu gave no {metric}")
         return statistics.median(values), min(values), max(values)
-
-    def try_note(self, one, n, quantity, unit, measure, words=None):
-        try:
-            values = measure()
-        except NotPossible as error:
-            values = str(error)
-        self.note(one, n, quantity, unit, values, words)
 
 
 def copy_kernel_by_size(lab, one, program):
@@ -228,8 +221,8 @@ def copy_kernel_by_size(lab, one, program):
             median, least, most, _ = lab.trace(program, n, iterations)[COPY]
             return size / median, size / most, size / least
 
-        lab.try_note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes per point over the traced time")
-        lab.try_note(one, n, "DRAM bytes", "bytes a point",
+        lab.note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes per point over the traced time")
+        lab.note(one, n, "DRAM bytes", "bytes a point",
                      lambda: tuple(value / n / n for value in lab.count(program, n, COPY, "dram__bytes.sum")),
                      "counted by ncu in the copy kernel, --cache-control none")
 
@@ -238,20 +231,15 @@ def measure_kernels(lab, one, program):
     n = 8192
     kernels = [(COPY, "copy kernel")] if one.name == "copy_with_loop" else \
         [(SWEEP, "sweep kernel"), (COPY, "copy kernel")] if one.name == "as_it_is" else [(SWEEP, "sweep kernel")]
-    try:
-        traced = lab.trace(program, n, 100)
-    except NotPossible as error:
-        traced = str(error)
+    traced = functools.lru_cache(lambda: lab.trace(program, n, 100))
     for kernel, quantity in kernels:
-        lab.note(one, n, quantity, "ms",
-                 traced if isinstance(traced, str) else tuple(1e-6 * value for value in traced[kernel][:3]))
+        lab.note(one, n, quantity, "ms", lambda kernel=kernel: [1e-6 * value for value in traced()[kernel][:3]])
     if one.name in ("as_it_is", "sum_on_host"):
-        lab.try_note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
+        lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
     if one.guide == S09 or one.name.startswith("threads_"):
-        lab.note(one, n, "registers", "a thread",
-                 traced if isinstance(traced, str) else (traced[SWEEP][3],) * 3)
+        lab.note(one, n, "registers", "a thread", lambda: (traced()[SWEEP][3],) * 3)
     if one.name.startswith("threads_"):
-        lab.try_note(one, n, "occupancy", "%", lambda: lab.count(
+        lab.note(one, n, "occupancy", "%", lambda: lab.count(
             program, n, SWEEP, "sm__warps_active.avg.pct_of_peak_sustained_active"))
 
 
@@ -264,24 +252,29 @@ def distance_of(program, n):
     return float(said[1]) / 100
 
 
+def first_iterations(lab, program, n):
+    """(median, least, most) of the first iteration of several runs, in ms."""
+    # Kernels are loaded before the clock starts, and not when they are first launched.
+    eager = {"env": os.environ | {"CUDA_MODULE_LOADING": "EAGER"}}
+    runs = [variant.time_of(program, lab.folder, n, 1, seconds=60, **eager) for _ in range(SOLUTION_RUNS)]
+    try:
+        times = sorted(float(run["first_iteration_ms"]) for run in runs)
+    except (KeyError, TypeError, ValueError) as error:
+        raise NotPossible(str(error)) from None
+    return statistics.median(times), times[0], times[-1]
+
+
 def measure_solution(lab, one, program):
     """Step 16: the first iteration, which solves; a later one; and how far the field is from the exact solution."""
     for n in SOLUTION_SIZES if one.name == "as_it_is" else (max(n for n in SOLUTION_SIZES if n < 20000 and n % 2 == 0),):
-        # Kernels are loaded before the clock starts, and not when they are first launched.
-        eager = {"env": os.environ | {"CUDA_MODULE_LOADING": "EAGER"}}
-        try:
-            runs = [variant.time_of(program, lab.folder, n, 1, seconds=60, **eager) for _ in range(SOLUTION_RUNS)]
-            times = sorted(float(run["first_iteration_ms"]) for run in runs)
-            lab.note(one, n, "solution", "ms", (statistics.median(times), times[0], times[-1]))
-        except (NotPossible, KeyError, TypeError, ValueError) as error:
-            lab.note(one, n, "solution", "ms", str(error))
-        lab.try_note(one, n, "distance", "relative", lambda n=n: (distance_of(program, n),) * 3)
-        lab.try_note(one, n, "cycle", "ms", lambda n=n: lab.iterations(program, n, 21))
+        lab.note(one, n, "solution", "ms", lambda n=n: first_iterations(lab, program, n))
+        lab.note(one, n, "distance", "relative", lambda n=n: (distance_of(program, n),) * 3)
+        lab.note(one, n, "cycle", "ms", lambda n=n: lab.iterations(program, n, 21))
     if one.name == "as_it_is":
         for kernel in CYCLE:
             for quantity, unit, metric, scale in (("DRAM bytes", "bytes a point", "dram__bytes.sum", CYCLE_N ** 2),
                                                   ("time", "ms", "gpu__time_duration.sum", 1e6)):
-                lab.try_note(one, CYCLE_N, f"{kernel}: {quantity}", unit, lambda kernel=kernel, metric=metric, scale=scale: (
+                lab.note(one, CYCLE_N, f"{kernel}: {quantity}", unit, lambda kernel=kernel, metric=metric, scale=scale: (
                     lab.count(program, CYCLE_N, kernel, metric, 1, ())[2] / scale,) * 3,
                     "counted by ncu in the launch on the finest level")
 
@@ -291,11 +284,11 @@ def measure_one(lab, one, ready):
     sizes = ITERATIONS.get(one.guide, {8192: None})
     try:
         program = ready.result()
-    except NotPossible as error:
+    except NotPossible:
         copies = one.guide == S07 or one.name == "copy_with_loop"
         quantity = "iteration" if one.guide in ITERATIONS else "copy kernel" if copies else "sweep kernel"
         for n in sizes:
-            lab.note(one, n, quantity, "GB/s" if one.guide == S07 else "ms", str(error))
+            lab.note(one, n, quantity, "GB/s" if one.guide == S07 else "ms", ready.result)
         return
     if one.guide == S07:
         copy_kernel_by_size(lab, one, program)
@@ -305,9 +298,9 @@ def measure_one(lab, one, ready):
         measure_kernels(lab, one, program)
     else:
         for n, iterations in sizes.items():
-            lab.try_note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, iterations))
+            lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, iterations))
             if one.guide == S13:
-                lab.try_note(one, n, "DRAM read", "bytes a point", lambda: [value / n ** 2 for value in lab.count(
+                lab.note(one, n, "DRAM read", "bytes a point", lambda: [value / n ** 2 for value in lab.count(
                     program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
 
 

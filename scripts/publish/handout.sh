@@ -22,10 +22,7 @@ not_for_learners=(-path '*/tests' -o -path ./scripts/publish -o -path ./scripts/
   -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -name '*.kept-*' -o -name __pycache__)
 
 [[ -d $lab_root/solutions ]] || die $exit_bad_usage "this is a handout; another is made in the whole lab"
-case ${YES:-0} in
-  0 | 1) ;;
-  *) die $exit_bad_usage "YES=$YES: must be 1 or 0" ;;
-esac
+check_switches YES
 need_commands gzip tar xargs
 line=$(step_line "${UPTO-}" UPTO) || exit $?
 last=${line%%_*}

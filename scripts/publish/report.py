@@ -91,8 +91,8 @@ def main():
     except OSError as error:
         fail(f"{out.parent}: cannot be written: {error.strerror}")
 
-    listed = [step for step in steps() if not by_cycles(step[0])]
-    titles = {step: title for step, *_, title in listed}
+    listed = [step for step in steps() if not by_cycles(step.name)]
+    titles = {step.name: step.title for step in listed}
     folders = [arguments.results] if arguments.results else [ROOT / "results/local", ROOT / "results/h200"]
     ladder = find_table(folders, "ladder.tsv", "mpoints_per_s")
     roofline = find_table(folders, "roofline.tsv", "time_ns")

@@ -20,16 +20,14 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
 import labtools_here  # noqa: F401
 from labtools import scaling_table
 from labtools.files import ROOT, STEPS
 from labtools.machine import compiler_and_facts, need_folder, need_programs
-from labtools.process import attempt, fail, printed_by, reason, run
+from labtools.process import TIMED_OUT, attempt, fail, printed_by, reason, run
 from labtools.scaling_table import STRONG, WEAK
 from labtools.table import write_table
 
@@ -41,7 +39,7 @@ SAMPLES = 20
 # Sweeps are chosen for this many seconds, at this guess of points per second and GPU.
 SECONDS, QUICK_SECONDS, GUESS = 0.25, 0.06, 3.5e12
 TIMED_LIMIT, COMPARED_LIMIT = 30, 300  # seconds for a run, its start included
-DOES_NOT_FIT, TIMED_OUT = 5, 124  # exit codes
+DOES_NOT_FIT = 5  # exit code
 # NVLink's multicast needs a service of the whole machine, and nothing here gains by it.
 NO_MULTICAST = {"NCCL_NVLS_ENABLE": "0"}
 # Other ways than NCCL's own choice within a node: NCCL with copy engines; through memory of the host; and MPI.
@@ -93,54 +91,21 @@ def cases(steps, ranks, quick):
     return list(dict.fromkeys(found))
 
 
-# Running a job.
-
-def end(process):
-    """mpirun ends its ranks when it is asked to; what does not listen is killed."""
-    for signal_number, seconds in ((signal.SIGTERM, 8), (signal.SIGKILL, 8)):
-        try:
-            os.killpg(process.pid, signal_number)
-        except ProcessLookupError:
-            pass
-        try:
-            process.wait(seconds)
-            return
-        except subprocess.TimeoutExpired:
-            continue
-
-
 class Machine:
     """The GPUs that a job may have, and the programs."""
 
-    def __init__(self, build, gpus, folder):
-        self.build, self.gpus, self.folder = build, gpus, folder
+    def __init__(self, build, gpus):
+        self.build, self.gpus = build, gpus
 
     def program(self, step):
         return self.build / f"bin/solution_{STEPS[step]}"
 
     def run(self, step, ranks, options, seconds, settings):
-        """(exit code, standard output, standard error) of a job, which ends after so many seconds. Its words go to
-        files: a rank that outlives its launcher holds no pipe of ours open."""
+        """(exit code, standard output, standard error) of a job, which ends after so many seconds."""
         # A step of one process needs no MPI.
         launcher = [] if step == BASE else [self.build / "bin/ranks", ranks]
-        command = [str(word) for word in (*launcher, self.program(step), *options)]
         environment = {**NO_MULTICAST, **os.environ, **settings, "CUDA_VISIBLE_DEVICES": ",".join(self.gpus[:ranks])}
-        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as error:
-            try:
-                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment,
-                                           start_new_session=True)
-            except OSError as failed:
-                return 126, "", f"{command[0]}: {failed.strerror}"
-            try:
-                process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                return TIMED_OUT, "", f"did not end within {seconds} s"
-            finally:
-                if process.poll() is None:
-                    end(process)
-            out.seek(0)
-            error.seek(0)
-            return process.returncode, out.read(), error.read()
+        return attempt([*launcher, self.program(step), *options], seconds, env=environment)
 
 
 def validate(lab, steps, ranks, quick):
@@ -300,23 +265,21 @@ def write(arguments, ranks, steps):
         print(f"{', '.join(map(str, too_many))} ranks: skipped: GPUs: {len(gpus)}", flush=True)
     facts |= {"gpus": str(len(gpus)), "nccl": "-", "mpi": mpi_version(build),
               "links": read_links(run(["nvidia-smi", "topo", "-m"]))}
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        lab = Machine(build, gpus, pathlib.Path(folder))
-        found_wrong = validate(lab, steps, ranks, arguments.quick)
-        not_timed = {step_and_ranks: f"wrong: {why}" for step_and_ranks, why in found_wrong.items() if why}
-        for case in cases(steps, ranks, arguments.quick):
-            over = f"not run: {arguments.seconds:g} s are over" if time.monotonic() - began > arguments.seconds else ""
-            if why := not_timed.get((case.step, case.ranks)) or over:
-                print(f"{case}: {why}", flush=True)
-                rows.append(row_without_time(case, why))
-                continue
-            row = measure(lab, case, QUICK_SECONDS if arguments.quick else SECONDS)
-            if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
-                not_timed[case.step, case.ranks] = row["verdict"]
-            rows.append(row)
-            if any(row["ms"] != "-" for row in rows):  # whoever ends this loses nothing of what was measured
-                write_rows(arguments.write / "scaling.tsv", facts, rows)
+    rows, lab = [], Machine(build, gpus)
+    found_wrong = validate(lab, steps, ranks, arguments.quick)
+    not_timed = {step_and_ranks: f"wrong: {why}" for step_and_ranks, why in found_wrong.items() if why}
+    for case in cases(steps, ranks, arguments.quick):
+        over = f"not run: {arguments.seconds:g} s are over" if time.monotonic() - began > arguments.seconds else ""
+        if why := not_timed.get((case.step, case.ranks)) or over:
+            print(f"{case}: {why}", flush=True)
+            rows.append(row_without_time(case, why))
+            continue
+        row = measure(lab, case, QUICK_SECONDS if arguments.quick else SECONDS)
+        if row["verdict"].startswith(f"exit code {TIMED_OUT}:"):  # it need not be waited for again
+            not_timed[case.step, case.ranks] = row["verdict"]
+        rows.append(row)
+        if any(row["ms"] != "-" for row in rows):  # whoever ends this loses nothing of what was measured
+            write_rows(arguments.write / "scaling.tsv", facts, rows)
     if all(row["ms"] == "-" for row in rows):
         fail(f"nothing could be timed; {STEPS[rows[0]['step'][:2]]}: {rows[0]['verdict']}")
     timed = sum(row["ms"] != "-" for row in rows)

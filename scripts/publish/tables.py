@@ -4,13 +4,12 @@
 Each text has pairs of markers, and what stands between them comes from a file:
     <!-- ladder:begin -->  ...  <!-- ladder:end -->      the whole table (README.md), results/h200/ladder.tsv
     <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below,
-                                                         and results/h200/{tuning,large,experiments,kernels,
-                                                         roofline}.tsv where they are
+                                                         and the others of results/h200
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
                                                          scaling.svg is drawn next to it. README.md: some words of it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
-    <!-- clinic:begin --> ... <!-- clinic:end -->        (exercises/clinic/README.md) results/h200/clinic.tsv, where it is
+    <!-- clinic:begin --> ... <!-- clinic:end -->        (exercises/clinic/README.md) results/h200/clinic.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
                                                      validate/tests/bank/found_on_cpu/09_shared_tile.tsv
@@ -26,7 +25,7 @@ import sys
 
 import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
-from blocks.published import CLINIC, COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, number
+from blocks.published import CLINIC, COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, WRITTEN_BY
 from labtools import scaling_table
 from labtools.files import ROOT, STEPS
 
@@ -45,12 +44,9 @@ def main():
     what.add_argument("--write", action="store_true")
     what.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    for needed, written_by in ((LADDER, "`make run RESULTS=results/h200`"),
-                               (COUNTERS, "`scripts/publish/counters.py --write results/h200`"),
-                               (TRACER, "`scripts/publish/tracer.py --write results/h200`"),
-                               (MISTAKES, "`scripts/tests/planted_bugs_on_cpu.sh 09_shared_tile --write`")):
+    for needed, written_by in WRITTEN_BY.items():
         if not needed.is_file():
-            sys.exit(f"tables.py: {needed.relative_to(ROOT)} is missing: {written_by} writes it")
+            sys.exit(f"tables.py: {needed.relative_to(ROOT)} is missing: `{written_by}` writes it")
 
     facts, serial, rows = ladder.read_ladder()
     cpu = ROOT / "lab/cpu/README.md"
@@ -70,17 +66,16 @@ def main():
             blocks.append((guide, "measured", LADDER, [f"Not in the ladder yet{several}"]))
         if guide.is_file() and "<!-- profile:begin -->" in guide.read_text():
             blocks.append((guide, "profile", PROFILES, tools.profile_block(step)))
-        if guide.is_file() and (number(step) == "15" or "<!-- scaling:begin -->" in guide.read_text()):
+        if guide.is_file() and (step[:2] == "15" or "<!-- scaling:begin -->" in guide.read_text()):
             blocks.append((guide, "scaling", SCALING, scaling.scaling_block(step)))
 
     wrong = []
-    if SCALING.is_file():
-        drawn, path = scaling_table.picture(SCALING), SCALING.with_suffix(".svg")
-        if not path.is_file() or path.read_text() != drawn:
-            if arguments.check:
-                wrong.append(f"{path.relative_to(ROOT)}: is not drawn from {SCALING.relative_to(ROOT)}; run `make tables`")
-            else:
-                scaling_table.plot(path.parent)
+    drawn, path = scaling_table.picture(SCALING), SCALING.with_suffix(".svg")
+    if not path.is_file() or path.read_text() != drawn:
+        if arguments.check:
+            wrong.append(f"{path.relative_to(ROOT)}: is not drawn from {SCALING.relative_to(ROOT)}; run `make tables`")
+        else:
+            scaling_table.plot(path.parent)
     for path, name, source, lines in blocks:
         text = path.read_text() if path.is_file() else ""
         new = replace_block(text, name, lines)

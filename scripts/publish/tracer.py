@@ -25,9 +25,9 @@ COLUMNS = "step n iterations table name quantity count nsys_count tracer nsys di
 
 def steps_on_gpu():
     """(name, n, iterations) of each step that needs a GPU, as words of a command."""
-    for name, _, needs, n, iterations, _ in steps():
-        if needs == "cuda":
-            yield name, str(n), str(iterations)
+    for step in steps():
+        if step.needs == "cuda":
+            yield step.name, str(step.n), str(step.iterations)
 
 
 def traced(build, command, folder):

@@ -87,10 +87,7 @@ def compile_with(nvcc, build, folder, step, constants):
 def rows_of(program, folder, n):
     """The hashes of the field's rows after a few sweeps of the probe."""
     variant.must_time(program, folder, n, COMPARED_SWEEPS, "--problem", "probe")
-    try:
-        return (folder / "record/rows.csv").read_text()
-    except OSError as error:
-        fail(f"{error.filename}: {error.strerror}")
+    return (folder / "record/rows.csv").read_text()
 
 
 def tune(nvcc, build, folder, step, copy):

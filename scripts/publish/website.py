@@ -29,7 +29,7 @@ from labtools.process import fail, run
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 START, COURSE = "README.md", "exercises/README.md"
 # Code, in which comments stay; or a comment, with its line if it has no other text.
-CODE_OR_COMMENT = re.compile(r"(^ *(```|~~~).*?^ *\2.*?$|`[^`\n]+`)|"
+CODE_OR_COMMENT = re.compile(r"(^ *```.*?^ *```.*?$|`[^`\n]+`)|"
                              r"^ *<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
 
 
@@ -59,9 +59,7 @@ class Page:
         self.folder = posixpath.dirname(path)
         markdown = without_comments((lab / path).read_text(encoding="utf-8"))
         result = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table"], input=markdown, capture_output=True,
-                                text=True, encoding="utf-8", check=False)
-        if result.returncode != 0:
-            fail(f"{path}: cmark-gfm: exit code {result.returncode}: {result.stderr.strip()}")
+                                text=True, encoding="utf-8", check=True)
         self.sections, taken = [], {}
         self.title = path
 

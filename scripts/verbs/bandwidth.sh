@@ -7,8 +7,6 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-only_help "$@"
-
 gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
 read_results
 configure >/dev/null

@@ -24,6 +24,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/why_not_built.sh"
 # shellcheck source=scripts/lib/guides.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/guides.sh"
 
+if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
+  die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
+fi
 if [[ -n ${CLINIC:-} ]]; then exec "$lab_root/scripts/lib/check_clinic.sh"; fi
 read_step "${STEP-}"
 read_which
@@ -33,20 +36,11 @@ IFS=, read -r -a sizes <<<"${N:-100}"
 for size in "${sizes[@]}"; do
   check_n "$size" "or several with commas"
 done
-if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
-  die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
-fi
-source_file=${which}s/$step/$step_source
-[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+[[ -f $lab_root/$source_file ]] || die_not_there
 if [[ -n ${FILE:-} ]]; then
   die $exit_bad_usage "FILE=$FILE: make check judges $source_file and no other file: copy yours there"
 fi
-for switch in RACES ASAN; do
-  case ${!switch:-0} in
-    0 | 1) ;;
-    *) die $exit_bad_usage "$switch=${!switch}: must be 1 or 0" ;;
-  esac
-done
+check_switches RACES ASAN
 races=${RACES:-0} asan=${ASAN:-0}
 ((races + asan < 2)) || die $exit_bad_usage "RACES=1 and ASAN=1: one at a time"
 if ((races + asan)); then

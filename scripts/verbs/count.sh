@@ -14,8 +14,7 @@ read_step_or_kernel
 read_which
 n=${N:-256}
 check_n "$n"
-source_file=${which}s/$step/$step_source
-[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+[[ -f $lab_root/$source_file ]] || die_not_there
 [[ $source_file == *.cu ]] || die $exit_bad_usage "$step has no kernels: they come with step 04"
 
 configure >/dev/null

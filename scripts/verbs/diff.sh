@@ -16,10 +16,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 read_step_or_kernel
-case ${SIDE:-0} in
-  0 | 1) ;;
-  *) die $exit_bad_usage "SIDE=$SIDE: must be 1 or 0" ;;
-esac
+check_switches SIDE
 make_scratch
 
 # find_version VARIABLE WHAT: sets path and label.

@@ -4,17 +4,20 @@
 #
 # Each line begins with ok, missing (it is not here), or problem (it is here, but does not work for the lab).
 set -euo pipefail
-if [[ ${1:-} == --help ]]; then
-  sed -n '2,5s/^# \{0,1\}//p' "$0"
-  exit 0
-fi
 # shellcheck source=scripts/lib/profilers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
-if (($# > 0)); then die $exit_bad_usage "$1: there are no options but --help"; fi
 step_number=NN # in words that the verbs share
 
 # line STATUS WHAT TEXT [FIX]: one thing, and what to do about it; at most 80 columns.
-line() { printf '%s\n' "$3" "${4:+fix: $4}" | laid_out "$(printf '%-8s %-14s ' "$1" "$2")" 24; }
+line() { printf '%-8s %-14s %s\n' "$1" "$2" "$3" ${4:+"" "" "fix: $4"} | wrapped 24; }
+
+# found WHAT TEXT ABSENT FIX: what it is, or ABSENT if TEXT is empty; then it fails.
+found() {
+  if [[ -n $2 ]]; then line ok "$1" "$2"; else
+    line missing "$1" "$3" "$4"
+    return 1
+  fi
+}
 
 # quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.
 quietly() {
@@ -64,25 +67,12 @@ elif ! version_at_least "$version" 3.25; then
 else
   line ok CMake "$version"
 fi
-if have make; then line ok make "$(quietly 10 make --version | head -n 1)"; else
-  line missing make "every command of the lab is run by make" "$install make"
+found make "$(quietly 10 make --version | head -n 1)" "every command of the lab is run by make" "$install make" ||
   cannot_build+=(make)
-fi
 
 # The GPU and what is built for it.
-find_nvcc() {
-  local candidate
-  for candidate in "${CUDACXX:-}" nvcc "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" \
-    "$system_root"/usr/local/cuda/bin/nvcc "$system_root"/opt/cuda/bin/nvcc; do
-    if [[ -n $candidate ]] && have "$candidate" && timeout 30 "$candidate" --version >/dev/null 2>&1; then
-      command -v "$candidate"
-      return
-    fi
-  done
-  return 1
-}
 toolkit=""
-if nvcc=$(find_nvcc); then
+if nvcc=$(LAB_NVCC=$(command -v "${CUDACXX:-nvcc}") find_tool nvcc); then
   toolkit=$(quietly 30 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
   if version_at_least "${toolkit:-0}" 12; then
     line ok "CUDA Toolkit" "${toolkit} ($nvcc)"
@@ -153,12 +143,12 @@ while IFS=, read -r name capability total free mig; do
 done <<<"$gpus"
 
 # Profilers, and whether they may count.
-if nsys=$(find_profiler nsys); then line ok nsys "$(profiler_version "$nsys") ($nsys)"; else
-  line missing nsys "Nsight Systems; make trace shows most of the same" "module avail nsight, or package nsight-systems"
-fi
-if ncu=$(find_profiler ncu); then line ok ncu "$(profiler_version "$ncu") ($ncu)"; else
-  line missing ncu "Nsight Compute; make count works without it" "module avail nsight, or package nsight-compute"
-fi
+nsys=$(find_tool nsys) || true
+found nsys "${nsys:+$(profiler_version "$nsys") ($nsys)}" "Nsight Systems; make trace shows most of the same" \
+  "module avail nsight, or package nsight-systems" || true
+ncu=$(find_tool ncu) || true
+found ncu "${ncu:+$(profiler_version "$ncu") ($ncu)}" "Nsight Compute; make count works without it" \
+  "module avail nsight, or package nsight-compute" || true
 
 # may_count: whether the driver and this process's capabilities let it read counters: yes, no or unknown.
 may_count() {
@@ -227,18 +217,13 @@ else
 fi
 
 # For more than one GPU.
-if have mpirun || have mpiexec; then
-  mpi=$(command -v mpirun || command -v mpiexec)
-  line ok MPI "$(quietly 20 "$mpi" --version | head -n 1) ($mpi)"
-else
-  line missing MPI "only needed for several GPUs (steps from 14 on)" "module load openmpi, or package libopenmpi-dev"
-fi
+mpi=$(command -v mpirun || command -v mpiexec) || true
+found MPI "${mpi:+$(quietly 20 "$mpi" --version | head -n 1) ($mpi)}" "only needed for several GPUs (steps from 14 on)" \
+  "module load openmpi, or package libopenmpi-dev" || true
 nccl=$(newest "${NCCL_HOME:-/nowhere}"/{lib,lib64}/libnccl.so* "${EBROOTNCCL:-/nowhere}"/lib/libnccl.so* \
   "$system_root"/usr/lib/{x86_64,aarch64}-linux-gnu/libnccl.so* "$system_root"/usr/lib64/libnccl.so* \
   "$system_root"/usr/local/cuda/lib64/libnccl.so* "${NVHPC_ROOT:-/nowhere}"/comm_libs/nccl/lib/libnccl.so* | head -n 1)
-if [[ -n $nccl ]]; then line ok NCCL "$nccl"; else
-  line missing NCCL "only needed for several GPUs (steps from 14 on)" "module load nccl, or package libnccl-dev"
-fi
+found NCCL "$nccl" "only needed for several GPUs (steps from 14 on)" "module load nccl, or package libnccl-dev" || true
 
 # What prints and draws.
 version=$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
@@ -249,9 +234,7 @@ elif ! version_at_least "$version" 3.8; then
 else
   line ok Python "$version"
 fi
-if have git; then line ok git "$(quietly 10 git --version)"; else
-  line missing git "make reset and make diff use it" "package git"
-fi
+found git "$(quietly 10 git --version)" "make reset and make diff use it" "package git" || true
 
 folder=$build_dir
 until [[ -d $folder ]]; do folder=$(dirname "$folder"); done

@@ -11,10 +11,7 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-case ${CODE:-0} in
-  0 | 1) ;;
-  *) die $exit_bad_usage "CODE=$CODE: must be 1 or 0" ;;
-esac
+check_switches CODE
 name=${NAME:-$(id -un 2>/dev/null || id -u)}
 if ((${#name} > 60)) || [[ $name == *[[:cntrl:]]* ]]; then
   die $exit_bad_usage "NAME: must be one line of at most 60 characters"

@@ -38,7 +38,7 @@ read_ranks
 [[ ${RANKS:-1} == 1 ]] ||
   die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys $step_words RANKS=$RANKS"
 gpu_here || no_gpu_for ncu
-ncu=$(find_profiler ncu) || profiler_missing ncu
+ncu=$(find_tool ncu) || profiler_missing ncu
 tool_version=$(profiler_version "$ncu")
 no_other_profiler ncu
 tool_options ncu

@@ -21,13 +21,13 @@ if [[ -n ${REPORT:-} ]]; then show_report nsys; fi
 if [[ $step_needs == cuda ]] && ! gpu_here; then no_gpu_for nsys; fi
 backend=gpu
 read_ranks
-ranks_of_run "$source_file"
-nsys=$(find_profiler nsys) || profiler_missing nsys
+ranks_of_run
+nsys=$(find_tool nsys) || profiler_missing nsys
 tool_version=$(profiler_version "$nsys")
 no_other_profiler nsys
 tool_options nsys
 
-if [[ -z ${ITERATIONS:-} ]]; then iterations=$((from_steps > 500 ? 500 : from_steps)); else iterations=$ITERATIONS; fi
+iterations=${ITERATIONS:-$((step_iterations > 500 ? 500 : step_iterations))}
 build_for_profile
 
 # find_importer: prints the path of the program that turns nsys's raw stream into a report, if nsys itself

@@ -12,7 +12,6 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-only_help "$@"
 if [[ -n ${RECORD:-} && -n ${STEP:-} ]]; then
   die $exit_bad_usage "STEP=$STEP and RECORD=$RECORD: one of the two"
 elif [[ -z ${RECORD:-}${STEP:-} ]]; then

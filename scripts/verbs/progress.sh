@@ -19,10 +19,7 @@ case ${1:-} in
   "" | --table) ;;
   *) die $exit_bad_usage "$1: no such option" ;;
 esac
-case ${TIME:-0} in
-  0 | 1) ;;
-  *) die $exit_bad_usage "TIME=$TIME: must be 1 or 0" ;;
-esac
+check_switches TIME
 read_backend
 make_scratch
 

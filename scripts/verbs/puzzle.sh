@@ -146,9 +146,7 @@ check() {
 }
 
 read_step "${STEP-}"
-for switch in CHECK HINT YES; do
-  [[ ${!switch:-0} =~ ^[01]$ ]] || die $exit_bad_usage "$switch=${!switch}: must be 1 or 0"
-done
+check_switches CHECK HINT YES
 [[ ${PUZZLE:-1} =~ ^[1-9][0-9]?$ ]] || die $exit_bad_usage "PUZZLE=$PUZZLE: must be a number, from 1 up"
 [[ -d $lab_root/validate/tests/bank/wrong && -d $lab_root/solutions ]] ||
   die $exit_bad_usage "puzzles are in the whole lab, not in a handout"

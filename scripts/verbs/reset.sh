@@ -9,10 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 read_step_or_kernel
-case ${YES:-0} in
-  0 | 1) ;;
-  *) die $exit_bad_usage "YES=$YES: must be 1 or 0" ;;
-esac
+check_switches YES
 exercise=exercises/$step/$step_source
 cd "$lab_root"
 # Next to the file: what is moved to its place is there completely, or not at all.

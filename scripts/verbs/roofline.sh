@@ -10,16 +10,14 @@ set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-only_help "$@"
 which=solution targets=(solutions)
 if [[ -n ${STEP:-} ]]; then
   [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
   read_step "$STEP"
   read_which
-  source_file=${which}s/$step/$step_source
   [[ $step_source == *.cu ]] || die $exit_bad_usage "STEP=$STEP: $step has no kernels"
   ((!step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a job of several ranks, which are not counted"
-  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
+  [[ -f $lab_root/$source_file ]] || die_not_there
   STEPS=$step_number targets=("${which}_$step")
 else
   [[ -z ${WHICH:-} ]] || die $exit_bad_usage "WHICH=$WHICH: which step? Also say STEP=NN"

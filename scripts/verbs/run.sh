@@ -17,27 +17,20 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 run_one() {
-  local program source_file backend=gpu ranks
   read_step "$STEP"
   if [[ -z ${WHICH:-} && -d $lab_root/solutions ]]; then WHICH=solution; fi
   read_which
   read_ranks
   read_backend
   backend=gpu
-  source_file=${which}s/$step/$step_source
-  [[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
-  ranks_of_run "$source_file" # RANKS that cannot be is told now, not after the build
-  configure >/dev/null
-  program=${which}_$step
-  if [[ $step_needs == cuda ]]; then choose_backend; fi
-  if [[ $backend == cpu ]]; then program+=_cpu; fi
-  have_target "$program" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
-  build_program "$program" || die 1 "$source_file does not compile; the compiler's messages are above"
-  local -a command=("$build_dir/bin/$program") arguments=()
+  [[ -f $lab_root/$source_file ]] || die_not_there
+  ranks_of_run # RANKS that cannot be is told now, not after the build
+  build_step
+  ranks_of_run
+  local -a command=("$build_dir/bin/$target") arguments=()
   read -r -a arguments <<<"${ARGS:-}"
   if [[ -n ${RECORD:-} ]]; then arguments+=(--record "$(realpath -m "$RECORD")"); fi
   if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi
-  ranks_of_run "$source_file"
   if [[ -n $ranks ]]; then command=("$build_dir/bin/ranks" "$ranks" "${command[@]}"); fi
   cd "$lab_root"
   exec "${command[@]}" "${arguments[@]}"

@@ -6,8 +6,8 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points per side (default: 100)
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+# shellcheck source=scripts/lib/profilers.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 
 read_step_or_kernel
 read_which
@@ -20,20 +20,7 @@ if [[ $step_needs != cuda ]]; then
   exit $exit_no_gpu
 fi
 
-# A toolkit often has it next to nvcc, but not on the PATH.
-find_sanitizer() {
-  local candidate
-  for candidate in compute-sanitizer "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer \
-    "${CUDA_HOME:-/usr/local/cuda}"/compute-sanitizer/compute-sanitizer \
-    /opt/cuda/bin/compute-sanitizer /usr/local/cuda-*/bin/compute-sanitizer; do
-    if command -v "$candidate" >/dev/null; then
-      command -v "$candidate"
-      return
-    fi
-  done
-  return 1
-}
-sanitizer=$(find_sanitizer) ||
+sanitizer=$(find_tool compute-sanitizer) ||
   die $exit_no_gpu "compute-sanitizer was not found; a full CUDA Toolkit has it
   Without it, and without a GPU: $without"
 

@@ -11,12 +11,8 @@ set -euo pipefail
 mode=${1:-}
 case $mode in
   "" | --needed | --ranks | --tests) ;;
-  --help)
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
-    exit 0
-    ;;
   *)
-    printf '%s\n' "setup.sh: $mode: no such option (see --help)" >&2
+    printf '%s\n' "setup.sh: $mode: no such option" >&2
     exit 2
     ;;
 esac

@@ -20,29 +20,21 @@ read_step_or_kernel
 read_which
 read_ranks
 read_backend
-source_file=${which}s/$step/$step_source
-[[ -f $lab_root/$source_file ]] || die_not_there "$source_file"
-step_n=${kernel_n:-} step_iterations=20
-if [[ -z ${CLINIC:-} ]]; then IFS=$'\t' read -r _ _ _ step_n step_iterations _ <<<"$(step_line "$step_number")"; fi
+[[ -f $lab_root/$source_file ]] || die_not_there
 n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
 check_n "$n"
 check_iterations "$iterations"
 
-backend=gpu ranks=""
-ranks_of_run "$source_file"
-configure >/dev/null
-target=${which}_$step_target
-if [[ $step_needs == cuda ]]; then choose_backend; fi
+backend=gpu
+ranks_of_run # RANKS that cannot be is told now, not after the build
+build_step
+ranks_of_run
 if [[ $backend == cpu ]]; then
-  target+=_cpu
   if [[ -z ${N:-} ]] && ((n > 256)); then n=256; fi
   if [[ -z ${ITERATIONS:-} ]] && ((iterations > 20)); then iterations=20; fi
 fi
-have_target "$target" || die $exit_no_gpu "$step cannot be built here for a GPU: no nvcc was found"
-build_program "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
 
 mkdir -p "$build_dir/profiles"
-ranks_of_run "$source_file"
 # Of a job each rank has its own: {rank} becomes its number.
 name=$build_dir/profiles/trace_${which}_$step_target
 table=$name.tsv log=$name.txt

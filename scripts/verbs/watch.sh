@@ -31,7 +31,6 @@ next_step() {
 go_to() {
   read_step "$1"
   file=exercises/$step/$step_source
-  IFS=$'\t' read -r _ _ _ _ _ idea _ < <(step_line "$step")
   seen="" is_done=0
 }
 
@@ -108,7 +107,7 @@ end_check() {
 
 # show: the whole screen.
 show() {
-  local head="$step: $idea" now="checked $at" keys="n: next step   q: end"
+  local head="$step: $step_title" now="checked $at" keys="n: next step   q: end"
   if [[ -n $check ]]; then
     now="checking ... $((SECONDS - started)) s"
     next=$(newest_of "$(find "$build_dir" -maxdepth 1 -name '*.log' -newer "$temp/begun" 2>/dev/null | tail -n 1)")

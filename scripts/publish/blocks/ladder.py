@@ -2,7 +2,7 @@
 
 import re
 
-from blocks.published import LADDER, RESULTS, is_job, number, step_before
+from blocks.published import EXPERIMENTS, LADDER, is_job, step_before
 from labtools.files import by_cycles
 from labtools.numbers import lasting, significant, spread
 from labtools.solution import SOLVED, SOLVED_N, seconds_to_solution, solution_by_cycles
@@ -55,10 +55,10 @@ def job_lines(rows):
         if job_of(row):
             jobs.setdefault(on_gpus(row), []).append(row)
     for words, of_job in jobs.items():
-        line = f"Row{'s' if len(of_job) > 1 else ''} {', '.join(number(row['step']) for row in of_job)}: {words}"
+        line = f"Row{'s' if len(of_job) > 1 else ''} {', '.join(row['step'][:2] for row in of_job)}: {words}"
         if job_of(of_job[0])[1] > 1:
             line += "; the % of copy refers to all of them together"
-            alone = [number(row["step"]) for row in of_job if row["x_before"] != "-" and not is_job(step_before(row["step"]))]
+            alone = [row["step"][:2] for row in of_job if row["x_before"] != "-" and not is_job(step_before(row["step"]))]
             line += f"; the step before {' and '.join(alone)} ran on one GPU" if alone else ""
         lines.append(line + ".")
     return lines
@@ -77,8 +77,7 @@ def ladder_block(facts, serial, rows):
     """The whole ladder, and what there is to say of it."""
     all_cores = Table(LADDER).all_cores()
     threads = max((threads for _, threads in all_cores.values()), default=0)
-    experiments = RESULTS / "experiments.tsv"
-    solved = solution_by_cycles(Table(experiments).rows if experiments.is_file() else [])
+    solved = solution_by_cycles(Table(EXPERIMENTS).rows)
     columns = ["n", "ms per iteration", "spread", "GB/s", "% of copy", "× previous step", "× best serial",
                *([f"× all {threads} cores"] if threads else []), "× strided serial", "to the solution"]
     lines = [f"| step | what changed | {' | '.join(columns)} |", f"|---|---|{'--:|' * len(columns)}"]

@@ -3,13 +3,12 @@
 import re
 
 from blocks.ladder import notes
-from blocks.published import COUNTERS, RESULTS, TRACER, is_job, number, step_before
+from blocks.published import (BANDWIDTH, COUNTERS, EXPERIMENTS, KERNELS, LARGE, ROOFLINE, TRACER, TUNING, is_job,
+                              step_before)
 from labtools.files import steps
 from labtools.numbers import as_told, duration, significant, size, spread
 from labtools.table import Table, job_of, read_table
 
-TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (RESULTS / f"{name}.tsv" for name in (
-    "tuning", "large", "experiments", "kernels", "roofline", "bandwidth"))
 # From this step on a kernel may be limited by what its schedulers issue.
 FIRST_SCHEDULED = "09"
 # After so many sweeps a run at this n stops by itself, at the default tolerance. It prints that on any machine.
@@ -17,9 +16,7 @@ SWEEPS_TO_TOLERANCE = {64: 730, 2048: 181}
 
 
 def rows_of(path, step):
-    """(facts, the step's rows) of a table; no rows where it is not there."""
-    if not path.is_file():
-        return {}, []
+    """(facts, the step's rows) of a table."""
     facts, rows = read_table(path)
     return facts, [row for row in rows if row["step"] == step]
 
@@ -49,7 +46,7 @@ def traced_lines(step):
     if kernels:
         lines.append(f"Kernels, median, as `make trace` shows them: {', '.join(kernels)}.")
     ranges = traced_ranges(step)
-    if number(step) == "04":
+    if step[:2] == "04":
         before = traced_ranges(step_before(step))
         lines.append("Ranges, median: " + ", ".join(
             f"`{name}` {duration(ranges[name][0])} (step 03: {duration(before[name][0])})"
@@ -59,7 +56,7 @@ def traced_lines(step):
                 times = dict(zip(fields[::2], fields[1::2]))
                 lines.append(f"These are of a run under the tracer, in which an iteration took "
                              f"{significant(times['ms_traced'])} ms; without it, {significant(times['ms_alone'])} ms.")
-    elif ranges and number(step) < "04":
+    elif ranges and step[:2] < "04":
         start, sweep, copy = (duration(ranges[name][0]) for name in ("allocate_fields", "jacobi_sweep", "copy_field"))
         lines.append(f"The range `allocate_fields`, CUDA's start-up in it, took {start}; a sweep {sweep}, a copy {copy} "
                      "(medians).")
@@ -76,9 +73,7 @@ def traced_lines(step):
 def counter_lines(step):
     """Sectors per request of each kernel of a step, as ncu counted them."""
     rows = rows_of(COUNTERS, step)[1]
-    if not rows:
-        return []
-    n = max(int(row["n"]) for row in rows)
+    n = max((int(row["n"]) for row in rows), default=0)
     counts = {(row["kernel"], row["quantity"]): int(row["ncu"]) for row in rows if int(row["n"]) == n}
     each = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
@@ -97,8 +92,6 @@ def counter_lines(step):
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/tune.py measured it."""
     facts, rows = rows_of(TUNING, step)
-    if not rows:
-        return []
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     # Of the rows that change the same constants, the fastest and the slowest say most.
     same = {}
@@ -109,9 +102,7 @@ def tuning_lines(step):
     lines = ["", f"Other constants, of each kind the best and the worst, the fastest first (scripts/publish/tune.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
-        names = row["constants"].replace("=", " = ")
-        for one in ("k", "unroll"):
-            names = names.replace(f" {one}", f", {one}")
+        names = row["constants"].replace("=", " = ").replace(" k", ", k")
         names = names.replace(":,", ":").replace("as it is:", "what the others change:")
         lines.append(f"| {names} | {row['registers']} | {row['spilled_bytes']} | {significant(row['ms'])} | {significant(row['x_copy'])} |")
     return lines
@@ -119,28 +110,20 @@ def tuning_lines(step):
 
 def large_lines():
     """Steps on large grids, as scripts/publish/tune.py measured them."""
-    if not LARGE.is_file():
-        return []
     facts, rows = read_table(LARGE)
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
-    spreads = all(row["ms"] == "-" or row["ms_q1"] != "-" for row in rows)  # or they were not noted
-    told = "; the spread is the widest middle half of a row" if spreads else ""
     lines = ["", f"Large grids: 10⁹ points updated per second, and in brackets how many times the copy bandwidth that is at 8 bytes per "
-             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians{told}):", "",
-             f"| step | {' | '.join(f'n = {n}' for n in sizes)} |{' spread |' * spreads}",
-             f"|---|{'--:|' * (len(sizes) + spreads)}"]
+             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians; the spread is the "
+             "widest middle half of a row):", "",
+             f"| step | {' | '.join(f'n = {n}' for n in sizes)} | spread |", f"|---|{'--:|' * len(sizes)}--:|"]
     for step in dict.fromkeys(row["step"] for row in rows):
         cells, widest = [], 0
         for n in sizes:
             row = found[step, n]
             cells.append("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})")
-            widest = max(widest, spread(row) if spreads and row["ms"] != "-" else 0)
-        lines.append(f"| {step} | {' | '.join(cells)} |" + (f" {widest:.1f} % |" if spreads else ""))
-    if facts.get("constants"):
-        lines += ["", f"Measured with these constants: {facts['constants']}."]
-    if facts.get("note"):
-        lines[-1] += f" The figures are {facts['note']}."
+            widest = max(widest, spread(row) if row["ms"] != "-" else 0)
+        lines.append(f"| {step} | {' | '.join(cells)} | {widest:.1f} % |")
     return lines
 
 
@@ -176,7 +159,7 @@ def kernel_lines(step):
     before = [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
     before = [row for row in before if row["kernel"].partition("<")[0] in names] or sweep_kernels(before)
     columns = [(f"`{row['kernel']}`", row) for row in rows]
-    columns += [(f"step {number(step_before(step))}: `{row['kernel']}`", row) for row in before]
+    columns += [(f"step {step_before(step)[:2]}: `{row['kernel']}`", row) for row in before]
 
     def cell(row, name, unit):
         value = row.get(name, "-")
@@ -186,7 +169,7 @@ def kernel_lines(step):
              f"| per launch | {' | '.join(title for title, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
     lines += [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |" for title, name, unit in quantities]
     lines += sweeps_lines(rows_of(ROOFLINE, step)[1])
-    others = facts.get(f"row {number(step)}")
+    others = facts.get(f"row {step[:2]}")
     return lines + (["", f"That is {others}."] if others else [])
 
 
@@ -194,26 +177,22 @@ def scheduler_lines(step):
     """What the schedulers issue, from step 09 to this one."""
     found = [row for name, *_ in steps() if FIRST_SCHEDULED <= name <= step
              for row in sweep_kernels(rows_of(KERNELS, name)[1]) if row.get("eligible_warps", "-") != "-"]
-    if not any(row["step"] == step for row in found):
-        return []
     lines = ["", "What each scheduler issues, counted with ncu:", "",
              "| step | kernel | n | warp instructions per 32 points and sweep | eligible warps per cycle | issue slots busy |",
              "|---|---|--:|--:|--:|--:|"]
-    return lines + [f"| {number(row['step'])} | `{row['kernel']}` | {row['n']} | {significant(row['instructions_per_32_points'])} "
+    return lines + [f"| {row['step'][:2]} | `{row['kernel']}` | {row['n']} | {significant(row['instructions_per_32_points'])} "
                     f"| {float(row['eligible_warps']):.2f} | {100 - float(row['no_eligible_percent']):.0f} % |" for row in found]
 
 
 def bandwidth_rows(what):
-    """The rows of bandwidth.tsv of one kind; none if it is not there."""
-    return [row for row in read_table(BANDWIDTH)[1] if row["what"] == what] if BANDWIDTH.is_file() else []
+    """The rows of bandwidth.tsv of one kind."""
+    return [row for row in read_table(BANDWIDTH)[1] if row["what"] == what]
 
 
 def transfer_lines():
     """What pinned and pageable memory of the host reach, as `make bandwidth` measured it."""
     found = {(row["way"], int(row["bytes"])): row["rate_median"] for row in bandwidth_rows("host")}
     sizes = sorted({bytes_ for _, bytes_ in found})[::2]
-    if not sizes:
-        return []
     lines = ["", "Copies between host and GPU by `cudaMemcpy`, GB/s (`make bandwidth`, medians):", "",
              f"| memory of the host | {' | '.join(size(bytes_) for bytes_ in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
     for way in dict.fromkeys(way for way, _ in found):
@@ -225,8 +204,6 @@ def transfer_lines():
 def launch_shape_lines():
     """The same copy with other blocks, as `make bandwidth` measured it."""
     rows = [row for row in bandwidth_rows("block") if row["way"] == "copy_kernel"]
-    if not rows:
-        return []
     found = {(int(row["block_x"]), int(row["block_y"])): row["rate_median"] for row in rows}
     lines = ["", f"The copy kernel at n = {rows[0]['n']} with one thread per point and other blocks, GB/s (`make bandwidth`, medians):",
              "", "| threads per block | all in one row | rows of 32 |", "|--:|--:|--:|"]
@@ -234,10 +211,8 @@ def launch_shape_lines():
         cells = [significant(found.get(shape, "-")) for shape in ((threads, 1), (32, threads // 32))]
         lines.append(f"| {threads} | {' | '.join(cells)} |")
     others = {row["way"]: row["rate_median"] for row in bandwidth_rows("size") if row["n"] == rows[0]["n"]}
-    if {"copy_float4", "copy_library"} <= others.keys():
-        lines += ["", f"With four points per thread (`float4`) a copy of the same fields reaches {significant(others['copy_float4'], 4)} "
-                  f"GB/s, and `cudaMemcpy` {significant(others['copy_library'], 4)} GB/s."]
-    return lines
+    return lines + ["", f"With four points per thread (`float4`) a copy of the same fields reaches "
+                    f"{significant(others['copy_float4'], 4)} GB/s, and `cudaMemcpy` {significant(others['copy_library'], 4)} GB/s."]
 
 
 def sweeps_lines(rows):
@@ -280,24 +255,24 @@ def experiment_lines(step):
     def both_ends(variant, quantity):
         return f"{cell(variant, quantity, which='least')} to {cell(variant, quantity, ' ms', which='most')}"
 
-    if number(step) == "05":
+    if step[:2] == "05":
         return ["", f"The other way, prefetching, between the two (n = {n}, medians, in one run):", "",
                 "| variant | ms per iteration |", "|---|--:|",
                 *[f"| {name(row)} | {cell(row['variant'], 'iteration')} |"
                   for row in rows]]
-    if number(step) == "07":
+    if step[:2] == "07":
         lines = ["", "The copy kernel on grids of several sizes (8 bytes per point over its median time; DRAM bytes counted with ncu):",
                  "", "| n | both fields | copy kernel | DRAM bytes per point |", "|--:|--:|--:|--:|"]
         for size in sorted({int(row["n"]) for row in rows}):
             lines.append(f"| {size} | {significant(8e-6 * size * size)} MB "
                          f"| {cell('copy', 'copy kernel', ' GB/s', size)} | {cell('copy', 'DRAM bytes', '', size)} |")
         return lines
-    if number(step) == "09":
+    if step[:2] == "09":
         return ["", f"The sweep kernel at n = {n} with its tile loaded in other ways (medians, in one run):", "",
                 "| the tile | sweep kernel |", "|---|--:|",
                 *[f"| {name(row)} | {cell(row['variant'], 'sweep kernel', ' ms')} |" for row in rows
                   if row["quantity"] == "sweep kernel"]]
-    if number(step) == "11":
+    if step[:2] == "11":
         lines = ["", "Time of a sweep on grids of several sizes (medians, in one run), what each change brings, and how many times as many",
                  "sweeps per second as step 10 that is:", "",
                  "| n | step 10 | a check every 10 sweeps, waited for | read one check late | also as a graph: step 11 | × step 10 |",
@@ -308,9 +283,8 @@ def experiment_lines(step):
                 times = [1e3 * float(median) for median in medians]
                 lines.append(f"| {size} | {' | '.join(f'{significant(t)} µs' for t in times)} | {significant(times[0] / times[-1])} |")
         return lines
-    if number(step) == "16":
-        lines = [*[f"Note: {note}." for note, *_ in Table(EXPERIMENTS).lines_of("note")],
-                 "", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
+    if step[:2] == "16":
+        lines = ["", "From the starting values on the GPU to the solution: the start and one cycle (medians; kernels loaded before):", "",
                  "| n | solution | least to most | ns per point | one more cycle | distance from the exact solution |",
                  "|--:|--:|--:|--:|--:|--:|"]
         for size in sorted({int(row["n"]) for row in rows if row["quantity"] == "solution" and row["median"] != "-"}):
@@ -331,7 +305,7 @@ def experiment_lines(step):
                         *[f"- {name(row)}: {cell(row['variant'], 'solution', ' ms', int(row['n']))}, "
                           f"{distance(row['variant'], int(row['n']))} away from the exact solution"
                           for row in others]]
-    if number(step) != "08":
+    if step[:2] != "08":
         return []
     lines = ["", f"The sweep kernel at n = {n} with its sum in other ways (medians, in one run):", "",
              "| variant | sweep kernel |", "|---|--:|"]
@@ -372,7 +346,7 @@ def measured_block(facts, row):
     if row["x_before"] != "-":
         text += (f" The previous step, at this n{before}: {significant(row['before_ms'])} ms, "
                  f"so the speed-up is {significant(row['x_before'])}.")
-    text += "".join(f" Note: {note}." for note in notes(number(row["step"])))
+    text += "".join(f" Note: {note}." for note in notes(row["step"][:2]))
     lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
     # A blank line between two sentences keeps them apart when the guide is shown.
     lines = [part for line in lines for part in (line, "")][:-1]
@@ -380,5 +354,5 @@ def measured_block(facts, row):
             "12": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]),
             "13": lambda: scheduler_lines(row["step"]) + tuning_lines(row["step"]) + large_lines()}
     # Step 04 is a first kernel: what its warps wait for is a question of later steps.
-    lines += (kernel_lines(row["step"]) if number(row["step"]) != "04" else []) + experiment_lines(row["step"])
-    return lines + (more[number(row["step"])]() if number(row["step"]) in more else [])
+    lines += (kernel_lines(row["step"]) if row["step"][:2] != "04" else []) + experiment_lines(row["step"])
+    return lines + (more[row["step"][:2]]() if row["step"][:2] in more else [])

@@ -1,25 +1,28 @@
 """The published tables, and what several blocks say of them."""
 
-from labtools.files import ROOT, steps, steps_before
+from labtools.files import ROOT, steps
 
 RESULTS = ROOT / "results/h200"
-LADDER, TRACER, COUNTERS, SCALING, CLINIC = (
-    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "clinic"))
+LADDER, TRACER, COUNTERS, SCALING, CLINIC, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (
+    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "clinic", "tuning", "large", "experiments",
+                                         "kernels", "roofline", "bandwidth"))
 CLINIC_H100 = ROOT / "results/h100/clinic.tsv"
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
-
-
-def number(step):
-    """"04" of "04_jacobi_kernel"."""
-    return step[:2]
+# What writes each of them.
+WRITTEN_BY = {LADDER: "make run RESULTS=results/h200", BANDWIDTH: "make bandwidth RESULTS=results/h200",
+              **dict.fromkeys((KERNELS, ROOFLINE), "make roofline RESULTS=results/h200"),
+              **dict.fromkeys((TUNING, LARGE), "scripts/publish/tune.py --write results/h200"),
+              **{path: f"scripts/publish/{path.stem}.py --write {path.parent.relative_to(ROOT)}"
+                 for path in (COUNTERS, TRACER, SCALING, EXPERIMENTS, CLINIC, CLINIC_H100)},
+              MISTAKES: "scripts/tests/planted_bugs_on_cpu.sh 09_shared_tile --write"}
 
 
 def step_before(step):
     """The name of the step that it begins with, as lab/steps.tsv has it."""
-    return steps_before()[step]
+    return next(one.before for one in steps() if one.name == step)
 
 
 def is_job(step):
     """Whether a step is a job of several ranks."""
-    return any(name == step and needs == "ranks" for name, _, needs, *_ in steps())
+    return any(one.name == step and one.needs == "ranks" for one in steps())

@@ -1,10 +1,8 @@
 """How steps 14 and 15 scale."""
 
-from blocks.published import SCALING, number
+from blocks.published import SCALING
 from labtools import scaling_table
 from labtools.numbers import significant, spread
-from labtools.table import Table
-
 
 
 def of_cell(row, efficiency=None):
@@ -17,17 +15,15 @@ def of_cell(row, efficiency=None):
 
 def scaling_block(step):
     """How a step scales."""
-    if not SCALING.is_file():
-        return ["Not measured yet."]
     facts, rows = scaling_table.read(SCALING)
     found = {(row["step"][:2], *(int(row[name]) for name in ("n", "ranks", "check_every"))): row for row in rows}
     ranks = sorted({r for _, _, r, _ in found})
     gpus = " | ".join(f"{r} GPU{'s' if r > 1 else ''}" for r in ranks)
-    last = number(step) == "15"
-    steps = ["14", "15"] if last else [number(step)]
+    last = step[:2] == "15"
+    steps = ["14", "15"] if last else [step[:2]]
     lines = [f"On {facts['gpus']} {facts['gpu']}s ({facts['links']} between two of them; CUDA {facts['cuda']}, NCCL "
              f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
-             "been compared with a reference." + (f" All figures are {facts['note']}." if facts.get("note") else ""), "",
+             "been compared with a reference.", "",
              "Strong scaling: ms per sweep, and in brackets the efficiency: how fast these GPUs are, as a share of as many "
              "times step 13 on one.", "",
              f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",
@@ -66,8 +62,6 @@ def scaling_block(step):
 
 def scaling_words():
     """What README.md says of step 15 on the most GPUs."""
-    if not SCALING.is_file():
-        return ["How they scale is not measured yet."]
     facts, rows = scaling_table.read(SCALING)
     most = max(int(row["ranks"]) for row in rows)
     of_15 = [row for row in rows if (row["step"][:2], int(row["ranks"])) == ("15", most) and row["ms"] != "-"
@@ -78,5 +72,4 @@ def scaling_words():
             f"{scaling_table.often(rows)} sweeps, step 15 reaches",
             f"{', '.join(strong)} of {most} times the speed of step 13 on one GPU of that machine. (The ladder's rows have fewer residuals.)",
             f"At n = {fastest['n']} it reaches {significant(fastest['glups'])} GLUPS (10⁹ points per second; median of "
-            f"{fastest['samples']}, spread {spread(fastest):.1f} %).",
-            *(f"Note: {note}." for note, *_ in Table(SCALING).lines_of("note"))]
+            f"{fastest['samples']}, spread {spread(fastest):.1f} %)."]

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from blocks.published import CLINIC, CLINIC_H100, COUNTERS, MISTAKES, PROFILES, TRACER, is_job, number
+from blocks.published import CLINIC, CLINIC_H100, COUNTERS, MISTAKES, PROFILES, TRACER, is_job
 from labtools.files import ROOT, clinic_kernels
 from labtools.numbers import significant
 from labtools.table import Table, read_table
@@ -44,11 +44,9 @@ def counters_block():
     return lines
 
 
-def clinic_block(paths=(CLINIC, CLINIC_H100)):
+def clinic_block():
     """The kernels of the clinic, before and after, on each GPU that has a table."""
-    tables = [read_table(path) for path in paths if path.is_file()]
-    if not tables:
-        return ["Not measured yet."]
+    tables = [read_table(path) for path in (CLINIC, CLINIC_H100)]
     heads, rows = [], [{row["kernel"]: row for row in rows} for _, rows in tables]
     for facts, _ in tables:
         gpu = facts["gpu"].split()[1]
@@ -95,13 +93,11 @@ def profile_block(step):
     """What the profiler's verb prints of the kept report of a step, from 06 on against the step before: its first part.
     Step 11 is for the time line, launches and waits, and so are those with ranks: theirs is rank 0's of two."""
     ranks = is_job(step)
-    tool = "nsys" if number(step) < "06" or number(step) == "11" or ranks else "ncu"
-    report = PROFILES / f"{tool}_{number(step)}.csv"
-    if not report.is_file():
-        return ["Not measured yet."]
-    variables = {"STEP": number(step), "REPORT": str(report)}
+    tool = "nsys" if step[:2] < "06" or step[:2] == "11" or ranks else "ncu"
+    report = PROFILES / f"{tool}_{step[:2]}.csv"
+    variables = {"STEP": step[:2], "REPORT": str(report)}
     # Step 07 has options of its own: the caches stay as they are. With other options nothing compares.
-    if number(step) >= "06" and number(step) != "07" and not ranks:
+    if step[:2] >= "06" and step[:2] != "07" and not ranks:
         variables["BASELINE"] = "previous"
     command = [str(ROOT / f"scripts/verbs/{tool}.sh")]
     result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
@@ -116,7 +112,7 @@ def profile_block(step):
         lines.pop(len(lines) - 1 - lines[::-1].index(""))
     # Of a solution, or of an exercise that had been done: that is what the verb takes by itself.
     which = "solution" if re.search(r"^# which\tsolution$", report.read_text(), re.MULTILINE) else None
-    said = " ".join(f"{name}={value}" for name, value in (("STEP", number(step)), ("WHICH", which),
+    said = " ".join(f"{name}={value}" for name, value in (("STEP", step[:2]), ("WHICH", which),
                                                           ("BASELINE", variables.get("BASELINE")), ("RANKS", "2" if ranks else None)) if value)
     return [f"<details><summary>What `make {tool} {said}` prints on {'two H200s' if ranks else 'an H200'}</summary>", "",
             "```text", *lines, "```", "", "</details>"]

@@ -77,7 +77,7 @@ def own_section(published):
         return nothing("change an exercise, and check it:", "make check STEP=04")
     finished = {row[0] for row in begun if row[1] in ("right", "done") or row[1] == "no task" and row[2] != "-"}
     solutions = {row["step"]: row for row in published.rows} if published else {}
-    sizes = {step: n for step, _, _, n, *_ in steps()}
+    sizes = {step.name: step.n for step in steps()}
     on = published.fact("gpu").replace("NVIDIA ", "") if published else "GPU"
 
     def measured(row):
@@ -93,7 +93,7 @@ def own_section(published):
     devices = sorted({timed[row[0]][4] for row in begun if row[5] != "-" and len(timed.get(row[0], [])) > 4})
     parts.append(f'<p class="source">Your times: {text(", ".join(devices))}</p>' if devices else
                  nothing("on a GPU your exercises are timed by", "make progress TIME=1"))
-    titles = {step: (source, title) for step, source, *_, title in steps()}
+    titles = {step.name: (step.source, step.title) for step in steps()}
     parts += [predictions(step, titles[step][1]) for step in titles if step in asked and step in finished]
     waiting = [step[:2] for step in titles if step in asked and step not in finished]
     if waiting:

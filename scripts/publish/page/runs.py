@@ -3,7 +3,6 @@
 import array
 import json
 import shutil
-import sys
 
 from labtools.files import ROOT, steps
 from labtools.process import attempt, printed_by, reason, warn
@@ -52,15 +51,13 @@ def read_record(folder, n):
         residuals.append((int(iteration), float(residual)))
     field = array.array("f")
     field.frombytes((folder / "field.f32").read_bytes())
-    if sys.byteorder == "big":
-        field.byteswap()
     if len(field) != n * n or not residuals:
         raise ValueError("it is not complete")
     return {"run": run, "residuals": residuals, "field": field}
 
 
 def build_solutions():
-    """Brings the solutions in the build folder up to date. Returns whether they are."""
+    """Brings the solutions in the build folder up to date."""
     print("building the solutions ...", flush=True)
     script = ('source "$1/scripts/lib/lib.sh" && shift && configure >/dev/null && choose_backend >/dev/null && '
               'if [[ $backend == gpu ]]; then build_targets solutions; else build_targets "$@" solutions_on_cpu; fi')
@@ -68,4 +65,3 @@ def build_solutions():
     code, out, error = attempt(["bash", "-c", script, "report.py", ROOT, *first], None)
     if code != 0:
         warn(f"the solutions cannot be built: {reason(out, error)}")
-    return code == 0

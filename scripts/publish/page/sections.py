@@ -220,8 +220,7 @@ def scaling_section(table):
                ("ms per sweep", lambda r: cell(r["ms"])), ("10⁹ points per second", lambda r: whole(r["glups"])),
                ("efficiency", lambda r: cell(r["efficiency"], " %"))]
     parts.append(data_table("In figures", columns, rows))
-    note = table.fact("note", "")
-    return "".join(parts) + (f"<p>Note: {text(note)}.</p>" if note else "") + source(table)
+    return "".join(parts) + source(table)
 
 
 def bandwidth_section(table):
