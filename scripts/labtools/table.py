@@ -85,7 +85,7 @@ def update(path, facts, rows, same):
 
 
 def job_of(row):
-    """(ranks, GPUs) of a ladder's row whose step is a job of ranks, from its note: "1 GPU", "2 GPUs, a rank each",
+    """(ranks, GPUs) of a ladder's row whose step is a job of ranks, from its note: "1 GPU", "2 GPUs, one rank per GPU",
     "4 ranks on 2 GPUs". None of any other row."""
     match = re.match(r"(?:(\d+) ranks on )?(\d+) GPUs?\b", row.get("note") or "")
     return (int(match[1] or match[2]), int(match[2])) if match else None

@@ -92,8 +92,8 @@ ran '^13 alone --n 250 --iterations 5 --problem harmonic'
 ran '^13 alone --n 250 .*--problem laplace'
 ran_not '^13 alone --n (33|129) '
 has 13_one note ''
-has 14_several note '2 GPUs, a rank each'
-has 15_hidden note '2 GPUs, a rank each'
+has 14_several note '2 GPUs, one rank per GPU'
+has 15_hidden note '2 GPUs, one rank per GPU'
 has 13_one ms 8
 has 14_several ms 4
 has 15_hidden ms 4
@@ -107,25 +107,25 @@ ran_not '^1[45] (alone|1|3) '
 # The GB/s are the job's: 140 x 140 points, 8 bytes each, in 4 ms. A copy of both GPUs has 2000 GB/s.
 has 14_several gb_per_s 0.0392
 has 14_several percent_of_copy 0.002
-expect '^14, 15: on 2 GPUs, a rank each; the step before 14 ran on one$' "two GPUs"
+expect '^14, 15: on 2 GPUs, one rank per GPU; the step before 14 ran on one$' "two GPUs"
 expect 'GPUs that of all of them together\.' "two GPUs"
 
 # With more of them the timed n is validated with as many, small ones with two as ever.
 GPUS=4 ladder --steps 14
 expect_status 0 "four GPUs"
-has 14_several note '4 GPUs, a rank each'
+has 14_several note '4 GPUs, one rank per GPU'
 has 14_several x_before 4.0000
 ran '^14 4 --n 140 .*--problem probe '
 ran '^14 2 --n 100 '
 ran_not '^14 4 --n (100|250) '
-expect '^14: on 4 GPUs, a rank each; the step before 14 ran on one$' "four GPUs"
+expect '^14: on 4 GPUs, one rank per GPU; the step before 14 ran on one$' "four GPUs"
 GPUS=4 ladder --steps 15
 has 15_hidden x_before 1.0000
-expect '^15: on 4 GPUs, a rank each$' "the step after it alone"
+expect '^15: on 4 GPUs, one rank per GPU$' "the step after it alone"
 
 # A number of ranks: fewer than GPUs, and more.
 GPUS=4 ladder --ranks 3 --steps 14
-has 14_several note '3 GPUs, a rank each'
+has 14_several note '3 GPUs, one rank per GPU'
 ran '^14 3 --n 140 '
 ladder --ranks 4 --steps 14,15
 has 14_several note '4 ranks on 2 GPUs'
@@ -139,7 +139,7 @@ expect_no 'that of all|ran on one' "one GPU"
 GPUS=1 ladder --ranks 2 --steps 14
 has 14_several note '2 ranks on 1 GPU'
 GPUS=2 ladder --steps 13
-expect_no 'a rank each|that of all' "no job of ranks"
+expect_no 'one rank per GPU|that of all' "no job of ranks"
 
 # A serial code that is wrong gets no time at any n.
 rm "$bin/solution_00_serial"
@@ -182,9 +182,9 @@ for row in rows:
     print(measured.measured_block(facts, row)[0])
 END_PYTHON
   words() { run python3 "$temp/words.py" "$source_dir/scripts/publish" "$1"; }
-  words '2 GPUs, a rank each'
-  expect '^Rows 14, 15: on 2 GPUs, a rank each; the % of copy refers to all of them together; the step before 14 ran on one GPU\.$' "README.md"
-  expect '^On 2 Test GPUs, a rank each \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The previous step, at this n on one GPU: 8\.00 ms' "guide 14"
+  words '2 GPUs, one rank per GPU'
+  expect '^Rows 14, 15: on 2 GPUs, one rank per GPU; the % of copy refers to all of them together; the step before 14 ran on one GPU\.$' "README.md"
+  expect '^On 2 Test GPUs, one rank per GPU \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The previous step, at this n on one GPU: 8\.00 ms' "guide 14"
   expect 'The previous step, at this n with as many ranks: 8\.00 ms' "guide 15"
   words '4 ranks on 2 GPUs'
   expect '^Rows 14, 15: 4 ranks on 2 GPUs; the % of copy refers' "README.md, ranks that share GPUs"

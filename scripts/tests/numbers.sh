@@ -116,6 +116,11 @@ if [[ -n $library && -e $library ]]; then
     run "$temp/rows" --n "$n"
     expect "^ *converged after $sweeps iterations:" "n = $n: the sweeps that tables.py counts on"
   done < <(sed -n 's/^SWEEPS_TO_TOLERANCE = {\(.*\)}$/\1/p' "$source_dir/scripts/publish/blocks/measured.py" | tr -d ':' | tr ',' '\n')
+  # And so is the distance from the solution then, which guide 00 has in a table.
+  for n in 64 256; do
+    percent=$("$temp/rows" --n "$n" | sed -n 's/^ *exact solution  *\([0-9.]*\) %.*/\1/p')
+    grep -q "^| 3\. distance .*${percent:-none} %" "$source_dir/exercises/00_serial/README.md" || fail "n = $n is $percent % away, not in guide 00"
+  done
 fi
 
 finish "the numbers in the texts are the measured ones"

@@ -241,10 +241,10 @@ mkdir "$temp/one" "$temp/several"
 sed '/^1[45]_/s/[^\t]*$/1 GPU/' "$temp/measured/ladder.tsv" >"$temp/one/ladder.tsv"
 report --results "$temp/one" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/one.html"
 said "the ladder" "$temp/one.html" 'Steps for several GPUs, as they were timed here: 14: 1 GPU; 15: 1 GPU\.'
-sed '/^1[45]_/s/[^\t]*$/2 GPUs, a rank each/' "$temp/measured/ladder.tsv" >"$temp/several/ladder.tsv"
+sed '/^1[45]_/s/[^\t]*$/2 GPUs, one rank per GPU/' "$temp/measured/ladder.tsv" >"$temp/several/ladder.tsv"
 report --results "$temp/several" --no-run --build "$temp/build" --n 24 --iterations 200 --out "$temp/several.html"
 expect_status 0 "several GPUs"
-said "several GPUs" "$temp/several.html" 'timed here: 14: 2 GPUs, a rank each; 15: 2 GPUs, a rank each\. “% of copy” is relative to'
+said "several GPUs" "$temp/several.html" 'timed here: 14: 2 GPUs, one rank per GPU; 15: 2 GPUs, one rank per GPU\. “% of copy” is relative to'
 said "several GPUs" "$temp/several.html" 'step 1[45], at 8 bytes per point, on 2 GPUs'
 kernels=$(grep -c '^[0-9]' "$temp/measured/kernels.tsv")
 [[ $(grep -o 'data-title="registers"' "$temp/full.html" | wc -l) == "$kernels" ]] ||

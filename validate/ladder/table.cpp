@@ -59,8 +59,8 @@ double copy_gb_per_s(const LadderRow& row, const Machine& machine) {
 
 bool is_timed_job(const LadderRow& row) { return row.ranks > 0 && row.time.measured(); }
 
-/// On how many GPUs the jobs of ranks were timed: "14, 15: on 2 GPUs, a rank each; the step before
-/// 14 ran on one". All jobs of a run have as many ranks. Empty where there is none.
+/// On how many GPUs the jobs of ranks were timed: "14, 15: on 2 GPUs, one rank per GPU; the step
+/// before 14 ran on one". All jobs of a run have as many ranks. Empty where there is none.
 std::string jobs_in_words(const std::vector<LadderRow>& rows, const Machine& machine) {
   std::string numbers, how, before;
   for (const LadderRow& row : rows) {
@@ -197,7 +197,7 @@ std::string gpus_in_words(const LadderRow& row, const Machine& machine) {
   const int gpus = gpus_of(row, machine);
   const std::string words = std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
   if (row.ranks > gpus) return std::to_string(row.ranks) + " ranks on " + words;
-  return words + (gpus > 1 ? ", a rank each" : "");
+  return words + (gpus > 1 ? ", one rank per GPU" : "");
 }
 
 void print_table(const Ladder& ladder) {

@@ -6,7 +6,7 @@
 
 namespace validate {
 
-/// "1 GPU", "2 GPUs, a rank each" or "4 ranks on 2 GPUs"; what writes the README's tables reads it
+/// "1 GPU", "2 GPUs, one rank per GPU" or "4 ranks on 2 GPUs"; what writes the tables reads it
 /// in the note.
 std::string gpus_in_words(const LadderRow& row, const Machine& machine);
 

@@ -5,7 +5,7 @@
 Between the markers is what tables.py writes. What stands in the first marker:
 
     ladder["04"].ms           the column `ms` of the one row of results/h200/ladder.tsv in which "04" is a cell; a step's
-                              number stands for its name. Several keys, if one is not enough
+                              number stands for its name. Several keys, if one is not enough: "way=-" names the column
     ladder.copy_gb_per_s      a fact of that table's head
     ladder["serial", "best", "2048"].ms    in a line of the head that has more, the field after `ms`
     h100.ladder["04"].ms      the same of results/h100
@@ -56,7 +56,8 @@ def row_of(node):
     keys = [str(key.value) for key in getattr(node.slice, "elts", [node.slice])]
     heads = [dict(zip(line, line[1:])) for line in table_of(node.value).lines if len(line) > 2]
     rows = [row for row in [*table_of(node.value).rows, *heads]
-            if all(key in [*row, *row.values()] or row.get("step", "").startswith(f"{key}_") for key in keys)]
+            if all(key in [*row, *row.values(), *map("=".join, row.items())]
+                   or row.get("step", "").startswith(f"{key}_") for key in keys)]
     if len(rows) != 1:
         raise Wrong(f"{len(rows)} rows of {ast.unparse(node.value)} have {', '.join(keys)}; it should be one")
     return rows[0]

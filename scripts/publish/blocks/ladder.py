@@ -43,7 +43,7 @@ def notes(step=None):
 
 
 def on_gpus(row):
-    """"on 2 GPUs, a rank each", "4 ranks on 2 GPUs"."""
+    """"on 2 GPUs, one rank per GPU", "4 ranks on 2 GPUs"."""
     ranks, gpus = job_of(row)
     return row["note"] if ranks > gpus else f"on {row['note']}"
 

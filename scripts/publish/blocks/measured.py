@@ -258,8 +258,7 @@ def experiment_lines(step):
     if step[:2] == "05":
         return ["", f"The other way, prefetching, between the two (n = {n}, medians, in one run):", "",
                 "| variant | ms per iteration |", "|---|--:|",
-                *[f"| {name(row)} | {cell(row['variant'], 'iteration')} |"
-                  for row in rows]]
+                *[f"| {name(row)} | {cell(row['variant'], 'iteration')} |" for row in rows]]
     if step[:2] == "07":
         lines = ["", "The copy kernel on grids of several sizes (8 bytes per point over its median time; DRAM bytes counted with ncu):",
                  "", "| n | both fields | copy kernel | DRAM bytes per point |", "|--:|--:|--:|--:|"]
@@ -335,7 +334,7 @@ def measured_block(facts, row):
         ranks, gpus = job
         where = (f"{'As' if ranks > gpus else 'On'} {f'{ranks} ranks on ' * (ranks > gpus)}"
                  f"{'one' if gpus == 1 else gpus} {facts['gpu']}{'s' * (gpus > 1)}"
-                 f"{', a rank each' * (ranks == gpus > 1)} (CUDA {facts['cuda']})")
+                 f"{', one rank per GPU' * (ranks == gpus > 1)} (CUDA {facts['cuda']})")
         before = " with as many ranks" if is_job(step_before(row["step"])) else " on one GPU"
     text = (f"{where}, n = {row['n']}: {significant(row['ms'])} ms per iteration, "
             f"{significant(row['gb_per_s'])} GB/s at 8 bytes per point")
