@@ -78,23 +78,13 @@ profiler_version() {
 # advise TEXT: the text in lines of 80 columns, indented. What stands between two | keeps to a line of its own.
 advise() { tr '|' '\n' <<<"$1" | sed 's/^ */  /' | wrapped 2; }
 
-# cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what works without it. On stderr; ends
+# cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what a learner can do here instead. On stderr; ends
 # the script, with exit code 77.
 cannot() {
-  local tool=$1
-  shift
-  {
-    say_wrapped "${0##*/}: $1"
-    shift
-    advise "$*"
-    works_without "$tool"
-  } >&2
-  exit $exit_no_gpu
-}
-
-# works_without TOOL: what a learner can do here instead.
-works_without() {
   local kept
+  exec >&2
+  say_wrapped "${0##*/}: $2"
+  advise "${*:3}"
   if [[ $1 == ncu ]]; then
     say "  Without it: make count $step_words (sectors, conflicts, atomics; needs no GPU)"
   else
@@ -104,6 +94,7 @@ works_without() {
     [[ -f $kept ]] || continue
     advise "Or a report that was kept:|make $1 STEP=$step_number REPORT=${kept#"$lab_root"/}"
   done
+  exit $exit_no_gpu
 }
 
 # ready_profiler TOOL: sets tool_path, tool_version and options, which this step needs. Ends the script if there is no such

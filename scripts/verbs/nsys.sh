@@ -27,14 +27,6 @@ ready_profiler nsys
 iterations=${ITERATIONS:-$((step_iterations > 500 ? 500 : step_iterations))}
 build_for_profile
 
-# find_importer: prints the path of the program that turns nsys's raw stream into a report, if nsys itself
-# could not.
-find_importer() {
-  local folder
-  folder=$(dirname "$(readlink -f "$tool_path")")
-  newest "$folder"/QdstrmImporter "$folder"/../{host-*,linux-*}/QdstrmImporter | head -n 1
-}
-
 # statistics REPORT NAME...: the named reports as CSV, one after the other.
 statistics() {
   local report=$1 name arguments=()
@@ -74,8 +66,9 @@ keep_report() {
   local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
   if [[ ! -f $report && -f $work/$name.qdstrm ]]; then
     # A part of Nsight Systems that stands apart from the rest makes the report.
-    local importer
-    importer=$(find_importer)
+    local importer folder
+    folder=$(dirname "$(readlink -f "$tool_path")")
+    importer=$(newest "$folder"/QdstrmImporter "$folder"/../{host-*,linux-*}/QdstrmImporter | head -n 1)
     if [[ -n $importer ]]; then "$importer" -i "$work/$name.qdstrm" >>"$log" 2>&1 </dev/null || true; fi
     if [[ ! -f $report ]]; then
       tail -n 3 "$log" | cut -c 1-200 >&2
