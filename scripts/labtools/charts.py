@@ -73,18 +73,13 @@ class Chart:
         inner = (f"<title>{escape(tip)}</title>" if tip else "") + (escape(words) if words is not None else "")
         self.shapes.append(f"<{text}>{inner}</{tag}>" if inner else f"<{text}/>")
 
-    def text(self, x, y, words, align="start", colour="ink", size=None, bold=False, turn=None):
+    def text(self, x, y, words, align="start", colour="ink", size=None, bold=False, turn=None, halo=False):
+        """With a halo it can be read where lines cross it."""
         turned = f"rotate({px(float(turn))} {px(float(x))} {px(float(y))})" if turn else None
-        self.add("text", dict(x=float(x), y=float(y), fill=f"var(--{colour})", font_size=size, transform=turned,
+        outline = {"stroke": "var(--paper)", "stroke_width": 4, "stroke_linejoin": "round", "paint_order": "stroke"} if halo else {}
+        self.add("text", dict(outline, x=float(x), y=float(y), fill=f"var(--{colour})", font_size=size, transform=turned,
                               text_anchor=align if align != "start" else None,
                               font_weight="600" if bold else None), words)
-
-    def haloed(self, x, y, words, **options):
-        """Text that can be read where lines cross it."""
-        before = len(self.shapes)
-        self.text(x, y, words, **options)
-        self.shapes[before] = self.shapes[before].replace(
-            "<text ", '<text stroke="var(--paper)" stroke-width="4" stroke-linejoin="round" paint-order="stroke" ', 1)
 
     def bar(self, x, y, width, height, colour, tip):
         self.add("rect", {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": 2,
@@ -266,8 +261,8 @@ def roofline(rows, ceilings, titles, where):
             start = max(x.low, ceilings[kind] / max([ceilings.get(level, 0) for level, *_ in LEVELS] or [1]) or x.low)
             chart.line([(x(start), y(ceilings[kind])), (right, y(ceilings[kind]))], "soft", 1.5)
             words = f"{kind} {significant(ceilings[kind] / 1000)} TFLOP/s"
-            chart.haloed(right, y(ceilings[kind]) + (-6 if kind == "float" else 16), words, align="end", colour="soft",
-                         size=12)
+            chart.text(right, y(ceilings[kind]) + (-6 if kind == "float" else 16), words, align="end", colour="soft",
+                       size=12, halo=True)
     slope = math.degrees(math.atan2(y.scale, x.scale))
     for level, name, colour, _ in LEVELS:
         if level not in ceilings:
@@ -280,8 +275,8 @@ def roofline(rows, ceilings, titles, where):
         at = max(x.low * (x.high / x.low) ** 0.06, first * 1.3)
         below = level == "dram"
         offset, angle = 15 if below else -7, math.radians(slope)
-        chart.haloed(x(at) - offset * math.sin(angle), y(rate * at) + offset * math.cos(angle),
-                     f"{name} {significant(rate / 1000)} TB/s", colour=colour, size=12, turn=slope)
+        chart.text(x(at) - offset * math.sin(angle), y(rate * at) + offset * math.cos(angle),
+                   f"{name} {significant(rate / 1000)} TB/s", colour=colour, size=12, turn=slope, halo=True)
 
     # The way from step to step, at each level; then each kernel, L1 to DRAM.
     for level, _, colour, _ in LEVELS:
@@ -321,7 +316,7 @@ def roofline(rows, ceilings, titles, where):
         cost = [3 * overlap(box, taken) + overlap(box, dots) + (box[0] < left or box[2] > right) * 1e4 for box in boxes]
         best = cost.index(min(cost))
         taken.append(boxes[best])
-        chart.haloed(*sides[best], words, align="middle", colour=colour, size=12, bold=True)
+        chart.text(*sides[best], words, align="middle", colour=colour, size=12, bold=True, halo=True)
 
     base = bottom + 62
     entries = [(shape, colour, name) for level, name, colour, shape in LEVELS]
@@ -398,8 +393,8 @@ def clinic(points, ceilings, where):
     if "l2" in ceilings:
         ridge = min(x.high, roof / ceilings["l2"])
         chart.line([(x(x.low), y(ceilings["l2"] * x.low)), (x(ridge), y(roof)), (right, y(roof))], "orange", 2.5, opacity=0.75)
-        chart.haloed(right, y(roof) - 6, f"float {significant(roof / 1000)} TFLOP/s, below it L2 "
-                     f"{significant(ceilings['l2'] / 1000)} TB/s", align="end", colour="soft", size=12)
+        chart.text(right, y(roof) - 6, f"float {significant(roof / 1000)} TFLOP/s, below it L2 "
+                   f"{significant(ceilings['l2'] / 1000)} TB/s", align="end", colour="soft", size=12, halo=True)
     for before, after in points.values():
         chart.line([(x(before[0]), y(before[1])), (x(after[0]), y(after[1]))], "soft", 1.5, "2 4", 0.9)
     taken = [(x(a) - 6, y(b) - 6, x(a) + 6, y(b) + 6) for pair in points.values() for a, b in pair]
@@ -413,7 +408,7 @@ def clinic(points, ceilings, where):
                  for down in (0, -14, 14, -28, 28) for begin in (9, -9 - long)]
         box = min(boxes, key=lambda box: overlap(box, taken))
         taken.append(box)
-        chart.haloed(box[0], box[3] - 2, kernel, size=12, bold=True)
+        chart.text(box[0], box[3] - 2, kernel, size=12, bold=True, halo=True)
     return chart
 
 
@@ -457,7 +452,7 @@ def ladder(rows, facts, on_gpu):
         if x(rate) > right - 200 or crosses:
             chart.text(x(rate) - 6, y + 13, words, "end", "paper", 12, bold=True)
         else:
-            chart.haloed(x(rate) + 6, y + 13, words, size=12, bold=True)
+            chart.text(x(rate) + 6, y + 13, words, size=12, bold=True, halo=True)
     chart.text(right, bottom + 36, "grey: the sweep on the CPU; blue: on the GPU", "end", "soft", 12)
     return chart
 
@@ -502,7 +497,7 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
     for at, words in marks:
         if x.low < at < x.high:
             chart.line([(x(at), top), (x(at), bottom)], "soft", 1.5, "5 4")
-            chart.haloed(x(at) - 5, top + 14, words, align="end", colour="soft", size=12)
+            chart.text(x(at) - 5, top + 14, words, align="end", colour="soft", size=12, halo=True)
     for k, (words, colour, shape, points) in enumerate(every):
         places = [(x(a), y(b)) for a, b in points]
         if len(places) > 1 and k < len(series):

@@ -233,9 +233,9 @@ def rows_of_step(step, raw):
         launches, row = counted.get(kernel), traced.get(kernel)
         traced_ns = float(row["median_ns"]) if row else None
         of_kernel = 0 if is_copy(kernel) else sweeps.get(kernel) or sweeps_in_name(kernel) or 1
-        by_hand = counted_by_hand(of_kernel, n)
+        hand_flops, hand_bytes = float(FLOPS_PER_POINT * of_kernel) * n * n, float(BYTES_PER_POINT) * n * n
         line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns,
-                "hand_flops": by_hand["flops"], "hand_bytes": by_hand["bytes"]}
+                "hand_flops": hand_flops, "hand_bytes": hand_bytes}
         fact = {"step": step, "kernel": kernel, "n": n}
         if row:
             fact.update(grid=row["grid"], block=row["block"], registers=row["registers"],
@@ -265,14 +265,10 @@ def rows_of_step(step, raw):
                    for kind, (sectors, requests) in PER_REQUEST.items()})
         else:
             line.update(counted_by="hand", launches=int(row["count"]), time_ns=traced_ns, flops_double=0,
-                        flops_float=by_hand["flops"], dram_bytes=by_hand["bytes"])
+                        flops_float=hand_flops, dram_bytes=hand_bytes)
         roofline.append(line)
         facts.append(fact)
     return roofline, facts
-
-
-def counted_by_hand(sweeps, n):
-    return {"flops": float(FLOPS_PER_POINT * sweeps) * n * n, "bytes": float(BYTES_PER_POINT) * n * n}
 
 
 def with_others(path, head, rows):

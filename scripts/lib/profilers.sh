@@ -78,23 +78,13 @@ profiler_version() {
 # advise TEXT: the text in lines of 80 columns, indented. What stands between two | keeps to a line of its own.
 advise() { tr '|' '\n' <<<"$1" | sed 's/^ */  /' | wrapped 2; }
 
-# cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what works without it. On stderr; ends
+# cannot TOOL FIRST-LINE TEXT...: why the tool cannot run, what to do, what a learner can do here instead. On stderr; ends
 # the script, with exit code 77.
 cannot() {
-  local tool=$1
-  shift
-  {
-    say_wrapped "${0##*/}: $1"
-    shift
-    advise "$*"
-    works_without "$tool"
-  } >&2
-  exit $exit_no_gpu
-}
-
-# works_without TOOL: what a learner can do here instead.
-works_without() {
   local kept
+  exec >&2
+  say_wrapped "${0##*/}: $2"
+  advise "${*:3}"
   if [[ $1 == ncu ]]; then
     say "  Without it: make count $step_words (sectors, conflicts, atomics; needs no GPU)"
   else
@@ -104,14 +94,25 @@ works_without() {
     [[ -f $kept ]] || continue
     advise "Or a report that was kept:|make $1 STEP=$step_number REPORT=${kept#"$lab_root"/}"
   done
+  exit $exit_no_gpu
 }
 
-profiler_missing() {
+# ready_profiler TOOL: sets tool_path, tool_version and options, which this step needs. Ends the script if there is no such
+# tool, or if the lab's tracer or another one would also be attached.
+ready_profiler() {
   local name=Systems
   if [[ $1 == ncu ]]; then name=Compute; fi
-  cannot "$1" "$1 (Nsight $name) was not found, neither on the PATH nor where toolkits and modules put it" \
+  tool_path=$(find_tool "$1") || cannot "$1" "$1 (Nsight $name) was not found, neither on the PATH nor where toolkits and modules put it" \
     "Load your site's module (module avail nsight; module load cuda), or install the package" \
     "nsight-${name,} of NVIDIA's repository. Elsewhere: make $1 LAB_${1^^}=/path/to/$1"
+  tool_version=$(profiler_version "$tool_path")
+  for name in CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH; do
+    if [[ -n ${!name:-} ]]; then
+      cannot "$1" "$name is set (${!name}): another profiler would also be attached" "unset $name, and try again"
+    fi
+  done
+  # shellcheck disable=SC2034
+  read -r -a options <<<"$(labtool profile_tables options --tool "$1" --step "$step_number")"
 }
 
 no_gpu_for() {
@@ -141,25 +142,6 @@ run_limited() {
   trap 'exit 130' INT # as lib.sh has it
   trap - TERM HUP
   return "$status"
-}
-
-# no_other_profiler TOOL: the variables by which the lab's tracer and others get into a program.
-no_other_profiler() {
-  local name
-  for name in CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH; do
-    if [[ -n ${!name:-} ]]; then
-      cannot "$1" "$name is set (${!name}): another profiler would also be attached" "unset $name, and try again"
-    fi
-  done
-}
-
-# read_size: sets n, from $N or else from lab/steps.tsv, and checks $ITERATIONS and the time limit.
-read_size() {
-  n=${N:-$step_n}
-  check_n "$n"
-  check_iterations "${ITERATIONS:-1}"
-  [[ ${LAB_PROFILE_TIME_LIMIT:-1200} =~ ^[1-9][0-9]*$ ]] ||
-    die $exit_bad_usage "LAB_PROFILE_TIME_LIMIT=$LAB_PROFILE_TIME_LIMIT: must be a whole number of seconds"
 }
 
 # read_baseline TOOL: sets baseline to the step that $BASELINE names (previous, or NN), and baseline_which to solution
@@ -193,35 +175,25 @@ read_baseline() {
   die $exit_bad_usage "BASELINE=$BASELINE: $baseline is not there"
 }
 
-# tool_options TOOL: sets options to those that this step needs, from profile_questions.tsv.
-tool_options() {
-  # shellcheck disable=SC2034
-  read -r -a options <<<"$(labtool profile_tables options --tool "$1" --step "$step_number")"
-}
-
-# gpu_words: name and driver of the first GPU, for the heads of reports; or nothing.
-gpu_words() {
-  timeout 30 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader --id=0 2>/dev/null | head -n 1 || true
-}
-
 # head_of_report TOOL STEP WHICH KERNELS: the lines that say what a report is of. tool_version, n and iterations
 # are the script's.
 # shellcheck disable=SC2154
 head_of_report() {
   local gpu
-  gpu=$(gpu_words)
+  gpu=$(timeout 30 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader --id=0 2>/dev/null | head -n 1) || true
   printf '# %s\t%s\n' step "$2" which "$3" n "$n" iterations "$iterations" tool "$1 $tool_version" \
     gpu "${gpu%%, *}" driver "${gpu##*, }" kernels "$4" date "$(date +%F)"
 }
 
-# questions_of TOOL: "kernel<tab>what" of each line of this step in profile_questions.tsv, or of any step.
-questions_of() { labtool profile_tables questions --tool "$1" --step "${CLINIC:-$step_number}"; }
-
-# start_profile TOOL: reads the variables of make that both have.
+# start_profile TOOL: reads the variables of make that both have; n is $N, or else that of lab/steps.tsv.
 start_profile() {
   if [[ $1 == ncu ]]; then read_step_or_kernel; else read_step "${STEP-}"; fi
   read_which
-  read_size
+  n=${N:-$step_n}
+  check_n "$n"
+  check_iterations "${ITERATIONS:-1}"
+  [[ ${LAB_PROFILE_TIME_LIMIT:-1200} =~ ^[1-9][0-9]*$ ]] ||
+    die $exit_bad_usage "LAB_PROFILE_TIME_LIMIT=$LAB_PROFILE_TIME_LIMIT: must be a whole number of seconds"
   read_baseline "$1"
   command -v python3 >/dev/null || die $exit_no_gpu "python3 was not found; it prints $1's tables"
 }

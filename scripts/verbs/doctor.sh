@@ -6,6 +6,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib/profilers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
+if (($# > 0)); then die $exit_bad_usage "$1: there are no options"; fi
 step_number=NN # in words that the verbs share
 
 # line STATUS WHAT TEXT [FIX]: one thing, and what to do about it; at most 80 columns.

@@ -38,17 +38,14 @@ read_ranks
 [[ ${RANKS:-1} == 1 ]] ||
   die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys $step_words RANKS=$RANKS"
 gpu_here || no_gpu_for ncu
-ncu=$(find_tool ncu) || profiler_missing ncu
-tool_version=$(profiler_version "$ncu")
-no_other_profiler ncu
-tool_options ncu
+ready_profiler ncu
 
 # The sections that this step's questions are about; and which kernels.
 sections=() kernels="" launches=1
 while IFS=$'\t' read -r kernel what; do
   sections+=(--section "$what")
   if [[ " $kernels " != *" $kernel "* ]]; then kernels+=" $kernel"; fi
-done < <(questions_of ncu)
+done < <(labtool profile_tables questions --tool ncu --step "${CLINIC:-$step_number}")
 case $kernels in
   *sweep*copy* | *copy*sweep*) regex="jacobi_sweep|copy_field" launches=2 ;; # they take turns
   *copy*) regex=copy_field ;;
@@ -67,7 +64,7 @@ profile() {
   report=$work/$name.ncu-rep
   metrics=$(labtool profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
-  local command=("$ncu" --set "$set_name" "${sections[@]}" "${options[@]}" --clock-control "$clocks"
+  local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}" --clock-control "$clocks"
     --kernel-name "regex:$kernels" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
   run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
@@ -84,7 +81,7 @@ profile() {
     fi
   fi
   judge_run ncu "$status" "$log" "$report" "$program"
-  run_limited "$work/raw.csv" "$ncu" --import "$report" --csv --page raw --print-units base || status=$?
+  run_limited "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?
   {
     head_of_report ncu "$1" "$2" "$kernels" &&
       labtool profile_tables trim "$work/raw.csv"

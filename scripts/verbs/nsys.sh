@@ -22,28 +22,17 @@ if [[ $step_needs == cuda ]] && ! gpu_here; then no_gpu_for nsys; fi
 backend=gpu
 read_ranks
 ranks_of_run
-nsys=$(find_tool nsys) || profiler_missing nsys
-tool_version=$(profiler_version "$nsys")
-no_other_profiler nsys
-tool_options nsys
+ready_profiler nsys
 
 iterations=${ITERATIONS:-$((step_iterations > 500 ? 500 : step_iterations))}
 build_for_profile
-
-# find_importer: prints the path of the program that turns nsys's raw stream into a report, if nsys itself
-# could not.
-find_importer() {
-  local folder
-  folder=$(dirname "$(readlink -f "$nsys")")
-  newest "$folder"/QdstrmImporter "$folder"/../{host-*,linux-*}/QdstrmImporter | head -n 1
-}
 
 # statistics REPORT NAME...: the named reports as CSV, one after the other.
 statistics() {
   local report=$1 name arguments=()
   shift
   for name in "$@"; do arguments+=(--report "$name"); done
-  run_limited "$work/stats.csv" "$nsys" stats "${arguments[@]}" --format csv --force-export=true "$report"
+  run_limited "$work/stats.csv" "$tool_path" stats "${arguments[@]}" --format csv --force-export=true "$report"
 }
 
 # profile STEP WHICH: makes profiles/nsys_WHICH_STEP.nsys-rep and .csv; of a job _rank0.nsys-rep and so on for each rank,
@@ -59,7 +48,7 @@ profile() {
     names=("$name")
   fi
   say "$2 $1, n = $n, $iterations iterations, ${job:+$(many "$ranks" rank), }under nsys $tool_version ..."
-  run_limited "$log" "${launch[@]}" "$nsys" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
+  run_limited "$log" "${launch[@]}" "$tool_path" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
     --force-overwrite=true -o "$work/$name$job" "$program" --n "$n" --iterations "$iterations" \
     --quiet || status=$?
   rm -f "$profiles_dir/${name}_rank"*.{nsys-rep,csv}
@@ -77,8 +66,9 @@ keep_report() {
   local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
   if [[ ! -f $report && -f $work/$name.qdstrm ]]; then
     # A part of Nsight Systems that stands apart from the rest makes the report.
-    local importer
-    importer=$(find_importer)
+    local importer folder
+    folder=$(dirname "$(readlink -f "$tool_path")")
+    importer=$(newest "$folder"/QdstrmImporter "$folder"/../{host-*,linux-*}/QdstrmImporter | head -n 1)
     if [[ -n $importer ]]; then "$importer" -i "$work/$name.qdstrm" >>"$log" 2>&1 </dev/null || true; fi
     if [[ ! -f $report ]]; then
       tail -n 3 "$log" | cut -c 1-200 >&2
