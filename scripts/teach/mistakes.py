@@ -48,6 +48,7 @@ def choice(match):
 def for_all(words):
     """The words of an entry without what is only known of one program."""
     words = re.sub(r",? at \{lines\},?", "", words.replace("{does} {where}", "{does} outside of"))
+    words = words.replace("point {point}", "{point}")
     words = re.sub(r"\{(rows|lines|columns)\} wrong", r"{\1} are wrong", words)
     words = re.sub(r"\{(\w+)\}", lambda gap: WORDS.get(gap[1], "…"), words)
     while CHOICE.search(words):

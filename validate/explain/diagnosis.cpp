@@ -1,6 +1,7 @@
 #include "explain/diagnosis.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 #include "explain/evidence.h"
@@ -60,6 +61,13 @@ Cells wrong_cells(const Case& run, const std::vector<float>& field) {
   Reference reference(lab::Problem(run.problem, run.n, 1));
   for (int k = 0; k < run.iterations; ++k) reference.sweep();
   return differing(field_of(reference), field, run.n, run.iterations);
+}
+
+bool two_runs_differ(const Case& run, const Patient& patient) {
+  Observation one, other;
+  return patient.run(run, &one) && patient.run_again(run, &other) &&
+         one.field.size() == other.field.size() &&
+         std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
 }
 
 Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {

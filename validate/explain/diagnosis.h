@@ -93,6 +93,9 @@ Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient
 /// Words of an entry of the catalogue that no evidence is asked for.
 Diagnosis say(const Answer& answer, const Wrong& wrong, const Patient& patient);
 
+/// Whether two runs of the program give fields of different bits.
+bool two_runs_differ(const Case& run, const Patient& patient);
+
 /// Where a field is wrong: for a picture.
 Cells wrong_cells(const Case& run, const std::vector<float>& field);
 

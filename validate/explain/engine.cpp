@@ -36,12 +36,6 @@ const std::vector<NamedFamily>& catalogue() {
   return families;
 }
 
-const char* name_of(Strength strength) {
-  constexpr const char* kNames[] = {"forbidden", "history",  "model",
-                                    "shape",     "harmless", "symptom"};
-  return kNames[static_cast<int>(strength)];
-}
-
 const Mistake* find_mistake(const std::string& name) {
   static const std::map<std::string, const Mistake*> by_name = [] {
     std::map<std::string, const Mistake*> all;

@@ -1,7 +1,6 @@
 #include "explain/evidence.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "explain/looks/field_look.h"
 #include "explain/looks/pass_look.h"
@@ -22,15 +21,10 @@ const Observation* Interview::after(int k) {
 
 bool Interview::field_changes(int k) {
   const auto [at, is_new] = field_changes_.try_emplace(k);
-  if (!is_new) return at->second;
-  const Observation* one = after(k);
   Case run = run_;
   run.iterations = k;
-  Observation other;
-  if (!one || !patient_.run_again(run, &other)) return false;
-  return at->second = one->field.size() == other.field.size() &&
-                      std::memcmp(one->field.data(), other.field.data(),
-                                  one->field.size() * sizeof(float)) != 0;
+  if (is_new) at->second = two_runs_differ(run, patient_);
+  return at->second;
 }
 
 Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::string said,

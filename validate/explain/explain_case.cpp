@@ -309,13 +309,8 @@ void add_look(const WatchedRun& look, Patient* patient) {
 
 /// Of a program whose strips have ends: whether they are narrower than a pass has sweeps.
 bool has_a_narrow_halo(const std::string& source) {
-  const auto value_of = [&](const char* name) {
-    const std::string code = code_only(source), mark = format("int%s=", name);
-    const std::size_t at = code.find(mark);
-    return at == std::string::npos ? 0 : std::atoi(code.c_str() + at + mark.size());
-  };
-  const int halo = value_of("kHalo");
-  return halo > 0 && halo < value_of("kLevels");
+  const long halo = constant_in(source, "kHalo");
+  return halo > 0 && halo < constant_in(source, "kLevels");
 }
 
 }  // namespace
@@ -359,12 +354,6 @@ bool Questions::ask(Case run, Observation* seen) const {
   seen->residuals = trial.record.residuals;
   seen->field = read_field(dir_, run.n);
   return !seen->field.empty();
-}
-
-bool two_runs_differ(const Case& run, const Patient& patient) {
-  Observation one, other;
-  return patient.run(run, &one) && patient.run_again(run, &other) &&
-         std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
 }
 
 Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,

@@ -66,9 +66,6 @@ struct WatchedRun {
 /// (Ranks that wait for one another say so themselves.)
 Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* look);
 
-/// Whether two more runs of the program give fields of different bits.
-bool two_runs_differ(const Case& run, const Patient& patient);
-
 /// Why a run is wrong: what to print, and which entry of the catalogue of mistakes that is.
 struct Explanation {
   std::vector<std::string> lines;

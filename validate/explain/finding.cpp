@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <regex>
 
 #include "run/text.h"
 #include "source/source_code.h"
@@ -12,21 +13,15 @@ namespace {
 
 /// Whether an index is a thread's place in the launch grid along an axis, plus `first`.
 bool comes_of_the_thread(const std::string& code, char index, char axis, int* first) {
-  const char a[] = {axis, '\0'};
-  const std::string block = std::string("blockIdx.") + a + "*blockDim." + a;
-  const std::string other = std::string("blockDim.") + a + "*blockIdx." + a;
-  const std::string thread = std::string("threadIdx.") + a, begin = std::string(1, index) + "=";
-  for (const std::string& sum :
-       {block + "+" + thread, other + "+" + thread, thread + "+" + block, thread + "+" + other}) {
-    for (const char* before : {"", "1+"}) {
-      const std::string whole = begin + before + sum;
-      const std::size_t at = code.find(whole);
-      if (at == std::string::npos) continue;
-      *first = *before || code.compare(at + whole.size(), 2, "+1") == 0;
-      return true;
-    }
-  }
-  return false;
+  const std::string of = std::string("\\.") + axis, thread = "threadIdx" + of;
+  const std::string block =
+      "(?:blockIdx" + of + "\\*blockDim" + of + "|blockDim" + of + "\\*blockIdx" + of + ")";
+  const std::regex place(std::string(1, index) + "=(1\\+)?(?:" + block + "\\+" + thread + "|" +
+                         thread + "\\+" + block + ")(\\+1)?");
+  std::smatch found;
+  if (!std::regex_search(code, found, place)) return false;
+  *first = found[1].matched || found[2].matched;
+  return true;
 }
 
 /// "just behind the end of", "400 bytes before"; "" if it is not beside an allocation.

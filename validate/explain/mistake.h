@@ -25,7 +25,6 @@ enum class Strength {
   kHarmless,   ///< a wrong access that may do no harm: something else may be the cause
   kSymptom,    ///< says how it looks, and guesses why
 };
-const char* name_of(Strength strength);
 
 /// What was found by an entry's function: which mistake it is, and what fills the gaps in its
 /// words.

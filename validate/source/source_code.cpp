@@ -292,6 +292,26 @@ int int_index_in(const std::string& source) {
   return 1 + static_cast<int>(std::count(begin, end, '\n'));
 }
 
+long constant_in(const std::string& source, const std::string& name) {
+  std::smatch found;
+  const std::string code = code_only(source);
+  if (!std::regex_search(code, found, std::regex("constexprint" + name + "=([0-9A-Za-z_*]+);"))) {
+    return 0;
+  }
+  long product = 1;
+  std::string factor;
+  for (const char c : found[1].str() + "*") {
+    if (c != '*') {
+      factor += c;
+      continue;
+    }
+    const bool number = !factor.empty() && std::isdigit(static_cast<unsigned char>(factor[0]));
+    product *= number ? std::atol(factor.c_str()) : factor == name ? 0 : constant_in(code, factor);
+    factor.clear();
+  }
+  return product;
+}
+
 std::vector<std::string> lines_with(const std::string& what, const std::string& source) {
   std::vector<std::string> numbers;
   int number = 0;

@@ -78,6 +78,10 @@ int step_in(const std::string& source);
 /// int holds.
 int int_index_in(const std::string& source);
 
+/// The value of a constant: a whole number, or a product of such and of other constants; 0: it has
+/// none.
+long constant_in(const std::string& source, const std::string& name);
+
 /// The numbers of the lines that hold `what`, comments among them.
 std::vector<std::string> lines_with(const std::string& what, const std::string& source);
 

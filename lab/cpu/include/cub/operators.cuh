@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cuda_runtime.h>
 #include <cuda/functional>
 #include <cuda/std/functional>
-#include <cuda_runtime.h>
 
 #include <limits>
 

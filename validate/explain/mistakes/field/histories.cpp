@@ -188,11 +188,6 @@ const Family kHistoryMistakes = {
      "was set before the loop",
      {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called in main: "
       "after every odd number of sweeps; and which pointer run.finish copies from}"}},
-    {"wrong_field_is_recorded", Strength::kHistory, with(kSwaps),
-     history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? k : k - 1); }),
-     "after an odd number of sweeps the field is right, after an even number it is the previous sweep's: the sweeps "
-     "are right, but the wrong one of the two fields is recorded",
-     {"run.finish in main: it copies f_old, which after each exchange is the field that was written last"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2); }),
      "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main's "

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <set>
+#include <iterator>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -127,18 +127,9 @@ Answer starting_values(const Found& found) {
 
 /// What a line first assigns to: "sum" of *sum = part[0], and of sum[k] = part[0].
 std::string assigned_in(const std::string& code) {
-  std::size_t end = code.find('=');
-  while (end != std::string::npos && (code[end + 1] == '=' || std::strchr("=<>!", code[end - 1]))) {
-    end = code.find('=', end + (code[end + 1] == '=' ? 2 : 1));
-  }
-  if (end == std::string::npos) return "";
-  for (int depth = 0; end > 0 && (depth > 0 || code[end - 1] == ']');) {
-    --end;
-    depth += (code[end] == ']') - (code[end] == '[');
-  }
-  std::size_t begin = end;
-  while (begin > 0 && in_name(code[begin - 1])) --begin;
-  return code.substr(begin, end - begin);
+  static const std::regex assignment(R"((\w+)(\[[^=]*\])?=(?!=))");
+  std::smatch found;
+  return std::regex_search(code, found, assignment) ? found[1].str() : "";
 }
 
 /// Two threads that write the same place of a field, or of the parts of a sum.
@@ -292,14 +283,9 @@ bool is_forbidden(const Finding& finding, const Evidence& evidence) {
 
 /// Whether two loops begin at a number, as those over all points do: for (int j = 1; ...
 bool loops_over_points(const std::string& code) {
-  int loops = 0;
-  const std::string mark = "for(int";
-  for (std::size_t at = code.find(mark); at != std::string::npos; at = code.find(mark, at + 1)) {
-    std::size_t k = at + mark.size();
-    while (in_name(code[k])) ++k;
-    loops += code.compare(k, 3, "=0;") == 0 || code.compare(k, 3, "=1;") == 0;
-  }
-  return loops > 1;
+  static const std::regex loop(R"(for\(int\w+=[01];)");
+  const auto loops = std::sregex_iterator(code.begin(), code.end(), loop);
+  return std::distance(loops, std::sregex_iterator()) > 1;
 }
 
 /// A kernel with the loops that the host had, in each of many threads: it may end, but not in time.

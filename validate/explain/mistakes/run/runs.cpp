@@ -45,12 +45,7 @@ Answer early_stop(const Evidence& evidence) {
   }
   if (longer->iterations != wrong.made) return {};
   const double last = longer->residuals.empty() ? NAN : longer->residuals.back().value;
-  Case probe = wrong.run;
-  probe.problem = lab::ProblemKind::kProbe;
-  Observation seen;
-  const bool goes_on = probe.problem != wrong.run.problem && evidence.patient.run(probe, &seen) &&
-                       seen.iterations == probe.iterations;
-  return Answer(goes_on ? "tolerance_of_its_own" : "count_of_its_own")
+  return Answer("stops_by_itself")
       .with("residual", format("%.3g", last))
       .with("made", format("%d iteration%s", wrong.made, wrong.made == 1 ? "" : "s"));
 }
@@ -108,10 +103,7 @@ const Family kRunMistakes = {
      "each run performs one iteration too few",
      {"the condition of the loop in main: it goes on while iteration < options.max_iterations, and iteration begins "
       "at 0"}},
-    {"tolerance_of_its_own", Strength::kModel, kAnyProgram, early_stop,
-     "it stops at a tolerance of its own: the residual is {residual} then, and with larger ones it goes on",
-     {"{own_condition}"}},
-    {"count_of_its_own", Strength::kModel, kAnyProgram, early_stop,
+    {"stops_by_itself", Strength::kModel, kAnyProgram, early_stop,
      "it stops after {made}, however many --iterations asks for: either at a tolerance of its own (the residual is "
      "{residual} then), or at a count of its own",
      {"{own_condition}"}},

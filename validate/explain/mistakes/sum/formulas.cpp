@@ -1,12 +1,9 @@
 // Formulas of the residual, and what a change is taken against: each gives all residuals.
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
-#include <regex>
 #include <string>
 
 #include "explain/looks/sum_look.h"
@@ -137,28 +134,6 @@ Answer over_ranks(const SumLook& look) {
 }
 
 // ---- A factor
-
-/// The value of a constant in the program's text: a whole number, or a product of such and of
-/// other constants. 0: it has none.
-long constant_in(const std::string& source, const std::string& name) {
-  std::smatch found;
-  const std::string code = code_only(source);
-  if (!std::regex_search(code, found, std::regex("constexprint" + name + "=([0-9A-Za-z_*]+);"))) {
-    return 0;
-  }
-  long product = 1;
-  std::string factor;
-  for (const char c : found[1].str() + "*") {
-    if (c != '*') {
-      factor += c;
-      continue;
-    }
-    const bool number = !factor.empty() && std::isdigit(static_cast<unsigned char>(factor[0]));
-    product *= number ? std::atol(factor.c_str()) : factor == name ? 0 : constant_in(code, factor);
-    factor.clear();
-  }
-  return product;
-}
 
 /// The points of a rank's rows, by which the sum is divided under the root; "": it is not.
 std::string rows_words(const SumLook& look, double times) {
