@@ -45,7 +45,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       }
       sweep.largest = std::max(sweep.largest, std::fabs(static_cast<double>(change)));
       sweep.new_squares += static_cast<double>(after[k]) * after[k];
-      sweep.signed_squares += std::copysign(square, change);
       sweep.whole += std::trunc(change) * std::trunc(change);
     }
   }

@@ -16,7 +16,6 @@ struct Sweep {
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
   double total = 0, magnitudes = 0, plain = 0, largest = 0, new_squares = 0;
-  double signed_squares = 0;      ///< squares with the sign of the change
   double whole = 0;               ///< squares of the changes without what is behind their point
   double against_hidden = 0;      ///< squared changes against what the new field held before
   double against_four_times = 0;  ///< changes against 4 times the old value, boundary included
@@ -41,10 +40,9 @@ struct SumLook {
   int n, ranks;
   std::vector<Sweep> sweeps;  ///< the first few
   bool is_float = true;       ///< the residual or the sum is a float: fewer digits to agree in
-  bool single = false;        ///< parts of the sum may have been added up in float
 
   bool has(unsigned traits) const { return words.has(traits); }
-  double tolerance() const { return single ? 2e-6 : is_float ? 4e-7 : 1e-9; }
+  double tolerance() const { return is_float ? 4e-7 : 1e-9; }
   bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
 
   /// Whether `predict` gives the residual of every sweep.
