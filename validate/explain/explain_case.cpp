@@ -468,7 +468,7 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
   job.ranks = 1;
   const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
   Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
-  if (look && (!diagnosis.known() || diagnosis.is_symptom())) {
+  if (look && (!diagnosis.known() || diagnosis.is_symptom() || diagnosis.rule() == "race")) {
     add_look(look_once_more(check, run, *look), patient);
     if (patient->finding.known()) diagnosis = explain_all(what, *patient, alone, &lines);
   }

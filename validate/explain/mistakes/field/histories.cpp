@@ -198,8 +198,8 @@ const Family kHistoryMistakes = {
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "every iteration repeats the first: the new field never becomes the old one. {?swaps|The swap is missing, or it "
      "exchanges something else, or something undoes it (a second swap, a copy that was left)|{?few|Line {few} copies n "
-     "floats only, one row of the boundary|{?extent|The copy|Either the copy is missing, or it goes the wrong way, or it} "
-     "reaches no point of the interior}}",
+     "floats only, one row of the boundary|{?extent|The copy|Either the copy is missing, or it goes the wrong way, or "
+     "it} reaches no point of the interior}}",
      {"{?few|the number of bytes at line {few}: {bytes_of_field}|{?swaps|whether {handover} comes after each "
       "{?passes|pass|sweep}, and exchanges main's own pointers|{?extent|how many points {copy} copies, and how many "
       "threads copy_field launches for it: n * n, so a single index ends at n * n, not at n|the call in the loop of "

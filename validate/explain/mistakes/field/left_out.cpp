@@ -204,17 +204,18 @@ Answer unstored_columns(const FieldLook& look) {
 const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, {launch_grid}}";
 const char* const kWhoHasThePoints =
-    "{?!on_gpu|the loops in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}|{?all_by_sweep|{never_launched}{?passes|; "
-    "and whether sweeps are still performed when fewer are left than a pass has, even if it is only one|{?graph|; and "
-    "which fields a graph reads and writes: those from the time when it was captured|{?checks|; and how many sweeps "
-    "{host} performs: as many as it is asked for, even if it is only one}}}|{?of_strips|{?ranks|which rows keep their "
-    "values in the sweeps of a pass: 0 and n - 1 of the whole field, and no other row of a rank; }which columns a lane "
-    "has, and which rows a warp marches through and stores in {sweep}: j_begin and j_end, with no row left out between "
-    "two warps; and the launch (grid and block) in {host}{?ranks|; and which rows each rank has, and how they are "
-    "divided (at its ends, and the rest): together all of them}|which points the threads of {?by_sweep|{sweep}|{copy}} "
-    "have, i and j from blockIdx, blockDim and threadIdx, and the loop over a thread's points, if there is one{?twice| "
-    "(two threads store the same point at line {twice}: where does each begin, and by how much does it go on?)}; and "
-    "the launch (grid and block) in {?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
+    "{?!on_gpu|the loops in {?by_sweep|{sweep}|{copy}}{?both| and in "
+    "copy_field}|{?all_by_sweep|{never_launched}{?passes|; and whether sweeps are still performed when fewer are left "
+    "than a pass has, even if it is only one|{?graph|; and which fields a graph reads and writes: those from the time "
+    "when it was captured|{?checks|; and how many sweeps {host} performs: as many as it is asked for, even if it is "
+    "only one}}}|{?of_strips|{?ranks|which rows keep their values in the sweeps of a pass: 0 and n - 1 of the whole "
+    "field, and no other row of a rank; }which columns a lane has, and which rows a warp marches through and stores in "
+    "{sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid and block) in "
+    "{host}{?ranks|; and which rows each rank has, and how they are divided (at its ends, and the rest): together all "
+    "of them}|which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and "
+    "threadIdx, and the loop over a thread's points, if there is one{?twice| (two threads store the same point at line "
+    "{twice}: where does each begin, and by how much does it go on?)}; and the launch (grid and block) in "
+    "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,

@@ -195,14 +195,14 @@ const Family kExchangeMistakes = {
       "pass|the first row that is sent to the {?below|north: a rank's last rows, as many as the pass has sweeps, up to "
       "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
-     "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north| to the south}{?!south| to the "
-     "north}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first pass, or "
-     "only in its row next to the border: otherwise it|at first; what comes later}} is not what the neighbour's rows hold "
-     "then",
+     "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north| to the south}{?!south| to "
+     "the north}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first "
+     "pass, or only in its row next to the border: otherwise it|at first; what comes later}} is not what the "
+     "neighbour's rows hold then",
      {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
-      "before|{exchange}: {?first or deep||rows of which field (the one that the next pass reads), }which rows (sent to "
-      "the {?north|north from end - sweeps on}{?south|{?north|, to the }south from begin on}), how many (as many as the "
-      "next pass has sweeps), where they are put (padding included), and whether it is done before every pass}",
+      "before|{exchange}: {?first or deep||rows of which field (the one that the next pass reads), }which rows (sent "
+      "to the {?north|north from end - sweeps on}{?south|{?north|, to the }south from begin on}), how many (as many as "
+      "the next pass has sweeps), where they are put (padding included), and whether it is done before every pass}",
       "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
       "no other row of a rank|{?streams|what the exchange waits for (the kernel that computes the rows to be sent), "
       "and what waits for it}}}"}},

@@ -437,8 +437,8 @@ const Family kFindingMistakes = {
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {array}",
      {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, two more along x "
-      "and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the grid|an entry "
-      "for each index that is used; and the index at that line}"}},
+      "and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the grid|an "
+      "entry for each index that is used; and the index at that line}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
      {"the index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n "
@@ -534,9 +534,9 @@ const Family kFindingMistakes = {
     {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
      "two threads write the same place in {target} at line {line}{who}. Each point has to belong to one thread only",
      {"which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points that a "
-      "block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous warp's as "
-      "a warp has columns, 4 for each lane), and }}where its loops begin, by how much they advance, and where they end, "
-      "so that no two threads (or blocks) have the same ones",
+      "block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous warp's "
+      "as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they advance, and where they "
+      "end, so that no two threads (or blocks) have the same ones",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
