@@ -263,11 +263,13 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
   if (!right_alone) return diagnosis;
   if (what.field && !diagnosis.is_finding()) diagnosis = explain_ranks(what, patient, diagnosis);
   if (diagnosis.rule() == "ranks_hand_over_other_rows") return diagnosis;
-  lines->push_back(
-      std::string("with one rank it is right. Look at ") +
-      (what.field ? "what the ranks exchange before a pass (which rows, and how many), and at "
-                    "the rows that a rank computes and those that it holds"
-                  : "the sum over all ranks, and at which rows of a rank are in it"));
+  lines->push_back(std::string("with one rank it is right") +
+                   (!what.field
+                        ? ". Look at the sum over all ranks, and at which rows of a rank are in it"
+                    : diagnosis.known()
+                        ? ""
+                        : ". Look at what the ranks exchange before a pass (which rows, and how "
+                          "many), and at the rows that a rank computes and those that it holds"));
   return diagnosis;
 }
 
@@ -455,7 +457,7 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
   job.ranks = 1;
   const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
   Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
-  if (look && !diagnosis.known()) {
+  if (look && (!diagnosis.known() || diagnosis.is_symptom() || diagnosis.rule() == "race")) {
     add_look(look_once_more(check, run, *look), patient);
     if (patient->finding.known()) diagnosis = explain_all(what, *patient, alone, &lines);
   }

@@ -40,10 +40,9 @@ struct SumLook {
   int n, ranks;
   std::vector<Sweep> sweeps;  ///< the first few
   bool is_float = true;       ///< the residual or the sum is a float: fewer digits to agree in
-  bool single = false;        ///< parts of the sum may have been added up in float
 
   bool has(unsigned traits) const { return words.has(traits); }
-  double tolerance() const { return single ? 2e-6 : is_float ? 4e-7 : 1e-9; }
+  double tolerance() const { return is_float ? 4e-7 : 1e-9; }
   bool equal(double a, double b) const { return std::fabs(a - b) <= tolerance() * std::fabs(b); }
 
   /// Whether `predict` gives the residual of every sweep.

@@ -168,9 +168,12 @@ void say_where(const ucontext_t& context) {
   if (!in_program(instruction(context)) && look_again()) return;
   const Where where = find_line(context);
   if (const Block* block = Block::current()) {
+    const dim3 grid = gridDim, shape = blockDim;
     const Where launch = block->kernel().config.where;
     if (block->seconds() < kLongSeconds) {
-      fail(report("endless_launches", launch), "kernels are still launched here");
+      Report launches = report("endless_launches", launch);
+      launches.bytes = long(grid.x) * grid.y * grid.z * shape.x * shape.y * shape.z;
+      fail(launches, "kernels are still launched here");
     }
     // Between two fibres only the launch can be seen.
     const bool known = where.line > 0 && where.line != launch.line;

@@ -119,12 +119,12 @@ const Family kBoundaryMistakes = {
      {"{bounds}"}},
     {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
      "{where} {hold} {value} after a sweep, {?besides|which read the correct ones there|and all else is right}. Either "
-     "{?never_given_first|f_new did not begin with its values, or the sweep (or the copy) writes there|the sweep (or "
-     "the copy) writes there, or f_new did not begin with its values}{?larger_n|, or the program's n is larger than "
-     "--n says}",
-     {"{?!never_given_first|{bounds}}",
+     "{?larger_n|the program's n is larger than --n says, or }{?never_given_first|f_new did not begin with its values, "
+     "or the sweep (or the copy) writes there|the sweep (or the copy) writes there, or f_new did not begin with its "
+     "values}",
+     {"{?larger_n|n in main: it is options.n}", "{?!never_given_first|{bounds}}",
       "initialize_field(f_new, problem.initial_new(), n) in main, and the loops in initialize_field: all points, i "
-      "and j from 0 to n - 1", "{?never_given_first|{bounds}}", "{?larger_n|n in main: it is options.n}"}},
+      "and j from 0 to n - 1", "{?never_given_first|{bounds}}"}},
 };
 // clang-format on
 

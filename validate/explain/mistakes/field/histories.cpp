@@ -87,8 +87,11 @@ Answer stands_still(const FieldLook& look) {
     return Answer("result_never_arrives");
   }
   const int of_one_row = look.has(kSwaps) ? 0 : copy_of_one_row(look.evidence.source);
+  const std::string code = code_only(look.evidence.source);
   return Answer("new_field_never_becomes_old")
       .with("few", of_one_row > 0 ? std::to_string(of_one_row) : "")
+      .with("extent", look.words.launches_copy() && code.find("=from[") < code.size() &&
+                          code.find("copy_field(f_old,f_new,n)") < code.size())
       .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy());
 }
 
@@ -151,13 +154,14 @@ const Family kHistoryMistakes = {
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "every iteration repeats the first: the new field never becomes the old one. {?swaps|The swap is missing, or it "
      "exchanges something else, or something undoes it (a second swap, a copy that was left)|{?few|Line {few} copies n "
-     "floats only, one row of the boundary|Either the copy is missing, or it goes the wrong way, or it reaches no "
-     "point of the interior}}",
+     "floats only, one row of the boundary|{?extent|The copy|Either the copy is missing, or it goes the wrong way, or "
+     "it} reaches no point of the interior}}",
      {"{?few|the number of bytes at line {few}: {bytes_of_field}|{?swaps|whether {handover} comes after each "
-      "{?passes|pass|sweep}, and exchanges main's own pointers|the call in the loop of main, copy_field(f_old, f_new, "
-      "n), and to and from in {copy}; and how much it copies: {?by_bytes|n * n * sizeof(float) bytes|{?copy_kernel|all "
-      "points (its grid, its bounds). A function that gets pointers by value and swaps them only swaps its own "
-      "copies|all points}}}}"}},
+      "{?passes|pass|sweep}, and exchanges main's own pointers|{?extent|how many points {copy} copies, and how many "
+      "threads copy_field launches for it: n * n, so a single index ends at n * n, not at n|the call in the loop of "
+      "main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n * n * "
+      "sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds). A function that gets pointers by value and "
+      "swaps them only swaps its own copies|all points}}}}}"}},
     {"iteration_of_several_sweeps", Strength::kModel, kAnyProgram, of_field<several_sweeps>,
      "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "

@@ -7,6 +7,7 @@
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -99,7 +100,9 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
         threads + lines.classes.size() != kBlock) {
       return nullptr;
     }
-    answer->with("threads", threads);
+    const std::string product = std::string("threadIdx.") + (of_rows ? "y*" : "x*");
+    answer->with("threads", threads)
+        .with("product", code_only(look.evidence.source).find(product) != std::string::npos);
     return "threads_have_one_point_each";
   }
   const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();
@@ -117,6 +120,7 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   const bool by_sweep = sweep || look.has(kSwaps), by_copy = copy && !look.has(kSwaps);
   const bool on_gpu = look.has(by_sweep ? kKernels : kCopyKernel);
   const bool all = look.pattern.kind == Pattern::kAll, later = look.first > 1;
+  const Finding& race = look.evidence.finding;
   Answer answer;
   answer.with("by_sweep", by_sweep)
       .with("both", by_sweep && by_copy)
@@ -125,6 +129,7 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
       .with("of_strips", by_sweep && look.has(kStrips))
       .with("points", look.pattern.words())
       .with("ranks", look.evidence.wrong.run.ranks > 1)
+      .with("twice", race.both_write && !race.shared ? std::to_string(race.line) : "")
       .with("same", on_gpu ? same_index(look) : "");
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
@@ -195,24 +200,23 @@ Answer unstored_columns(const FieldLook& look) {
                                        : format("columns i = %d..%d", low, first - 1));
 }
 
+// clang-format off
 const char* const kLaunch =
-    "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it "
-    "up, {launch_grid}}";
+    "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, {launch_grid}}";
 const char* const kWhoHasThePoints =
     "{?!on_gpu|the loops in {?by_sweep|{sweep}|{copy}}{?both| and in "
-    "copy_field}|{?all_by_sweep|{never_launched}{?passes|; and whether sweeps are still performed "
-    "when fewer are left than a pass has, even if it is only one|{?graph|; and which fields a "
-    "graph reads and writes: those from the time when it was captured|{?checks|; and how many "
-    "sweeps {host} performs: as many as it is asked for, even if it is only "
-    "one}}}|{?of_strips|which columns a lane has, and which rows a warp marches through and stores "
-    "in {sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid "
-    "and block) in {host}{?ranks|; and which rows each rank has, and how they are divided (at its "
-    "ends, and the rest): together all of them}|which points the threads of "
-    "{?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and the loop "
-    "over a thread's points, if there is one; and the launch (grid and block) in "
+    "copy_field}|{?all_by_sweep|{never_launched}{?passes|; and whether sweeps are still performed when fewer are left "
+    "than a pass has, even if it is only one|{?graph|; and which fields a graph reads and writes: those from the time "
+    "when it was captured|{?checks|; and how many sweeps {host} performs: as many as it is asked for, even if it is "
+    "only one}}}|{?of_strips|{?ranks|which rows keep their values in the sweeps of a pass: 0 and n - 1 of the whole "
+    "field, and no other row of a rank; }which columns a lane has, and which rows a warp marches through and stores in "
+    "{sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid and block) in "
+    "{host}{?ranks|; and which rows each rank has, and how they are divided (at its ends, and the rest): together all "
+    "of them}|which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and "
+    "threadIdx, and the loop over a thread's points, if there is one{?twice| (two threads store the same point at line "
+    "{twice}: where does each begin, and by how much does it go on?)}; and the launch (grid and block) in "
     "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
 
-// clang-format off
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
      "iteration {iteration} computes the correct new field (its residual is right), but that field does not become the "
@@ -243,9 +247,10 @@ const Family kLeftOutMistakes = {
       "{?by_sweep|{host}|copy_field}{?both| and in copy_field}: whether it has a thread for each of them}}"}},
     {"threads_have_one_point_each", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}: of each block's 32 {lines} only the first {threads} are reached",
-     {"the loop over a thread's points in {?by_sweep|{sweep}|{copy}}: it ends with the block's last point, and each "
-      "turn goes on by as many {lines} as the block has threads; without a loop, the launch has a thread for each "
-      "point"}},
+     {"{?product|what blockDim.{letter} multiplies in {?by_sweep|{sweep}|{copy}}: blockIdx.{letter}, and to that "
+      "threadIdx.{letter} is added|the loop over a thread's points in {?by_sweep|{sweep}|{copy}}: it ends with the "
+      "block's last point, and each turn goes on by as many {lines} as the block has threads; without a loop, the "
+      "launch has a thread for each point}"}},
     {"blocks_overlap", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}. Each block begins only {by} {lines} after the previous one and reaches 32, so the blocks overlap",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "

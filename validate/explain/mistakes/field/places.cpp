@@ -154,7 +154,7 @@ std::string rows_taken(const FieldLook& look) {
 
 /// Whether the wrong points of the boundary hold what other points began with.
 Answer shared_places(const FieldLook& look) {
-  if (look.first != 1 || look.ring.count() < 3) return {};
+  if (look.first != 1 || look.ring.count() < 2) return {};
   // If ranks share the rows, it is rather a rank that has others than it should.
   const std::string rows =
       look.evidence.wrong.run.ranks <= 1 && look.has(kStrips) ? rows_taken(look) : "";

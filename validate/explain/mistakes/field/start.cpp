@@ -169,9 +169,9 @@ Answer unfinished_copy(const FieldLook& look) {
     return std::all_of(look.found.begin() + static_cast<std::ptrdiff_t>(first), look.found.end(),
                        test);
   };
-  // Sweeps of what is not a number leave no residual that is one.
-  if (!rest_is([](float v) { return v == 0; }) &&
-      !(rest_is([](float v) { return std::isnan(v); }) && look.residual_is_right(look.first))) {
+  // Sweeps of such a field would leave other residuals.
+  if (look.evidence.wrong.residual || (!rest_is([](float v) { return v == 0; }) &&
+                                       !rest_is([](float v) { return std::isnan(v); }))) {
     return {};
   }
   return Answer("result_is_copied_in_part")
@@ -185,7 +185,7 @@ Answer narrow_copy(const FieldLook& look) {
   constexpr int kRowsLookedAt = 4;
   // The same if the rows' distance in memory is also a quarter of what it should be.
   const int quarter = look.n / static_cast<int>(sizeof(float));
-  const bool may_be = quarter >= 4 && look.points_differ();
+  const bool may_be = quarter >= 4 && look.points_differ() && !look.evidence.wrong.residual;
   for (int pitch = 4 * quarter + 4; may_be && pitch < look.n + 128; ++pitch) {
     int k = 0;
     for (; k < 4 * kRowsLookedAt * quarter; ++k) {

@@ -47,6 +47,7 @@ Answer host_access(const Found& found) {
   if (found.finding.where.empty()) return {};
   answer.rule = "host_access_outside_of_an_array";
   return answer.with("where", found.finding.where)
+      .with("few", report.bytes < static_cast<long>(sizeof(float)) * found.n * found.n)
       .with("idx", found.evidence.patient.names.count("idx") > 0);
 }
 
@@ -228,9 +229,9 @@ const Family kCallMistakes = {
       "(cudaMemcpyDeviceToHost)}"}},
     {"host_access_outside_of_an_array", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {where} {array}",
-     {"the index at line {line}, and where the loops around it begin and end: points go from 0 to n - 1{?idx|; and "
-      "idx itself, which goes from 0 up, each point to a place of its own}",
-      "{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}"}},
+     {"{?few|{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}}",
+      "the index at line {line}, and where the loops around it begin and end: points go from 0 to n - 1{?idx|; and "
+      "idx itself, which goes from 0 up, each point to a place of its own}"}},
     {"too_little_dynamic_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: {given}",
      {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and entries for a block's "

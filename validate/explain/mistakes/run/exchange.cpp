@@ -17,7 +17,6 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
                     bool below) {
   const Case& run = evidence.wrong.run;
   const int n = run.n, sweeps = evidence.wrong.first_iteration, halo = below ? row - 1 : row + 1;
-  constexpr int kFarthest = 20;
   const Field before = right->after(sweeps - 1);
   const Field start_new = field_of(lab::Problem(run.problem, n, 1).initial_new(), n);
   const Near near(largest_of(before), sweeps);
@@ -27,7 +26,7 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
   for (int age = 0; age <= 2; ++age) {  // as the sweep before left it, older, or of the other field
     if (age == 1 && sweeps < 2) continue;
     const Field& from = age == 0 ? before : age == 1 ? right->after(sweeps - 2) : start_new;
-    for (int away = 0; away <= 2 * kFarthest; ++away) {
+    for (int away = 0; away < 2 * n; ++away) {
       const int held = halo + (away % 2 ? 1 : -1) * ((away + 1) / 2);
       if (held < 0 || held >= n) continue;
       // Between streams an old state may come of a missing wait as well.
@@ -92,16 +91,17 @@ Answer borders(const Evidence& evidence) {
       .with("rows", lines_that_are(rows, 'j'))
       .with("sweeps", format("%d sweep%s", sweeps, sweeps == 1 ? "" : "s"))
       .with("they", rows.size() == 1 ? "it lies" : "they lie")
-      .with("side", south && north ? ""
-                    : south        ? " to the south"
-                                   : " to the north")
+      .with("south", south)
+      .with("north", north)
       .with("first", sweeps == 1)
+      .with("deep", sweeps > 3)  // more than passes of one sweep each, which are right
       .with("group", open_group);
 }
 
 /// What the lab's own part of an exchange reports, of what a rank hands over to it.
 Answer exchange(const Evidence& evidence) {
   const cuda_on_cpu::Report& report = evidence.report;
+  const Case& run = evidence.wrong.run;
   const auto calls = [&](const char* name) { return report.array.find(name) != std::string::npos; };
   const struct {
     const char *kind, *call, *rule;  // call "": whichever it is
@@ -124,6 +124,7 @@ Answer exchange(const Evidence& evidence) {
         .with("sent", report.has("sent") || calls("ncclSend"))
         .with("some",
               report.bytes > 0)  // of the rows are there: it is not the place that is another
+        .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !evidence.says("rank -1"))
         .with("call", calls("ncclSend(") ? "ncclSend" : "ncclRecv")
         .with("said", report.detail);
   }
@@ -158,9 +159,9 @@ const Family kExchangeMistakes = {
       "both ncclSend and ncclRecv for the rows at one border"}},
     {"no_such_neighbour", Strength::kForbidden, kAnyProgram, exchange,
      "{said}: no rank has that number",
-     {"{exchange}: rank() - 1 is to the south, rank() + 1 to the north; and the first rank has no neighbour to the "
-      "south, the last one none to the north",
-      "{shares}: the last rank's rows end at n, even if n is not a multiple of the number of ranks"}},
+     {"{?uneven|{shares}: the last rank's rows end at n, even if n is not a multiple of the number of ranks}",
+      "{exchange}: rank() - 1 is to the south, rank() + 1 to the north; and the first rank has no neighbour to the "
+      "south, the last one none to the north"}},
     {"rows_of_no_rank", Strength::kForbidden, kAnyProgram, exchange,
      "some rows belong to no rank",
      {"{shares}: each row belongs to one rank: where one rank's rows end, the next one's begin, the first rank's begin "
@@ -194,12 +195,14 @@ const Family kExchangeMistakes = {
       "pass|the first row that is sent to the {?below|north: a rank's last rows, as many as the pass has sweeps, up to "
       "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
-     "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{side}. {?first|What is in the halo "
-     "before the first pass is not what the neighbour's rows hold then|The halo is right at first; what comes later is "
-     "not what the neighbour's rows hold then}",
+     "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north| to the south}{?!south| to "
+     "the north}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first "
+     "pass, or only in its row next to the border: otherwise it|at first; what comes later}} is not what the "
+     "neighbour's rows hold then",
      {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
-      "before|{exchange}: rows of which field (the one that the next pass reads), which rows, how many (as many as the "
-      "next pass has sweeps), where they are put, and whether it is done before every pass}",
+      "before|{exchange}: {?first or deep||rows of which field (the one that the next pass reads), }which rows (sent "
+      "to the {?north|north from end - sweeps on}{?south|{?north|, to the }south from begin on}), how many (as many as "
+      "the next pass has sweeps), where they are put (padding included), and whether it is done before every pass}",
       "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
       "no other row of a rank|{?streams|what the exchange waits for (the kernel that computes the rows to be sent), "
       "and what waits for it}}}"}},

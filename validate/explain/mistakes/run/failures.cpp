@@ -134,15 +134,15 @@ const Family kFailureMistakes = {
      {"free_fields: each pointer once", "{freed}"}},
     {"crash_by_size", Strength::kModel, kAnyProgram, crash_by_size,
      "at n = {n} it crashes, but at n = {small} it is right: an index or an allocation does not follow n",
-     {"what allocate_fields allocates (n * n floats), and whether n in main is options.n",
-      "{?pitch|the pitches of cudaMemcpy2D in main, and how long a row is in idx and in allocate_fields: the padding "
-      "is included}"}},
+     {"{?pitch|the pitches of cudaMemcpy2D in main (the destination's first), and how long a row is in idx and in "
+      "allocate_fields: the padding is included}",
+      "what allocate_fields allocates (n * n floats), and whether n in main is options.n"}},
     {"memory_is_damaged", Strength::kModel, kAnyProgram, crash_by_size,
-     "its memory is damaged: something is written outside of what was allocated, or memory is freed twice, or in a "
-     "different way than it was allocated",
-     {"what allocate_fields allocates: two fields of n * n floats",
-      "free_fields: each pointer once, with what matches its allocation (delete[] for new[], cudaFree for cudaMalloc); "
-      "after f_old = f_new both are the same field"}},
+     "its memory is damaged: memory is freed twice, or in a different way than it was allocated, or something is "
+     "written outside of what was allocated",
+     {"free_fields: each pointer once, with what matches its allocation (delete[] for new[], cudaFree for cudaMalloc "
+      "and cudaMallocManaged); after f_old = f_new both are the same field",
+      "what allocate_fields allocates: two fields of n * n floats"}},
     {"illegal_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel reads or writes outside of what was allocated", {"{bounds}", "{ask_the_cpu}"}},
     {"misaligned_access", Strength::kSymptom, kAnyProgram, by_gpu,

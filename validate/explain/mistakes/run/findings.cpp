@@ -252,6 +252,9 @@ Answer answer_for(const Found& found) {
     case Finding::kEndless:
       return found.answer(finding.what == "kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
           .with("host", finding.what == "host")
+          .with("threads", found.report.bytes > 64L * found.n * found.n
+                               ? std::to_string(found.report.bytes)
+                               : "")
           .with("main", finding.other_line > 0 ? std::to_string(finding.other_line) : "");
     case Finding::kFreedTwice:
       return found.answer("memory_is_freed_twice").with("what", finding.what);
@@ -374,8 +377,8 @@ const Family kFindingMistakes = {
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {array}",
      {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, two more along x "
-      "and along y; and the indices at line {line}: columns and rows of the tile, not of the block|an entry for each "
-      "index that is used; and the index at that line}"}},
+      "and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the grid|an "
+      "entry for each index that is used; and the index at that line}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
      {"the index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n "
@@ -391,9 +394,11 @@ const Family kFindingMistakes = {
       "whether every thread goes through the whole grid: it should compute only its own points",
       "whether it waits for another block, which may begin only when this one has ended"}},
     {"endless_loop", kForbidden, kAnyProgram, finding,
+     "{?threads|the launch at line {line} has {threads} threads, far more than there are points, and takes too long|"
      "{?host|a loop of the host around line {line} never ends|the loop that launches the kernel of line {line} never "
-     "ends}{?main|, or the one in main around line {main}}",
-     {"its condition, and what changes in each turn", "{loop_condition}"}},
+     "ends}{?main|, or the one in main around line {main}}}",
+     {"{?threads|the launch grid: blocks, not points; together they cover the points: {launch_grid}|its condition, and "
+      "what changes in each turn}", "{loop_condition}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
      "{what} is memory that was freed before: two pointers hold the same address, or one is freed twice",
      {"free_fields: each pointer once", "{freed}"}},
@@ -419,9 +424,10 @@ const Family kFindingMistakes = {
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"{?no_row|the launch of {kernel}: block {no_row} has no row, as there are {rows}. The number of blocks comes "
       "first between <<< and >>>, then that of threads}",
-      "the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given}",
-      "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included; and "
-      "the rows that a warp marches through, 0 to n - 1}",
+      "the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
+      "the loop around it ends}",
+      "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
+      "index of a float4* counts fours); and the rows that a warp marches through, 0 to n - 1}",
       "{?no_row||{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that "
       "line {allocated} allocates: {held_points}, and a row's padding if it has one}}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
@@ -464,8 +470,9 @@ const Family kFindingMistakes = {
     {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
      "two threads write the same place in {target} at line {line}{who}. Each point has to belong to one thread only",
      {"which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points that a "
-      "block has, not of its threads), and }where its loops begin, by how much they advance, and where they end, so "
-      "that no two threads (or blocks) have the same ones",
+      "block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous warp's "
+      "as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they advance, and where they "
+      "end, so that no two threads (or blocks) have the same ones",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,

@@ -41,15 +41,10 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double n) { return sqrt(s.total) / (n - 1); }},
     {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
-    {"mean_of_changes",
-     "the changes are not squared, so that plus and minus cancel, and no root is taken: it is their mean",
-     [](const Sweep& s, double n) { return s.plain / (n * n); }},
     {"root_of_mean_magnitude", "the changes are not squared: it is the root of their mean magnitude",
      [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
     {"mean_magnitude", "the changes are not squared: it is their mean magnitude",
      [](const Sweep& s, double n) { return s.magnitudes / (n * n); }},
-    {"sum_of_magnitudes", "the changes are not squared: it is the sum of their magnitudes",
-     [](const Sweep& s, double) { return s.magnitudes; }},
     {"largest_change", "it is the largest change, not the root of the mean square",
      [](const Sweep& s, double) { return s.largest; }},
     {"whole_numbers_of_changes",
@@ -63,17 +58,6 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
 // clang-format on
-
-/// The same, if parts of the sum are added up in float.
-Answer formula_of_floats(const SumLook& look) {
-  SumLook single = look;
-  single.single = true;
-  for (const Formula& formula : kFormulas) {
-    const auto model = [&](const Sweep& s) { return formula.residual(s, look.n); };
-    if (single.explained(model)) return Answer("formula_and_floats").with("cause", formula.cause);
-  }
-  return {};
-}
 
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
@@ -257,10 +241,6 @@ Family make_family() {
       {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
        "the residual is always {factor} times the correct one: {?divisor|{divisor}|its divisor, or a factor, is a "
        "different one}",
-       {"{formula}, and what {sweep} adds up"}},
-      {"formula_and_floats", Strength::kHarmless, kAnyProgram, of_sum<formula_of_floats>,
-       "the field is right, the residual's formula is not: {cause}. Besides, parts of the sum are added up in float: "
-       "it should be double",
        {"{formula}, and what {sweep} adds up"}},
   };
   // clang-format on

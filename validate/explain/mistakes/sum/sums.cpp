@@ -193,9 +193,9 @@ Answer too_little_or_too_much(const SumLook& look) {
 }  // namespace
 
 const char* const kSumOfEachPoint =
-    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change "
-    "once{?block_sum|, each block's sum added by the first of its threads, the only one that has "
-    "it|{?shuffles|, each warp's sum added by one lane}}";
+    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once, and "
+    "one root, in main{?block_sum|; each block's sum added by the first of its threads, the only "
+    "one that has it|{?shuffles|; each warp's sum added by one lane}}";
 const char* const kWait =
     "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for "
     "an event that was recorded after that copy; and whether it reads the place where that copy "
