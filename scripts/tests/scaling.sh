@@ -201,7 +201,8 @@ one_line 1 'scaling.tsv: is not a table of scaling.py' "another table"
 lab=$temp/lab guide=exercises/15_overlap/README.md
 copy_tree "$lab"
 [[ -f $lab/$guide ]] || printf '<!-- scaling:begin -->\n<!-- scaling:end -->\n' >"$lab/$guide"
-cp "$temp/made/scaling.tsv" "$lab/results/h200/scaling.tsv"
+# The texts speak of two GPUs at n = 131072, too, and of a grid that one GPU can hold.
+awk -F '\t' -v OFS='\t' '/^1[45]_/ && $2 == 131072 { $3 = 2; $11 = $12 = "99.00" } { print }' "$temp/made/scaling.tsv" >"$lab/results/h200/scaling.tsv"
 run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "times that no guide has"
 expect "^$guide: its numbers are not those of results/h200/scaling.tsv" "times that no guide has"

@@ -61,9 +61,9 @@ std::set<std::string> rules_in_unit_tests() {
   const test::TemporaryFolder folder;
   const std::string told = folder.path() + "/rules", said = folder.path() + "/said";
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = "LAB_RULES='" + told + "' '" + program +
-                              "' --gtest_filter='Diagnos*:Finding*:CheckProgramTest.*-*far_too_long*' >'" + said +
-                              "' 2>&1";
+  const std::string command =
+      "LAB_RULES='" + told + "' '" + program +
+      "' --gtest_filter='Diagnos*:Finding*:CheckProgramTest.*-*far_too_long*' >'" + said + "' 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << text_of(said);
   std::ifstream in(told);
   std::set<std::string> rules;
