@@ -11,7 +11,8 @@ build=$temp/build
 
 generator=()
 if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-run cmake -S "$source_dir" -B "$build" "${generator[@]}" -DLAB_CUDA=OFF -DCMAKE_CXX_COMPILER=clang++ \
+run cmake -S "$source_dir" -B "$build" "${generator[@]}" -DLAB_CUDA=OFF \
+  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_CXX_COMPILER=clang++ \
   -DCMAKE_CXX_FLAGS=-Werror
 expect_status 0 "configuring"
 expect '^-- No CUDA Toolkit: the steps that need a GPU are built for the CPU alone$' "configuring"
