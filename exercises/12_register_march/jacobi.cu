@@ -218,7 +218,7 @@ int main(int argc, char** argv) {
       jacobi_sweeps(&f_old, &f_new, sum, pass.host_sum, sweeps, n, stream);
     }
     CUDA_CHECK(cudaEventRecord(pass.done, stream));
-    // Now that the GPU has work: what did the pass before find?
+    // Now that the GPU has work: what did the previous pass find?
     if (iteration > 0) {
       residual = wait_for(pass_before, n);
       run.record(iteration, residual);

@@ -27,6 +27,14 @@ awk '/^ *```/ { code = !code }
   { row = $0; gsub(/<!--[^>]*-->|`[^`]*`|\\\|/, "", row); n = gsub(/\|/, "", row); if (!cells) cells = n }
   n != cells { print FILENAME ": a row of " n - 1 " cells below a head of " cells - 1 ": " $0 }' $pages >"$temp/cells"
 [[ ! -s $temp/cells ]] || fail "tables:" "$(<"$temp/cells")"
+# Code that a learner reads has a margin in a terminal of 80 columns. What a program has printed stays as it is.
+# shellcheck disable=SC2046  # names without blanks
+awk '/<!-- [a-z]+:(begin|end) -->/ { printed = /:begin/ }
+  /^ *(> *)?```/ { code = !code; match($0, /^ */); fence = RLENGTH; next }
+  { sub(/^ *> ?/, "") }
+  code && !printed && length() - fence > 76 { print FILENAME ":" FNR ": " $0 }' \
+  $(grep -E '^(README|exercises/)' <<<"$pages") >"$temp/wide"
+[[ ! -s $temp/wide ]] || fail "code of more than 76 columns:" "$(<"$temp/wide")"
 
 # 2. The guides.
 cat >"$temp/sections" <<'END'
