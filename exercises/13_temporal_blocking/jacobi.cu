@@ -31,7 +31,7 @@ constexpr int kLanes = 32;        // threads of a warp
 //   sweeps. 2 warps per block, kBlocks = 4 blocks per multiprocessor (the second number of
 //   __launch_bounds__), a ring of kRing = 8 rows per warp in shared memory.
 //   A pass spoils up to kHalo = 16 columns at each end of a strip; the warp stores the
-//   kKept = 128 - 2 * kHalo between them.
+//   kKept = 128 - 2 * kHalo = 96 between them. Stage 4: kSideRow = 3.
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
@@ -141,8 +141,9 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 //   row n - 1 and the outer columns keep their values at each level. A second argument of the
 //   template, kSum, says whether the last sweep's changes are summed. The kernel,
 //   jacobi_pass_kernel, calls it: at first one warp for each strip, with all rows.
-// TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async, into a ring in shared memory:
-//   each lane fetches its own four columns, kRing - 1 rows ahead. No barrier is needed.
+// TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async (from
+//   <cuda_pipeline_primitives.h>), into a ring in shared memory: each lane fetches its own four
+//   columns, kRing - 1 rows ahead. No barrier is needed.
 // TODO(13): stage 4. march_begin: all strips, one after the other, are one long march, of which
 //   each warp of the launch takes an equal share.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its

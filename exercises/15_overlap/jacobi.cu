@@ -29,7 +29,7 @@
 constexpr int kDefaultN = 32768;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
-// TODO(15): stage 3. Blocks of 8 warps, so that one fills a multiprocessor; kBlocks goes.
+// TODO(15): stage 4. Blocks of 8 warps, so that one fills a multiprocessor; kBlocks goes.
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kLevels = 16;               // sweeps per pass; those left over go one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
@@ -64,7 +64,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) {
 }
 __host__ __device__ inline int pitch_of(int n) { return int(idx(0, 1, n)); }
 
-// TODO(15): stage 4. Two sums, one for the host to read and one to add to; both zero at first.
+// TODO(15): stage 5. Two sums, one for the host to read and one to add to; both zero at first.
 // The rank's rows of two fields, and the sum of the squared changes, all in the GPU's memory. The
 // sum has a place on the host, too: in pinned memory, which a copy can reach without a wait.
 void allocate_fields(float** f_old, float** f_new, double** sum, double** host_sum,
@@ -254,9 +254,10 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   }
 }
 
-// TODO(15): stage 3. resident_blocks goes: a launch gets as many blocks as it should have
-//   multiprocessors. struct Streams: two streams that do not block, the one of the ends with the
+// TODO(15): stage 3. struct Streams: two streams that do not block, the one of the ends with the
 //   highest priority, and an event of each.
+// TODO(15): stage 4. resident_blocks goes: a launch gets as many blocks as it should have
+//   multiprocessors.
 // As many blocks as the GPU holds at once.
 // The kernel's launch bounds have the compiler leave room for kBlocks on each multiprocessor.
 int resident_blocks() {
@@ -293,8 +294,8 @@ void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
   nvtxRangePop();
 }
 
-// TODO(15): stages 1 and 3. struct Division: the parts of both ends (kLevels rows at each
-//   neighbour's side) and of the rest; from stage 3 on also the multiprocessors of each. A rank may
+// TODO(15): stages 1 and 4. struct Division: the parts of both ends (kLevels rows at each
+//   neighbour's side) and of the rest; from stage 4 on also the multiprocessors of each. A rank may
 //   have no neighbour on one side, or on both, and its rows may all be ends. The ends need at least
 //   lab::kNcclBlocks multiprocessors per neighbour. When the ends are done, NCCL uses these.
 // The sum over all ranks, in each of them the same: they go on, or stop, together.
@@ -314,7 +315,7 @@ double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
 // TODO(15): stage 3. A pass: each stream waits for the other one's event of the previous pass. Then
 //   the ends, their event, the rest, its event, and the exchange of the new field, after the ends
 //   in their stream. (It is queued last, because through the host it waits.)
-// TODO(15): stage 4. The host reads each sum one check late, as in step 11: struct Found has the
+// TODO(15): stage 5. The host reads each sum one check late, as in step 11: struct Found has the
 //   sum on the GPU, its copy in pinned memory, and an event. After the last pass, in the ends'
 //   stream, when the rest is done: the sum over the ranks, the copy to the host, the sum set to
 //   zero for its next turn.
@@ -349,7 +350,7 @@ int main(int argc, char** argv) {
   ranks.require_rows(n, kLevels);
   ranks.connect();  // a GPU for each rank, and NCCL between them if it can be
   const Slab slab = slab_of_rank(ranks.rank(), ranks.size(), n);
-  // TODO(15): stages 1 and 3. divide(slab) instead.
+  // TODO(15): stages 1 and 4. divide(slab) instead.
   const int blocks = resident_blocks();
 
   float *f_old, *f_new;
@@ -358,13 +359,13 @@ int main(int argc, char** argv) {
   initialize_field(f_old, problem.initial_old(), slab);
   initialize_field(f_new, problem.initial_new(), slab);
 
-  // TODO(15): stages 3 and 4. The streams, and two Found; in the end they are freed.
+  // TODO(15): stages 3 and 5. The streams, and two Found; in the end they are freed.
   lab::Run run(options, problem);
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
     const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
-    // TODO(15): stage 4. Queue these sweeps; then wait for the residual of those before, and record
+    // TODO(15): stage 5. Queue these sweeps; then wait for the residual of those before, and record
     //   that. After the loop the last one is still to come.
     const double squares =
         jacobi_sweeps(&f_old, &f_new, sum, host_sum, sweeps, blocks, ranks, slab);

@@ -6,11 +6,11 @@ from labtools.numbers import significant, spread
 
 
 def of_cell(row, efficiency=None):
-    """"0.0214 (97 %)"; a dash where there is no time."""
+    """"0.0214 (97.0)"; a dash where there is no time."""
     if row is None or row["ms"] == "-":
         return "–"
     percent = row[efficiency] if efficiency else "-"
-    return significant(row["ms"]) + ("" if percent == "-" else f" ({float(percent):.1f} %)")
+    return significant(row["ms"]) + ("" if percent == "-" else f" ({float(percent):.1f})")
 
 
 def scaling_block(step):
@@ -24,8 +24,7 @@ def scaling_block(step):
     lines = [f"On {facts['gpus']} {facts['gpu']}s ({facts['links']} between two of them; CUDA {facts['cuda']}, NCCL "
              f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
              "been compared with a reference.", "",
-             "Strong scaling: ms per sweep, and in brackets the efficiency: how fast these GPUs are, as a share of as many "
-             "times step 13 on one.", "",
+             "Strong scaling: ms per sweep, and in brackets the efficiency in %, relative to step 13 on one GPU.", "",
              f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",
              f"|--:|--:|--:|--:|{'--:|' * len(ranks)}--:|--:|"]
     weak = {(one, r): sizes[k] for k, one in enumerate(scaling_table.WEAK[1]) for r, sizes in scaling_table.WEAK.items()}
@@ -39,8 +38,8 @@ def scaling_block(step):
                 lines.append(f"| {n} | {every} | {of_cell(found.get(('13', n, 1, every)))} | {name} | "
                              f"{' | '.join(of_cell(row, 'efficiency') for row in of_ranks)} | {significant(most)} | "
                              f"{max(spread(row) for row in timed):.1f} % |")
-    lines += ["", "Weak scaling, as many points for each GPU: ms per sweep, and in brackets the time of the step itself on one "
-              "GPU, as a share of that.", "", f"| points per GPU | step | {gpus} |", f"|--:|--:|{'--:|' * len(ranks)}"]
+    lines += ["", "Weak scaling, with equal points per GPU: ms per sweep, and in brackets the efficiency in %, relative to this "
+              "step on one GPU.", "", f"| points per GPU | step | {gpus} |", f"|--:|--:|{'--:|' * len(ranks)}"]
     for one in scaling_table.WEAK[1]:
         for name in steps:
             cells = [of_cell(found.get((name, weak.get((one, r)), r, scaling_table.often(rows))), "weak_efficiency")
@@ -53,7 +52,7 @@ def scaling_block(step):
         for row in other:
             of_way.setdefault(row["way"], [None, None])[steps.index(row["step"][:2])] = row
         lines += ["", f"Ways to exchange within a node, {r} GPUs, n = {n}, a residual every {every} sweeps: ms per sweep, and in "
-                  "brackets the efficiency.", "", "| way | step 14 | step 15 |", "|---|--:|--:|",
+                  "brackets the efficiency in %.", "", "| way | step 14 | step 15 |", "|---|--:|--:|",
                   *(f"| {way} | {' | '.join(of_cell(row, 'efficiency') for row in rows)} |" for way, rows in of_way.items())]
     if last:
         lines += ["", "![Strong and weak scaling of steps 14 and 15](../../results/h200/scaling.svg)"]
