@@ -148,7 +148,7 @@ class Fitter {
 
 std::string Term::words() const {
   const char* name = name_of(di, dj);
-  return (name ? name : format("point (i%+d, j%+d)", di, dj)) + (new_field ? " (new)" : "");
+  return (name ? name : "point " + point_from_here(di, dj)) + (new_field ? " (new)" : "");
 }
 
 std::string StencilFit::words() const {

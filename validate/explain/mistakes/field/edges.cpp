@@ -83,7 +83,7 @@ Answer lanes(const FieldLook& look) {
                               side.end, side.neighbour, side.lane);
     find_taken(look, east, &side);
     if (side.taken != 0) {
-      cause += format("; point (i%+d, j) is used instead", side.taken);
+      cause += "; point " + point_from_here(side.taken, 0) + " is used instead";
     } else if (!fit.empty()) {
       cause += ". A point becomes " + fit + " there";
       other = true;

@@ -58,7 +58,7 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
   if (fit.terms.empty()) return answer.with("constant", true);
   if (four) return answer.with("factor", true);
   if (is_shifted(fit, &di, &dj)) {
-    return answer.with("shift", format("(i%+d, j%+d)", di, dj));
+    return answer.with("shift", point_from_here(di, dj));
   }
   // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an
   // end.

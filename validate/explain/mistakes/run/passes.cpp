@@ -365,7 +365,7 @@ const Family kPassMistakes = {
      "does not become the old field",
      {"{handover}: once after each pass, however many sweeps it has (twice is as good as never)"}},
     {"other_number_of_sweeps", Strength::kModel, kAnyProgram, of_pass<other_count>,
-     "Instead of {asked} sweeps, {made} are performed: a pass performs {?fewer|fewer|more} than it counts, or "
+     "{made} sweeps are performed where {asked} should be: a pass performs {?fewer|fewer|more} than it counts, or "
      "{?fewer|the sweeps that are left, fewer than a pass has, are not all performed|a whole pass is performed when "
      "fewer sweeps are left}",
      {"the loops over the sweeps of a pass, and over the passes: how many are performed, how many are counted, and how "

@@ -72,7 +72,7 @@ Answer other_point(const SumLook& look) {
       if (look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; }) ||
           (di == 1 && look.sum_explained(and_sides))) {
         return Answer("change_against_another_point")
-            .with("point", format("(i%+d, j%+d)", di - 1, dj - 1));
+            .with("point", point_from_here(di - 1, dj - 1));
       }
     }
   }
