@@ -34,8 +34,8 @@ def end(process):
 
 
 def attempt(command, seconds=300, **options):
-    """(exit code, standard output, standard error) of a program, which ends after so many seconds. Its words go to files:
-    what it starts and outlives it holds no pipe of ours open."""
+    """(exit code, standard output, standard error) of a program, which is ended after `seconds`. Its output goes to
+    files: a process that it starts, and that outlives it, holds no pipe of ours open."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
         try:
             process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=error,

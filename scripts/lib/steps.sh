@@ -52,12 +52,18 @@ read_step_list() {
   if [[ -n ${STEPS:-} ]] && ((${#step_list[@]} == 0)); then die "$exit_bad_usage" "STEPS=$STEPS: names no step"; fi
 }
 
+# no_file: for verbs that take a step. With $FILE, which they would not read, they would speak of another program.
+no_file() {
+  [[ -z ${FILE:-}${FILES:-} ]] || die "$exit_bad_usage" "FILE=${FILE:-$FILES}: this verb takes the file of a step or of a kernel of the clinic: copy yours there"
+}
+
 # read_step STEP: sets step, step_number, step_source, step_needs, step_ranks (1: a job of several ranks, which
 # need CUDA each), step_n, step_iterations and step_title as they stand in lab/steps.tsv, and step_before, the step that
 # it begins with, with step_before_source (empty for the first step).
 # step_words is how a user names it: "STEP=04".
 read_step() {
   local line
+  no_file
   [[ -z ${CLINIC:-} ]] || die "$exit_bad_usage" "CLINIC=$CLINIC: this verb takes a step, STEP=NN"
   line=$(step_line "${1-}") || exit $?
   IFS=$'\t' read -r step step_source step_needs step_n step_iterations step_title step_before <<<"$line"
@@ -69,12 +75,14 @@ read_step() {
 }
 
 # read_step_or_kernel: the same for verbs that also take a kernel of the clinic: CLINIC=transpose. Then step is
-# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, and kernel_sum is the beginning of the checksum of the exercise as it is handed out.
+# "clinic/transpose", step_target is what its programs are called after exercise_ or solution_, and kernel_sum is the
+# beginning of the checksum of the exercise as it is handed out.
 read_step_or_kernel() {
   if [[ -z ${CLINIC:-} ]]; then
     read_step "${STEP-}"
     return
   fi
+  no_file
   [[ -z ${STEP:-} ]] || die "$exit_bad_usage" "STEP=$STEP CLINIC=$CLINIC: one of the two"
   local names
   names=$(awk -F '\t' '/^[a-z]/ { print $1 }' "$clinic_file" | tr '\n' ' ')

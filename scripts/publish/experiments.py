@@ -222,7 +222,7 @@ def copy_kernel_by_size(lab, one, program):
             return size / median, size / most, size / least
 
         lab.note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes per point over the traced time")
-        lab.note(one, n, "DRAM bytes", "bytes a point",
+        lab.note(one, n, "DRAM bytes", "bytes per point",
                      lambda: tuple(value / n / n for value in lab.count(program, n, COPY, "dram__bytes.sum")),
                      "counted by ncu in the copy kernel, --cache-control none")
 
@@ -237,7 +237,7 @@ def measure_kernels(lab, one, program):
     if one.name in ("as_it_is", "sum_on_host"):
         lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
     if one.guide == S09 or one.name.startswith("threads_"):
-        lab.note(one, n, "registers", "a thread", lambda: (traced()[SWEEP][3],) * 3)
+        lab.note(one, n, "registers", "per thread", lambda: (traced()[SWEEP][3],) * 3)
     if one.name.startswith("threads_"):
         lab.note(one, n, "occupancy", "%", lambda: lab.count(
             program, n, SWEEP, "sm__warps_active.avg.pct_of_peak_sustained_active"))
@@ -272,7 +272,7 @@ def measure_solution(lab, one, program):
         lab.note(one, n, "cycle", "ms", lambda n=n: lab.iterations(program, n, 21))
     if one.name == "as_it_is":
         for kernel in CYCLE:
-            for quantity, unit, metric, scale in (("DRAM bytes", "bytes a point", "dram__bytes.sum", CYCLE_N ** 2),
+            for quantity, unit, metric, scale in (("DRAM bytes", "bytes per point", "dram__bytes.sum", CYCLE_N ** 2),
                                                   ("time", "ms", "gpu__time_duration.sum", 1e6)):
                 lab.note(one, CYCLE_N, f"{kernel}: {quantity}", unit, lambda kernel=kernel, metric=metric, scale=scale: (
                     lab.count(program, CYCLE_N, kernel, metric, 1, ())[2] / scale,) * 3,
@@ -300,7 +300,7 @@ def measure_one(lab, one, ready):
         for n, iterations in sizes.items():
             lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, iterations))
             if one.guide == S13:
-                lab.note(one, n, "DRAM read", "bytes a point", lambda: [value / n ** 2 for value in lab.count(
+                lab.note(one, n, "DRAM read", "bytes per point", lambda: [value / n ** 2 for value in lab.count(
                     program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
 
 

@@ -101,7 +101,7 @@ class Machine:
         return self.build / f"bin/solution_{STEPS[step]}"
 
     def run(self, step, ranks, options, seconds, settings):
-        """(exit code, standard output, standard error) of a job, which ends after so many seconds."""
+        """(exit code, standard output, standard error) of a job, which is ended after `seconds`."""
         # A step of one process needs no MPI.
         launcher = [] if step == BASE else [self.build / "bin/ranks", ranks]
         environment = {**NO_MULTICAST, **os.environ, **settings, "CUDA_VISIBLE_DEVICES": ",".join(self.gpus[:ranks])}

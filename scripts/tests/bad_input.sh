@@ -82,7 +82,10 @@ done
 for limit in x 0 -1 86401 99999999999999999999; do
   bad_verb "TIME_LIMIT=$limit: must be a whole number of seconds, from 1 to 86400" "${check_zero[@]}" TIME_LIMIT="$limit"
 done
-bad_verb 'FILE=mine.cpp: make check judges solutions/00_serial/jacobi.cpp and no other file' "${check_zero[@]}" FILE=mine.cpp
+for verb in check run sanitize nsys diff; do
+  bad_verb 'FILE=mine.cu: this verb takes the file of a step' $verb STEP=04 FILE=mine.cu
+done
+bad_verb 'FILE=mine.cu: this verb takes the file of a step' check CLINIC=transpose FILE=mine.cu
 for verb in check run trace; do
   bad_verb 'BACKEND=tpu: must be gpu or cpu' $verb STEP=04 BACKEND=tpu WHICH=solution
 done

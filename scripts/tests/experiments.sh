@@ -124,13 +124,13 @@ has() {
 experiments --write "$temp/results" --build "$temp/build"
 expect_status 0 "measured"
 has 07 copy 512 "copy kernel" '^GB/s 2048 1024 4096 8 bytes'
-has 07 copy 512 "DRAM bytes" '^bytes a point 8 4 16 counted by ncu'
+has 07 copy 512 "DRAM bytes" '^bytes per point 8 4 16 counted by ncu'
 has 05 prefetch 2048 iteration '^ms 2.5 2 3 step 04 with'
 has 08 as_it_is 8192 "sweep kernel" '^ms 2 1 9 step 08 as it is$'
 has 08 as_it_is 8192 "copy kernel" '^ms 0.001024 '
 has 08 copy_with_loop 8192 "copy kernel" '^ms 0.001024 '
 has 08 sum_on_host 8192 iteration '^ms 2.5 '
-has 08 threads_8 8192 registers '^a thread 32 32 32 '
+has 08 threads_8 8192 registers '^per thread 32 32 32 '
 has 08 threads_8 8192 occupancy '^% 2\.'
 has 08 no_atomic 8192 "sweep kernel" '^ms 2 '
 has 08 no_reduction 8192 "sweep kernel" '^ms - - - not right: diagnosis: all is lost$'
@@ -138,7 +138,7 @@ has 08 shuffles 8192 "sweep kernel" '^ms - - - not right: the field is right$'
 has 08 float_tree 8192 "sweep kernel" '^ms - - - not traced, exit code 3: no luck$'
 has 08 threads_16 8192 "sweep kernel" '^ms - - - does not compile: .*no such luck$'
 has 09 flat_loop 8192 "sweep kernel" '^ms 2 1 9 One flat loop over the tile$'
-has 09 tile_by_nested_loops 8192 registers '^a thread 32 32 32 The tile is loaded by two nested loops'
+has 09 tile_by_nested_loops 8192 registers '^per thread 32 32 32 The tile is loaded by two nested loops'
 has 11 late 128 iteration '^ms 2.5 2 3 read one check late$'
 has 16 as_it_is 32768 solution '^ms 40 40 40 step 16 as it is$'
 has 16 as_it_is 256 distance '^relative 2.5e-08 '
@@ -158,7 +158,7 @@ expect_status 2 "a step without experiments"
 FORBIDDEN=1 experiments --write "$temp/results" --build "$temp/build"
 expect_status 0 "counters that are for administrators"
 has 07 copy 512 "copy kernel" '^GB/s 2048 '
-has 07 copy 512 "DRAM bytes" '^bytes a point - - - not counted: .*ERR_NVGPUCTRPERM'
+has 07 copy 512 "DRAM bytes" '^bytes per point - - - not counted: .*ERR_NVGPUCTRPERM'
 
 NO_GPU=1 experiments --write "$temp/none" --build "$temp/build"
 expect_status 77 "no GPU"

@@ -300,7 +300,7 @@ for place in root/opt/nvidia/nsight-compute/2024.1.1/ncu root/usr/local/cuda/bin
   mv "$temp/$place" "$temp/stubs/ncu"
 done
 
-# What is made of the numbers: units, both pages of ncu, bytes a point, names of kernels.
+# What is made of the numbers: units, both pages of ncu, bytes per point, names of kernels.
 tables() { labtool profile_tables "$@"; }
 printf '# n\t1000\n# iterations\t4\n' >"$temp/small.csv"
 cat >>"$temp/small.csv" <<'END'

@@ -51,8 +51,7 @@ if ((status == 3)); then die 1 "$own_name: what is wrong is named above"; fi
 if ((status > 128)); then die 1 "$own_name: ended by signal $((status - 128))"; fi
 say ""
 if ((status)); then say "$own_name ended with exit code $status."; fi
-IFS=$'\t' # between the files
-source_paths="${own_files[*]}" source_names="${own_files[*]##*/}"
+source_paths=$(IFS=$'\t' && echo "${own_files[*]}") source_names=$(IFS=$'\t' && echo "${own_files[*]##*/}")
 case $verb/$backend in
   races/*) say "$own_name: no race, no access out of bounds and no read of unwritten memory in this run" ;;
   count/*)

@@ -20,9 +20,9 @@ namespace {
 
 using lab::ProblemKind;
 
-/// So many cycles leave nothing that a float can hold: 0.3^14 = 4.8e-8.
+/// After these cycles the error is too small for a float: 0.3^14 = 4.8e-8.
 constexpr int kManyCycles = 14;
-/// So many are tried if that was not enough: 0.5^20 = 9.5e-7, and what stays the same shows.
+/// If it is not, more cycles are tried. They show whether the error still falls: 0.5^20 = 9.5e-7.
 constexpr int kMoreCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
