@@ -1,5 +1,5 @@
 # Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and
-# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,N,TITLE}, and defines lab_add_step(). The kernels of the clinic are built as steps
+# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,N,TITLE,BEFORE}, and defines lab_add_step(). The kernels of the clinic are built as steps
 # are: lab/clinic.tsv gives LAB_CLINIC, a list of names such as clinic/transpose.
 
 set(LAB_CONTENT_STAMP ${CMAKE_CURRENT_LIST_DIR}/content_stamp.cmake)
@@ -21,6 +21,7 @@ foreach(line IN LISTS lines)
   endif()
   list(GET fields 3 LAB_STEP_${step}_N)
   list(GET fields 5 LAB_STEP_${step}_TITLE)
+  list(GET fields 6 LAB_STEP_${step}_BEFORE)
 endforeach()
 
 set(LAB_CLINIC_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/clinic.tsv)
@@ -50,8 +51,20 @@ function(lab_add_step kind step)
   add_custom_target(${target}_content
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${source} -DSTAMP=${stamp} -P ${LAB_CONTENT_STAMP}
     BYPRODUCTS ${stamp} VERBATIM)
+  # What the check runs beside it: on the CPU, and on a GPU.
+  set(judges validate goals ${target}_cpu)
+  set(before solution_${LAB_STEP_${step}_BEFORE})
+  if(NOT TARGET ${before})
+    set(before exercise_${LAB_STEP_${step}_BEFORE})  # a handout
+  endif()
+  set(beside lab_trace bandwidth ${before})
+  if(step MATCHES "^clinic/")
+    set(judges clinic)
+    set(beside)
+  endif()
   if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
     lab_add_step_on_cpu(${target} ${step} ${source} ${stamp})
+    lab_add_check(${target}_cpu ${judges} ${target}_cpu_watched)
     if(NOT LAB_HAVE_CUDA)
       return()
     endif()
@@ -84,6 +97,18 @@ function(lab_add_step kind step)
     add_dependencies(${kind}s ${target})
   endif()
   set_property(GLOBAL APPEND PROPERTY LAB_STEP_TARGETS ${target})
+  lab_add_check(${target} ${target} ${judges} ${target}_cpu_watched ${beside})
+endfunction()
+
+# lab_add_check(PROGRAM TARGET...): check_PROGRAM, all that `make check` needs, as one target: make builds several targets
+# one after another, and side by side only what one of them depends on.
+function(lab_add_check program)
+  add_custom_target(check_${program})
+  foreach(target IN LISTS ARGN)
+    if(TARGET ${target})
+      add_dependencies(check_${program} ${target})
+    endif()
+  endforeach()
 endfunction()
 
 # The same step by a plain C++ compiler (lab/cpu): TARGET_cpu, and on demand TARGET_cpu_asan with

@@ -139,27 +139,43 @@ run_cmake() {
   return "$status"
 }
 
+# what_decides: all that decides what CMake finds, as text: the machine, the environment, tools, places where packages put
+# things, and which steps there are.
+what_decides() {
+  printf '%s\n' "$HOSTNAME" "$lab_root" "$lab_root"/{exercises,solutions}/*/*.c{pp,u} /dev/nvidia[0-9]*
+  env | grep -E '^(PATH|CC|CXX|C[A-Z]*FLAGS|LDFLAGS|(CUDA|NVCC|NVHPC|NCCL|MPI|OMPI|CMAKE|GTest|LAB_CMAKE)[A-Za-z_]*)=' | sort
+  # shellcheck disable=SC2046  # names of commands
+  stat -L -c '%n %i %y' $(type -P cmake make ninja c++ "${CXX:-c++}" nvcc mpicxx nvidia-smi) /usr/local/cuda/bin/nvcc \
+    /usr/include /usr/local/{include,lib} /usr/lib/*-linux-gnu "$steps_file" "$clinic_file" 2>/dev/null
+  gone_since_configured
+}
+
 # configure: makes the build folder ready. What CMake says is shown only if it fails. all_steps=1: it is for all of them.
 configure() {
-  local needed=--needed
+  local needed=--needed decides log=$build_dir/configure.log known=$build_dir/configured_for
   if ((${step_ranks:-0} || ${all_steps:-0})); then needed=--ranks; fi
-  "$lab_root/scripts/verbs/setup.sh" "$needed"
-  # Only now is it known how the exercises were handed out.
-  if [[ ! -e $lab_root/.start ]]; then "$lab_root/scripts/lib/start.sh" --keep; fi
-  local -a extra=()
-  # For sites and CI: further arguments to CMake, separated by blanks.
-  if [[ -n ${LAB_CMAKE_ARGS:-} ]]; then read -r -a extra <<<"$LAB_CMAKE_ARGS"; fi
-  { mkdir -p "$build_dir" && [[ -w $build_dir ]]; } 2>/dev/null ||
-    die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
-  local log=$build_dir/configure.log
-  # `make watch` did a moment ago, and the build tool itself sees what has changed since.
-  if [[ -z ${LAB_CONFIGURED:-} ]] || ! of_the_lab; then
+  has_mpi() { grep -qsE '^-- MPI [0-9]' "$log"; }
+  # If none of it has changed, nor CMake's own files, at which the build looks, there is nothing to do.
+  decides=$(what_decides) || true
+  if ((${all_steps:-0})) || ! [[ -f $known && $decides == "$(<"$known")" ]] || ! of_the_lab ||
+    { [[ $needed == --ranks ]] && ! has_mpi; }; then
+    "$lab_root/scripts/verbs/setup.sh" "$needed"
+    # Only now is it known how the exercises were handed out.
+    if [[ ! -e $lab_root/.start ]]; then "$lab_root/scripts/lib/start.sh" --keep; fi
+    local -a extra=()
+    # For sites and CI: further arguments to CMake, separated by blanks.
+    if [[ -n ${LAB_CMAKE_ARGS:-} ]]; then read -r -a extra <<<"$LAB_CMAKE_ARGS"; fi
+    { mkdir -p "$build_dir" && [[ -w $build_dir ]]; } 2>/dev/null ||
+      die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
     doing configuring
+    rm -f "$known"
     locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above"
+    decides=$(what_decides) || true
+    printf '%s\n' "$decides" >"$known"
   fi
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
-  if ((${step_ranks:-0})) && ! grep -qE '^-- MPI [0-9]' "$log"; then
+  if ((${step_ranks:-0})) && ! has_mpi; then
     die "$exit_no_gpu" "$step: skipped: it needs MPI, and none was found: make setup, or your site's module (such as: module load openmpi)"
   fi
 }

@@ -30,10 +30,12 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch"
 cd "$lab_root" # so that files are named as the learner knows them
 have_target "$target" || [[ $backend == cpu ]] || die $exit_no_gpu "$step: cannot be built here for a GPU: no nvcc was found"
-build_program clinic || die 1 "the validator does not build; its messages are above"
-wanted=("$watched")
-if [[ $backend == gpu ]]; then wanted+=("$target"); fi
-build_watched "$log" "${wanted[@]}" || why_not_built
+wanted=check_$target
+if [[ $backend == cpu ]]; then wanted+=_cpu; fi
+if ! build_watched "$log" "$wanted"; then
+  build_program clinic || die 1 "the validator does not build; its messages are above"
+  why_not_built
+fi
 doing
 show_warnings
 

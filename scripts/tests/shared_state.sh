@@ -67,6 +67,40 @@ in_lab configure
 expect_status 0 "MPI is gone"
 [[ $err == "$temp/file, which this was built with, is no longer there: everything is built again" ]] ||
   show "MPI is gone: one line"
+# CMake is asked again only if something has changed that decides what it finds: a tool, the environment, a step, or if it
+# failed.
+cat >"$temp/stubs/cmake" <<END
+#!/usr/bin/env bash
+[[ \$1 == -S ]] || { echo "cmake version 3.30.0" && exit; }
+echo asked >>"$temp/asked"
+[[ ! -e "$temp/fails" ]] || exit 1
+echo "-- CUDA 13.0"
+END
+# asked COUNT WHAT: how often it was, since the last time.
+asked() {
+  local count=0
+  if [[ -e $temp/asked ]]; then count=$(grep -c . "$temp/asked"); fi
+  rm -f "$temp/asked"
+  [[ $count == "$1" ]] || fail "$2: CMake was asked $count times, and not $1"
+}
+printf '%s\n' 'CMAKE_PROJECT_NAME:STATIC=jacobi_porting_lab' "MPI_mpi_LIBRARY:FILEPATH=$temp/file" >"$cache"
+touch "$temp/file"
+in_lab 'configure; configure'
+asked 1 "nothing has changed"
+[[ $out == "CUDA 13.0"$'\n'"CUDA 13.0" ]] || show "nothing has changed: the same words"
+in_lab 'CXXFLAGS=-g configure; all_steps=1 configure'
+asked 2 "flags in the environment, and then all steps"
+ln -s /bin/true "$temp/stubs/nvcc"
+in_lab 'configure; configure'
+asked 1 "an nvcc is there now"
+rm "$temp/file"
+in_lab 'configure'
+asked 1 "MPI's library is gone"
+touch "$temp/file" "$temp/fails"
+in_lab 'configure || true'
+rm "$temp/fails" "$temp/stubs/nvcc"
+in_lab 'configure; configure'
+asked 2 "it failed, and works again"
 
 # How far a build is: on a terminal one line, elsewhere a word with the first. All of it is in the log.
 cat >"$temp/stubs/cmake" <<'END'

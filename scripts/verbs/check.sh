@@ -113,9 +113,8 @@ if [[ $which == exercise && -n $step_before ]] && scripts/lib/start.sh "$step" 2
   say "  Look for TODO($step_number) in $source_file."
   exit 1
 fi
-if ! build_program validate goals; then die 1 "the validator does not build"; fi
 
-# What the check needs, side by side. Each of them may fail without the others.
+# What the check needs. Each of them may fail without the others.
 before=solution_$step_before
 have_target "$before" || before=exercise_$step_before
 tracer="" bandwidth="" # for a program that CUDA's own tools see
@@ -126,13 +125,15 @@ else
   bandwidth=bandwidth
   have_target "$before" || before=""
 fi
-wanted=("$target")
-for other in "$on_cpu" "$watched" "$tracer" "$bandwidth" "$before"; do wanted+=(${other:+"$other"}); done
-keep_going=-k
-if [[ -f $build_dir/build.ninja ]]; then keep_going=-k0; fi
-# is_built TARGET: whether it is, without a word.
-is_built() { locked cmake --build "$build_dir" --target "$1" >"$scratch/log" 2>&1; }
-if ! build_watched "$log" "${wanted[@]}" -- "$keep_going"; then
+wanted=("check_$target")
+if ((asan + races)); then wanted=(validate goals "$target"); fi
+# is_built TARGET...: whether they are, without a word.
+is_built() { locked cmake --build "$build_dir" --target "$@" >"$scratch/log" 2>&1; }
+if ! build_watched "$log" "${wanted[@]}"; then
+  if ! is_built validate goals; then
+    compiler_words "$scratch/log" >&2
+    die 1 "the validator does not build"
+  fi
   if ! is_built "$target"; then
     mv "$scratch/log" "$log"
     doing

@@ -60,17 +60,7 @@ read_results
 all_steps=1
 configure
 choose_backend >/dev/null # the ladder says which
-targets=(validate ladder)
-if [[ $backend == gpu ]]; then
-  targets+=(solutions bandwidth)
-else
-  # No GPU: of the programs that need one, those for the CPU.
-  while IFS=$'\t' read -r step _ needs _; do
-    if [[ $needs == cpu && -d $lab_root/solutions/$step ]]; then targets+=("solution_$step"); fi
-  done < <(grep '^[0-9]' "$steps_file")
-  targets+=(solutions_on_cpu)
-fi
-build_targets "${targets[@]}" || die 1 "the build failed; the compiler's messages are above"
+build_targets "run_on_$backend" || die 1 "the build failed; the compiler's messages are above"
 arguments+=(--built $((SECONDS + 1)) --results "$results")
 # The rows of other steps stay as they are.
 before=""

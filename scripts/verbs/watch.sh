@@ -45,7 +45,7 @@ stop_check() {
 start_check() {
   stop_check
   set -m # it is a process group of its own, which can be ended as a whole
-  STEP=$step_number LAB_CONFIGURED=$configured "$lab_root/scripts/verbs/check.sh" </dev/null >"$temp/said" 2>&1 &
+  STEP=$step_number "$lab_root/scripts/verbs/check.sh" </dev/null >"$temp/said" 2>&1 &
   check=$!
   set +m
   started=$SECONDS is_done=0
@@ -85,7 +85,6 @@ end_check() {
   local status=0 todo following
   wait "$check" || status=$?
   check=""
-  if ((status < 2)); then configured=1; fi
   todo=$(cd "$lab_root" && first_todo)
   if ((status == 0)) && [[ -z $todo || -z $step_before ]]; then
     is_done=1
@@ -162,7 +161,7 @@ unset WHICH N RACES ASAN
 make_scratch
 : >"$temp/begun"
 : >"$temp/body"
-check="" at="" next="" configured=""
+check="" at="" next=""
 terminal=$(stty -g)
 trap on_exit EXIT
 trap 'exit 143' TERM HUP
