@@ -4,7 +4,6 @@
 #
 #   check_verdicts.sh make   the same words from a build by make, which is what a machine without ninja gets
 #   check_verdicts.sh nvcc   what a plain compiler takes and nvcc refuses
-#   check_verdicts.sh run    make run, which builds all that there is
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -213,56 +212,6 @@ test_verdicts() {
   [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make run, a step with kernels: lines of more than 80 columns"
 }
 
-# Without the exercises as they are handed out, which the first verb keeps where there is no git.
-files_of_lab() { (cd "$lab" && find . -path ./.start -prune -o -type f -print | sort); }
-
-test_run() {
-  local results="$temp/my results" files cpu_steps steps
-  files=$(files_of_lab)
-  run make_lab run RESULTS="$results"
-  expect_status 0 "make run"
-  expect '^No usable GPU here: the CPU runs the kernels instead; results, but no times$' "make run"
-  expect '^GPU: none$' "make run"
-  steps=$(grep -c '^[0-9]' "$lab/lab/steps.tsv")
-  # What needs MPI is not run without it.
-  if ! grep -q '^-- MPI [0-9]' "${LAB_BUILD_DIR:-$lab/build}/configure.log"; then
-    steps=$((steps - $(grep -c $'^[0-9].*\tranks\t' "$lab/lab/steps.tsv")))
-  fi
-  cpu_steps=$(grep -c $'^[0-9].*\tcpu\t' "$lab/lab/steps.tsv")
-  count_of '^[0-9][0-9]_[a-z0-9_]+ .* right +[0-9.]+ ms' "$cpu_steps" "steps that are right"
-  count_of '^[0-9][0-9]_[a-z0-9_]+ .* right +on the CPU$' $((steps - cpu_steps)) "steps on the CPU"
-  expect '^step +valid +n +ms/iter' "make run's table"
-  [[ $(files_of_lab) == "$files" ]] ||
-    fail "make run changed the files beside its sources:" "$(diff <(echo "$files") <(files_of_lab))"
-  [[ $(ls -A "$results") == ladder.tsv ]] ||
-    fail "make run should leave ladder.tsv in the given folder, not:" "$(ls -A "$results")"
-  count_in_results=$(grep -cE $'^[0-9]{2}_[^\t]*\t[^\t]+\tright\t' "$results/ladder.tsv" || true)
-  ((count_in_results == steps)) ||
-    fail "ladder.tsv should have $steps steps:" "$(<"$results/ladder.tsv")"
-}
-
-# One step of the ladder; and a solution that is wrong: said so, no time, and an exit code.
-test_run_of_one() {
-  local results="$temp/results of one"
-  run make_lab run STEPS=00 RESULTS="$results"
-  expect_status 0 "make run STEPS=00"
-  count_of '^[0-9][0-9]_[a-z0-9_]+ ' 1 "steps with STEPS=00"
-
-  sed -i 's/0\.25f/0.24f/' "$lab/$solution"
-  run make_lab run STEPS=01 RESULTS="$results"
-  expect_status 2 "make run with a wrong solution"
-  expect "^$step .* WRONG " "make run with a wrong solution"
-  expect_no "^$step .* ms an iteration" "make run with a wrong solution"
-  cp "$temp/solution.cpp" "$lab/$solution"
-}
-
-# count_of REGEX NUMBER WHAT: so many lines of what was printed match.
-count_of() {
-  local found
-  found=$(grep -cE -- "$1" <<<"$out" || true)
-  ((found == $2)) || show "make run: $found $3, expected $2"
-}
-
 test_with_make() {
   # In the folder that the verbs use when they are told of none.
   unset LAB_BUILD_DIR
@@ -327,12 +276,6 @@ export LAB_BUILD_DIR="$temp/the build"
 case ${1:-} in
   make) test_with_make ;;
   nvcc) test_nvcc ;;
-  run)
-    # The only build of all that there is by a verb: from nothing.
-    export LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None"
-    test_run
-    test_run_of_one
-    ;;
   *) test_verdicts ;;
 esac
 finish "a learner is told what is so"

@@ -1,49 +1,75 @@
 #!/usr/bin/env bash
-# All builds without the CUDA Toolkit, with Clang, without a warning; the steps are right then, on the CPU
-# in place of a GPU, and print the table of NVTX ranges that the toolkit's profilers would.
+# `make run` from nothing, in a copy of the lab, without the CUDA Toolkit, with Clang, without a warning: the CPU runs the
+# kernels in place of a GPU, and all is right. Its programs print the table of NVTX ranges that the toolkit's profilers would.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need cmake clang++
+need make cmake clang++
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here to build"
 make_temp
+lab="$temp/it's the lab, 5\$" # a name that shells and build tools may stumble over
 build=$temp/build
+export LAB_BUILD_DIR=$build CXX=clang++ CXXFLAGS="-O1 -Werror"
+export LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"
+copy_tree "$lab"
 
-generator=()
-if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-run cmake -S "$source_dir" -B "$build" "${generator[@]}" -DLAB_CUDA=OFF \
-  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_CXX_COMPILER=clang++ \
-  -DCMAKE_CXX_FLAGS=-Werror
-expect_status 0 "configuring"
-expect '^-- No CUDA Toolkit: the steps that need a GPU are built for the CPU alone$' "configuring"
-run cmake --build "$build" --parallel "$(nproc)" --target solutions exercises solutions_on_cpu validate ladder
+# make_lab ARGUMENT...: make, from a folder that has nothing to do with the lab.
+make_lab() { (cd / && make --no-print-directory -C "$lab" "$@"); }
+
+# Without the exercises as they are handed out, which the first verb keeps where there is no git.
+files_of_lab() { (cd "$lab" && find . -path ./.start -prune -o -type f -print | sort); }
+
+# count_of REGEX NUMBER WHAT: so many lines of what was printed match.
+count_of() {
+  local found
+  found=$(grep -cE -- "$1" <<<"$out" || true)
+  ((found == $2)) || show "make run: $found $3, expected $2"
+}
+
+results="$temp/my results"
+files=$(files_of_lab)
+run make_lab run RESULTS="$results"
 if ((status != 0)); then
-  show "building with Clang and -Werror"
-  finish "the build"
+  show "make run with Clang and -Werror"
+  finish "make run"
 fi
-
-wanted=""
+expect '^No usable GPU here: the CPU runs the kernels instead; results, but no times$' "make run"
+expect '^GPU: none$' "make run"
+grep -q '^-- No CUDA Toolkit: the steps that need a GPU are built for the CPU alone$' "$build/configure.log" ||
+  fail "CMake should say that there is no toolkit:" "$(<"$build/configure.log")"
+steps=() # that can run here; what needs MPI cannot without it
 while IFS=$'\t' read -r step _ needs _; do
-  if [[ $needs == ranks ]] && ! grep -q "^solution_${step}_cpu\$" "$build/step_targets.txt"; then continue; fi # no MPI
+  if [[ $needs != ranks ]] || grep -q '^-- MPI [0-9]' "$build/configure.log"; then steps+=("$step"); fi
+done < <(grep '^[0-9]' "$lab/lab/steps.tsv")
+cpu_steps=$(grep -c $'^[0-9].*\tcpu\t' "$lab/lab/steps.tsv")
+count_of '^[0-9][0-9]_[a-z0-9_]+ .* right +[0-9.]+ ms' "$cpu_steps" "steps that are right"
+count_of '^[0-9][0-9]_[a-z0-9_]+ .* right +on the CPU$' $((${#steps[@]} - cpu_steps)) "steps on the CPU"
+expect '^step +valid +n +ms/iter' "make run's table"
+[[ $(files_of_lab) == "$files" ]] ||
+  fail "make run changed the files beside its sources:" "$(diff <(echo "$files") <(files_of_lab))"
+[[ $(ls -A "$results") == ladder.tsv ]] ||
+  fail "make run should leave ladder.tsv in the given folder, not:" "$(ls -A "$results")"
+found=$(grep -cE $'^[0-9]{2}_[^\t]*\t[^\t]+\tright\t' "$results/ladder.tsv" || true)
+((found == ${#steps[@]})) || fail "ladder.tsv should have ${#steps[@]} steps:" "$(<"$results/ladder.tsv")"
+
+# Every program that a machine without the toolkit can have, and no other; bit for bit, by this compiler, too.
+run cmake --build "$build" --parallel "$(nproc)" --target exercises
+expect_status 0 "the exercises"
+wanted=""
+for step in "${steps[@]}"; do
   program=solution_$step
-  wanted+=$program
-  if [[ $needs != cpu ]]; then
-    program+=_cpu
-    wanted+=_cpu$'\n'
-  else
-    wanted+=$'\n'exercise_$step$'\n'
-  fi
-  run "$build/bin/validate" "$build/bin/$program"
-  expect_status 0 "$step"
+  if [[ -x $build/bin/$program ]]; then wanted+=exercise_$step$'\n'; else program+=_cpu; fi
+  wanted+=$program$'\n'
+  run "$build/bin/validate" --n 100 "$build/bin/$program"
   best="fields bit for bit, residuals within rounding|the exact discrete solution, rounded to floats"
   expect "^$program: right: .*; ($best)\$" "$step"
-done < <(grep '^[0-9]' "$source_dir/lab/steps.tsv")
+done
 programs=$(cd "$build/bin" && printf '%s\n' solution_* exercise_* | sort)
 wanted=$(sort <<<"${wanted%$'\n'}")
 [[ $programs == "$wanted" ]] || fail "without CUDA these programs should be there:" "$wanted" \
   "and these are:" "$programs"
 
-nvtx=$build/bin/solution_$(awk '/^01_/ { print $1 }' "$source_dir/lab/steps.tsv")
+nvtx=$build/bin/solution_$(awk '/^01_/ { print $1 }' "$lab/lab/steps.tsv")
 run env LAB_NVTX=1 "$nvtx" --n 32 --iterations 7 --quiet
 expect_status 0 "LAB_NVTX=1"
 expect '^ *total ms +count +mean ms +max ms +range$' "LAB_NVTX=1"
@@ -57,10 +83,19 @@ jacobi_sweep 7
 copy_field 7
 free_fields 1
 END
-run "$nvtx" --n 32 --iterations 7 --quiet
-expect_status 0 "without LAB_NVTX"
-[[ -z $out$err ]] || show "without LAB_NVTX the program should say nothing"
-run env LAB_NVTX=0 "$nvtx" --n 32 --iterations 7 --quiet
-[[ -z $out$err ]] || show "with LAB_NVTX=0 the program should say nothing"
+for value in "" 0; do
+  run env LAB_NVTX="$value" "$nvtx" --n 32 --iterations 7 --quiet
+  [[ -z $out$err ]] || show "with LAB_NVTX=$value the program should say nothing"
+done
 
-finish "Clang, no toolkit, no warning"
+# One step of the ladder; and a solution that is wrong: said so, no time, and an exit code.
+run make_lab run STEPS=00 RESULTS="$results"
+expect_status 0 "make run STEPS=00"
+count_of '^[0-9][0-9]_[a-z0-9_]+ ' 1 "steps with STEPS=00"
+sed -i 's/0\.25f/0.24f/' "$lab/solutions/${steps[1]}/jacobi.cpp"
+run make_lab run STEPS=01 RESULTS="$results"
+expect_status 2 "make run with a wrong solution"
+expect "^${steps[1]} .* WRONG " "make run with a wrong solution"
+expect_no "^${steps[1]} .* ms an iteration" "make run with a wrong solution"
+
+finish "make run from nothing, with Clang, no toolkit, no warning"
