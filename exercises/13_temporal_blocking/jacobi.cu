@@ -144,8 +144,8 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 // TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async (from
 //   <cuda_pipeline_primitives.h>), into a ring in shared memory: each lane fetches its own four
 //   columns, kRing - 1 rows ahead. No barrier is needed.
-// TODO(13): stage 4. march_begin: all strips, one after the other, are one long march, of which
-//   each warp of the launch takes an equal share.
+// TODO(13): stage 4. All strips, one after the other, are one long march, of which each warp of the
+//   launch takes an equal share. lab::multiprocessors() says how many multiprocessors the GPU has.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
 // strip.
 __global__ void __launch_bounds__(kLanes* kWarps)

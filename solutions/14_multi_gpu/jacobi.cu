@@ -103,13 +103,6 @@ void initialize_field(float* f, const lab::StartingField& start, const Slab& sla
   nvtxRangePop();
 }
 
-// All warps share one long march through all strips, one after the other. Returns where strip x
-// begins in it, in rows: a strip has `rows` of them, and counts kSideRow times at a side.
-__device__ inline std::ptrdiff_t march_begin(int x, int rows, int strips) {
-  const int sides = (x > 0) + (x == strips);  // of the strips before it
-  return std::ptrdiff_t(rows) * (x + sides * (kSideRow - 1));
-}
-
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
 struct Level {
   float4 row;    // the row that arrived last
@@ -151,14 +144,11 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
                         int j_begin, int j_end, Slab slab) {
   // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches
   // begins with a line of 128 bytes, and every row that it stores with half of one.
-  const int n = slab.n, lane = threadIdx.x;
-  const int i_begin = x * kKept - kHalo;
-  const bool last = i_begin + kKept + kHalo >= n;  // the last strip stores all that it fetches
-  const int i_end = last ? n : i_begin + kKept;
+  const int n = slab.n, lane = threadIdx.x, i_begin = x * kKept - kHalo;
+  const bool last = i_begin + kKept + kHalo >= n;      // the last strip stores all that it fetches
   const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
   const int column = min(max(i, 0), pitch_of(n) - 4);  // beyond the grid any other one will do
-  const bool stores = i >= max(i_begin, 0) && i < i_end;
-  const bool side = x == 0 || last;
+  const bool stores = i >= max(i_begin, 0) && i < (last ? n : i_begin + kKept);
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
@@ -169,11 +159,9 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const int fetch_end = min(y_end, n);
   const float* from = f_old + idx(column, y_begin - slab.held_begin, n);
   const auto fetch = [&](int row, int place, bool careful) {
-    if (!careful || row < fetch_end) {
-      __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
-      from += pitch_of(n);
-    }
+    __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
     __pipeline_commit();
+    if (!careful || row < fetch_end - 1) from += pitch_of(n);  // past the end: the last row again
   };
 
   Level level[kSweeps] = {};
@@ -182,8 +170,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const auto arrive = [&](int y, int place, bool careful) {  // careful: a boundary may be near
     __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are in flight
     fetch(y + kRing - 1, (place + kRing - 1) % kRing, careful);  // to where row y - 1 was
-    float4 row = {}, old;
-    if (!careful || y < fetch_end) row = ring[place][lane];
+    float4 row = ring[place][lane], old;
 #pragma unroll
     for (int l = 0; l < kSweeps; ++l) {
       old = times(4, level[l].row);
@@ -203,9 +190,10 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     }
   };
 
+  __pipeline_wait_prior(0);  // the last fetches of the warp's strip before
   for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
   for (int y = y_begin; y < y_end; y += kRing) {
-    if (side || y <= kSweeps || y + 2 * kRing > fetch_end) {
+    if (x == 0 || last || y <= kSweeps || y + 2 * kRing > fetch_end) {
 #pragma unroll 1
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, true);
     } else {
@@ -216,9 +204,10 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   return thread_sum;
 }
 
-// A pass of kSweeps sweeps: each warp takes an equal share of the march. It sweeps 2 kSweeps rows
-// more than it stores, anew in each strip: so a strip counts that many rows more. With kSum the
-// changes of the last sweep are squared and summed; that takes time, so most passes leave it out.
+// A pass of kSweeps sweeps. All strips, one after the other, are one long march, of which each warp
+// takes an equal share. A warp sweeps 2 kSweeps rows more than it stores, anew in each strip: so a
+// strip counts that many rows more. At a side each row counts kSideRow times. With kSum the changes
+// of the last sweep are squared and summed; that takes time, so most passes leave it out.
 template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
@@ -226,37 +215,28 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   const int strips = (slab.n + kKept - 1) / kKept;
   const int rows = slab.end - slab.begin + 2 * kSweeps;
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
-  const auto total = march_begin(strips, rows, strips);
+  const int length = strips + 2 * (kSideRow - 1);  // of the march, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
   // two warps read comes from memory only once. That is worth a few warps without a share.
-  const int spare = warps % int(total / rows);
+  const int spare = warps % length;
   const int shares = 16 * spare <= warps ? warps - spare : warps;
-  const auto share_begin = total * warp / shares, share_end = total * (warp + 1) / shares;
+  const auto total = std::ptrdiff_t(length) * rows;
+  int share_begin = int(total * warp / shares), share_end = int(total * (warp + 1) / shares);
+  const int j = slab.begin - 2 * kSweeps;  // where each strip begins
   double thread_sum = 0.0;
   for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
-    const auto begin = march_begin(x, rows, strips), end = march_begin(x + 1, rows, strips);
-    const auto first = max(share_begin, begin), last = min(share_end, end);
-    if (first >= last) continue;
-    const int weight = (end - begin) / rows;
-    const int j = slab.begin - 2 * kSweeps;
-    const int j_begin = max(j + int((first - begin) / weight), slab.begin);
-    const int j_end = j + int((last - begin) / weight);
+    const bool side = x == 0 || x == strips - 1;
+    const int j_begin = max(j + (side ? share_begin / kSideRow : share_begin), slab.begin);
+    const int j_end = min(j + (side ? share_end / kSideRow : share_end), slab.end);
     if (j_begin < j_end) thread_sum += march<kSweeps, kSum>(f_new, f_old, x, j_begin, j_end, slab);
+    share_begin -= side ? kSideRow * rows : rows;  // to be counted from the next strip on
+    share_end -= side ? kSideRow * rows : rows;
   }
 
   if constexpr (kSum) {
     for (int k = kLanes / 2; k > 0; k /= 2) thread_sum += __shfl_down_sync(~0u, thread_sum, k);
     if (threadIdx.x == 0) atomicAdd(sum, thread_sum);
   }
-}
-
-// As many blocks as the GPU holds at once.
-// The kernel's launch bounds have the compiler leave room for kBlocks on each multiprocessor.
-int resident_blocks() {
-  int device, multiprocessors;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  return kBlocks * multiprocessors;
 }
 
 // Before a pass of that many sweeps: gives each neighbour the rows next to it, and gets as many.
@@ -328,7 +308,7 @@ int main(int argc, char** argv) {
   ranks.require_rows(n, kLevels);
   ranks.connect();  // a GPU for each rank, and NCCL between them if it can be
   const Slab slab = slab_of_rank(ranks.rank(), ranks.size(), n);
-  const int blocks = resident_blocks();
+  const int blocks = kBlocks * lab::multiprocessors();  // as many as the GPU holds at once
 
   float *f_old, *f_new;
   double *sum, *host_sum;

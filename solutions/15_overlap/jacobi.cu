@@ -68,24 +68,27 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) {
 __host__ __device__ inline int pitch_of(int n) { return int(idx(0, 1, n)); }
 
 // The rank's rows of two fields, and two sums of squared changes, of which one is on its way to the
-// host while the next one is computed. All are in the GPU's memory.
-void allocate_fields(float** f_old, float** f_new, double** sum, const lab::Ranks& ranks,
-                     const Slab& slab) {
+// host while the next one is computed. All are in the GPU's memory. The sums have places on the
+// host, too: in pinned memory, which a copy can reach without a wait.
+void allocate_fields(float** f_old, float** f_new, double** sums, double** host_sums,
+                     const lab::Ranks& ranks, const Slab& slab) {
   nvtxRangePush("allocate_fields");
   ranks.require_gpu_memory(slab.n, kLevels, 2 * sizeof(float));
   const std::size_t bytes = idx(0, slab.held_end - slab.held_begin, slab.n) * sizeof(float);
   CUDA_CHECK(cudaMalloc(f_old, bytes));
   CUDA_CHECK(cudaMalloc(f_new, bytes));
-  CUDA_CHECK(cudaMalloc(sum, 2 * sizeof(double)));
-  CUDA_CHECK(cudaMemset(*sum, 0, 2 * sizeof(double)));
+  CUDA_CHECK(cudaMalloc(sums, 2 * sizeof(double)));
+  CUDA_CHECK(cudaMemset(*sums, 0, 2 * sizeof(double)));
+  CUDA_CHECK(cudaMallocHost(host_sums, 2 * sizeof(double)));
   nvtxRangePop();
 }
 
-void free_fields(float* f_old, float* f_new, double* sum) {
+void free_fields(float* f_old, float* f_new, double* sums, double* host_sums) {
   nvtxRangePush("free_fields");
   CUDA_CHECK(cudaFree(f_old));
   CUDA_CHECK(cudaFree(f_new));
-  CUDA_CHECK(cudaFree(sum));
+  CUDA_CHECK(cudaFree(sums));
+  CUDA_CHECK(cudaFreeHost(host_sums));
   nvtxRangePop();
 }
 
@@ -105,13 +108,6 @@ void initialize_field(float* f, const lab::StartingField& start, const Slab& sla
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
   nvtxRangePop();
-}
-
-// All warps share one long march through all strips, one after the other. Returns where strip x
-// begins in it, in rows: a strip has `rows` of them, and counts kSideRow times at a side.
-__device__ inline std::ptrdiff_t march_begin(int x, int rows, int strips) {
-  const int sides = (x > 0) + (x == strips);  // of the strips before it
-  return std::ptrdiff_t(rows) * (x + sides * (kSideRow - 1));
 }
 
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
@@ -155,14 +151,11 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
                         int j_begin, int j_end, Slab slab) {
   // The first strip begins kHalo columns beyond the side, so that every row that a warp fetches
   // begins with a line of 128 bytes, and every row that it stores with half of one.
-  const int n = slab.n, lane = threadIdx.x;
-  const int i_begin = x * kKept - kHalo;
-  const bool last = i_begin + kKept + kHalo >= n;  // the last strip stores all that it fetches
-  const int i_end = last ? n : i_begin + kKept;
+  const int n = slab.n, lane = threadIdx.x, i_begin = x * kKept - kHalo;
+  const bool last = i_begin + kKept + kHalo >= n;      // the last strip stores all that it fetches
   const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
   const int column = min(max(i, 0), pitch_of(n) - 4);  // beyond the grid any other one will do
-  const bool stores = i >= max(i_begin, 0) && i < i_end;
-  const bool side = x == 0 || last;
+  const bool stores = i >= max(i_begin, 0) && i < (last ? n : i_begin + kKept);
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
@@ -173,11 +166,9 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const int fetch_end = min(y_end, n);
   const float* from = f_old + idx(column, y_begin - slab.held_begin, n);
   const auto fetch = [&](int row, int place, bool careful) {
-    if (!careful || row < fetch_end) {
-      __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
-      from += pitch_of(n);
-    }
+    __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
     __pipeline_commit();
+    if (!careful || row < fetch_end - 1) from += pitch_of(n);  // past the end: the last row again
   };
 
   Level level[kSweeps] = {};
@@ -186,8 +177,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const auto arrive = [&](int y, int place, bool careful) {  // careful: a boundary may be near
     __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are in flight
     fetch(y + kRing - 1, (place + kRing - 1) % kRing, careful);  // to where row y - 1 was
-    float4 row = {}, old;
-    if (!careful || y < fetch_end) row = ring[place][lane];
+    float4 row = ring[place][lane], old;
 #pragma unroll
     for (int l = 0; l < kSweeps; ++l) {
       old = times(4, level[l].row);
@@ -207,9 +197,10 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     }
   };
 
+  __pipeline_wait_prior(0);  // the last fetches of the warp's strip before
   for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
   for (int y = y_begin; y < y_end; y += kRing) {
-    if (side || y <= kSweeps || y + 2 * kRing > fetch_end) {
+    if (x == 0 || last || y <= kSweeps || y + 2 * kRing > fetch_end) {
 #pragma unroll 1
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, true);
     } else {
@@ -220,10 +211,10 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   return thread_sum;
 }
 
-// kSweeps sweeps of one part of the slab: each warp takes an equal share of the march. It sweeps
-// 2 kSweeps rows more than it stores, anew in each strip: so a strip counts that many rows more.
-// With kSum the changes of the last sweep are squared and summed; that takes time, so most passes
-// leave it out.
+// kSweeps sweeps of a part. All strips, one after the other, are one long march, of which each warp
+// takes an equal share. A warp sweeps 2 kSweeps rows more than it stores, anew in each strip: so a
+// strip counts that many rows more. At a side each row counts kSideRow times. With kSum the changes
+// of the last sweep are squared and summed; that takes time, so most passes leave it out.
 template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
@@ -231,22 +222,22 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   const int strips = (slab.n + kKept - 1) / kKept;
   const int rows = part.end - part.begin + 2 * kSweeps;
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
-  const auto total = march_begin(strips, rows, strips);
+  const int length = strips + 2 * (kSideRow - 1);  // of the march, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
   // two warps read comes from memory only once. That is worth a few warps without a share.
-  const int spare = warps % int(total / rows);
+  const int spare = warps % length;
   const int shares = 16 * spare <= warps ? warps - spare : warps;
-  const auto share_begin = total * warp / shares, share_end = total * (warp + 1) / shares;
+  const auto total = std::ptrdiff_t(length) * rows;
+  int share_begin = int(total * warp / shares), share_end = int(total * (warp + 1) / shares);
+  const int j = part.begin - 2 * kSweeps;  // where each strip begins
   double thread_sum = 0.0;
   for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
-    const auto begin = march_begin(x, rows, strips), end = march_begin(x + 1, rows, strips);
-    const auto first = max(share_begin, begin), last = min(share_end, end);
-    if (first >= last) continue;
-    const int weight = (end - begin) / rows;
-    const int j = part.begin - 2 * kSweeps;
-    const int j_begin = max(j + int((first - begin) / weight), part.begin);
-    const int j_end = j + int((last - begin) / weight);
+    const bool side = x == 0 || x == strips - 1;
+    const int j_begin = max(j + (side ? share_begin / kSideRow : share_begin), part.begin);
+    const int j_end = min(j + (side ? share_end / kSideRow : share_end), part.end);
     if (j_begin < j_end) thread_sum += march<kSweeps, kSum>(f_new, f_old, x, j_begin, j_end, slab);
+    share_begin -= side ? kSideRow * rows : rows;  // to be counted from the next strip on
+    share_end -= side ? kSideRow * rows : rows;
   }
 
   if constexpr (kSum) {
@@ -261,22 +252,19 @@ struct Streams {
   cudaEvent_t ends_done, rest_done;
 };
 
+cudaEvent_t create_event() {
+  cudaEvent_t event;
+  CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return event;
+}
+
 Streams create_streams() {
-  Streams streams;
+  Streams streams{nullptr, nullptr, create_event(), create_event()};
   int low, high;  // the higher the priority, the lower the number
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&low, &high));
   CUDA_CHECK(cudaStreamCreateWithPriority(&streams.ends, cudaStreamNonBlocking, high));
   CUDA_CHECK(cudaStreamCreateWithPriority(&streams.rest, cudaStreamNonBlocking, low));
-  CUDA_CHECK(cudaEventCreateWithFlags(&streams.ends_done, cudaEventDisableTiming));
-  CUDA_CHECK(cudaEventCreateWithFlags(&streams.rest_done, cudaEventDisableTiming));
   return streams;
-}
-
-void free_streams(const Streams& streams) {
-  CUDA_CHECK(cudaStreamDestroy(streams.ends));
-  CUDA_CHECK(cudaStreamDestroy(streams.rest));
-  CUDA_CHECK(cudaEventDestroy(streams.ends_done));
-  CUDA_CHECK(cudaEventDestroy(streams.rest_done));
 }
 
 // Gives each neighbour the kLevels rows next to it, and gets as many, when the stream comes to it.
@@ -311,22 +299,14 @@ struct Division {
 };
 
 Division divide(const Slab& slab) {
-  int device, multiprocessors;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  const int rows = slab.end - slab.begin;
   const int south = slab.begin > 0, north = slab.end < slab.n;  // 1 if there is a neighbour
-  Division division = {};
-  if (rows < 2 * kLevels) {  // all is end, and the other parts stay empty
-    division.south_end = {slab.begin, slab.end};
-    division.ends_blocks = multiprocessors;
-    return division;
-  }
-  // On a side without a neighbour the end is empty.
+  Division division;
   division.south_end = {slab.begin, slab.begin + south * kLevels};
-  division.north_end = {slab.end - north * kLevels, slab.end};
+  // Where the ends would overlap, the north end has fewer rows, and the rest none.
+  division.north_end = {std::max(slab.end - north * kLevels, division.south_end.end), slab.end};
   division.rest = {division.south_end.end, division.north_end.begin};
   // To store the kLevels rows of an end a warp marches through three times as many.
+  const int multiprocessors = lab::multiprocessors(), rows = slab.end - slab.begin;
   const int half_a_pass = std::lround(multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows);
   const int for_nccl = lab::kNcclBlocks * (south + north);
   const int blocks = std::min(std::max(half_a_pass, for_nccl), (multiprocessors + 1) / 2);
@@ -335,72 +315,16 @@ Division divide(const Slab& slab) {
   return division;
 }
 
-// kSweeps sweeps of a part, if there is any. `sum` is null if no residual is asked for.
-template <int kSweeps>
-void sweep_part(float* f_new, const float* f_old, double* sum, const Slab& slab, const Part& part,
-                int blocks, cudaStream_t stream) {
-  if (part.begin == part.end) return;
-  const auto pass_kernel =
-      sum ? jacobi_pass_kernel<kSweeps, true> : jacobi_pass_kernel<kSweeps, false>;
-  pass_kernel<<<blocks, dim3(kLanes, kWarps), 0, stream>>>(f_new, f_old, sum, slab, part);
-  CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
-}
-
-// A pass, in two streams, of which each waits for what the other did in the pass before:
-//
-//   ends   | rows at both ends | exchange with the neighbours |      | rows at both ends | ...
-//   rest   |         all other rows, which need no halo              | all other rows ...
-template <int kSweeps>
-void jacobi_pass(float** f_old, float** f_new, double* sum, lab::Ranks& ranks, const Slab& slab,
-                 const Division& division, const Streams& streams) {
-  nvtxRangePush("jacobi_pass");
-  const auto sweep = [&](const Part& part, int blocks, cudaStream_t stream) {
-    sweep_part<kSweeps>(*f_new, *f_old, sum, slab, part, blocks, stream);
-  };
-  CUDA_CHECK(cudaStreamWaitEvent(streams.ends, streams.rest_done, 0));
-  CUDA_CHECK(cudaStreamWaitEvent(streams.rest, streams.ends_done, 0));
-  sweep(division.south_end, division.ends_blocks, streams.ends);
-  sweep(division.north_end, division.ends_blocks, streams.ends);
-  CUDA_CHECK(cudaEventRecord(streams.ends_done, streams.ends));
-  sweep(division.rest, division.rest_blocks, streams.rest);
-  CUDA_CHECK(cudaEventRecord(streams.rest_done, streams.rest));
-  exchange_halos(*f_new, ranks, slab, streams.ends);
-  std::swap(*f_old, *f_new);  // the new field is the old one of the next pass
-  nvtxRangePop();
-}
-
 // A sum of squared changes, and its way to the host.
 struct Found {
   double* sum;       // in the GPU's memory
-  double* host_sum;  // in pinned memory: a copy to it need not wait for the host
+  double* host_sum;  // in pinned memory
   cudaEvent_t done;
 };
 
-Found create_found(double* sum) {
-  Found found{sum, nullptr, nullptr};
-  CUDA_CHECK(cudaMallocHost(&found.host_sum, sizeof(double)));
-  CUDA_CHECK(cudaEventCreateWithFlags(&found.done, cudaEventDisableTiming));
-  return found;
-}
-
-void free_found(const Found& found) {
-  CUDA_CHECK(cudaFreeHost(found.host_sum));
-  CUDA_CHECK(cudaEventDestroy(found.done));
-}
-
-// Queues sweeps, many per pass, and the sum of the last one's squared changes over all ranks, a
-// double: see 00. Waits for nothing.
-void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps, lab::Ranks& ranks,
-                   const Slab& slab, const Division& division, const Streams& streams) {
-  nvtxRangePush("jacobi_sweeps");
-  while (sweeps > 0) {
-    const bool whole = sweeps >= kLevels;
-    const auto pass = whole ? jacobi_pass<kLevels> : jacobi_pass<1>;
-    sweeps -= whole ? kLevels : 1;
-    double* sum = sweeps == 0 ? found.sum : nullptr;  // only the last one's changes
-    pass(f_old, f_new, sum, ranks, slab, division, streams);
-  }
-
+// Queues the sum over all ranks, when the rest is swept, too, and its copy to the host.
+void sum_over_ranks(const Found& found, lab::Ranks& ranks, const Streams& streams) {
+  nvtxRangePush("residual");
   CUDA_CHECK(cudaStreamWaitEvent(streams.ends, streams.rest_done, 0));
   if (ranks.has_nccl()) {
     NCCL_CHECK(
@@ -412,6 +336,42 @@ void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps,
                              streams.ends));
   CUDA_CHECK(cudaMemsetAsync(found.sum, 0, sizeof(double), streams.ends));  // for the next time
   CUDA_CHECK(cudaEventRecord(found.done, streams.ends));
+  nvtxRangePop();
+}
+
+// Queues sweeps, many per pass, and the sum of the last one's squared changes. Waits for nothing. A
+// pass has two streams, of which each waits for what the other did in the pass before:
+//
+//   ends   | rows at both ends | exchange with the neighbours |      | rows at both ends | ...
+//   rest   |         all other rows, which need no halo              | all other rows ...
+void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps, lab::Ranks& ranks,
+                   const Slab& slab, const Division& division, const Streams& streams) {
+  nvtxRangePush("jacobi_sweeps");
+  while (sweeps > 0) {
+    nvtxRangePush("jacobi_pass");
+    const bool whole = sweeps >= kLevels;
+    sweeps -= whole ? kLevels : 1;
+    const auto with_sum = whole ? jacobi_pass_kernel<kLevels, true> : jacobi_pass_kernel<1, true>;
+    const auto without = whole ? jacobi_pass_kernel<kLevels, false> : jacobi_pass_kernel<1, false>;
+    const auto pass_kernel = sweeps == 0 ? with_sum : without;  // only the last one's changes
+    const auto sweep = [&](const Part& part, int blocks, cudaStream_t stream) {
+      if (part.begin == part.end) return;
+      const dim3 block(kLanes, kWarps);
+      pass_kernel<<<blocks, block, 0, stream>>>(*f_new, *f_old, found.sum, slab, part);
+      CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
+    };
+    CUDA_CHECK(cudaStreamWaitEvent(streams.ends, streams.rest_done, 0));
+    CUDA_CHECK(cudaStreamWaitEvent(streams.rest, streams.ends_done, 0));
+    sweep(division.south_end, division.ends_blocks, streams.ends);
+    sweep(division.north_end, division.ends_blocks, streams.ends);
+    CUDA_CHECK(cudaEventRecord(streams.ends_done, streams.ends));
+    sweep(division.rest, division.rest_blocks, streams.rest);
+    CUDA_CHECK(cudaEventRecord(streams.rest_done, streams.rest));
+    exchange_halos(*f_new, ranks, slab, streams.ends);
+    std::swap(*f_old, *f_new);  // the new field is the old one of the next pass
+    nvtxRangePop();
+  }
+  sum_over_ranks(found, ranks, streams);
   nvtxRangePop();
 }
 
@@ -435,13 +395,14 @@ int main(int argc, char** argv) {
   const Division division = divide(slab);
 
   float *f_old, *f_new;
-  double* sums;
-  allocate_fields(&f_old, &f_new, &sums, ranks, slab);
+  double *sums, *host_sums;
+  allocate_fields(&f_old, &f_new, &sums, &host_sums, ranks, slab);
   initialize_field(f_old, problem.initial_old(), slab);
   initialize_field(f_new, problem.initial_new(), slab);
 
   const Streams streams = create_streams();
-  Found found = create_found(sums), found_before = create_found(sums + 1);
+  Found found{sums, host_sums, create_event()};
+  Found found_before{sums + 1, host_sums + 1, create_event()};
 
   lab::Run run(options, problem);
   int iteration = 0;
@@ -466,9 +427,10 @@ int main(int argc, char** argv) {
     CUDA_CHECK(cudaMemcpy2D(to, width, f_old + idx(0, j - slab.held_begin, n), pitch, width, rows,
                             cudaMemcpyDeviceToHost));
   });
-  free_found(found);
-  free_found(found_before);
-  free_streams(streams);
-  free_fields(f_old, f_new, sums);
+  for (cudaEvent_t event : {streams.ends_done, streams.rest_done, found.done, found_before.done}) {
+    CUDA_CHECK(cudaEventDestroy(event));
+  }
+  for (cudaStream_t stream : {streams.ends, streams.rest}) CUDA_CHECK(cudaStreamDestroy(stream));
+  free_fields(f_old, f_new, sums, host_sums);
   return exit_code;
 }

@@ -44,6 +44,14 @@ inline void require_gpu_memory(int n, std::size_t bytes_per_point) {
   }
 }
 
+/// How many multiprocessors the GPU has.
+inline int multiprocessors() {
+  int device = 0, count = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
 /// A field's starting values for kernels: the boundary's, computed on the host, in the GPU's memory
 /// for as long as this object lives. What ends it waits for the kernels that read them.
 class StartOnGpu {

@@ -24,6 +24,12 @@ bool adds_to(const Queued& work, const std::string& sum) {
   return work.launch && std::count(work.arguments.begin(), work.arguments.end(), sum) > 0;
 }
 
+/// Whether what is queued at one line, and later at another, is queued by one function.
+bool in_one_function(const std::vector<std::string>& lines, int from, int to) {
+  return std::none_of(lines.begin() + from, lines.begin() + std::max(from, to - 1),
+                      [](const std::string& line) { return line.rfind('}', 0) == 0; });
+}
+
 std::string named_stream(const Queued& work) {
   return work.stream.empty() ? "the default stream" : "the stream " + work.stream;
 }
@@ -53,6 +59,13 @@ Answer half_a_sum(const Evidence& evidence) {
 Answer sum_in_two_streams(const Evidence& evidence) {
   const std::vector<Queued> all = queued_in(evidence.source);
   const bool default_waits = evidence.source.find("NonBlocking") == std::string::npos;
+  const std::string code = code_only(evidence.source);
+  const std::vector<std::string> lines = code_lines(evidence.source);
+  // Which stream a parameter is, the caller decides.
+  const auto given = [&](const Queued& work) {
+    const std::string name = "cudaStream_t" + work.stream;
+    return std::min(code.find(name + ","), code.find(name + ")")) != std::string::npos;
+  };
   for (const Queued& other : all) {
     if (other.launch || other.arguments.size() < 3) continue;
     const bool fill = other.call.find("Memset") != std::string::npos;
@@ -60,6 +73,8 @@ Answer sum_in_two_streams(const Evidence& evidence) {
     for (const Queued& launch : all) {
       if (launch.stream == other.stream || !adds_to(launch, memory)) continue;
       if (default_waits && (launch.stream.empty() || other.stream.empty())) continue;
+      const auto [from, to] = std::minmax(launch.line, other.line);
+      if ((given(launch) || given(other)) && !in_one_function(lines, from, to)) continue;
       return Answer("sum_in_two_streams")
           .with("line", other.line)
           .with("does", fill ? "fills" : "copies")
@@ -76,10 +91,7 @@ Answer order_of_sum(const Evidence& evidence) {
   const std::vector<Queued> all = queued_in(evidence.source);
   const std::vector<std::string> lines = code_lines(evidence.source);
   const auto one_function = [&](const Queued& from, const Queued& to) {
-    for (int k = from.line; k < to.line - 1; ++k) {
-      if (lines[k].rfind('}', 0) == 0) return false;
-    }
-    return true;
+    return in_one_function(lines, from.line, to.line);
   };
   const auto answer = [](const char* rule, const Queued& first, const Queued& second,
                          const std::string& sum) {
