@@ -1,4 +1,4 @@
-// 11_cuda_graph: no launch, no wait for each sweep
+// 11_cuda_graph: a GPU that does not wait for the host
 //
 // Changed: the residual is computed every kCheckEvery sweeps only, and the host reads it one check
 // late, while the GPU is busy with the next sweeps. The sweeps from one check to the next are a
