@@ -97,7 +97,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   add_to_u, rows): each value that the first sweep gives also gets coarse.e, interpolated. The
 //   finest level adds the result to u; all others store it in e. The last level has one interior
 //   point, and its correction is r / 4.
-// TODO(16): stage 6, for any n. interpolated(f, m, ratio, i, j): `ratio` is the distance between the
+// TODO(16): stage 6, for any n. interpolated(f, m, ratio, i, j): `ratio` is the distance between
 //   points (i, j), in distances of f's. restrict_kernel: a fine point's share is the weight of the
 //   coarse point in its interpolation. It is above 0 for 4 x 4 points at most.
 // TODO(16): stage 7. restrict_point and correct_points: what the kernels do, as device functions

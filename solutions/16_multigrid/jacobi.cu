@@ -134,9 +134,9 @@ __global__ void defect_kernel(Level level, double* sum) {
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// Computes coarse.r at `rows` points of column i, from the defects that the first sweep leaves at the
-// 4 x 4 fine points around each. A share is the weight that the coarse point has when `interpolated`
-// computes the fine one. A thread loads two of the four columns, and gets the others from the lanes
+// Computes coarse.r at `rows` points of column i, from the defects that the first sweep leaves at
+// 4 x 4 fine points around each. A share is the weight with which `interpolated` takes the coarse
+// point at a fine one. A thread loads two of the four columns, and gets the others from the lanes
 // beside it: no lane of a warp may stay away, and the first and the last one store nothing.
 __device__ void restrict_points(const Level& fine, const Level& coarse, int rows) {
   const int n = fine.n, m = coarse.n, i = blockIdx.x * (kBlockX - 2) + threadIdx.x;
