@@ -2,7 +2,7 @@
 //
 // Start: the code of step 10.
 // Task:  an iteration becomes a cycle over grids of n, n / 2 + 1, ... and 3 points per side. Each
-//        level damps, by two sweeps, the errors that no coarser one can show.
+//        level damps, with two sweeps, the errors that no coarser one can show.
 //
 //   make check STEP=16
 //   Ask the profiler: how long until the answer is right, and which levels take that time?
