@@ -2,7 +2,7 @@
 //
 // Start: the code of step 10.
 // Task:  an iteration becomes a cycle over grids of n, n / 2 + 1, ... and 3 points per side. Each
-//        level damps, by two sweeps, the errors that no coarser one can show.
+//        level damps, with two sweeps, the errors that no coarser one can show.
 //
 //   make check STEP=16
 //   Ask the profiler: how long until the answer is right, and which levels take that time?
@@ -23,7 +23,7 @@
 #include <lab/run.h>
 
 // TODO(16): stage 1. n = 16384; kMaxLevels = 21 is enough for 2^20 points per side. Stage 3:
-//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 7: kSmallN = 34, the maximum of points per
+//   kOmegaBefore = 1.39f and kOmegaAfter = 0.56f. Stage 7: kSmallN = 33, the maximum of points per
 //   side for a level that one block deals with. Stage 8: kStartCycles = 2.
 constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;      // points per block along i, and threads: one warp
@@ -84,23 +84,22 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   changes. No tile: one value of u serves five points through the L1 cache. add_kernel(level): u
 //   += r / 4, for now. The two are Jacobi's sweep in two parts.
 // TODO(16): stage 3. correct_kernel(level, rows), in place of add_kernel: a thread marches through
-//   `rows` points of column i, without a tile. The first sweep begins with 0, so it gives omega / 4
-//   * r with omega = kOmegaBefore, at the point and at its four neighbours. Then the point moves
-//   kOmegaAfter times the way from its own value to (east + north + west + south + r) / 4, and the
-//   result is added to u. A thread without an interior point must not read any.
+//   `rows` points of column i, without a tile. The first sweep begins with e = 0, so it gives omega
+//   / 4 * r with omega = kOmegaBefore, at the point and at its four neighbours. Then the point
+//   moves kOmegaAfter times the way from its own value to (east + north + west + south + r) / 4,
+//   and the result is added to u. A thread without an interior point must not read any.
 // TODO(16): stage 4, for n = 2^k + 1. restrict_kernel(fine, coarse): a thread computes coarse.r at
 //   one point, which is on a fine point. It gathers its share of each defect that the first sweep
 //   leaves there and around it, 3 x 3: 1, 1/2 or 1/4. The sweep leaves r - (4 e - the neighbours'
 //   e), with its e = omega / 4 * r. No atomicAdd is needed.
-// TODO(16): stage 5, for n = 2^k + 1. struct Place and place_of(i, m): where point i of a line lies
-//   among the m points of the coarser level, index and part. interpolated(f, m, x, y): the value
-//   there of a field of m x m points, linear along x and y. correct_kernel(fine, coarse, add_to_u,
-//   rows): each value that the first sweep gives also gets coarse.e, interpolated. The finest level
-//   adds the result to u; all others store it in e. The last level has one interior point, and its
-//   correction is r / 4.
-// TODO(16): stage 6, for any n. place_of(i, ratio, m): `ratio` is the distance between the line's
-//   points, in distances of the other level. restrict_kernel: a fine point's share is the weight of
-//   the coarse point in its interpolation. It is above 0 for 4 x 4 points at most.
+// TODO(16): stage 5, for n = 2^k + 1. interpolated(f, m, i, j): the value of f, a field of m x m
+//   points, at point (i, j) of the finer level, linear along x and y. correct_kernel(fine, coarse,
+//   add_to_u, rows): each value that the first sweep gives also gets coarse.e, interpolated. The
+//   finest level adds the result to u; all others store it in e. The last level has one interior
+//   point, and its correction is r / 4.
+// TODO(16): stage 6, for any n. interpolated(f, m, ratio, i, j): `ratio` is the distance between
+//   points (i, j), in distances of f's. restrict_kernel: a fine point's share is the weight of the
+//   coarse point in its interpolation. It is above 0 for 4 x 4 points at most.
 // TODO(16): stage 7. restrict_point and correct_points: what the kernels do, as device functions
 //   that get i and j. small_levels_kernel(levels, k, add_to_u): one block of 32 x 32 threads goes
 //   down from level k, and back up, with a barrier between two levels.
@@ -150,15 +149,17 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(16): stage 2. multigrid_cycle(levels, sum): sum = 0, defect_kernel, add_kernel, and the sum
-//   to the host.
-// TODO(16): stage 4. A cycle restricts from each level to the next, as far as the last one.
-// TODO(16): stage 5. correct(levels, k, add_to_u): restrict to level k + 1, let correct itself deal
-//   with that level, then launch correct_kernel. Stage 7: levels of up to kSmallN points per side
-//   are left to small_levels_kernel.
-// TODO(16): stage 8. start_from_coarser_levels(levels, sum): the boundary's values of u go down,
-//   from each level to the next. Then, from the last level to level 1: kStartCycles cycles, each
-//   with its own defect, and u of the next finer level's interior is interpolated from the result.
+// TODO(16): stage 2. cycle(levels, sum), in place of jacobi_sweep: sum = 0, then defect_kernel and
+//   add_kernel on the finest level. main copies the sum to the host.
+// TODO(16): stage 4. After the defect, the cycle restricts from each level to the next, as far as
+//   the last one.
+// TODO(16): stage 5. The cycle solves the last level, and then corrects each level on the way back
+//   to the finest. Stage 7: it leaves levels of up to kSmallN points per side to
+//   small_levels_kernel.
+// TODO(16): stage 8. cycle(levels, top, sum) begins on level `top`, and adds to the u of that one.
+//   start_from_coarser_levels(levels, sum): the boundary's values of u go down, from each level to
+//   the next. Then, from the last level to level 1: kStartCycles cycles, and u of the next finer
+//   level's interior is interpolated from the result.
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
 // float sum of n^2 terms can be off by more than a wrong row of points adds to it.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
