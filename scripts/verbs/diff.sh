@@ -12,7 +12,6 @@
 #
 # Lines of code are shown whole, up to 100 columns, because a line that is cut or broken could not be copied.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 read_step_or_kernel

@@ -11,9 +11,7 @@
 #   PAGER       the pager (default: less -FRX, or none if less is missing)
 #   COLUMNS     the width, if it is less than 80
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
 
 read_step_or_kernel

@@ -6,9 +6,7 @@
 #   HINT=K    the hint of that number; the next call prints the one after it
 #   HINT=all  all of them
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
 
 read_step_or_kernel

@@ -7,11 +7,8 @@
 # The answers stand in results/local/predictions.tsv: the step, then an answer for each question (- for none). Asked
 # again it shows them; an empty line keeps an answer. Without a terminal it reads one answer per line from standard input.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
-# shellcheck source=scripts/lib/state.sh
 source "$lab_root/scripts/lib/state.sh"
 
 # ask NUMBER: reads an answer, and keeps it if it is another one than before. Fails at the end of the input.
