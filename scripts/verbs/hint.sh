@@ -13,7 +13,7 @@ read_step_or_kernel
 wanted=${HINT:-next}
 [[ $wanted =~ ^(next|all|[0-9]{1,3})$ ]] || die $exit_bad_usage "HINT=$wanted: must be a number, or all"
 find_guide
-read -r _ count _ < <(guide_folds list=1) || exit 1
+read -r _ count _ < <(guide_tool list) || exit 1
 read_terminal
 if ((count == 0)); then
   [[ $wanted == next || $wanted == all ]] || die $exit_bad_usage "HINT=$wanted: $guide has no hints"
@@ -25,7 +25,7 @@ if [[ $wanted == all ]]; then
   for ((k = 1; k <= count; ++k)); do
     ((k == 1)) || say ""
     say "$step: hint $k of $count"
-    guide_text hint="$k"
+    in_terminal hint --hint "$k"
   done
   exit
 fi
@@ -47,7 +47,7 @@ else
 fi
 
 say "$step: hint $k of $count"
-guide_text hint="$k"
+in_terminal hint --hint "$k"
 remember hints.tsv "$step" "$k"
 if ((k < count)); then
   say ""

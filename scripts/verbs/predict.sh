@@ -48,7 +48,7 @@ kept() {
 read_step "${STEP-}"
 find_guide
 read_terminal
-mapfile -t asked < <(questions)
+mapfile -t asked < <(guide_tool questions)
 ((${#asked[@]})) || die $exit_bad_usage "$guide has no questions to predict"
 IFS=$'\t' read -r -a answers < <(recall predictions.tsv "$step") || true
 for ((k = ${#answers[@]}; k < ${#asked[@]}; ++k)); do answers[k]=-; done
@@ -64,7 +64,7 @@ fi
 over=0
 for ((k = 1; k <= ${#asked[@]}; ++k)); do
   say ""
-  layout <<<"$k. ${asked[k - 1]}"
+  in_terminal text <<<"$k. ${asked[k - 1]}"
   if ((over)); then
     if [[ ${answers[k - 1]} != - ]]; then say "   Your answer: ${answers[k - 1]}"; fi
   else
