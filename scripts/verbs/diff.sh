@@ -75,16 +75,6 @@ if ((${SIDE:-0})); then
   exit
 fi
 
-unified() { compare --unified --label "$from_label" --label "$to_label"; }
-if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then
-  # Not every cluster's diff can colour.
-  unified | awk '
-    function paint(colour) { printf "\033[%sm%s\033[m\n", colour, $0 }
-    NR <= 2 { paint(1); next }
-    /^@@/ { paint(36); next }
-    /^-/ { paint(31); next }
-    /^\+/ { paint(32); next }
-    { print }'
-else
-  unified
-fi
+colour=never
+if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then colour=always; fi
+compare --unified --color="$colour" --label "$from_label" --label "$to_label"
