@@ -380,8 +380,6 @@ def main():
     parser.add_argument("--width", type=int, default=80)
     parser.add_argument("--styled", action="store_true")
     arguments = parser.parse_args()
-    sys.stdin.reconfigure(encoding="utf-8")
-    sys.stdout.reconfigure(encoding="utf-8")
     try:
         guide = Guide(arguments.file.read_text(encoding="utf-8", errors="replace"), arguments.step)
     except NoEnd:

@@ -14,7 +14,7 @@ find_guide() {
 guide_tool() {
   local answers
   answers=$(recall predictions.tsv "$step")
-  (cd "$lab_root" && labtool guide "$1" "$guide" --step "$step_words" --answers="$answers" "${@:2}") ||
+  (cd "$lab_root" && PYTHONUTF8=1 labtool guide "$1" "$guide" --step "$step_words" --answers="$answers" "${@:2}") ||
     die 1 "$guide: a fold or a code block in it has no end"
 }
 
