@@ -110,7 +110,7 @@ class Guide:
             parts = [self.question(fold), self.of_fold(fold, True)]
         else:
             parts = [self.of_section(section, True) for section in self.sections if section.part == show]
-        return self.joined([self.sections[1].heading, "", *parts])
+        return self.joined([*(section.heading for section in self.sections[1:2]), "", *parts])
 
     def hint(self, number):
         fold = self.hints[number - 1]
