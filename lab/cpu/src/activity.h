@@ -13,11 +13,11 @@ namespace cuda_on_cpu {
 // often and how many bytes; times are 0, because they would mean nothing. Rows are appended: NVTX's
 // ranges also have theirs there. Without LAB_TRACE_TSV nothing is noted.
 
-/// `name` of `table` has come once more. "beside a kernel" or "beside no kernel": what a library does
-/// in a stream has been done, and some kernel could have run at the same time, or none could.
-/// "handed over": the host hands its GPU a "kernel", or a "graph" of many, at once; what is captured
-/// is not. "waits": the host has waited, and then the GPU had "kernels left" to run, or "no kernels
-/// left".
+/// `name` of `table` has come once more. "beside a kernel" or "beside no kernel": what a
+/// library does in a stream has been done, and some kernel could have run at the same time, or
+/// none could. "handed over": the host hands its GPU a "kernel", or a "graph" of many, at once;
+/// what is captured is not. "waits": the host has waited, and then the GPU had "kernels left"
+/// to run, or "no kernels left".
 void note(const char* table, const std::string& name, std::size_t bytes = 0);
 
 /// A kernel is launched. Where a line launches its kernel with other pointers than the last time,
