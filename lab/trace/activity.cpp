@@ -87,20 +87,24 @@ std::string demangled(const char* name) {
   return result;
 }
 
+std::string shape(int x, int y, int z) {
+  return std::to_string(x) + "x" + std::to_string(y) + "x" + std::to_string(z);
+}
+
 void add_kernel(const KernelRecord& k) {
-  const KernelFacts facts{{k.gridX, k.gridY, k.gridZ}, {k.blockX, k.blockY, k.blockZ},
-                          k.registersPerThread,        k.staticSharedMemory,
-                          k.dynamicSharedMemory,       k.localMemoryPerThread};
+  cuda_on_cpu::TraceRow launch;
+  launch.grid = shape(k.gridX, k.gridY, k.gridZ);
+  launch.block = shape(k.blockX, k.blockY, k.blockZ);
+  launch.registers = std::to_string(k.registersPerThread);
+  launch.static_shared = std::to_string(k.staticSharedMemory);
+  launch.dynamic_shared = std::to_string(k.dynamicSharedMemory);
+  launch.local = std::to_string(k.localMemoryPerThread);
   const std::string name = demangled(k.name);
   // A kernel that is launched in another shape is another line.
-  std::string key = name;
-  for (int v : {k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ, k.dynamicSharedMemory}) {
-    key += " " + std::to_string(v);
-  }
-  Row& row = state().kernels[key];
+  Row& row =
+      state().kernels[name + " " + launch.grid + " " + launch.block + " " + launch.dynamic_shared];
   row.name = name;
-  row.is_kernel = true;
-  row.kernel = facts;
+  row.kernel = launch;
   row.series.add(static_cast<double>(k.end - k.start));
   state().time_line.push_back({k.start, k.end, name.rfind("ncclDevKernel_SendRecv", 0) == 0});
 }
@@ -255,7 +259,7 @@ bool listen() {
 
 Table make_table(const char* name, const char* title, const std::map<std::string, Series>& all) {
   Table table{name, title, {}};
-  for (const auto& [row, series] : all) table.rows.push_back({row, series, false, {}});
+  for (const auto& [row, series] : all) table.rows.push_back({row, series});
   return table;
 }
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cuda_on_cpu/rows.h>
-#include <cuda_on_cpu/trace_row.h>
 
 namespace trace {
 
@@ -28,10 +27,6 @@ Series::Summary Series::summarize() const {
 }
 
 namespace {
-
-std::string shape(const int* v) {
-  return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
-}
 
 void sort_by_cost(std::vector<Row>* rows) {
   std::stable_sort(rows->begin(), rows->end(),
@@ -59,27 +54,21 @@ void print_summary(const Table& table) {
   }
 }
 
-/// Of the rows that are kernels' the facts beside the times; nothing where there are none.
+/// The launches of kernels.
 void print_kernel_facts(const std::vector<Row>& rows) {
-  bool heading = false;
+  std::fprintf(stderr, "\n%14s %11s %6s %15s %9s  %s\n", "Grid", "Block", "Regs", "Shared(B)",
+               "Local(B)", "Name");
   for (const Row& row : rows) {
-    if (!row.is_kernel) continue;
-    if (!heading) {
-      std::fprintf(stderr, "\n%14s %11s %6s %15s %9s  %s\n", "Grid", "Block", "Regs", "Shared(B)",
-                   "Local(B)", "Name");
-      heading = true;
-    }
-    const KernelFacts& k = row.kernel;
-    const std::string shared =
-        std::to_string(k.static_shared) + "+" + std::to_string(k.dynamic_shared);
-    std::fprintf(stderr, "%14s %11s %6d %15s %9u  %s\n", shape(k.grid).c_str(),
-                 shape(k.block).c_str(), k.registers, shared.c_str(), k.local, row.name.c_str());
+    const cuda_on_cpu::TraceRow& k = row.kernel;
+    std::fprintf(stderr, "%14s %11s %6s %15s %9s  %s\n", k.grid.c_str(), k.block.c_str(),
+                 k.registers.c_str(), (k.static_shared + "+" + k.dynamic_shared).c_str(),
+                 k.local.c_str(), row.name.c_str());
   }
 }
 
 cuda_on_cpu::TraceRow in_columns(const Table& table, const Row& row) {
   const Series::Summary s = row.series.summarize();
-  cuda_on_cpu::TraceRow all;
+  cuda_on_cpu::TraceRow all = row.kernel;
   all.table = table.name;
   all.name = row.name;
   all.count = static_cast<double>(row.series.count());
@@ -90,15 +79,6 @@ cuda_on_cpu::TraceRow in_columns(const Table& table, const Row& row) {
   all.max_ns = std::round(s.max);
   all.deviation_ns = s.deviation;
   all.bytes = row.series.bytes();
-  if (row.is_kernel) {
-    const KernelFacts& k = row.kernel;
-    all.grid = shape(k.grid);
-    all.block = shape(k.block);
-    all.registers = std::to_string(k.registers);
-    all.static_shared = std::to_string(k.static_shared);
-    all.dynamic_shared = std::to_string(k.dynamic_shared);
-    all.local = std::to_string(k.local);
-  }
   return all;
 }
 
@@ -107,8 +87,7 @@ cuda_on_cpu::TraceRow in_columns(const Table& table, const Row& row) {
 std::vector<Row> exchanges(std::vector<OnTimeLine> kernels) {
   std::sort(kernels.begin(), kernels.end(),
             [](const OnTimeLine& a, const OnTimeLine& b) { return a.start < b.start; });
-  Row beside{"started beside a kernel", {}, false, {}};
-  Row alone{"started beside no kernel", {}, false, {}};
+  Row beside{"started beside a kernel", {}}, alone{"started beside no kernel", {}};
   std::uint64_t busy_until = 0;  // with kernels that are no exchange
   for (const OnTimeLine& kernel : kernels) {
     if (kernel.is_exchange) {
@@ -130,7 +109,7 @@ void print_tables(std::vector<Table> tables) {
     if (table.rows.empty()) continue;
     sort_by_cost(&table.rows);
     print_summary(table);
-    print_kernel_facts(table.rows);
+    if (table.name == "kernels") print_kernel_facts(table.rows);
   }
 }
 

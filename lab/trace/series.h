@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <cuda_on_cpu/trace_row.h>
+
 namespace trace {
 
 /// The durations of all events of one name, in nanoseconds, and the bytes that they moved.
@@ -31,21 +33,11 @@ class Series {
   double total_ = 0, bytes_ = 0;
 };
 
-/// What is known of a kernel beside its times.
-struct KernelFacts {
-  int grid[3] = {}, block[3] = {};
-  int registers = 0;       // a thread's
-  int static_shared = 0;   // bytes, a block's
-  int dynamic_shared = 0;  // bytes, a block's
-  unsigned local = 0;      // bytes, a thread's
-};
-
 /// One line of a table.
 struct Row {
   std::string name;
   Series series;
-  bool is_kernel = false;
-  KernelFacts kernel;
+  cuda_on_cpu::TraceRow kernel = {};  // its launch; nothing else of it, and nothing of other rows
 };
 
 struct Table {

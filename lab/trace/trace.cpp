@@ -36,7 +36,7 @@ void report() {
   if (never_closed > 0) {
     Table open{"open", "", {}};
     for (const auto& [name, count] : open_ranges) {
-      open.rows.push_back({name, {}, false, {}});
+      open.rows.push_back({name, {}});
       for (std::size_t k = 0; k < count; ++k) open.rows.back().series.add(0);
     }
     tables.push_back(open);

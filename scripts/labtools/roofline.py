@@ -2,7 +2,6 @@
 
   python3 -m labtools.roofline --write DIR     on a machine with a GPU: counts with ncu, and writes DIR/roofline.tsv
                                    and DIR/kernels.tsv (registers, occupancy, stalls ...), and draws them
-                    --write DIR --from RAW     writes them again from what ncu and the tracer printed (--raw)
                     --draw DIR     draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
 
 Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
@@ -11,9 +10,8 @@ kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all o
 
 Options: --build DIR (default: build), --steps 04,05 (default: all with kernels; with it, the rows of other steps stay
 as they are, if they come from the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the
-rows of an exercise are called NN_yours, and stand next to the solution's), --raw DIR (keeps what ncu and the tracer
-print). Caches stay as they are: a kernel finds in L2 what the one before has left. The programs and lab_trace must have
-been built.
+rows of an exercise are called NN_yours, and stand next to the solution's). Caches stay as they are: a kernel finds in L2
+what the one before has left. The programs and lab_trace must have been built.
 Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
@@ -28,7 +26,7 @@ from labtools.files import ROOT, by_cycles, steps, write_aside
 from labtools.machine import find_profiler, gpu_facts
 from labtools.process import fail, warn
 from labtools.table import Table, update, write_table
-from labtools.tracer import NotPossible, read_rows, trace
+from labtools.tracer import NotPossible, trace
 
 ITERATIONS = 30  # under ncu, or LAUNCHES of a kernel that makes several sweeps, where that is more
 LAUNCHES = 8
@@ -56,11 +54,11 @@ SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
 SAME = ("gpu", "driver", "cuda", "ncu", "not_counted")
 
 
-# Collecting: everything goes to files as it is printed, and is read from there.
+# Collecting.
 
 def count_step(path, program, n, traced, iterations):
-    """What ncu prints for the second to fourth launch of each kernel; `traced`: its rows of the tracer's table of a run
-    of so many iterations."""
+    """{kernel: what ncu counts in its second to fourth launch}; `traced`: its rows of the tracer's table of a run of so
+    many iterations."""
     sweeps = max(sweeps_of(traced, iterations).values(), default=1)
     command = [program, "--n", n, "--iterations", max(ITERATIONS, LAUNCHES * sweeps), "--quiet"]
     options = ["--clock-control", "none", "--cache-control", "none"]
@@ -70,7 +68,7 @@ def count_step(path, program, n, traced, iterations):
     # With less and less of what an older ncu, or a smaller GPU, may not have.
     for attempt in ([*options, *few, *sections], [*options, *few], [*options, "--launch-skip", 1, "--launch-count", 9]):
         try:
-            return ncu.count(path, attempt, METRICS, command, seconds=240)
+            return by_kernel(ncu.launches(ncu.count(path, attempt, METRICS, command, seconds=240)))
         except ncu.NotAllowed:
             raise
         except NotPossible as error:
@@ -88,51 +86,43 @@ def launches_to_count(traced):
                             for counts in shapes.values() if len(counts) > 1])
 
 
-def collect(arguments, chosen, raw):
+def collect(arguments, chosen):
+    """(what is known of the machine, [(step, n, iterations, {kernel: launches that ncu counted}, {kernel: its row of the
+    tracer's table})])."""
     path = find_profiler("ncu")
     machine = gpu_facts("ncu", path)
     if machine is None:
         fail("there is no NVIDIA GPU here, as far as nvidia-smi can tell: nothing can be measured", 77)
-    why = "ncu was not found"
-    raw.mkdir(parents=True, exist_ok=True)
-    write_machine(raw, machine)
+    why, measured = "ncu was not found", []
     for step, _, _, n, iterations, *_ in chosen:
         program = arguments.build / "bin" / f"{arguments.which}_{step}"
         step = step if arguments.which == "solution" else f"{step[:2]}{charts.YOURS}"
         if not program.exists():
             warn(f"{step}: {program.name} has not been built; left out")
             continue
-        table = raw / f"{step}.trace.tsv"
-        table.unlink(missing_ok=True)
-        (raw / f"{step}.ncu.csv").unlink(missing_ok=True)
-        told = []
+        counted, traced, told = {}, {}, []
         try:
-            trace(arguments.build, [program, "--n", n, "--iterations", iterations, "--quiet"], table)
+            with tempfile.TemporaryDirectory() as folder:
+                rows = trace(arguments.build, [program, "--n", n, "--iterations", iterations, "--quiet"],
+                             pathlib.Path(folder) / "trace.tsv")
+            traced = {row["name"]: row for row in rows if row["table"] == "kernels" and not is_set_up(row["name"])}
             told.append("traced")
         except (NotPossible, OSError) as error:
             warn(f"{step}: {error}")
         if path:
             try:
-                (raw / f"{step}.ncu.csv").write_text(count_step(path, program, n, traced_kernels(table), iterations))
+                counted = count_step(path, program, n, traced, iterations)
                 told.append("counted")
             except ncu.NotAllowed as error:
                 warn(f"nothing can be counted: {error}")
                 path, why = None, str(error)
-            except (NotPossible, OSError) as error:
+            except NotPossible as error:
                 warn(f"{step}: not counted: {error}")
-        (raw / f"{step}.run.tsv").write_text(f"n\t{n}\niterations\t{iterations}\n")
+        measured.append((step, n, iterations, counted, traced))
         print(f"{step} n = {n}: {' and '.join(told) or 'nothing measured'}", flush=True)
     if not path:
         machine["not_counted"] = why
-    write_machine(raw, machine)
-
-
-def write_machine(raw, machine):
-    (raw / "machine.tsv").write_text("".join(f"{key}\t{value}\n" for key, value in machine.items()))
-
-
-def pairs(path):
-    return dict(line.split("\t", 1) for line in path.read_text().splitlines() if "\t" in line)
+    return machine, measured
 
 
 # Reading.
@@ -175,20 +165,13 @@ def ratio(a, b):
     return a / b if a is not None and b else None
 
 
-def kernels_of(path):
-    """{kernel: launches} of what ncu printed, without those that only set up."""
+def by_kernel(launches):
+    """{kernel: launches}, without those that only set up."""
     found = {}
-    for launch in ncu.launches(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else []:
+    for launch in launches:
         if not is_set_up(launch["kernel"]):
             found.setdefault(launch["kernel"], []).append(launch)
     return found
-
-
-def traced_kernels(path):
-    """{kernel: row of the tracer's table}."""
-    if not path.exists():
-        return {}
-    return {row["name"]: row for row in read_rows(path) if row["table"] == "kernels" and not is_set_up(row["name"])}
 
 
 def stalls(launches):
@@ -222,11 +205,8 @@ KERNEL_COLUMNS = ["step", "kernel", "n", "grid", "block", "registers", "shared_b
                   "stalls"]
 
 
-def rows_of_step(step, raw):
+def rows_of_step(step, n, iterations, counted, traced):
     """The step's rows of roofline.tsv and of kernels.tsv."""
-    run = pairs(raw / f"{step}.run.tsv")
-    n, iterations = int(run["n"]), int(run["iterations"])
-    counted, traced = kernels_of(raw / f"{step}.ncu.csv"), traced_kernels(raw / f"{step}.trace.tsv")
     sweeps = sweeps_of(traced, iterations)
     roofline, facts = [], []
     for kernel in list(counted) + [kernel for kernel in traced if kernel not in counted]:
@@ -279,18 +259,14 @@ def with_others(path, head, rows):
     return [*head.items(), *said], rows
 
 
-def write(folder, raw, keep):
-    """Makes the two tables of what is in the folder `raw`; `keep`: the rows of other steps stay."""
-    if not (raw / "machine.tsv").exists():
-        fail(f"{raw}: there is no machine.tsv: nothing was kept here")
-    head = pairs(raw / "machine.tsv")
+def write(folder, machine, measured, keep):
+    """Makes the two tables of what collect() has found; `keep`: the rows of other steps stay."""
     roofline, facts = [], []
-    for file in sorted(raw.glob("*.run.tsv")):
-        step = file.name.removesuffix(".run.tsv")
+    for one in measured:
         try:
-            a, b = rows_of_step(step, raw)
+            a, b = rows_of_step(*one)
         except (KeyError, ValueError, IndexError) as error:
-            warn(f"{step}: what was printed cannot be read: {error!r}")
+            warn(f"{one[0]}: what was printed cannot be read: {error!r}")
             continue
         roofline += a
         facts += b
@@ -301,7 +277,7 @@ def write(folder, raw, keep):
             ("roofline.tsv", ROOFLINE_COLUMNS, "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline),
             ("kernels.tsv", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
         rows = [{column: text(row.get(column)) for column in columns} for row in rows]
-        lines, rows = with_others(folder / name, dict(head), rows) if keep else (head, rows)
+        lines, rows = with_others(folder / name, dict(machine), rows) if keep else (machine, rows)
         write_table(folder / name, [f"{words} Written by `make roofline`."], lines, columns, rows)
         all_of_them.append(rows)
     by_hand = sum(line["counted_by"] == "hand" for line in roofline)
@@ -338,8 +314,6 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", metavar="DIR", type=pathlib.Path)
     what.add_argument("--draw", metavar="DIR", type=pathlib.Path)
-    parser.add_argument("--from", metavar="RAW", type=pathlib.Path, dest="from_raw")
-    parser.add_argument("--raw", metavar="DIR", type=pathlib.Path)
     parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--steps", default="")
     parser.add_argument("--which", choices=("exercise", "solution"), default="solution")
@@ -354,16 +328,7 @@ def main():
     if unknown:
         fail(f"--steps {unknown[0]}: no such step with kernels", 2)
     chosen = [step for step in with_kernels if not wanted or step[0][:2] in wanted]
-    if arguments.from_raw:
-        write(arguments.write, arguments.from_raw, bool(wanted))
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        raw = arguments.raw or pathlib.Path(temporary)
-        try:
-            collect(arguments, chosen, raw)
-        except OSError as error:
-            fail(f"{raw}: {error.strerror}")
-        write(arguments.write, raw, bool(wanted))
+    write(arguments.write, *collect(arguments, chosen), bool(wanted))
 
 
 if __name__ == "__main__":

@@ -35,17 +35,12 @@ def environment(build, table):
 
 
 def trace(build, command, table, seconds=240):
-    """The rows of the table that the tracer writes of the command's run."""
+    """The rows of the table that the tracer writes of the command's run; kernels have their names as ncu has them."""
     table.unlink(missing_ok=True)
     code, out, error = attempt(command, seconds, env=environment(build, table))
     if code > 1 or not table.exists():
         raise NotPossible(f"not traced, exit code {code}: {reason(out, error)}")
-    return read_rows(table)
-
-
-def read_rows(path):
-    """The rows of a tracer's table; kernels have their names as ncu has them."""
-    rows = Table(path).rows
+    rows = Table(table).rows
     for row in rows:
         if row.get("table") == "kernels":
             row["name"] = kernel_name(row["name"])

@@ -7,9 +7,7 @@
 #   TIME_LIMIT=S               seconds for one run of the program (default 120)
 #   BACKEND=gpu|cpu            where it also runs (default: on the GPU, if there is one)
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/lib/why_not_built.sh
 source "$lab_root/scripts/lib/why_not_built.sh"
 
 read_step_or_kernel

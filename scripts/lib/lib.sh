@@ -11,13 +11,9 @@ build_dir=${LAB_BUILD_DIR:-$lab_root/build}
 # shellcheck disable=SC2034
 readonly exit_bad_usage=2 exit_cannot_write=4 exit_no_gpu=77
 
-# shellcheck source=scripts/lib/words.sh
 source "$lab_root/scripts/lib/words.sh"
-# shellcheck source=scripts/lib/steps.sh
 source "$lab_root/scripts/lib/steps.sh"
-# shellcheck source=scripts/lib/build.sh
 source "$lab_root/scripts/lib/build.sh"
-# shellcheck source=scripts/lib/remembered.sh
 source "$lab_root/scripts/lib/remembered.sh"
 
 # A point in numbers, and messages in English, whatever the locale: awk and bash read and write 1,5 in some. What

@@ -6,7 +6,6 @@
 #   LAB_PROFILE_TIME_LIMIT   seconds for one profile (default: 1200)
 #   LAB_SYSTEM_ROOT          what stands before /opt, /usr and /proc (default: nothing); for tests
 
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 system_root=${LAB_SYSTEM_ROOT:-}

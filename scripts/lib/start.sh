@@ -13,7 +13,6 @@
 # holds), so that what a learner commits does not count; of the clinic's kernels lab/clinic.tsv has checksums. In the whole lab without git, such as a downloaded archive,
 # a copy that was kept counts, or the file itself, if it is still so.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 what=text

@@ -10,7 +10,6 @@
 # exercises are those that start.sh prints, never a learner's edits. The same commit gives the same archive, byte
 # for byte. With cmark-gfm and python3 here, its texts are also in it as pages for a browser, in site/.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 # What a handout has, of this at the top ...

@@ -24,18 +24,11 @@ import sys
 import labtools_here  # noqa: F401
 from labtools import charts
 from labtools.files import ROOT, steps
+from labtools.guide import without_comments
 from labtools.process import fail, run
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 START, COURSE = "README.md", "exercises/README.md"
-# Code, in which comments stay; or a comment, with its line if it has no other text.
-CODE_OR_COMMENT = re.compile(r"(^ *```.*?^ *```.*?$|`[^`\n]+`)|"
-                             r"^ *<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
-
-
-def without_comments(markdown):
-    """The text without HTML comments, which stay in code. A comment with lines of its own leaves no line."""
-    return CODE_OR_COMMENT.sub(lambda match: match[1] or "", markdown)
 
 
 def words(markup):

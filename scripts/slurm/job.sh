@@ -13,7 +13,6 @@ if [[ ! -f $root/scripts/slurm/site.sh ]]; then
   exit 2
 fi
 cd "$root"
-# shellcheck source=scripts/slurm/site.sh
 source scripts/slurm/site.sh
 if [[ -n $CUDAARCHS ]]; then export CUDAARCHS; else unset CUDAARCHS; fi
 # Since Slurm 22.05 srun does not take over how many cores a task has, and would build on one.

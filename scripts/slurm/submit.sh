@@ -7,9 +7,7 @@
 # exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks also: NODES=2,
 # and GPUS=4 on each of them.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/slurm/site.sh
 source "$(dirname "${BASH_SOURCE[0]}")/site.sh"
 
 dry=0 wait=0

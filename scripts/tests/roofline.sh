@@ -92,7 +92,7 @@ cell() {
   [[ $found == "$5" ]] || fail "$1: the $4 of $2's $3 should be $5, and is '$found':" "$(<"$temp/results/$1")"
 }
 
-roofline --steps 05,06 --raw "$temp/raw"
+roofline --steps 05,06
 expect_status 0 "counted"
 expect "^roofline.py: $step_06: not counted: .*crashed" "a step that cannot be counted"
 expect '^4 kernels, 2 of them counted by ncu' "counted"
@@ -142,12 +142,6 @@ done
 rm -r "$temp/results"
 mv "$temp/solutions" "$temp/results"
 
-# The same tables from what was printed, with no GPU.
-mv "$temp/results" "$temp/before"
-labtool roofline --write "$temp/results" --from "$temp/raw"
-expect_status 0 "from what was kept"
-diff -r "$temp/before" "$temp/results" >/dev/null || fail "the tables from what was kept should be the same"
-
 # A pass says in its name how many sweeps it makes, be there passes of fewer, too; ncu runs enough of them. Two
 # instances of a template that have one shape share ncu's count of launches.
 mkdir "$temp/pass"
@@ -192,8 +186,6 @@ expect_status 77 "no GPU"
 [[ ! -e $temp/results ]] || fail "nothing was measured, and something was written"
 roofline --steps 00
 expect_status 2 "a step without kernels"
-labtool roofline --write "$temp/results" --from "$temp/tools"
-expect_status 1 "a folder with nothing in it"
 
 # The verb: with STEP your exercise, without it all solutions.
 verb() { run make --no-print-directory -C "$source_dir" roofline "$@"; }

@@ -102,8 +102,8 @@ if command -v script >/dev/null; then
   }
   on_terminal "" ""
   expect_status 0 "on a terminal"
-  expect $'^\033\\[31m-.*\033\\[m.?$' "on a terminal: a line that went, in red"
-  expect $'^\033\\[32m\\+.*\033\\[m.?$' "on a terminal: a line that came, in green"
+  expect $'^\033\\[31m-.*\033\\[0m.?$' "on a terminal: a line that went, in red"
+  expect $'^\033\\[32m\\+.*\033\\[0m.?$' "on a terminal: a line that came, in green"
   on_terminal "NO_COLOR=1" ""
   expect_no $'\033' "NO_COLOR=1"
   on_terminal "TERM=dumb" ""

@@ -3,7 +3,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need make
+need make python3
 make_temp
 unset HINT
 lab="$temp/the lab"

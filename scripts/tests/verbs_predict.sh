@@ -4,7 +4,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need make cmake git
+need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"
 make_temp
 unset BACKEND RACES ASAN NO_COLOR COLUMNS
@@ -52,17 +52,11 @@ expect '^When the step is done, the measured answers are shown here' "before the
 predict 'a guess\n' STEP=02
 [[ $(cut -f 1 "$kept") == 01_nvtx$'\n'02_unified_memory ]] || fail "one line a step:" "$(<"$kept")"
 
-# Asked for, or when the step is done: beside the measured ones. With any awk.
-mkdir "$temp/bin"
-for awk in mawk gawk; do
-  command -v $awk >/dev/null || continue
-  printf '#!/bin/sh\nexec %s "$@"\n' $awk >"$temp/bin/awk"
-  chmod +x "$temp/bin/awk"
-  run env PATH="$temp/bin:$PATH" make --no-print-directory -C "$lab" guide STEP=01 SHOW=predictions
-  expect '^prediction +yours +measured +why$' "$awk: the guide"
-  expect '^1\. the largest +copy +.jacobi_sweep' "$awk: the guide"
-  expect '^3\. entries +K \| \*twice\* \\n <b> +K, K, 1, 1 and 2 ' "$awk: the guide"
-done
+# Asked for, or when the step is done: beside the measured ones.
+run make_in "$lab" guide STEP=01 SHOW=predictions
+expect '^prediction +yours +measured +why$' "the guide"
+expect '^1\. the largest +copy +.jacobi_sweep' "the guide"
+expect '^3\. entries +K \| \*twice\* \\n <b> +K, K, 1, 1 and 2 ' "the guide"
 run make_in "$lab" check STEP=01
 expect_no 'yours' "a step that is not done"
 cp "$lab/solutions/01_nvtx/jacobi.cpp" "$lab/$exercise"
@@ -86,7 +80,7 @@ rm "$lab/results/local"
 
 # On a terminal.
 if command -v script >/dev/null; then
-  printf 'mine\n\n\n' | env LAB="$lab" SHELL=/bin/bash TERM=xterm script -qec \
+  printf 'mine\n\n\n\n' | env LAB="$lab" SHELL=/bin/bash TERM=xterm script -qec \
     "make --no-print-directory -C \"\$LAB\" predict STEP=03" /dev/null >"$temp/out" 2>&1 || fail "on a terminal"
   grep -q $'^03_larger_grid\tmine\t-\t-' "$kept" || fail "on a terminal nothing was kept:" "$(<"$temp/out")"
 fi

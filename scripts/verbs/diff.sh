@@ -12,7 +12,6 @@
 #
 # Lines of code are shown whole, up to 100 columns, because a line that is cut or broken could not be copied.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 read_step_or_kernel
@@ -76,16 +75,6 @@ if ((${SIDE:-0})); then
   exit
 fi
 
-unified() { compare --unified --label "$from_label" --label "$to_label"; }
-if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then
-  # Not every cluster's diff can colour.
-  unified | awk '
-    function paint(colour) { printf "\033[%sm%s\033[m\n", colour, $0 }
-    NR <= 2 { paint(1); next }
-    /^@@/ { paint(36); next }
-    /^-/ { paint(31); next }
-    /^\+/ { paint(32); next }
-    { print }'
-else
-  unified
-fi
+colour=never
+if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then colour=always; fi
+compare --unified --color="$colour" --label "$from_label" --label "$to_label"

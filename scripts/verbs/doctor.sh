@@ -4,7 +4,6 @@
 #
 # Each line begins with ok, missing (it is not here), or problem (it is here, but does not work for the lab).
 set -euo pipefail
-# shellcheck source=scripts/lib/profilers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 if (($# > 0)); then die $exit_bad_usage "$1: there are no options"; fi
 step_number=NN # in words that the verbs share
@@ -229,9 +228,9 @@ found NCCL "$nccl" "only needed for several GPUs (steps from 14 on)" "module loa
 # What prints and draws.
 version=$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
 if [[ -z $version ]]; then
-  line missing Python "for tables and reports" "module load python, or package python3"
+  line missing Python "for guides, tables and reports" "module load python, or package python3"
 elif ! version_at_least "$version" 3.8; then
-  line problem Python "$version; 3.8 or newer is needed for tables and reports" "module load python"
+  line problem Python "$version; 3.8 or newer is needed for guides, tables and reports" "module load python"
 else
   line ok Python "$version"
 fi

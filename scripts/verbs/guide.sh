@@ -11,14 +11,12 @@
 #   PAGER       the pager (default: less -FRX, or none if less is missing)
 #   COLUMNS     the width, if it is less than 80
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
 
 read_step_or_kernel
 find_guide
-read -r folds _ words < <(guide_folds list=1) || exit 1
+read -r folds _ words < <(guide_tool list) || exit 1
 show=""
 if [[ -n ${SHOW:-} ]]; then
   # "hint" and "Hints" are also accepted.
@@ -31,12 +29,12 @@ if [[ -n ${SHOW:-} ]]; then
 fi
 
 read_terminal
-text=$(guide_text show="$show") || exit 1
+text=$(in_terminal show --show "$show") || exit 1
 if [[ -z $show ]] && ((folds)); then
   text+=$'\n\n'$(printf '%s\n' \
     "The parts [1] to [$folds] are folded. To open one: make guide $step_words SHOW=1." \
     "SHOW=all opens all of them. SHOW=WORD opens those of one section; the words are ${words// /, }." |
-    layout)
+    in_terminal text)
 fi
 if [[ ! -t 1 ]]; then
   say "$text"

@@ -8,7 +8,6 @@
 # The table is that of `make progress`: step, state, date of the last check, where it ran, the mistake's name in the
 # catalogue, and ms per iteration if they were measured.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 check_switches CODE

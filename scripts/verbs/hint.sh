@@ -6,16 +6,14 @@
 #   HINT=K    the hint of that number; the next call prints the one after it
 #   HINT=all  all of them
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
 
 read_step_or_kernel
 wanted=${HINT:-next}
 [[ $wanted =~ ^(next|all|[0-9]{1,3})$ ]] || die $exit_bad_usage "HINT=$wanted: must be a number, or all"
 find_guide
-read -r _ count _ < <(guide_folds list=1) || exit 1
+read -r _ count _ < <(guide_tool list) || exit 1
 read_terminal
 if ((count == 0)); then
   [[ $wanted == next || $wanted == all ]] || die $exit_bad_usage "HINT=$wanted: $guide has no hints"
@@ -27,7 +25,7 @@ if [[ $wanted == all ]]; then
   for ((k = 1; k <= count; ++k)); do
     ((k == 1)) || say ""
     say "$step: hint $k of $count"
-    guide_text hint="$k"
+    in_terminal hint --hint "$k"
   done
   exit
 fi
@@ -49,7 +47,7 @@ else
 fi
 
 say "$step: hint $k of $count"
-guide_text hint="$k"
+in_terminal hint --hint "$k"
 remember hints.tsv "$step" "$k"
 if ((k < count)); then
   say ""

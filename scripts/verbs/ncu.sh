@@ -18,7 +18,6 @@
 #   LAB_NCU_CLOCKS=base|none   whether ncu fixes the clocks (default: base, as in ncu itself)
 # If it is not in the usual places: LAB_NCU=/path/to/ncu. See scripts/lib/profilers.sh.
 set -euo pipefail
-# shellcheck source=scripts/lib/profilers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 
 start_profile ncu

@@ -13,7 +13,6 @@
 #                              with BASELINE=FILE.csv, next to another
 # If it is not in the usual places: LAB_NSYS=/path/to/nsys. See scripts/lib/profilers.sh.
 set -euo pipefail
-# shellcheck source=scripts/lib/profilers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 
 start_profile nsys

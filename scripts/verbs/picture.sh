@@ -9,7 +9,6 @@
 #   RANKS, BACKEND, ARGS       as for make run
 #   RECORD=DIR                 instead of all that: the record of a run, which --record DIR has left
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 if [[ -n ${RECORD:-} && -n ${STEP:-} ]]; then

@@ -7,11 +7,8 @@
 # The answers stand in results/local/predictions.tsv: the step, then an answer for each question (- for none). Asked
 # again it shows them; an empty line keeps an answer. Without a terminal it reads one answer per line from standard input.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/guides.sh
 source "$lab_root/scripts/lib/guides.sh"
-# shellcheck source=scripts/lib/state.sh
 source "$lab_root/scripts/lib/state.sh"
 
 # ask NUMBER: reads an answer, and keeps it if it is another one than before. Fails at the end of the input.
@@ -51,7 +48,7 @@ kept() {
 read_step "${STEP-}"
 find_guide
 read_terminal
-mapfile -t asked < <(questions)
+mapfile -t asked < <(guide_tool questions)
 ((${#asked[@]})) || die $exit_bad_usage "$guide has no questions to predict"
 IFS=$'\t' read -r -a answers < <(recall predictions.tsv "$step") || true
 for ((k = ${#answers[@]}; k < ${#asked[@]}; ++k)); do answers[k]=-; done
@@ -67,7 +64,7 @@ fi
 over=0
 for ((k = 1; k <= ${#asked[@]}; ++k)); do
   say ""
-  layout <<<"$k. ${asked[k - 1]}"
+  in_terminal text <<<"$k. ${asked[k - 1]}"
   if ((over)); then
     if [[ ${answers[k - 1]} != - ]]; then say "   Your answer: ${answers[k - 1]}"; fi
   else

@@ -10,9 +10,7 @@
 # progress_right.tsv. TIME=1 leaves the times in progress_times.tsv (step, n, ms per iteration, SHA-256, date, device).
 # A row says nothing about a file that was edited since.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/state.sh
 source "$lab_root/scripts/lib/state.sh"
 
 case ${1:-} in

@@ -11,11 +11,8 @@
 #   ANSWER=A     of a mystery, whose program is not shown: which of the answers fits its profile
 #   LAB_PUZZLES  the folder of puzzles (default: build/puzzles)
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/own_program.sh
 source "$lab_root/scripts/lib/own_program.sh"
-# shellcheck source=scripts/lib/look.sh
 source "$lab_root/scripts/lib/look.sh"
 
 # read_puzzle K: sets patch, difficulty, symptom, answer and bank to those of the step's puzzle K.

@@ -5,7 +5,6 @@
 #   CLINIC=NAME  or the kernel of the clinic
 #   YES=1     do not ask first
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 read_step_or_kernel

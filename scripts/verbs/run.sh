@@ -13,7 +13,6 @@
 #   RECORD=DIR                 where it leaves its record
 #   ARGS="--n 4096 ..."        its options (default: its own; if the CPU runs the kernels, --n 256)
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 run_one() {

@@ -47,7 +47,7 @@ look() {
   builds_need cmake cmake cmake
   builds_need make make make
   if [[ $mode == --needed ]]; then return; fi
-  # What follows is no reason to stop. Without Python there are no charts and no merged tables,
+  # What follows is no reason to stop. Without Python there are no guides in the terminal, no charts and no merged tables,
   command -v python3 >/dev/null || lacks python3 python3
   # without git a clone does not know how its exercises were handed out,
   command -v git >/dev/null || lacks git git

@@ -8,7 +8,6 @@
 #
 # Which test is quick is decided in scripts/tests/tiers.cmake.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 [[ -d $lab_root/scripts/tests ]] ||

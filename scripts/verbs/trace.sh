@@ -13,7 +13,6 @@
 #
 # A run without a GPU is shown in 80 columns, a run on a GPU with all that nsys shows.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 read_step_or_kernel

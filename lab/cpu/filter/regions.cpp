@@ -1,7 +1,5 @@
 #include "regions.h"
 
-#include <algorithm>
-
 namespace cuda_filter {
 
 namespace {

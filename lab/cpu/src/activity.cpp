@@ -75,11 +75,11 @@ const char* name_of_memory(const void* p) {
   return a ? name_of(a->space) : "pageable";
 }
 
-void add(const char* table, const std::string& name, std::size_t bytes) {
+}  // namespace
+
+void note(const char* table, const std::string& name, std::size_t bytes) {
   if (TraceRow* row = activity().row({table, name, ""})) row->bytes += static_cast<double>(bytes);
 }
-
-}  // namespace
 
 void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>& pointers) {
   static std::map<std::string, std::vector<const void*>>& last =
@@ -107,17 +107,16 @@ void note_kernel(const LaunchConfig& config, std::size_t static_shared) {
 }
 
 void note_allocation(Space space, std::size_t bytes) {
-  add("allocations", name_of(space), bytes);
+  note("allocations", name_of(space), bytes);
   if (space == Space::managed) count_host_accesses = activity().wanted();
 }
 
-void note_release(Space space) { add("frees", name_of(space), 0); }
+void note_release(Space space) { note("frees", name_of(space)); }
 
 void note_copy(const void* to, const void* from, std::size_t bytes) {
-  add("copies", std::string("memcpy ") + name_of_memory(from) + " to " + name_of_memory(to), bytes);
+  note("copies", std::string("memcpy ") + name_of_memory(from) + " to " + name_of_memory(to),
+       bytes);
 }
-
-void note_fill(std::size_t bytes) { add("copies", "memset", bytes); }
 
 void note_host_access(const void* p) {
   if (!count_host_accesses) return;
@@ -134,16 +133,6 @@ void note_host_access(const void* p) {
   row = activity().row({"host accesses", text(a->allocated_at), ""});
 }
 
-void note_library(const char* name, std::size_t bytes) { add("libraries", name, bytes); }
-
-void note_beside(const char* what, bool has_kernel) {
-  add(has_kernel ? "beside a kernel" : "beside no kernel", what, 0);
-}
-
-void note_handed_over(const char* what) { add("handed over", what, 0); }
-
-void note_wait(bool has_kernels_left) {
-  add("waits", has_kernels_left ? "kernels left" : "no kernels left", 0);
-}
+void note_library(const char* name, std::size_t bytes) { note("libraries", name, bytes); }
 
 }  // namespace cuda_on_cpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "memory/memory.h"
@@ -11,6 +12,13 @@ namespace cuda_on_cpu {
 // copies, in the columns of formats/cuda_on_cpu/trace_row.h. How
 // often and how many bytes; times are 0, because they would mean nothing. Rows are appended: NVTX's
 // ranges also have theirs there. Without LAB_TRACE_TSV nothing is noted.
+
+/// `name` of `table` has come once more. "beside a kernel" or "beside no kernel": what a
+/// library does in a stream has been done, and some kernel could have run at the same time, or
+/// none could. "handed over": the host hands its GPU a "kernel", or a "graph" of many, at once;
+/// what is captured is not. "waits": the host has waited, and then the GPU had "kernels left"
+/// to run, or "no kernels left".
+void note(const char* table, const std::string& name, std::size_t bytes = 0);
 
 /// A kernel is launched. Where a line launches its kernel with other pointers than the last time,
 /// that counts as "other pointers" in the table "arguments": a program that swaps its fields does.
@@ -26,25 +34,12 @@ void note_allocation(Space space, std::size_t bytes);
 /// Memory has been freed.
 void note_release(Space space);
 
-/// So many bytes have been copied, or set to one value: when that is done, not when it is queued.
+/// So many bytes have been copied: when that is done, not when it is queued.
 void note_copy(const void* to, const void* from, std::size_t bytes);
-void note_fill(std::size_t bytes);
 
 /// Host code has accessed managed memory, in a program whose every access is looked at. Its page
 /// would move to the CPU. Counted by the line that allocated it; memory that was freed does not
 /// count, because an access to it ends the program.
 void note_host_access(const void* p);
-
-/// What a library does in a stream has been done, and some kernel could have run at the same time,
-/// as neither had to wait for the other; or none could.
-void note_beside(const char* what, bool has_kernel);
-
-/// The host hands its GPU a "kernel", or a "graph" of many, at once: what is captured is not handed
-/// over.
-void note_handed_over(const char* what);
-
-/// The host has waited for something, and when it was done the GPU still had kernels to run; or
-/// none.
-void note_wait(bool has_kernels_left);
 
 }  // namespace cuda_on_cpu

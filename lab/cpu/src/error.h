@@ -4,8 +4,6 @@
 #include <cuda_on_cpu/report.h>
 #include <cuda_on_cpu/where.h>
 
-#include <string>
-
 namespace cuda_on_cpu {
 
 /// Notes the error as the last one, with what exactly is wrong, for cudaGetErrorString; returns it.

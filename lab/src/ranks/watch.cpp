@@ -1,6 +1,5 @@
 #include "job.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>

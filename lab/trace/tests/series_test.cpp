@@ -63,10 +63,15 @@ class TablesTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::vector<Table> tables() const {
-    Row cheap{"a\tname\nwith breaks", {}, false, {}}, dear{"dear", {}, true, {}};
+    Row cheap{"a\tname\nwith breaks", {}}, dear{"dear", {}};
     cheap.series.add(1);
     dear.series.add(10, 64);
-    dear.kernel = {{2, 3, 1}, {32, 4, 1}, 19, 512, 16, 8};
+    dear.kernel.grid = "2x3x1";
+    dear.kernel.block = "32x4x1";
+    dear.kernel.registers = "19";
+    dear.kernel.static_shared = "512";
+    dear.kernel.dynamic_shared = "16";
+    dear.kernel.local = "8";
     return {{"kernels", "Kernels", {cheap, dear}}, {"empty", "Empty", {}}};
   }
   std::string folder_;

@@ -3,11 +3,10 @@
 import re
 
 from labtools.files import ROOT, steps
+from labtools.guide import Guide, with_answers
 from labtools.process import printed_by
 from page.parts import cell, data_table, text
 
-PREDICTED = ('source "$1/scripts/lib/lib.sh" && source "$1/scripts/lib/guides.sh" && read_step "$2" && find_guide && '
-             'compared')
 # Also the functions that kernels call.
 KERNEL = re.compile(r"^(?:template[^\n]*\n)?__(?:global|device)__ (?:[^\n]*\}$|.*?^\})", re.MULTILINE | re.DOTALL)
 SIDES = ("yours", "the solution's")
@@ -34,11 +33,11 @@ def inline(markdown):
     return re.sub("\0(\\d+)\0", lambda sign: text(chr(int(sign[1]))), words)
 
 
-def predictions(step, title):
+def predictions(step, title, answers):
     """The guide's table of predictions, with the learner's."""
-    guide = printed_by(["bash", "-c", PREDICTED, "report.py", ROOT, step[:2]])
+    guide = Guide((ROOT / "exercises" / step / "README.md").read_text(encoding="utf-8"))
     table = [[inline(part) for part in re.split(r"(?<!\\)\|", line)[1:-1]]
-             for line in guide.splitlines() if line.startswith("|")]
+             for line in with_answers(guide.compared(), answers).splitlines() if line.startswith("|")]
     if len(table) < 3:
         return ""
     columns = [(name, lambda row, k=k: row[k]) for k, name in enumerate(table[0])]
@@ -94,7 +93,7 @@ def own_section(published):
     parts.append(f'<p class="source">Your times: {text(", ".join(devices))}</p>' if devices else
                  nothing("on a GPU your exercises are timed by", "make progress TIME=1"))
     titles = {step.name: (step.source, step.title) for step in steps()}
-    parts += [predictions(step, titles[step][1]) for step in titles if step in asked and step in finished]
+    parts += [predictions(step, titles[step][1], asked[step]) for step in titles if step in asked and step in finished]
     waiting = [step[:2] for step in titles if step in asked and step not in finished]
     if waiting:
         parts.append(f"<p>Your predictions of {text(', '.join(waiting))} are kept. They are shown beside the measured "

@@ -460,7 +460,7 @@ cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bo
   add_use(to, bytes, true, &uses);
   auto run = [=] {
     std::memset(to, value, bytes);
-    note_fill(bytes);
+    note("copies", "memset", bytes);
     if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
   };
   const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "fill");

@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <utility>
-
-#include <sys/mman.h>
 
 #include <cuda_on_cpu/atomic.h>
 #include <cuda_on_cpu/shared.h>

@@ -1,7 +1,6 @@
 #include "run/fibre.h"
 
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 
 #include <sys/mman.h>

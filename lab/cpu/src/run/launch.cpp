@@ -67,7 +67,7 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
     return config.by_call ? e : refuse_launch(e, config.where);
   }
   note_launch(config, pointers);
-  if (!is_capturing(config.stream)) note_handed_over("kernel");
+  if (!is_capturing(config.stream)) note("handed over", "kernel");
   std::vector<Use> uses;
   for (const PointerArgument& argument : pointers) {
     if (const Allocation* a = check_argument(argument, config))

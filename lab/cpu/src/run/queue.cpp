@@ -22,7 +22,7 @@ struct Work {
   std::function<void()> run;
   std::vector<Use> uses;
   const char* what = nullptr;  // "copy"; null: a kernel, where it uses any memory, or an event
-  std::vector<std::shared_ptr<Work>> after;  // what must be done before
+  std::vector<std::shared_ptr<Work>> after = {};  // what must be done before
   bool done = false, wanted = false, seen = false;
   int questions = 0;             // how often the host has asked whether it is done
   const char* beside = nullptr;  // what may run alongside a kernel: "ncclSend"
@@ -94,7 +94,8 @@ void finish(Work& work) {
   work.done = true;
   work.run = nullptr;
   work.after.clear();
-  if (work.beside) note_beside(work.beside, work.has_kernel_beside);
+  if (work.beside)
+    note(work.has_kernel_beside ? "beside a kernel" : "beside no kernel", work.beside);
 }
 
 /// A piece of work that may go on: all that it has to come after is done. Null: there is none.
@@ -167,7 +168,8 @@ void wait_until(const Work* target, std::size_t most = SIZE_MAX) {
   if (queue.empty() || (target && target->done)) return;
   run_until(target, most);
   if (target && !target->done) return;
-  note_wait(std::any_of(queue.begin(), queue.end(), is_kernel));
+  const bool kernels_left = std::any_of(queue.begin(), queue.end(), is_kernel);
+  note("waits", kernels_left ? "kernels left" : "no kernels left");
 }
 
 /// Whether the work is done, as cudaEventQuery answers it. Forward, it runs after enough questions;
@@ -186,11 +188,7 @@ cudaError_t query(const std::shared_ptr<Work>& work) {
 std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> run,
                              std::vector<Use> uses, const char* what = nullptr,
                              const char* beside = nullptr) {
-  auto work = std::make_shared<Work>();
-  work->where = where;
-  work->run = std::move(run);
-  work->uses = std::move(uses);
-  work->what = what;
+  auto work = std::make_shared<Work>(Work{where, std::move(run), std::move(uses), what});
   work->beside = beside;
   const bool closes = !work->uses.empty();
   Stream* own = stream ? stream : &default_stream;
@@ -285,12 +283,8 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
                     std::vector<Use> uses, const char* what) {
   if (!is_stream(stream)) return not_a_stream(stream);
   if (stream && stream->capture) {
-    auto work = std::make_shared<Work>();
-    work->where = where;
-    work->run = std::move(run);
-    work->uses = std::move(uses);
-    work->what = what;
-    stream->capture->graph.work.push_back(work);
+    stream->capture->graph.work.push_back(
+        std::make_shared<Work>(Work{where, std::move(run), std::move(uses), what}));
     if (stream != stream->capture->origin) stream->capture->unjoined.insert(stream);
     return cudaSuccess;
   }
@@ -565,7 +559,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return check(exec); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (auto e = check(exec)) return e;
-  note_handed_over("graph");
+  note("handed over", "graph");
   for (const auto& work : exec->work) {
     if (auto e = enqueue(stream, work->where, work->run, work->uses, work->what)) return e;
   }

@@ -1,0 +1,399 @@
+"""Prints a guide, or a part of it, fitted into the columns of a terminal. scripts/lib/guides.sh calls it.
+
+  guide.py list FILE         one line: how many folds there are, how many hints, and the words of its sections
+  guide.py show FILE         the guide; --show all: with all folds open; --show WORD: only the sections of that word,
+                             open; --show K: one fold, with its heading and the paragraph before it
+  guide.py hint FILE --hint K
+  guide.py questions FILE    the numbered questions of the section "Predict", one a line, as they stand there
+  guide.py compared FILE     the section "Your predictions"
+  guide.py text FILE         the Markdown on standard input, as the guide's
+
+Options: --step STEP=NN (in the lines that say how to open a fold), --answers TEXT (the learner's predictions, with tabs
+between them), --width N, --styled (bold and italics as a terminal has them). A fold is a line "<details>", in which the
+summary may follow, up to a line "</details>"; a fold in a fold is part of it. Exit: 1 if one, or a block of code, has no
+end.
+"""
+
+import argparse
+import itertools
+import pathlib
+import posixpath
+import re
+import sys
+
+PARTS = (("predictions", r"Predict|Your predictions"), ("hints", "Hints"), ("measured", "What to look for|Profile|Measured"),
+         ("questions", "Questions"), ("answer", "Answer"), ("more", "More|Elsewhere|Read on"))
+# Code, in which comments stay; or a comment, with its line if it has no other text.
+CODE_OR_COMMENT = re.compile(r"(^ *```.*?^ *```.*?$|`[^`\n]+`)|"
+                             r"^ *<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
+BLANK = "\x06"  # breaks no line
+BOLD, NOT_BOLD, ITALIC, NOT_ITALIC = "\x02\x03\x04\x05"
+STYLES = {BOLD: "\033[1m", NOT_BOLD: "\033[22m", ITALIC: "\033[3m", NOT_ITALIC: "\033[23m"}
+
+
+def without_comments(markdown):
+    """The text without HTML comments, which stay in code. A comment with lines of its own leaves no line."""
+    return CODE_OR_COMMENT.sub(lambda match: match[1] or "", markdown)
+
+
+class NoEnd(Exception):
+    """A fold or a block of code has none."""
+
+
+class Fold:
+    def __init__(self, number):
+        self.number, self.title, self.lines = number, "", []
+
+
+class Section:
+    """A heading and what follows: lines, and folds."""
+
+    def __init__(self, heading):
+        title = heading[3:] if heading.startswith("## ") else ""
+        self.heading, self.items = heading, [heading]
+        self.part = next((word for word, titles in PARTS if re.match(titles, title)), None)
+
+
+class Guide:
+    def __init__(self, markdown, step=""):
+        self.step, self.sections, self.folds, self.hints = step, [Section("")], [], []
+        depth, code, title = 0, False, None
+        for line in without_comments(markdown).splitlines():
+            if re.match(" *```", line):
+                code = not code
+            elif not code:
+                if title is not None:
+                    title += " " + line
+                elif details := re.match(" *<details[^>]*> *", line):
+                    depth += 1
+                    line = line[details.end():]
+                    if depth == 1:
+                        self.folds.append(Fold(len(self.folds) + 1))
+                        self.sections[-1].items.append(self.folds[-1])
+                    if not line:
+                        continue
+                if title is None and (summary := re.match(" *<summary> *", line)):
+                    title = line[summary.end():]
+                    if depth > 1:
+                        line, title = f"**{re.sub('<[^>]*>', '', title)}**", None
+                if title is not None:
+                    if "</summary>" in title:
+                        self.name_fold(title)
+                        title = None
+                    continue
+                if depth and re.fullmatch(" *</details> *", line):
+                    depth -= 1
+                    continue
+                if not depth and re.match("##? ", line):
+                    self.sections.append(Section(line))
+                    continue
+            (self.folds[-1].lines if depth else self.sections[-1].items).append(line)
+        if depth or code or title is not None:
+            raise NoEnd
+
+    def name_fold(self, summary):
+        fold = self.folds[-1]
+        fold.title = re.sub("</?code>", "`", re.sub(" *</summary>.*|</?b>", "", summary))
+        if re.fullmatch("## Hints *", self.sections[-1].heading):
+            self.hints.append(fold)
+
+    def listed(self):
+        words = dict.fromkeys(section.part for section in self.sections if section.part)
+        return " ".join([str(len(self.folds)), str(len(self.hints)), *words])
+
+    def shown(self, show):
+        """Markdown: all of it, or what `show` names."""
+        if show in ("", "all"):
+            return self.joined([self.of_section(section, show == "all") for section in self.sections])
+        if show.isdigit():
+            fold = self.folds[int(show) - 1]
+            parts = [self.question(fold), self.of_fold(fold, True)]
+        else:
+            parts = [self.of_section(section, True) for section in self.sections if section.part == show]
+        return self.joined([*(section.heading for section in self.sections[1:2]), "", *parts])
+
+    def hint(self, number):
+        fold = self.hints[number - 1]
+        title = re.fullmatch("Hint [0-9]+: *(.*)", fold.title)
+        return self.joined([title[1] if title else "", "", *fold.lines])
+
+    @staticmethod
+    def joined(parts):
+        """One empty line between paragraphs, none at the beginning."""
+        return re.sub("\n{3,}", "\n\n", "\n".join(parts)).strip("\n")
+
+    def of_section(self, section, is_open):
+        return "\n".join(item if isinstance(item, str) else self.of_fold(item, is_open) for item in section.items)
+
+    def of_fold(self, fold, is_open):
+        if is_open:
+            return "\n".join(["", f"**[{fold.number}] {fold.title}**", "", *fold.lines, ""])
+        return f"\n[{fold.number}] {fold.title} ({BLANK.join(['make', 'guide', self.step, f'SHOW={fold.number}'])})\n"
+
+    def question(self, fold):
+        """The heading above the fold, and the paragraph that it answers."""
+        section = next(section for section in self.sections if fold in section.items)
+        before = section.items[1:section.items.index(fold)]
+        while before and before[-1] == "":
+            before.pop()
+        paragraph = list(itertools.takewhile(lambda item: isinstance(item, str) and item != "", reversed(before)))
+        return "\n".join([section.heading, "", *reversed(paragraph)])
+
+    def questions(self):
+        """Those of the section "Predict", each in one line."""
+        found, goes_on = [], False
+        for section in self.sections:
+            for line in section.items[1:] if section.heading.startswith("## Predict") else []:
+                if isinstance(line, str) and (number := re.match(r"[0-9]+\. +", line)):
+                    found.append(line[number.end():])
+                elif goes_on and line:
+                    found[-1] += " " + line.strip(" ")
+                goes_on = bool(found and line)
+        return found
+
+    def compared(self):
+        return self.joined([self.of_section(section, True) for section in self.sections
+                            if section.heading.startswith("## Your predictions")])
+
+
+def with_answers(markdown, answers):
+    """The first table of "Your predictions" has a column more, with the learner's answers."""
+    if not answers:
+        return markdown
+    lines, rows, inside = [], 0, False
+    for line in markdown.split("\n"):
+        if line.startswith("## "):
+            inside, rows = line.startswith("## Your predictions"), 0
+        elif rows and not line.startswith("|"):
+            inside = False
+        if inside and re.match(r"\| *[^ |]", line):
+            rows += 1
+            number = re.match(r"\| *([0-9]+)", line)
+            own = {1: "yours", 2: "---"}.get(rows, "")
+            if rows > 2 and number and int(number[1]) <= len(answers):
+                own = re.sub(r"[\\`*\[!&<|]", r"\\\g<0>", answers[int(number[1]) - 1])
+            at = line.index("|", 1)
+            line = f"{line[:at + 1]} {own} {line[at:]}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def columns(text):
+    return len(re.sub(f"[{BOLD}-{NOT_ITALIC}]", "", text))
+
+
+def wrapped(text, room):
+    rows = [""]
+    for word in filter(None, text.split(" ")):
+        if rows[-1] and columns(rows[-1]) + 1 + columns(word) > room:
+            rows.append(word)
+        else:
+            rows[-1] += (" " if rows[-1] else "") + word
+    return rows
+
+
+def aligned(text, room, right=False):
+    pad = " " * (room - columns(text))
+    return pad + text if right else text + pad
+
+
+INLINE = re.compile(r"(?P<code>(`+).*?\2)|\\(?P<escaped>[!-/:-@\[-`{-~])|"
+                    r"(?P<picture>!?)\[(?P<label>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^) ]*)[^)]*\)|"
+                    r"(?P<bold>\*\*)|(?P<italic>\*)|&(?P<entity>lt|gt|amp|nbsp);")
+
+
+class Layout:
+    """Fits Markdown into a terminal: paragraphs and lists are broken anew, tables are fitted, code stays as it is."""
+
+    def __init__(self, width, styled, folder):
+        self.width, self.styled, self.folder = width, styled, folder
+        self.lines, self.carried = [], ""
+        self.before, self.paragraph, self.table, self.code = "", "", [], None
+
+    def path(self, target):
+        """The path of a link in the text's folder, from the lab's top."""
+        return posixpath.normpath(posixpath.join(self.folder, target.partition("#")[0]))
+
+    def inline(self, text, begins_item=False):
+        """Words with their links, emphasis and entities, for a terminal. A link at the beginning of a list's item is put
+        into `addresses`."""
+        self.bold = self.italic = False
+        self.addresses = []
+
+        def replaced(match):
+            if match["code"]:  # what is typed stays in one line if it is short
+                return match[0].replace(" ", BLANK) if len(match[0]) <= 30 else match[0]
+            if match["escaped"]:
+                return match["escaped"]
+            if match["entity"]:
+                return {"lt": "<", "gt": ">", "amp": "&", "nbsp": BLANK}[match["entity"]]
+            if match["bold"]:
+                self.bold = not self.bold
+                return (BOLD if self.bold else NOT_BOLD) if self.styled else ""
+            if match["italic"]:
+                if not self.italic and match.string[match.end():match.end() + 1] in ("", " "):
+                    return "*"
+                self.italic = not self.italic
+                return (ITALIC if self.italic else NOT_ITALIC) if self.styled else "*"
+            target = match["target"]
+            if match["picture"]:
+                return f"(picture:{BLANK}{self.path(target)})"
+            label = INLINE.sub(replaced, match["label"])
+            if re.match("https?:", target):
+                if begins_item and match.string is text and match.start() == 0:
+                    self.addresses.append(target)
+                return label
+            path = self.path(target)
+            told = target.startswith("#") or path in re.sub(f"[`{BOLD}-{NOT_ITALIC}]", "", label)
+            return label if told else f"{label} ({path})"
+
+        return INLINE.sub(replaced, text)
+
+    def put(self, line):
+        """A line; a style that goes on in the next one is begun there anew."""
+        line = line.replace(BLANK, " ").rstrip(" ")
+        if self.styled:
+            line = self.carried + line
+            self.carried = "".join(begin for begin, end in ((BOLD, NOT_BOLD), (ITALIC, NOT_ITALIC))
+                                   if line.count(begin) > line.count(end))
+            line = "".join(STYLES.get(character, character) for character in line) + ("\033[0m" if self.carried else "")
+        self.lines.append(line)
+
+    def finish(self):
+        """Puts the paragraph, the item or the table that has been collected."""
+        if self.paragraph:
+            after = self.before if ">" in self.before else " " * len(self.before)
+            rows = wrapped(self.inline(self.paragraph, self.before.strip() != ""), self.width - len(self.before))
+            for prefix, row in zip(itertools.chain([self.before], itertools.repeat(after)), rows + self.addresses):
+                self.put(prefix + row)
+        if len(self.table) > 2:
+            self.put_table([self.cells(line) for line in self.table])
+        else:
+            self.lines += self.table
+        self.paragraph, self.table = "", []
+
+    def put_heading(self, line):
+        level, _, words = line.partition(" ")
+        words = self.inline(words)
+        self.put(BOLD + words + NOT_BOLD if self.styled else words)
+        if len(level) < 3:
+            self.put("=-"[len(level) - 1] * min(columns(words), self.width))
+
+    def put_code(self):
+        """Code, indented by four if there is room."""
+        margin = min(self.fence + 4, self.width - max(map(len, self.code), default=0))
+        self.lines += [(" " * margin + line).rstrip(" ") for line in self.code]
+        self.code = None
+
+    def cells(self, line):
+        parts = re.split(r" *(?<!\\)\| *", re.sub(r"^ *\| *| *(?<!\\)\| *$", "", line))
+        found = [self.inline(part.replace("\\|", "|")) for part in parts]
+        return [cell.replace(" ", BLANK) if re.fullmatch("[-+0-9.,]+ [^ ]+", cell) else cell for cell in found]  # a unit
+
+    def put_table(self, rows):
+        """The second row says how columns are aligned. The widest column gives way."""
+        rows = [(row + [""] * len(rows[1]))[:len(rows[1])] for row in rows]
+        right = [cell.endswith(":") and not cell.startswith(":") for cell in rows.pop(1)]
+        all_columns = list(zip(*rows))
+        wide = [max(1, *map(columns, cells)) for cells in all_columns]
+        least = [max(1, *(columns(word) for cell in cells for word in cell.split(" "))) for cells in all_columns]
+        room = self.width - 2 * (len(wide) - 1)
+        fits = sum(wide) <= room
+        while sum(wide) > room:
+            narrower = [k for k in range(len(wide)) if wide[k] > least[k]]
+            if not narrower:
+                self.put_records(rows)
+                return
+            wide[max(narrower, key=wide.__getitem__)] -= 1
+        for k, row in enumerate(rows):
+            if k == 1:
+                self.put("  ".join("-" * one for one in wide))
+            elif k > 1 and not fits:  # cells of several lines are told apart by an empty one
+                self.put("")
+            for parts in itertools.zip_longest(*map(wrapped, row, wide), fillvalue=""):
+                self.put("  ".join(map(aligned, parts, wide, right)))
+
+    def put_records(self, rows):
+        """A table that is too wide: each of its rows as lines "head: value"."""
+        heads, *records = rows
+        wide = min(max(map(columns, heads[1:]), default=0), self.width // 2)
+        for k, record in enumerate(records):
+            if k:
+                self.put("")
+            self.put(record[0])
+            for head, value in zip(heads[1:], record[1:]):
+                if value:
+                    pairs = itertools.zip_longest(wrapped(head, wide), wrapped(value, self.width - wide - 4), fillvalue="")
+                    for name, words in pairs:
+                        self.put(f"  {aligned(name, wide)}  {words}")
+
+    def take(self, line):
+        """The next line of the text."""
+        if self.code is not None:
+            line = re.sub("^ *> ?", "", line) if self.in_quote else line
+            if re.fullmatch(" *``` *", line):
+                self.put_code()
+            else:
+                self.code.append(line[self.fence:] if not line[:self.fence].strip(" ") else line)
+        elif re.match(" *(> *)?```", line):
+            self.finish()
+            self.code, self.in_quote, self.fence = [], line.lstrip(" ").startswith(">"), len(line) - len(line.lstrip(" "))
+        elif re.fullmatch(" *>? *", line):
+            self.finish()
+            self.lines.append("")
+        elif re.match(r" *\|", line):
+            table = self.table
+            self.table = []
+            self.finish()
+            self.table = [*table, line]
+        elif re.match("#+ ", line):
+            self.finish()
+            self.put_heading(line)
+        elif re.match(r" *([-*+]|[0-9]+[.)]) ", line) or re.match(" *>", line) and not self.paragraph:
+            self.finish()
+            self.before = re.match(r" *([-*+]|[0-9]+[.)]|>) *", line)[0]
+            self.paragraph = line[len(self.before):]
+        else:
+            if self.table:
+                self.finish()
+            if not self.paragraph:
+                self.before = re.match(" *", line)[0]
+            elif ">" in self.before:
+                line = re.sub("^ *> ?", "", line)
+            self.paragraph += (" " if self.paragraph else "") + line.lstrip(" ")
+
+    def text(self, markdown):
+        for line in markdown.split("\n"):
+            self.take(line)
+        self.finish()
+        return "\n".join(self.lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("list", "show", "hint", "questions", "compared", "text"))
+    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("--show", default="")
+    parser.add_argument("--hint", type=int)
+    parser.add_argument("--step", default="")
+    parser.add_argument("--answers", default="")
+    parser.add_argument("--width", type=int, default=80)
+    parser.add_argument("--styled", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        guide = Guide(arguments.file.read_text(encoding="utf-8", errors="replace"), arguments.step)
+    except NoEnd:
+        sys.exit(1)
+    if arguments.what in ("list", "questions"):
+        for line in [guide.listed()] if arguments.what == "list" else guide.questions():
+            print(line)
+        return
+    markdown = {"show": lambda: guide.shown(arguments.show), "hint": lambda: guide.hint(arguments.hint),
+                "compared": guide.compared, "text": lambda: sys.stdin.read().rstrip("\n")}[arguments.what]()
+    answers = arguments.answers.split("\t") if arguments.answers else []
+    layout = Layout(arguments.width, arguments.styled, arguments.file.parent.as_posix())
+    print(layout.text(with_answers(markdown, answers)))
+
+
+if __name__ == "__main__":
+    main()
