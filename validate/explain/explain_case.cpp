@@ -229,17 +229,18 @@ Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis dia
   const bool left_out = diagnosis.answer.has("by_sweep") && !diagnosis.answer.has("both");
   const bool between_warps = !diagnosis.known() || diagnosis.is_between_warps();
   // The last sweep's changes are right only if all that the ranks hold is.
-  if (!what.residual && (between_warps || left_out)) {
+  const bool of_result = diagnosis.rule() == "result_is_not_handed_over";
+  if (!what.residual && (between_warps || left_out || of_result)) {
     return say(Answer("ranks_hand_over_other_rows"), what, patient);
   }
   if (left_out) return diagnosis;
   Diagnosis borders = diagnose_borders(what, patient);
   if (!borders.known() || borders.is_finding()) return diagnosis;
-  const bool of_a_warp = between_warps || diagnosis.rule() == "part_of_result_from_elsewhere" ||
+  const bool of_a_warp = between_warps || of_result ||
                          (diagnosis.rule() == "wrong_update_of_some_points" &&
                           borders.rule() == "halo_holds_another_row");
   if (!of_a_warp) {
-    if (!diagnosis.is_symptom()) {
+    if (!diagnosis.is_symptom() && borders.rule() != "own_rows_are_received") {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
     }
     return diagnosis;

@@ -219,7 +219,16 @@ std::string Words::never_launched() const {
     return "the call of {sweep} in {host}: without <<<grid, block>>> in front of its arguments it "
            "is not a launch. nvcc refuses it; the CPU's compiler does not";
   }
-  return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
+  std::string waits;
+  for (const Queued& work : queued_in(source_)) {
+    if (!work.launch || work.call != sweep() || !has_line("cudaStreamNonBlocking")) continue;
+    waits = format(
+        "what waits for the stream of line %d before the result is used, as the default "
+        "stream does not (cudaStreamSynchronize); and ",
+        work.line);
+  }
+  return waits +
+         "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
          "after it, at most 1024 threads per block? does its grid have enough blocks?), and the "
          "`if` in the kernel{?strips|; and which rows a warp stores: all of its own, with no row "
          "left out between two warps}";
@@ -290,8 +299,6 @@ const std::string* Words::say(const std::string& name) const {
        "there, into the stream that is captured"},
       {"starts_in_main", nullptr,
        "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
-      {"result_rows", nullptr,
-       "what run.finish is given in main: it is asked for some rows at a time, from row j on"},
       {"copy_indices", nullptr, "the two indices in {copy}: idx(i, j, n) in both"},
       {"tile_indices", nullptr,
        "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},

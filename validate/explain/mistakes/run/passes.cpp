@@ -51,6 +51,13 @@ Answer other_count(const PassLook& look) {
       return answer;
     }
   }
+  const lab::Problem problem(look.interview.run().problem, look.n, 1);
+  Sweeps of_new(look.n, field_of(problem.initial_new(), look.n));
+  if (graph && agree(of_new.after(asked), look.seen.field, look.n, asked)) {
+    return Answer("pass_takes_the_other_field")
+        .with("asked", sweeps_in_words(asked))
+        .with("new", true);
+  }
   return {};
 }
 
@@ -357,7 +364,8 @@ const Family kPassMistakes = {
      {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured with, are performed one "
       "by one"}},
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
-     "After {asked} the field is that of {made}: the wrong one of the two fields is taken for the new one",
+     "After {asked} the field is that of {?new|as many that begin with f_new|{made}}: the wrong one of the two fields is "
+     "taken for the {?new|old|new} one",
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "
       "that it was captured with"}},
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,

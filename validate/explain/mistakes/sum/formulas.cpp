@@ -33,6 +33,8 @@ const Formula kFormulas[] = {
      "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
     {"divided_behind_the_root", "n * n stands outside of the root: the root is divided by n * n, not by n",
      [](const Sweep& s, double n) { return sqrt(s.total) / (n * n); }},
+    {"root_is_taken_twice", "the root is taken twice: of the sum, and once more of what is divided by n * n",
+     [](const Sweep& s, double n) { return sqrt(sqrt(s.total)) / n; }},
     {"divided_by_n", "it is divided by n under the root, not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total / n); }},
     {"divided_by_interior", "it is divided by (n - 2) * (n - 2), the number of interior points, not by n * n",
