@@ -288,9 +288,13 @@ bool failed_without_a_place(const Run& trial) {
 WatchedRun look_for_cause(const Check& check, const Case& run,
                           const TimeLimit& limit = kLookSeconds) {
   constexpr int kMostN = 250;
+  constexpr int kFewestN = 40;  // for threads that do far more than they should
   check.progress("looking for the cause");
-  return look_at(run.n > kWatchedN ? kMostN : kWatchedN, 3, check.at_hand.watched, check.dir,
-                 {std::min(check.time_limit, limit.seconds), limit.cpu_seconds});
+  const TimeLimit time = {std::min(check.time_limit, limit.seconds), limit.cpu_seconds};
+  const std::string& watched = check.at_hand.watched;
+  WatchedRun look = look_at(run.n > kWatchedN ? kMostN : kWatchedN, 3, watched, check.dir, time);
+  const bool once_more = look.trial.child.timed_out && time.seconds >= kLookSeconds;
+  return once_more ? look_at(kFewestN, 1, watched, check.dir, time) : look;
 }
 
 /// If that look found nothing: the same on the grid of `run`, unless it is too large.

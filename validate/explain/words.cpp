@@ -288,6 +288,9 @@ const std::string* Words::say(const std::string& name) const {
       {"freed", nullptr,
        "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
        "exchanges them"},
+      {"order_of_rows", nullptr,
+       "the order at that line: the destination and its pitch, the source and its pitch, then the width of a row, all "
+       "three in bytes, and the number of rows"},
       {"order_of_launch", nullptr,
        "the order between <<< and >>>: the launch grid first, then the block (in the wrong order, a small n may still "
        "give a correct result)"},

@@ -813,13 +813,14 @@ class ValidateTest : public test::SerialProgramTest {
 /// With --gpu and --on-cpu: scripts around the serial step stand for both programs.
 class OnBothTest : public ValidateTest {
  protected:
-  test::Ended check(const std::string& gpu_does, const std::string& cpu_does) const {
+  test::Ended check(const std::string& gpu_does, const std::string& cpu_does,
+                    const std::string& seconds = "60") const {
     const auto write = [&](const char* name, const std::string& what) {
       test::write_script(temporary(name), what + "\n'" + test::kSerialProgram + "' \"$@\"\n");
       return temporary(name);
     };
     const std::string gpu = write("gpu.sh", gpu_does), cpu = write("cpu.sh", cpu_does);
-    return validate({"--name", "mine", "--gpu", "--on-cpu", cpu, gpu});
+    return validate({"--name", "mine", "--time-limit", seconds, "--gpu", "--on-cpu", cpu, gpu});
   }
 };
 
@@ -838,6 +839,11 @@ TEST_F(OnBothTest, wrong_on_the_cpu_alone_is_luck) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.out.find("exit code 9"), std::string::npos) << ended.out;
   EXPECT_NE(ended.out.find("The GPU was right by luck"), std::string::npos) << ended.out;
+}
+
+TEST_F(OnBothTest, too_slow_on_the_cpu_alone_is_right) {
+  const test::Ended ended = check(":", "sleep 60", "6");
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }
 
 TEST_F(OnBothTest, wrong_on_the_gpu_alone_is_told_as_the_gpu_has_it) {
