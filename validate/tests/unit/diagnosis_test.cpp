@@ -305,7 +305,7 @@ TEST_F(DiagnosisTest, starting_values_of_other_points) {
     };
   };
   start_at([](int i, int j) { return std::pair(std::min(i + 1, kN - 1), j); });
-  EXPECT_SAYS("begins with the value of point (i+1, j)", said());
+  EXPECT_SAYS("the value of point (1, 0)", said());
   EXPECT_SAYS("look at: initialize_field", said());
   EXPECT_EQ(said().find("jacobi_sweep"), std::string::npos);
   start_at([](int i, int j) { return std::pair(i, kN - 1 - j); });
@@ -619,9 +619,9 @@ TEST_F(DiagnosisTest, a_single_thread_or_block_that_adds) {
 TEST_F(DiagnosisTest, a_sum_divided_by_what_it_should_not_be) {
   solver.residual = [](double sum) { return std::sqrt(sum / 10 / (double(kN) * kN)); };
   source = "constexpr int kCheckEvery = 10;";
-  EXPECT_SAYS("under the root it is divided by 10 as well, the sweeps from one residual", said(11));
+  EXPECT_SAYS("divided by n * n * 10, and not by n * n: these are the sweeps from one residual", said(11));
   solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * kN)) / 10; };
-  EXPECT_SAYS("it is divided by 10 as well", said(11));
+  EXPECT_SAYS("divided by n * n * 100, and not by n * n", said(11));
 }
 
 TEST_F(DiagnosisTest, a_sum_divided_by_the_points_of_one_rank) {
@@ -637,10 +637,10 @@ TEST_F(DiagnosisTest, a_sum_divided_by_the_points_of_one_rank) {
   patient.run_again = patient.run;
   const Diagnosis fourth = validate::diagnose(wrong, patient);
   EXPECT_SAYS("every squared change is counted 4 times, and there are as many ranks", fourth.cause);
-  EXPECT_SAYS("n * 25, the points of one rank's rows", fourth.cause);
+  EXPECT_SAYS("n * 25, and not by n * n, as if for the rows that one rank has", fourth.cause);
   wrong.run.ranks = 3;  // rows that are no whole part of all
   solver.residual = [](double sum) { return std::sqrt(sum / (double(kN) * 33)); };
-  EXPECT_SAYS("under the root the sum is divided by n * 33, the points of one rank's rows",
+  EXPECT_SAYS("under the root the sum is divided by n * 33, and not by n * n, as if for the rows",
               validate::diagnose(wrong, patient).cause);
 }
 

@@ -58,36 +58,20 @@ Answer missing_starts(const FieldLook& look) {
       .with("have", rows.size() + columns.size() == 1 ? "has" : "have");
 }
 
-/// What the wrong points of the boundary began with, if it is what another point should have, or one
-/// value; or else an example.
+/// What the first wrong point of the boundary began with, and whose value that is, if it is another's.
 std::string wrong_start(const FieldLook& look) {
-  const int n = look.n;
-  struct Other {
-    const char* point;
-    int di, dj;
-  };
-  constexpr Other kOthers[] = {{"(i-1, j)", -1, 0}, {"(i, j-1)", 0, -1}, {"(i-1, j-1)", -1, -1},
-                               {"(i+1, j)", 1, 0},  {"(i, j+1)", 0, 1},  {"(i+1, j+1)", 1, 1}};
-  for (const Other& other : kOthers) {
-    if (look.all_of(look.ring, [&](int i, int j) {
-          const int a = std::clamp(i + other.di, 0, n - 1), b = std::clamp(j + other.dj, 0, n - 1);
-          const float found = look.at(look.found, i, j);
-          return look.at(look.start_old, a, b) == found || look.at(look.start_new, a, b) == found;
-        })) {
-      return std::string("point (i, j) begins with the value of point ") + other.point;
-    }
-  }
-  float low = INFINITY, high = -INFINITY;
   std::string example;
   look.all_of(look.ring, [&](int i, int j) {
-    const float found = look.at(look.found, i, j), right = look.at(look.start_old, i, j);
-    low = std::min(low, found), high = std::max(high, found);
-    if (example.empty()) {
-      example = format("point (%d, %d) begins with %.6g instead of %.6g", i, j, found, right);
+    const float found = look.at(look.found, i, j);
+    example = format("point (%d, %d) begins with %.6g", i, j, found);
+    const auto of = std::find(look.start_old.begin(), look.start_old.end(), found);
+    const auto k = of - look.start_old.begin();
+    if (of != look.start_old.end()) {
+      example += format(", the value of point (%td, %td)", k % look.n, k / look.n);
     }
-    return true;
+    return false;
   });
-  return low == high ? format("all these points begin with %.6g", low) : example;
+  return example;
 }
 
 /// Whether idx takes a row for a few points shorter than it is, so that its last points have the

@@ -302,25 +302,14 @@ Answer sum_of_pass(const Evidence& evidence) {
   if (evidence.words.has(kLateSum) && (none || sums.any([](double v) { return v == 0; }))) {
     return Answer("sum_comes_to_another_place").with("is", none ? "not a number" : "0");
   }
-  struct Factor {
-    const char* cause;
-    double (*of)(double);  // the sweeps from one residual to the next
-  };
-  const Factor factors[] = {
-      {"the residual is divided by the number of sweeps since the previous one",
-       [](double k) { return 1 / k; }},
-      {"under the root, the sum is divided by the number of sweeps since the previous residual",
-       [](double k) { return 1 / std::sqrt(k); }},
-      {"the residual is multiplied by the number of sweeps since the previous one",
-       [](double k) { return k; }},
-      {"under the root, the sum is multiplied by the number of sweeps since the previous residual",
-       [](double k) { return std::sqrt(k); }},
-  };
-  for (const Factor& factor : factors) {
+  for (const double power : {-1.0, -0.5, 0.5, 1.0}) {  // of the sweeps since the residual before
     if (sums.has_long_passes() && sums.all([&](double value, int first, int last) {
-          return same_residual(value, factor.of(last - first + 1) * sums.right().residual(last));
+          const double factor = std::pow(last - first + 1, power);
+          return same_residual(value, factor * sums.right().residual(last));
         })) {
-      return Answer("residual_times_the_sweeps").with("cause", factor.cause);
+      return Answer("residual_times_the_sweeps")
+          .with("root", std::fabs(power) < 1)
+          .with("divided", power < 0);
     }
   }
   return other_sweeps(&sums);
@@ -412,7 +401,8 @@ const Family kPassMistakes = {
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "
       "fewer than a pass has, are performed, and their changes summed"}},
     {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}{cause}. It is that of one sweep, the last one", {"{formula}"}},
+     "{wrong_pass}{?root|under the root, the sum|the residual} is {?divided|divided|multiplied} by the number of sweeps "
+     "since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
     {"residual_of_all_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the changes of all sweeps of a pass are in the sum, and not only the last one's",
      {"{which_sweep}"}},
