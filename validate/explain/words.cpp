@@ -88,7 +88,6 @@ Words::Words(const Patient& patient)
   }
   const bool no_atomic = file && has(kKernels) && !holds_evidence(names_, "atomic*");
   if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
-  if (!file || names_.count("cudaEventSynchronize")) traits_ |= kWaitsForEvents;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
   if (has_name("wait_for", step_ == 11)) traits_ |= kWaitFor;
   if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;
@@ -101,7 +100,6 @@ bool Words::has(const std::string& name, bool* known) const {
   static const std::vector<std::pair<std::string, Trait>> kFurther = {
       {"strips", kStrips},
       {"stored_parts", kStoredParts},
-      {"events", kWaitsForEvents},
       {"late_sum", kLateSum},
       {"wait_for", kWaitFor}};
   for (const TraitRow& row : kRows) {

@@ -45,16 +45,14 @@ std::string same_index(const FieldLook& look) {
   return "";
 }
 
-/// The line that takes a point's index from blockIdx, blockDim and threadIdx of different directions;
-/// 0: none does.
+/// The line that counts a block's threads in another direction than it takes them; 0: none does.
 int mixed_index_in(const std::string& source) {
-  static const std::regex index(R"(blockIdx\.(\w)\*(?:blockDim\.(\w)|\w+)\+threadIdx\.(\w))");
+  static const std::regex index(R"(blockIdx\.\w\*blockDim\.(\w)\+threadIdx\.(\w))");
   const std::vector<std::string> lines = code_lines(source);
   for (std::size_t k = 0; k < lines.size(); ++k) {
     const std::string code = code_only(lines[k]);
     std::smatch is;
-    if (!std::regex_search(code, is, index)) continue;
-    if (is[1] != is[3] || (is[2].matched && is[2] != is[1])) return static_cast<int>(k) + 1;
+    if (std::regex_search(code, is, index) && is[1] != is[2]) return static_cast<int>(k) + 1;
   }
   return 0;
 }

@@ -146,7 +146,8 @@ Answer only_the_start(const FieldLook& look) {
 Answer not_handed_over(const FieldLook& look) {
   constexpr std::size_t kEnough = 4;  // points of which no four others are alike
   const Wrong& wrong = look.evidence.wrong;
-  if (wrong.residual || look.first >= wrong.made || look.inside.count() == 0 ||
+  const bool other_field = look.interior_only() && look.pattern.kind == Pattern::kAll;
+  if (wrong.residual || look.first >= wrong.made || look.inside.count() == 0 || other_field ||
       !look.points_differ()) {
     return {};
   }

@@ -163,7 +163,9 @@ Answer factor(const SumLook& look) {
   return Answer("changes_are_counted_again")
       .with("times", static_cast<long>(whole))
       .with("root", root * root == whole && whole != every ? format("%.0f", root) : "")
-      .with("of_ranks", look.ranks > 1 && (whole == look.ranks || root == look.ranks))
+      .with("ranks", look.ranks > 1 && (whole == look.ranks || root == look.ranks)
+                         ? std::to_string(look.ranks)
+                         : "")
       .with("divisor", look.ranks > 1 ? divisor_words(look, factor) : "")
       .with("all_points", whole >= 1024);
 }
@@ -208,8 +210,9 @@ Family make_family() {
        "each residual is divided by the first one, so the first is 1", {"{formula}"}},
       {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
        "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the "
-       "root}{?of_ranks|, and there are as many ranks}{?divisor|; or {divisor}}",
-       {"{?of_ranks|{sum_over_ranks}: once, from what each rank has for its own rows}", "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
+       "root}{?ranks| (there are {ranks} ranks)}{?divisor|; or {divisor}}",
+       {"{?ranks|{sum_over_ranks}: once, from what each rank has for its own rows}",
+        "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
         "{sweep} is launched once per sweep{?all_points|, and each thread goes over its own points only}{?strips|, and "
         "no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each "
         "lane its own value again}", "{formula}"}},
