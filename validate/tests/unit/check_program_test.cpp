@@ -863,7 +863,7 @@ TEST_F(OnBothTest, wrong_on_both_is_explained_by_the_cpu) {
 TEST_F(OnBothTest, what_the_cpu_cannot_run_the_gpu_is_asked_in_full) {
   const test::Ended ended = check(":", "exit 77");
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.out.rfind("mine: right: 14 runs, n = 33, 64, 100, 129, ", 0), 0u) << ended.out;
+  EXPECT_EQ(ended.out.rfind("mine: right: 15 runs, n = 33, 64, 100, 129, ", 0), 0u) << ended.out;
   EXPECT_EQ(check("exit 77", ":").exit_code, 77);
 }
 

@@ -248,8 +248,8 @@ const Family kCallMistakes = {
       "(double sum) is a copy, and so is double own = *sum"}},
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
      "line {line} copies or fills more than there is room for: {bytes}",
-     {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of them; "
-      "the sum is one double}"}},
+     {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
+      "them; the sum is one double}"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
      "at line {line} the rows that are copied are longer than a pitch: {rows}",
      {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",

@@ -353,8 +353,8 @@ const Family kPassMistakes = {
      {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured with, are performed one "
       "by one"}},
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
-     "After {asked} the field is that of {?new|as many that begin with f_new|{made}}: the wrong one of the two fields is "
-     "taken for the {?new|old|new} one",
+     "After {asked} the field is that of {?new|as many that begin with f_new|{made}}: the wrong one of the two fields "
+     "is taken for the {?new|old|new} one",
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "
       "that it was captured with"}},
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,
@@ -401,8 +401,8 @@ const Family kPassMistakes = {
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "
       "fewer than a pass has, are performed, and their changes summed"}},
     {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}{?root|under the root, the sum|the residual} is {?divided|divided|multiplied} by the number of sweeps "
-     "since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
+     "{wrong_pass}{?root|under the root, the sum|the residual} is {?divided|divided|multiplied} by the number of "
+     "sweeps since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
     {"residual_of_all_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the changes of all sweeps of a pass are in the sum, and not only the last one's",
      {"{which_sweep}"}},
