@@ -234,8 +234,8 @@ const Family kSumMistakes = {
      "the residual is not a number, though the field is right: {?parts|a stored part is added up that no block (or "
      "thread) has stored|either something that is added to the sum is not a number, or the sum itself was never set to "
      "0, or the formula gives something that is not a number}",
-     {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's. "
-      "{stored_parts}}", only_if("wait", kWait), only_if("adds", kAdds), only_if("!parts", kSet),
+     {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's; "
+      "and {stored_parts}}", only_if("wait", kWait), only_if("adds", kAdds), only_if("!parts", kSet),
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
       "{?formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
