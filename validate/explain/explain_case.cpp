@@ -229,17 +229,18 @@ Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis dia
   const bool left_out = diagnosis.answer.has("by_sweep") && !diagnosis.answer.has("both");
   const bool between_warps = !diagnosis.known() || diagnosis.is_between_warps();
   // The last sweep's changes are right only if all that the ranks hold is.
-  if (!what.residual && (between_warps || left_out)) {
+  const bool of_result = diagnosis.rule() == "result_is_not_handed_over";
+  if (!what.residual && (between_warps || left_out || of_result)) {
     return say(Answer("ranks_hand_over_other_rows"), what, patient);
   }
   if (left_out) return diagnosis;
   Diagnosis borders = diagnose_borders(what, patient);
   if (!borders.known() || borders.is_finding()) return diagnosis;
-  const bool of_a_warp = between_warps || diagnosis.rule() == "part_of_result_from_elsewhere" ||
+  const bool of_a_warp = between_warps || of_result ||
                          (diagnosis.rule() == "wrong_update_of_some_points" &&
                           borders.rule() == "halo_holds_another_row");
   if (!of_a_warp) {
-    if (!diagnosis.is_symptom()) {
+    if (!diagnosis.is_symptom() && borders.rule() != "own_rows_are_received") {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
     }
     return diagnosis;
@@ -287,9 +288,13 @@ bool failed_without_a_place(const Run& trial) {
 WatchedRun look_for_cause(const Check& check, const Case& run,
                           const TimeLimit& limit = kLookSeconds) {
   constexpr int kMostN = 250;
+  constexpr int kFewestN = 40;  // for threads that do far more than they should
   check.progress("looking for the cause");
-  return look_at(run.n > kWatchedN ? kMostN : kWatchedN, 3, check.at_hand.watched, check.dir,
-                 {std::min(check.time_limit, limit.seconds), limit.cpu_seconds});
+  const TimeLimit time = {std::min(check.time_limit, limit.seconds), limit.cpu_seconds};
+  const std::string& watched = check.at_hand.watched;
+  WatchedRun look = look_at(run.n > kWatchedN ? kMostN : kWatchedN, 3, watched, check.dir, time);
+  const bool once_more = look.trial.child.timed_out && time.seconds >= kLookSeconds;
+  return once_more ? look_at(kFewestN, 1, watched, check.dir, time) : look;
 }
 
 /// If that look found nothing: the same on the grid of `run`, unless it is too large.

@@ -88,7 +88,6 @@ Words::Words(const Patient& patient)
   }
   const bool no_atomic = file && has(kKernels) && !holds_evidence(names_, "atomic*");
   if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
-  if (!file || names_.count("cudaEventSynchronize")) traits_ |= kWaitsForEvents;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
   if (has_name("wait_for", step_ == 11)) traits_ |= kWaitFor;
   if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;
@@ -101,7 +100,6 @@ bool Words::has(const std::string& name, bool* known) const {
   static const std::vector<std::pair<std::string, Trait>> kFurther = {
       {"strips", kStrips},
       {"stored_parts", kStoredParts},
-      {"events", kWaitsForEvents},
       {"late_sum", kLateSum},
       {"wait_for", kWaitFor}};
   for (const TraitRow& row : kRows) {
@@ -219,7 +217,16 @@ std::string Words::never_launched() const {
     return "the call of {sweep} in {host}: without <<<grid, block>>> in front of its arguments it "
            "is not a launch. nvcc refuses it; the CPU's compiler does not";
   }
-  return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
+  std::string waits;
+  for (const Queued& work : queued_in(source_)) {
+    if (!work.launch || work.call != sweep() || !has_line("cudaStreamNonBlocking")) continue;
+    waits = format(
+        "what waits for the stream of line %d before the result is used, as the default "
+        "stream does not (cudaStreamSynchronize); and ",
+        work.line);
+  }
+  return waits +
+         "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
          "after it, at most 1024 threads per block? does its grid have enough blocks?), and the "
          "`if` in the kernel{?strips|; and which rows a warp stores: all of its own, with no row "
          "left out between two warps}";
@@ -279,6 +286,9 @@ const std::string* Words::say(const std::string& name) const {
       {"freed", nullptr,
        "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
        "exchanges them"},
+      {"order_of_rows", nullptr,
+       "the order at that line: the destination and its pitch, the source and its pitch, then the width of a row, all "
+       "three in bytes, and the number of rows"},
       {"order_of_launch", nullptr,
        "the order between <<< and >>>: the launch grid first, then the block (in the wrong order, a small n may still "
        "give a correct result)"},
@@ -290,8 +300,6 @@ const std::string* Words::say(const std::string& name) const {
        "there, into the stream that is captured"},
       {"starts_in_main", nullptr,
        "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
-      {"result_rows", nullptr,
-       "what run.finish is given in main: it is asked for some rows at a time, from row j on"},
       {"copy_indices", nullptr, "the two indices in {copy}: idx(i, j, n) in both"},
       {"tile_indices", nullptr,
        "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},

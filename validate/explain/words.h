@@ -9,27 +9,26 @@ namespace validate {
 
 /// What a program is like, as far as it decides which mistakes it can have and which words fit it.
 enum Trait : unsigned {
-  kKernels = 1u << 0,        ///< the GPU sweeps
-  kCopyKernel = 1u << 1,     ///< and copies
-  kBlockSum = 1u << 2,       ///< cub::BlockReduce sums a block
-  kTile = 1u << 3,           ///< in shared memory
-  kSwaps = 1u << 4,          ///< pointers are exchanged, and no data is copied
-  kChecks = 1u << 5,         ///< a residual every so many sweeps only
-  kCheckKernel = 1u << 6,    ///< kernels that add to the sum only if they are asked to
-  kGraph = 1u << 7,          ///< a CUDA graph
-  kStrips = 1u << 8,         ///< warps march up strips of the grid, and exchange by shuffles
-  kShuffles = 1u << 9,       ///< shuffles
-  kPitch = 1u << 10,         ///< padded rows
-  kPasses = 1u << 11,        ///< several sweeps per trip to memory
-  kRing = 1u << 12,          ///< rows that arrive while others are used
-  kSlabs = 1u << 13,         ///< ranks, each of which numbers its rows from its own first one
-  kStreams = 1u << 14,       ///< streams that wait for each other
-  kLateSum = 1u << 15,       ///< the host reads a sum when the next pass is under way
-  kMemcpy = 1u << 16,        ///< the CUDA runtime copies something
-  kHostMemcpy = 1u << 17,    ///< memcpy copies something
-  kDeviceReduce = 1u << 18,  ///< cub::DeviceReduce adds up stored parts
-  kStoredParts = 1u << 19,   ///< parts of the sum are stored, and added up later
-  kWaitsForEvents = 1u << 20,
+  kKernels = 1u << 0,         ///< the GPU sweeps
+  kCopyKernel = 1u << 1,      ///< and copies
+  kBlockSum = 1u << 2,        ///< cub::BlockReduce sums a block
+  kTile = 1u << 3,            ///< in shared memory
+  kSwaps = 1u << 4,           ///< pointers are exchanged, and no data is copied
+  kChecks = 1u << 5,          ///< a residual every so many sweeps only
+  kCheckKernel = 1u << 6,     ///< kernels that add to the sum only if they are asked to
+  kGraph = 1u << 7,           ///< a CUDA graph
+  kStrips = 1u << 8,          ///< warps march up strips of the grid, and exchange by shuffles
+  kShuffles = 1u << 9,        ///< shuffles
+  kPitch = 1u << 10,          ///< padded rows
+  kPasses = 1u << 11,         ///< several sweeps per trip to memory
+  kRing = 1u << 12,           ///< rows that arrive while others are used
+  kSlabs = 1u << 13,          ///< ranks, each of which numbers its rows from its own first one
+  kStreams = 1u << 14,        ///< streams that wait for each other
+  kLateSum = 1u << 15,        ///< the host reads a sum when the next pass is under way
+  kMemcpy = 1u << 16,         ///< the CUDA runtime copies something
+  kHostMemcpy = 1u << 17,     ///< memcpy copies something
+  kDeviceReduce = 1u << 18,   ///< cub::DeviceReduce adds up stored parts
+  kStoredParts = 1u << 19,    ///< parts of the sum are stored, and added up later
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX
   kWaitFor = 1u << 22,        ///< the residual is computed in wait_for
   kPairs = 1u << 24,          ///< sums of two neighbours are kept for two points

@@ -8,8 +8,6 @@
 namespace validate {
 namespace {
 
-/// The first step whose sweeps are fast enough for kBeyondN on the CPU.
-constexpr int kFirstFastStep = 8;
 /// The first step whose passes have several sweeps, or whose rows of a warp have their own rhythm.
 constexpr int kFirstPassStep = 12;
 /// A whole pass of 16 sweeps, and one more.
@@ -188,7 +186,7 @@ void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<C
   if (multiples) {
     add(kMultipleN, kFewIterations, ranks);
     add(kLargeMultipleN, sweeps, ranks);
-    if (step >= kFirstFastStep) add(kBeyondN, 1, ranks);
+    add(kBeyondN, 1, ranks);
   }
   if (own_n > 0) add(own_n, sweeps, own_ranks > 0 ? own_ranks : ranks);
 }

@@ -168,6 +168,7 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
                         Patient* patient) {
   if (!is_right(run, *trial)) {
     trials_->stop();
+    verdict_.too_slow = trial->run.child.timed_out;
     if (!extent_.explain) return wrong(run, {{}});
     if (trial->run.error.empty() && !trial->compared.error.empty()) {
       return wrong(run, {{trial->compared.error}});

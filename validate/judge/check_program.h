@@ -19,6 +19,7 @@ struct Verdict {
     kByCycles,       ///< its iterations are no sweeps: this is for check_cycles
   };
   Kind kind = kRight;
+  bool too_slow = false;             ///< wrong, as a run did not end in time
   std::string summary;               ///< one line
   Case run = {};                     ///< if wrong: the first run that is
   std::string rule = {};             ///< the entry of the catalogue of mistakes; "": none fits

@@ -71,7 +71,9 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
   progress("on the CPU instead of the GPU");
   const Verdict cpu = on_cpu.get();
   if (gpu.kind != Verdict::kRight && gpu.kind != Verdict::kWrong) return gpu;
-  if (cpu.kind == Verdict::kWrong || (cpu.kind == Verdict::kRight && gpu.kind == Verdict::kRight)) {
+  const bool too_slow = cpu.too_slow && gpu.kind == Verdict::kRight;  // and no more than that
+  if ((cpu.kind == Verdict::kWrong && !too_slow) ||
+      (cpu.kind == Verdict::kRight && gpu.kind == Verdict::kRight)) {
     return verdict_of_both(gpu, cpu);
   }
   // The CPU does not say: the GPU has to.

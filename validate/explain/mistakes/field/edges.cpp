@@ -16,45 +16,11 @@ namespace {
 constexpr int kSmallestBlock = 8;
 constexpr int kOfLane = 4;  // columns
 
-/// One of the neighbours that a lane has to get from another one, and what was taken for it.
+/// One of the neighbours that a lane has to get from another one.
 struct Exchanged {
   const char *end, *neighbour, *lane;
   std::vector<int> columns;
-  int taken = 0;  ///< (i + taken, j); 0: not known
 };
-
-/// Whether at all these columns point (i + d, j) was taken for the neighbour: by itself, or as its
-/// sum with the one south of it, which is handed on as one.
-bool is_taken(const FieldLook& look, bool east, const Exchanged& side, int d, bool pair) {
-  const int own = east ? 1 : -1;
-  const Field& f = look.before;
-  std::size_t points = 0;
-  for (const int i : side.columns) {
-    // What lies in the padding, or beyond, is unknown.
-    if (i + d < 0 || i + d + pair >= look.n) continue;
-    for (int j = 1; j < look.n - 1; ++j) {
-      if (!look.inside.has(i, j)) continue;
-      const double north = look.at(f, i, j + 1);
-      const double south = look.at(f, pair ? i + d + 1 : i, j - 1);
-      const double other = look.at(f, i - own, j), taken = look.at(f, i + d, j);
-      if (!look.near(0.25 * (north + south + other + taken), look.at(look.found, i, j))) {
-        return false;
-      }
-      ++points;
-    }
-  }
-  return points > 0 && 2 * points >= look.inside.count() / 4;
-}
-
-/// Looks for the one distance at which all these columns took their neighbour.
-void find_taken(const FieldLook& look, bool east, Exchanged* side) {
-  for (int d = -look.n; d <= look.n; ++d) {
-    if (d == (east ? 1 : -1)) continue;
-    if (!is_taken(look, east, *side, d, false) && !is_taken(look, east, *side, d, true)) continue;
-    side->taken = d;
-    return;
-  }
-}
 
 Answer lanes(const FieldLook& look) {
   if (!look.interior_only()) return {};
@@ -71,7 +37,7 @@ Answer lanes(const FieldLook& look) {
   bool ends = false, lanes = false, other = false;
   const std::string fit = fitted(look);
   for (const bool east : {false, true}) {
-    Exchanged& side = sides[east];
+    const Exchanged& side = sides[east];
     if (side.columns.empty()) continue;
     const bool at_ends =
         side.columns.size() == 1 || side.columns[1] - side.columns[0] > 16 * kOfLane;
@@ -81,10 +47,7 @@ Answer lanes(const FieldLook& look) {
                               side.end, side.neighbour)
                      : format(" (the %s of a lane's four), whose %s neighbour belongs to the %s",
                               side.end, side.neighbour, side.lane);
-    find_taken(look, east, &side);
-    if (side.taken != 0) {
-      cause += "; point " + point_from_here(side.taken, 0) + " is used instead";
-    } else if (!fit.empty()) {
+    if (!fit.empty()) {
       cause += ". A point becomes " + fit + " there";
       other = true;
     }

@@ -207,7 +207,8 @@ const Family kHistoryMistakes = {
      {"{captured}"}},
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return k % 2 ? l.start_new : l.start_old; }),
-     "no sweep is performed at all: the fields change roles, and keep their starting values",
+     "no sweep is performed at all, or none has ended when its result is used: the fields change roles, and keep "
+     "their starting values",
      {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} performs: as many as it is asked for, even "
       "if it is only one"}},
     {"one_sweep_ahead", Strength::kHistory, kAnyProgram,

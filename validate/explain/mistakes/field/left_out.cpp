@@ -1,6 +1,7 @@
 // Points that keep a value that they had: the sweep, or the copy, leaves them out.
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,18 @@ std::string same_index(const FieldLook& look) {
   return "";
 }
 
+/// The line that counts a block's threads in another direction than it takes them; 0: none does.
+int mixed_index_in(const std::string& source) {
+  static const std::regex index(R"(blockIdx\.\w\*blockDim\.(\w)\+threadIdx\.(\w))");
+  const std::vector<std::string> lines = code_lines(source);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const std::string code = code_only(lines[k]);
+    std::smatch is;
+    if (std::regex_search(code, is, index) && is[1] != is[2]) return static_cast<int>(k) + 1;
+  }
+  return 0;
+}
+
 /// Lines that are left out at an end of the grid: which entry that is; nullptr: none of these. Sets
 /// in the answer what its words need.
 const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answer) {
@@ -62,6 +75,12 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
     // A launch grid that is too small leaves out whole strips.
     answer->with("of_strips", true);
     return "bounds_leave_out_lines";
+  }
+  constexpr int kMostThreads = 1024;  // of a block, which may be meant to take a whole line
+  if ((pattern.kind == Pattern::kRows ? pattern.rows : pattern.columns).at.front() ==
+      kMostThreads) {
+    answer->with("most_threads", true);
+    return nullptr;
   }
   int block = 0, other = 0;
   const bool columns_end = pattern.columns.behind_whole_blocks(&block);
@@ -135,8 +154,12 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   if (later) answer.with("iteration", look.first);
   const bool draw = look.pattern.kind == Pattern::kOther && !answer.has("same");
   if (draw) answer.with("draw", true).as(Strength::kSymptom);
+  const int mixed = on_gpu && !answer.has("same") ? mixed_index_in(look.evidence.source) : 0;
+  if (mixed > 0) answer.with("mixed", mixed);
   if (answer.has("same")) {
     answer.rule = "both_indices_of_one";
+  } else if (mixed > 0) {
+    answer.rule = "index_of_two_directions";
   } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
     answer.rule = end;
   } else if (const char* blocks =
@@ -213,7 +236,8 @@ const char* const kWhoHasThePoints =
     "{sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid and block) in "
     "{host}{?ranks|; and which rows each rank has, and how they are divided (at its ends, and the rest): together all "
     "of them}|which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and "
-    "threadIdx, and the loop over a thread's points, if there is one{?twice| (two threads store the same point at line "
+    "threadIdx, and the loop over a thread's points, if there is one{?most_threads| (a block has at most 1024 threads, "
+    "so for a longer line each needs several points)}{?twice| (two threads store the same point at line "
     "{twice}: where does each begin, and by how much does it go on?)}; and the launch (grid and block) in "
     "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
 
@@ -228,6 +252,9 @@ const Family kLeftOutMistakes = {
      {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i from blockIdx.x, "
       "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
       "and j = k / n"}},
+    {"index_of_two_directions", Strength::kModel, kAnyProgram, of_field<kept_values>,
+     "{left_out}. Line {mixed} takes blockIdx, blockDim and threadIdx of different directions",
+     {"line {mixed}: all three of .x for one index, all three of .y for the other"}},
     {"last_columns_fill_no_float4", Strength::kModel, with(kStrips), of_field<kept_values>,
      "{left_out}. They do not fill a whole float4",
      {"which lanes store in {?by_sweep|{sweep}|{copy}}: also the one whose four columns are not all in the row; the "

@@ -243,8 +243,9 @@ const Family kPlaceMistakes = {
     {"values_of_other_indices", Strength::kModel, kAnyProgram, of_field<other_places>,
      "each point (i, j) holds the value that belongs to point {point}{?copied|; the sweep is right, so it is the "
      "copy}",
-     {"{?copied|{copy_indices}|{?stored|the index that the new value is stored with in {sweep}|idx, and every index "
-      "in {sweep}: i and j, each in its own place}}"}},
+     {"{?copied|{copy_indices}|{?stored|the index that the new value is stored with in {sweep}|{?passes|the row "
+      "that the kernel stores in each turn: when row y has arrived, row y - kSweeps has all the sweeps of the pass; "
+      "and }idx, and every index in {sweep}: i and j, each in its own place}}"}},
     {"one_place_for_a_line", Strength::kModel, kAnyProgram, of_field<one_value>,
      "all points of a {line} hold one value: they have the same place in memory",
      {"idx: it must also depend on {letter}; each point has a place of its own, from 0 to n * n - 1"}},

@@ -58,36 +58,20 @@ Answer missing_starts(const FieldLook& look) {
       .with("have", rows.size() + columns.size() == 1 ? "has" : "have");
 }
 
-/// What the wrong points of the boundary began with, if it is what another point should have, or one
-/// value; or else an example.
+/// What the first wrong point of the boundary began with, and whose value that is, if it is another's.
 std::string wrong_start(const FieldLook& look) {
-  const int n = look.n;
-  struct Other {
-    const char* point;
-    int di, dj;
-  };
-  constexpr Other kOthers[] = {{"(i-1, j)", -1, 0}, {"(i, j-1)", 0, -1}, {"(i-1, j-1)", -1, -1},
-                               {"(i+1, j)", 1, 0},  {"(i, j+1)", 0, 1},  {"(i+1, j+1)", 1, 1}};
-  for (const Other& other : kOthers) {
-    if (look.all_of(look.ring, [&](int i, int j) {
-          const int a = std::clamp(i + other.di, 0, n - 1), b = std::clamp(j + other.dj, 0, n - 1);
-          const float found = look.at(look.found, i, j);
-          return look.at(look.start_old, a, b) == found || look.at(look.start_new, a, b) == found;
-        })) {
-      return std::string("point (i, j) begins with the value of point ") + other.point;
-    }
-  }
-  float low = INFINITY, high = -INFINITY;
   std::string example;
   look.all_of(look.ring, [&](int i, int j) {
-    const float found = look.at(look.found, i, j), right = look.at(look.start_old, i, j);
-    low = std::min(low, found), high = std::max(high, found);
-    if (example.empty()) {
-      example = format("point (%d, %d) begins with %.6g instead of %.6g", i, j, found, right);
+    const float found = look.at(look.found, i, j);
+    example = format("point (%d, %d) begins with %.6g", i, j, found);
+    const auto of = std::find(look.start_old.begin(), look.start_old.end(), found);
+    const auto k = of - look.start_old.begin();
+    if (of != look.start_old.end()) {
+      example += format(", the value of point (%td, %td)", k % look.n, k / look.n);
     }
-    return true;
+    return false;
   });
-  return low == high ? format("all these points begin with %.6g", low) : example;
+  return example;
 }
 
 /// Whether idx takes a row for a few points shorter than it is, so that its last points have the
@@ -121,7 +105,7 @@ Answer short_rows(const FieldLook& look) {
 }
 
 /// Whether each sweep makes of the field that was found before it what is found after it, so that
-/// only the field that the first one began with was wrong (or what is handed over as the result).
+/// only the field that the first one began with was wrong.
 Answer only_the_start(const FieldLook& look) {
   // What the first sweep makes of right values is right, whatever the other field began with.
   if (look.first != 1 || look.inside.count() == 0) return {};
@@ -149,151 +133,58 @@ Answer only_the_start(const FieldLook& look) {
     before = seen;
   }
   if (!(made > 0)) return {};
-  const bool of_field = std::fabs(said - made) <= 1e-5 * made;
-  if (!of_field && !look.residual_is_right(2)) return {};
+  if (std::fabs(said - made) > 1e-5 * made) return {};
   int sides = 0;
   const bool boundary = look.ring.count() > 0;
-  return Answer(!of_field                   ? "result_is_changed"
-                : look.residual_is_right(1) ? "values_of_other_points"
-                                            : "wrong_starting_values")
+  return Answer("wrong_starting_values")
       .with("where", boundary ? sides_of(look, &sides) : "its interior")
       .with("values", boundary ? ": " + wrong_start(look) : "");
 }
 
-/// Whether the result is right up to one point, and from there on nothing has written it.
-Answer unfinished_copy(const FieldLook& look) {
-  std::size_t first = 0;
-  while (first < look.found.size() && look.found[first] == look.expected[first]) ++first;
-  if (first == 0 || look.found.size() < first + static_cast<std::size_t>(look.n)) return {};
-  const auto rest_is = [&](auto test) {
-    return std::all_of(look.found.begin() + static_cast<std::ptrdiff_t>(first), look.found.end(),
-                       test);
-  };
-  // Sweeps of such a field would leave other residuals.
-  if (look.evidence.wrong.residual || (!rest_is([](float v) { return v == 0; }) &&
-                                       !rest_is([](float v) { return std::isnan(v); }))) {
+/// What the result holds where it is wrong first. If the residuals are right in later iterations as
+/// well, so are the fields that the sweeps read.
+Answer not_handed_over(const FieldLook& look) {
+  constexpr std::size_t kEnough = 4;  // points of which no four others are alike
+  const Wrong& wrong = look.evidence.wrong;
+  const bool other_field = look.interior_only() && look.pattern.kind == Pattern::kAll;
+  if (wrong.residual || look.first >= wrong.made || look.inside.count() == 0 || other_field ||
+      !look.points_differ()) {
     return {};
   }
-  return Answer("result_is_copied_in_part")
+  const std::size_t all = look.found.size(), n = look.n;
+  const auto point = [n](std::size_t k) { return format("(%zu, %zu)", k % n, k / n); };
+  const auto holds = [&](std::size_t place, std::size_t what) {
+    return look.near(look.expected[what], look.found[place]);
+  };
+  std::size_t first = 0, what = 0, k = 0;
+  while (first < all && holds(first, first)) ++first;
+  const std::size_t enough = std::min(kEnough, all - first);
+  for (; what + enough <= all && k < enough; ++what) {
+    for (k = 0; k < enough && holds(first + k, what + k);) ++k;
+  }
+  const double value = first < all ? look.found[first] : 0;
+  return Answer("result_is_not_handed_over")
       .with("count", first)
-      .with("all", look.found.size())
-      .with("quarter", first == look.found.size() / sizeof(float));
-}
-
-/// Whether of each row some points were copied, and row stands behind row as if it had no more.
-Answer narrow_copy(const FieldLook& look) {
-  constexpr int kRowsLookedAt = 4;
-  // The same if the rows' distance in memory is also a quarter of what it should be.
-  const int quarter = look.n / static_cast<int>(sizeof(float));
-  const bool may_be = quarter >= 4 && look.points_differ() && !look.evidence.wrong.residual;
-  for (int pitch = 4 * quarter + 4; may_be && pitch < look.n + 128; ++pitch) {
-    int k = 0;
-    for (; k < 4 * kRowsLookedAt * quarter; ++k) {
-      const int from = k / quarter * (pitch / static_cast<int>(sizeof(float))) + k % quarter;
-      const bool padding = from % pitch >= look.n;
-      if (!padding && !look.near(look.found[k], look.at(look.expected, from % pitch, from / pitch)))
-        break;
-    }
-    if (k == 4 * kRowsLookedAt * quarter) {
-      return Answer("rows_are_copied_in_part").with("pitches", true);
-    }
-  }
-  for (int width = look.n / 2; look.points_differ() && width >= 4; --width) {
-    int k = 0;
-    while (k < kRowsLookedAt * width &&
-           look.near(look.found[k], look.at(look.expected, k % width, k / width))) {
-      ++k;
-    }
-    if (k < kRowsLookedAt * width) continue;
-    return Answer("rows_are_copied_in_part")
-        .with("width", width)
-        .with("quarter", width == look.n / static_cast<int>(sizeof(float)));
-  }
-  return {};
-}
-
-/// Whether the first rows are right, and the others hold what stands in memory from some point on:
-/// what belongs to another part of the result.
-Answer rows_from_elsewhere(const FieldLook& look) {
-  if (!look.points_differ()) return {};
-  const auto n = static_cast<std::size_t>(look.n);
-  const auto row_holds = [&](std::size_t row, std::size_t point) {
-    std::size_t k = 0;
-    while (k < n && look.near(look.expected[point + k], look.found[row * n + k])) ++k;
-    return k == n;
-  };
-  std::size_t first = 0;
-  while (first < n && row_holds(first, first * n)) ++first;
-  if (first == 0 || first == n) return {};
-  std::size_t begin = 0;
-  while (begin < first * n && !row_holds(first, begin)) ++begin;
-  if (begin == first * n) return {};
-  return Answer("part_of_result_from_elsewhere")
-      .with("first", first)
-      .with("point", format("(%zu, %zu)", begin % n, begin / n));
-}
-
-/// Whether the field is the right one, read (or written) as if a row had another length than it has
-/// in memory: row j is shifted by j times the difference.
-Answer shifted_rows(const FieldLook& look) {
-  const int n = look.n;
-  constexpr int kLargestPadding = 256, kRowsLookedAt = 4;
-  // What stands `at` a place of memory whose rows have `length` floats, of which n are points.
-  auto differs = [&](long long at, int length, float found) {
-    const long long i = at % length, j = at / length;
-    if (i >= n || j >= n) return false;  // padding, or unknown
-    return !look.near(look.at(look.expected, static_cast<int>(i), static_cast<int>(j)), found);
-  };
-  // Values that all points share would fit anything.
-  if (look.inside.count() < static_cast<std::size_t>(n)) return {};
-  for (int padding = 1; padding <= kLargestPadding; ++padding) {
-    const int pitch = n + padding;
-    for (const bool too_short : {true, false}) {
-      const int stride = too_short ? n : pitch, length = too_short ? pitch : n;
-      std::size_t compared = 0;
-      bool same = true;
-      for (int k = 0; same && k < kRowsLookedAt * n; ++k) {
-        const long long at = static_cast<long long>(k / n) * stride + k % n;
-        same = !differs(at, length, look.found[k]);
-        compared += at % length < n && k >= n;
-      }
-      if (!same || compared < 2 * static_cast<std::size_t>(n)) continue;
-      return Answer("pitch_and_length_mixed_up")
-          .with("padding", padding)
-          .with("than", too_short ? "shorter than" : "longer than")
-          .with("length", length)
-          .with("stride", stride);
-    }
-  }
-  return {};
+      .with("all", all)
+      .with("quarter", 4 * first == all || 4 * first == n)
+      .with("place", point(first))
+      .with("value", k == enough         ? "what belongs to point " + point(what - 1)
+                     : std::isnan(value) ? "what nothing has written"
+                                         : format("%.6g", value));
 }
 
 }  // namespace
 
 // clang-format off
 const Family kStartMistakes = {
-    {"result_is_copied_in_part", Strength::kModel, with(kSwaps), of_field<unfinished_copy>,
-     "the first {count} of {all} points of the result are right, and the rest were never copied{?quarter|: only a "
-     "quarter is copied, as if a float were one byte}",
-     {"what run.finish is given in main: cudaMemcpy counts bytes, and rows * n floats have rows * n * sizeof(float)"}},
-    {"rows_are_copied_in_part", Strength::kModel, with(kSwaps), of_field<narrow_copy>,
-     "{?pitches|of each row only a quarter is copied, and rows are taken to be a quarter as far apart, as if a float "
-     "were one byte|only the first {width} of {n} points of each row are copied, and one row's are stored right after "
-     "another's{?quarter|: only a quarter is copied, as if a float were one byte}}",
-     {"the width and the pitches of cudaMemcpy2D in main: they are counted in bytes, and n floats have n * "
-      "sizeof(float)"}},
-    {"part_of_result_from_elsewhere", Strength::kModel, with(kSwaps), of_field<rows_from_elsewhere>,
-     "the rows from j = {first} on hold what belongs to point {point} and those after it: that part of the result is "
-     "{?strips|stored in, or copied from,|copied from} the wrong place",
-     {"{?strips|the row that the kernel stores in each turn: {?passes|when row y has arrived, row y - kSweeps has "
-      "all the sweeps of the pass|the one between south and north}}",
-      "{result_rows}, so the copy begins at f_old + idx(0, j, n)"}},
-    {"pitch_and_length_mixed_up", Strength::kModel, with(kSwaps), of_field<shifted_rows>,
-     "the values are right, but in the wrong places: row j is shifted by j * {padding} points, as if a row were {than} "
-     "it is in memory ({length} floats, but {stride} were assumed)",
-     {"the pitches and the width of cudaMemcpy2D in main: the width is the number of bytes that are copied of a row, a "
-      "pitch the number of bytes from one row to the next, padding included, each in its own memory",
-      "idx and what is allocated: the same length of a row everywhere"}},
+    {"result_is_not_handed_over", Strength::kModel, kAnyProgram, of_field<not_handed_over>,
+     "the residuals are right, so the field that the sweeps leave is right as well, but it is not what is handed over "
+     "as the result: of {all} points the first {count} are right{?quarter| (a quarter, as if a float were one byte)}, "
+     "and point {place} holds {value}",
+     {"what run.finish is given in main{?swaps|: it is asked for some rows at a time, from row j on, so the copy "
+      "begins at f_old + idx(0, j, n), and copies rows * n floats, each of sizeof(float) bytes}",
+      "{?pitch|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
+      "from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
      "{lines} {have} no starting values: the sweep is right, but reads there what nothing has written",
      {"{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
@@ -303,15 +194,6 @@ const Family kStartMistakes = {
      "the last {points} of a {line} and the first of the next {line} have the same place in memory: idx takes a {line} "
      "for {length} points long, but it has {n}",
      {"idx: from one {line} to the next it is n places (or the pitch, where rows are padded)"}},
-    {"result_is_changed", Strength::kModel, kAnyProgram, of_field<only_the_start>,
-     "each sweep computes from the previous field what it should, and the residuals are right: the result is not "
-     "handed over unchanged ({where} is wrong{values})",
-     {"what run.finish is given in main: which field, and which of its rows"}},
-    {"values_of_other_points", Strength::kModel, kAnyProgram, of_field<only_the_start>,
-     "each sweep computes from the previous field what it should, and the residuals are right. So either the field "
-     "begins with values that belong to other points, or the result is handed over in another order ({where} is "
-     "wrong{values})",
-     {"start(i, j) in initialize_field: point (i, j) is stored at idx(i, j, n)", "what run.finish is given in main"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
      "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
      "({where}{values})",

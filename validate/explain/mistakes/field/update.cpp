@@ -304,7 +304,9 @@ const std::vector<std::string> kFitLooks = {
     "{?march_first|{march}}",
     "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and "
     "}the arguments of {sweep}: it reads one field and writes the other; what is new becomes old "
-    "only when the whole sweep has ended|{?constant|{update_line} (1 / 4 between integers is 0), "
+    "only when the whole sweep has ended|{?constant|{update_line} (1 / 4 between integers is 0, "
+    "and "
+    "an int holds no fraction), "
     "and what it reads{?tile|: a tile of floats, filled before "
     "that}|{?factor|{update_line}|{?shift|"
     "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is "

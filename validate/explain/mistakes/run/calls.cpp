@@ -192,7 +192,9 @@ Answer answer_of_call(const Found& found) {
     return found.answer("shuffle_from_no_lane").with("lane", report.detail);
   if (report.kind == "async_copy") return found.answer("misaligned_asynchronous_copy");
   if (report.kind == "room" && moved_by_bytes(found).empty()) {
-    return found.answer("more_bytes_than_there_is_room").with("bytes", report.detail);
+    return found.answer("more_bytes_than_there_is_room")
+        .with("bytes", report.detail)
+        .with("rows", called_in(report).rfind("cudaMemcpy2D", 0) == 0);
   }
   if (report.kind == "own_variable") return found.answer("sum_by_value");
   if (report.kind == "host_argument") {
@@ -246,13 +248,12 @@ const Family kCallMistakes = {
       "(double sum) is a copy, and so is double own = *sum"}},
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
      "line {line} copies or fills more than there is room for: {bytes}",
-     {"the number of bytes at line {line}: a float has sizeof(float), and a field n * n of them; the sum is one "
-      "double"}},
+     {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
+      "them; the sum is one double}"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
      "at line {line} the rows that are copied are longer than a pitch: {rows}",
      {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",
-      "the order at that line: the destination and its pitch, the source and its pitch, then the width of a row, all "
-      "three in bytes, and the number of rows"}},
+      "{order_of_rows}"}},
     {"waits_in_a_capture", kForbidden, kAnyProgram, finding,
      "line {line} waits while a stream is captured: work that is captured is recorded and does not run, so there is "
      "nothing to wait for",

@@ -52,6 +52,7 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
 
 /// Whether only rows near the borders between ranks are wrong.
 Answer borders(const Evidence& evidence) {
+  constexpr int kMostLevels = 64;
   const Wrong& wrong = evidence.wrong;
   const int n = wrong.run.n, ranks = wrong.run.ranks, sweeps = wrong.first_iteration;
   if (evidence.subject != Evidence::kBorders || sweeps <= 0 || ranks <= 1) return {};
@@ -61,21 +62,25 @@ Answer borders(const Evidence& evidence) {
   const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
   std::vector<int> rows;
   bool south = false, north = false;  // of a border
+  bool far = false;                   // farther away than the sweeps reach
   for (int j = 0; j < n; ++j) {
-    bool in_row = false, near = false;
+    bool in_row = false, near = false, adjoins = !rows.empty() && rows.back() == j - 1;
     for (int i = 0; i < n; ++i) in_row |= cells.has(i, j);
     if (!in_row) continue;
     rows.push_back(j);
     for (int r = 1; r < ranks; ++r) {
       const int border = static_cast<int>(static_cast<long long>(n) * r / ranks);
       const int away = j < border ? border - 1 - j : j - border;
+      adjoins |= away == 0 || (j < border && away < kMostLevels);
       if (away >= sweeps) continue;
       near = true;
       (j < border ? south : north) = true;
     }
-    if (!near) return {};
+    if (!near && !adjoins) return {};
+    far |= !near;
   }
   if (rows.empty()) return {};
+  if (far) return Answer("own_rows_are_received").with("rows", lines_that_are(rows, 'j'));
   const bool nccl = wrong.run.halos && std::string(wrong.run.halos) == "nccl";
   const bool open_group = nccl && evidence.words.has(kOpenGroup);
   for (int r = 1; sweeps <= 2 && !open_group && r < ranks; ++r) {
@@ -194,6 +199,11 @@ const Family kExchangeMistakes = {
       "rows are put (next to the rank's own, as many as the pass has sweeps), and whether it is done before every "
       "pass|the first row that is sent to the {?below|north: a rank's last rows, as many as the pass has sweeps, up to "
       "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}"}},
+    {"own_rows_are_received", Strength::kShape, kAnyProgram, borders,
+     "only {rows} wrong: they begin at the borders between ranks, and reach farther than the sweeps so far. So a rank "
+     "has lost rows of its own: what is received is put in their place",
+     {"{exchange}: how many rows are received before each pass, the second and later ones included (as many as this "
+      "pass has sweeps), and that they end with row begin - 1, or begin with row end"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north| to the south}{?!south| to "
      "the north}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first "

@@ -372,8 +372,8 @@ const Family kFindingMistakes = {
      "at line {line} the host {does} {array} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
       "cudaEventSynchronize for an event recorded after it",
-      "{?graph|whether two checks share {array}, or one graph: each of them that is in flight needs its own, and a "
-      "graph copies to the address that it was captured with}"}},
+      "{?graph|whether that place belongs to the pass whose event was waited for. Each pass in flight needs a place, "
+      "and a graph, of its own: a graph copies to the address that it was captured with}"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {array}",
      {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, two more along x "
@@ -516,8 +516,8 @@ const Family kFindingMistakes = {
      "two threads load the same entry of the tile, {place}, at line {line}; then other entries may not be loaded at "
      "all",
      {"{tile_loads}",
-      "the size that the tile is declared with: a block's points and a halo on both sides, two more along x and "
-      "along y"}},
+      "the index at line {line}, and the tile's size: a block's points and a halo on both sides, two more along x and "
+      "along y. In an index of one number a row of the tile is that long, wherever it is loaded or read"}},
 };
 // clang-format on
 

@@ -51,6 +51,13 @@ Answer other_count(const PassLook& look) {
       return answer;
     }
   }
+  const lab::Problem problem(look.interview.run().problem, look.n, 1);
+  Sweeps of_new(look.n, field_of(problem.initial_new(), look.n));
+  if (graph && agree(of_new.after(asked), look.seen.field, look.n, asked)) {
+    return Answer("pass_takes_the_other_field")
+        .with("asked", sweeps_in_words(asked))
+        .with("new", true);
+  }
   return {};
 }
 
@@ -295,25 +302,14 @@ Answer sum_of_pass(const Evidence& evidence) {
   if (evidence.words.has(kLateSum) && (none || sums.any([](double v) { return v == 0; }))) {
     return Answer("sum_comes_to_another_place").with("is", none ? "not a number" : "0");
   }
-  struct Factor {
-    const char* cause;
-    double (*of)(double);  // the sweeps from one residual to the next
-  };
-  const Factor factors[] = {
-      {"the residual is divided by the number of sweeps since the previous one",
-       [](double k) { return 1 / k; }},
-      {"under the root, the sum is divided by the number of sweeps since the previous residual",
-       [](double k) { return 1 / std::sqrt(k); }},
-      {"the residual is multiplied by the number of sweeps since the previous one",
-       [](double k) { return k; }},
-      {"under the root, the sum is multiplied by the number of sweeps since the previous residual",
-       [](double k) { return std::sqrt(k); }},
-  };
-  for (const Factor& factor : factors) {
+  for (const double power : {-1.0, -0.5, 0.5, 1.0}) {  // of the sweeps since the residual before
     if (sums.has_long_passes() && sums.all([&](double value, int first, int last) {
-          return same_residual(value, factor.of(last - first + 1) * sums.right().residual(last));
+          const double factor = std::pow(last - first + 1, power);
+          return same_residual(value, factor * sums.right().residual(last));
         })) {
-      return Answer("residual_times_the_sweeps").with("cause", factor.cause);
+      return Answer("residual_times_the_sweeps")
+          .with("root", std::fabs(power) < 1)
+          .with("divided", power < 0);
     }
   }
   return other_sweeps(&sums);
@@ -357,7 +353,8 @@ const Family kPassMistakes = {
      {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured with, are performed one "
       "by one"}},
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
-     "After {asked} the field is that of {made}: the wrong one of the two fields is taken for the new one",
+     "After {asked} the field is that of {?new|as many that begin with f_new|{made}}: the wrong one of the two fields "
+     "is taken for the {?new|old|new} one",
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "
       "that it was captured with"}},
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,
@@ -404,7 +401,8 @@ const Family kPassMistakes = {
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "
       "fewer than a pass has, are performed, and their changes summed"}},
     {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}{cause}. It is that of one sweep, the last one", {"{formula}"}},
+     "{wrong_pass}{?root|under the root, the sum|the residual} is {?divided|divided|multiplied} by the number of "
+     "sweeps since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
     {"residual_of_all_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the changes of all sweeps of a pass are in the sum, and not only the last one's",
      {"{which_sweep}"}},

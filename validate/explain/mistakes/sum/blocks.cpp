@@ -17,18 +17,6 @@ namespace {
 
 constexpr int kWarpSize = 32;
 
-/// The sum of the squared changes of some points.
-template <typename Test>
-double sum_of(const Sweep& sweep, int n, Test is_in) {
-  double sum = 0;
-  for (int j = 1; j < n - 1; ++j) {
-    for (int i = 1; i < n - 1; ++i) {
-      if (is_in(i, j)) sum += sweep.square(n, i, j);
-    }
-  }
-  return sum;
-}
-
 /// One thread of each block adds what it has itself, and no more.
 Answer first_thread(const SumLook& look) {
   for (int x : {8, 16, 32, 64, 128, 256}) {
@@ -99,20 +87,6 @@ Answer one_block(const SumLook& look) {
                                                                     : "only_one_block_adds";
       return Answer(rule).with("x", x).with("y", y).with(
           "block", format("(%zu, %zu)", block % across, block / across));
-    }
-  }
-  return {};
-}
-
-/// The blocks that are not full, at the end of each row and column of blocks.
-Answer whole_blocks(const SumLook& look) {
-  for (int block : {32, 16, 64, 8, 128}) {
-    const int end = look.n - look.n % block;
-    if (end == 0 || end == look.n) continue;
-    if (look.sum_explained([&](const Sweep& s) {
-          return sum_of(s, look.n, [end](int i, int j) { return i < end && j < end; });
-        })) {
-      return Answer("blocks_that_are_not_full_are_left_out").with("end", end);
     }
   }
   return {};
@@ -251,11 +225,6 @@ const Family kBlockMistakes = {
     {"last_block_wins", Strength::kShape, kAnyProgram, of_sum<one_block>,
      std::string(kOnlyOneBlock) + ": the last to write wins",
      {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not sum = ..."}},
-    {"blocks_that_are_not_full_are_left_out", Strength::kShape, kAnyProgram, of_sum<whole_blocks>,
-     "the blocks at the end that are not full (i or j from {end} on) are left out of the sum, though the field is "
-     "right there",
-     {"whether threads without a point still pass 0 to the reduction, and the first thread of such a block still adds "
-      "its sum"}},
     {"only_the_first_blocks", Strength::kShape, kAnyProgram, of_sum<first_blocks>,
      "only the first {count} of {all} blocks ({x} x {y} points each) are in the sum",
      {"the loop (or the threads) that adds up what blocks have stored: all of them, gridDim.x * gridDim.y, "

@@ -33,6 +33,8 @@ const Formula kFormulas[] = {
      "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
     {"divided_behind_the_root", "n * n stands outside of the root: the root is divided by n * n, not by n",
      [](const Sweep& s, double n) { return sqrt(s.total) / (n * n); }},
+    {"root_is_taken_twice", "the root is taken twice: of the sum, and once more of what is divided by n * n",
+     [](const Sweep& s, double n) { return sqrt(sqrt(s.total)) / n; }},
     {"divided_by_n", "it is divided by n under the root, not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total / n); }},
     {"divided_by_interior", "it is divided by (n - 2) * (n - 2), the number of interior points, not by n * n",
@@ -119,41 +121,26 @@ Answer over_ranks(const SumLook& look) {
 
 // ---- A factor
 
-/// The points of a rank's rows, by which the sum is divided under the root; "": it is not.
-std::string rows_words(const SumLook& look, double times) {
-  if (look.ranks < 2) return "";
-  const double n = look.n, rows = std::round(n / times);
-  const int fewest = look.n / look.ranks;
-  if (rows >= fewest && rows < n && std::fabs(times - n / rows) <= 1e-7 * times) {
-    return format("under the root the sum is divided by n * %.0f, %s, and not by n * n", rows,
-                  rows <= fewest + 1 ? "the points of one rank's rows"
-                                     : "as if for the rows that one rank holds");
-  }
-  for (const int own : {fewest, fewest + 1}) {
-    if (std::fabs(sqrt(times) - n / own) > 1e-7 * n / own) continue;
-    return format(
-        "under the root the sum is divided by %d * %d, and not by n * n: %d is the "
-        "number of one rank's rows",
-        own, own, own);
-  }
-  return "";
-}
-
-/// What the sum is divided by, as its root is 1 / `times` of the right one: "" if that is no number
+/// What the sum is divided by, whose root is `factor` times the right one: "" if that is no number
 /// with a meaning.
-std::string divisor_words(const SumLook& look, double times) {
-  if (const std::string rows = rows_words(look, times); !rows.empty()) return rows;
-  const double whole = std::round(1 / times);
-  if (whole < 2 || whole > 4096 || std::fabs(times - 1 / whole) > 1e-7 / whole) return "";
-  const double root = std::round(sqrt(whole));
+std::string divisor_words(const SumLook& look, double factor) {
+  const double n = look.n, divisor = n * n / (factor * factor), whole = std::round(divisor);
+  const double side = std::round(sqrt(whole)), rows = whole / n, times = rows / n;
+  if (std::fabs(divisor - whole) > 1e-7 * whole) return "";
+  const bool of_rows = rows >= 1 && rows == std::floor(rows), again = times == std::floor(times);
+  if (!of_rows && side * side != whole) return "";
   const double every = constant_in(look.evidence.source, "kCheckEvery");
-  const bool square = root * root == whole && whole != every;
-  const double divisor = square ? root : whole;
-  return format("%s by %.0f as well", square ? "it is divided" : "under the root it is divided",
-                divisor) +
-         (look.ranks > 1 && divisor == look.ranks ? ", as many as there are ranks"
-          : divisor == every ? ", the sweeps from one residual to the next. It is that of one sweep"
-                             : "");
+  return format("under the root the sum is divided by ") +
+         (again     ? format("n * n * %.0f", times)
+          : of_rows ? format("n * %.0f", rows)
+                    : format("%.0f * %.0f", side, side)) +
+         ", and not by n * n" +
+         (again && times == every
+              ? ": these are the sweeps from one residual to the next, but it is "
+                "that of one sweep"
+          : look.ranks < 2 ? ""
+          : again          ? ": there are as many ranks"
+                           : ", as if for the rows that one rank has, or holds");
 }
 
 Answer factor(const SumLook& look) {
@@ -167,24 +154,19 @@ Answer factor(const SumLook& look) {
   // Right in this run, and wrong in another: a race.
   if (std::fabs(factor - 1) < 1e-6) return {};
   const double times = factor * factor, whole = std::round(times), root = std::round(sqrt(whole));
-  const double every = constant_in(look.evidence.source, "kCheckEvery");
-  const bool square = root * root == whole && whole != every;
   if (whole < 2 || whole > 65536 || std::fabs(times - whole) >= std::min(1e-2, 1e-6 * whole)) {
     return Answer("residual_times_a_factor")
         .with("factor", format("%.6g", factor))
-        .with("divisor", divisor_words(look, times));
+        .with("divisor", divisor_words(look, factor));
   }
-  if (look.ranks > 1 && whole == look.ranks) {
-    return Answer("counted_once_per_rank")
-        .with("times", look.ranks)
-        .with("points", divisor_words(look, times));
-  }
-  if (look.ranks > 1 && square && root == look.ranks) {
-    return Answer("multiplied_by_the_ranks").with("times", look.ranks);
-  }
+  const double every = constant_in(look.evidence.source, "kCheckEvery");
   return Answer("changes_are_counted_again")
       .with("times", static_cast<long>(whole))
-      .with("root", square ? format("%.0f", root) : "")
+      .with("root", root * root == whole && whole != every ? format("%.0f", root) : "")
+      .with("ranks", look.ranks > 1 && (whole == look.ranks || root == look.ranks)
+                         ? std::to_string(look.ranks)
+                         : "")
+      .with("divisor", look.ranks > 1 ? divisor_words(look, factor) : "")
       .with("all_points", whole >= 1024);
 }
 
@@ -226,15 +208,11 @@ Family make_family() {
        {"{sum_over_ranks}"}},
       {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
        "each residual is divided by the first one, so the first is 1", {"{formula}"}},
-      {"counted_once_per_rank", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "every squared change is counted {times} times, and there are as many ranks{?points|; or {points}}",
-       {"{sum_over_ranks}: once, from what each rank has for its own rows", "{formula}"}},
-      {"multiplied_by_the_ranks", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "the residual is multiplied by {times}, and there are as many ranks",
-       {"{formula}: the sum over all ranks is that of the whole field"}},
       {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the root}",
-       {"which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
+       "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the "
+       "root}{?ranks| (there are {ranks} ranks)}{?divisor|; or {divisor}}",
+       {"{?ranks|{sum_over_ranks}: once, from what each rank has for its own rows}",
+        "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
         "{sweep} is launched once per sweep{?all_points|, and each thread goes over its own points only}{?strips|, and "
         "no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each "
         "lane its own value again}", "{formula}"}},

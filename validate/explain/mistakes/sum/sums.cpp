@@ -57,25 +57,15 @@ Answer infinite(const SumLook& look) {
 }
 
 Answer not_a_number(const SumLook& look) {
-  constexpr std::size_t kMostLooks = 2;
   if (!any_is_none(look)) return {};
-  // A sum that nothing set would have been found: it is the host that reads nothing.
-  const bool all_set = look.evidence.patient.watched && !look.evidence.finding.known();
-  const bool late = look.has(kLateSum), adds = look.has(kBlockSum);
-  const bool wait_first = all_set || !look.has(kWaitsForEvents);
-  // The likeliest first.
-  std::vector<const char*> looks;
-  if (late && wait_first) looks.push_back("wait");
-  if (adds && all_set) looks.push_back("adds");
-  looks.push_back("set");
-  if (late && !wait_first) looks.push_back("wait");
-  if (adds && !all_set) looks.push_back("adds");
-  if (look.has(kPitch)) looks.push_back("padding");
-  looks.push_back("formula");
-  looks.resize(kMostLooks);
+  const bool parts = look.has(kStoredParts), late = look.has(kLateSum);
+  const bool adds = look.has(kBlockSum) && !parts, other = !parts && !late && !adds;
   return Answer("residual_is_no_number")
-      .with(std::string("first_") + looks[0], true)
-      .with(std::string("then_") + looks[1], true);
+      .with("parts", parts)
+      .with("wait", late)
+      .with("adds", adds)
+      .with("padding", !parts && !late && look.has(kPitch))
+      .with("formula", other);
 }
 
 /// If the right residual is 0, all that is found is what the sum began with.
@@ -195,7 +185,8 @@ Answer too_little_or_too_much(const SumLook& look) {
 const char* const kSumOfEachPoint =
     "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once, and "
     "one root, in main{?block_sum|; each block's sum added by the first of its threads, the only "
-    "one that has it|{?shuffles|; each warp's sum added by one lane}}";
+    "one that has it|{?shuffles|; each warp's sum added by one lane, after shuffles by 16, 8, 4, 2 "
+    "and 1}}";
 const char* const kWait =
     "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for "
     "an event that was recorded after that copy; and whether it reads the place where that copy "
@@ -240,13 +231,14 @@ const Family kSumMistakes = {
      "at infinity, is a part of it",
      {"{formula}, and what {sweep} adds up"}},
     {"residual_is_no_number", Strength::kSymptom, kAnyProgram, of_sum<not_a_number>,
-     "the residual is not a number, though the field is right: either something that is added to the sum is not a "
-     "number, or the sum itself was never set to 0, or the formula gives something that is not a number",
-     {only_if("first_wait" , kWait), only_if( "first_adds" , kAdds), only_if( "first_set" , kSet),
-      only_if("then_wait" , kWait), only_if( "then_adds" , kAdds), only_if( "then_set" , kSet),
-      "{?then_padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
-      "{?then_formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large "
-      "for an int}"}},
+     "the residual is not a number, though the field is right: {?parts|a stored part is added up that no block (or "
+     "thread) has stored|either something that is added to the sum is not a number, or the sum itself was never set to "
+     "0, or the formula gives something that is not a number}",
+     {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's; "
+      "and {stored_parts}}", only_if("wait", kWait), only_if("adds", kAdds), only_if("!parts", kSet),
+      "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
+      "{?formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
+      "an int}"}},
     {"sum_of_nothing", Strength::kModel, kAnyProgram, of_sum<nothing_changes>,
      "no point changes here, so every residual should be 0, but it is {found}: the sum does not begin with 0",
      {"where each sum begins, the sum of all and a thread's own: it is set to 0.0 (cudaMemset sets single bytes, and 8 "
