@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <map>
 #include <stdexcept>
 
@@ -296,17 +297,18 @@ bool CycleCheck::sizes_are_wrong(const std::vector<int>& sizes) {
 /// than 2^-24 of the largest value.
 bool CycleCheck::residuals_are_wrong() {
   std::vector<float> field, after;
+  Case next = {ProblemKind::kProbe, kFirstN, 1};
+  if (!ran(next, &after)) return true;
   for (const int before : {1, 2, 3}) {
-    const Case run = {ProblemKind::kProbe, kFirstN, before};
-    Case next = run;
+    field.swap(after);
     next.iterations = before + 1;
-    if (!ran(run, &field) || !ran(next, &after)) return true;
+    if (!ran(next, &after)) return true;
     const auto& residuals = last_.record.residuals;
-    const double expected = residual_of(field, run.n);
+    const double expected = residual_of(field, next.n);
     const double found = residuals.empty() ? NAN : residuals.back().value;
     if (std::fabs(found - expected) <= kRounding / 2 + 1e-6 * expected) continue;
     const Diagnosis diagnosis = diagnose_cycle_sum(
-        {next.iterations, found, expected, residual_of(after, run.n), run.n}, patient_);
+        {next.iterations, found, expected, residual_of(after, next.n), next.n}, patient_);
     std::vector<std::string> lines = diagnosis.lines();
     lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
                            next.iterations, expected, found));
@@ -425,14 +427,26 @@ void CycleCheck::say_right() {
 
 Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
-  // Each start on a GPU takes half a second: the CPU answers what does not depend on it.
+  const auto quietly = [](const std::string&) {};
+  // Each start on a GPU takes half a second: the CPU answers, beside it, what does not depend on it.
+  std::future<Verdict> on_cpu, beside;
+  if (both) {
+    on_cpu = std::async(std::launch::async, [&] {
+      StepCheck all = asked;
+      all.every_order = true;
+      return CycleCheck(all, asked.on_cpu, quietly).reach(sizes_of(asked), 0);
+    });
+  }
+  const auto look = [&asked](const Progress& said) {
+    return CycleCheck(asked, asked.at_hand.watched, said).look();
+  };
+  if (both && !asked.look_at.empty()) beside = std::async(std::launch::async, look, quietly);
   const std::vector<int> sizes = both ? std::vector<int>{kFirstN, 521} : sizes_of(asked);
   const int own_n = asked.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
   Verdict verdict = CycleCheck(asked, asked.program, progress).reach(sizes, own_n);
   if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {
-    StepCheck on_cpu = asked;
-    on_cpu.every_order = true;
-    Verdict cpu = CycleCheck(on_cpu, asked.on_cpu, progress).reach(sizes_of(asked), 0);
+    progress("on the CPU instead of the GPU");
+    Verdict cpu = on_cpu.get();
     if (cpu.kind == Verdict::kWrong) return cpu;
     if (cpu.kind == Verdict::kRight) {
       verdict.remarks.push_back("The CPU, in place of the GPU, agrees: " +
@@ -440,7 +454,7 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
     }
   }
   if (verdict.kind != Verdict::kRight || asked.look_at.empty()) return verdict;
-  const Verdict found = CycleCheck(asked, asked.at_hand.watched, progress).look();
+  const Verdict found = beside.valid() ? beside.get() : look(progress);
   if (found.kind == Verdict::kWrong) return found;
   // If the look could not be made, nothing is said.
   if (found.kind == Verdict::kRight) {
