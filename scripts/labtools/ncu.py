@@ -17,7 +17,7 @@ STALL = re.compile(r"^smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_
 STALLS = {"long_scoreboard": "loads from memory or L1", "short_scoreboard": "shared memory, special functions",
           "lg_throttle": "the queue for loads, stores, atomics", "mio_throttle": "the queue for shared memory",
           "barrier": "the block's other warps", "wait": "a fixed latency", "membar": "a memory fence",
-          "drain": "its stores, at its end", "not_selected": "others were chosen", "math_pipe_throttle": "arithmetic",
+          "drain": "its last stores, atomics", "not_selected": "others were chosen", "math_pipe_throttle": "arithmetic",
           "no_instruction": "instructions", "tex_throttle": "the texture queue", "imc_miss": "constants",
           "branch_resolving": "a branch", "dispatch_stall": "the dispatcher", "sleeping": "nanosleep",
           "gmma": "tensor cores", "misc": "other"}
