@@ -289,8 +289,8 @@ void check_sums(const char* what, const std::uint32_t* sums, unsigned blocks,
 
 void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
   const unsigned blocks = 2 * sms;
-  std::uint32_t* sums;
-  CUDA_CHECK(cudaMalloc(&sums, 4 * sms * sizeof *sums));
+  std::uint32_t* block_sums;
+  CUDA_CHECK(cudaMalloc(&block_sums, 4 * sms * sizeof *block_sums));
   auto* words = reinterpret_cast<std::uint32_t*>(arrays.c);
   fill_kernel<<<arrays.blocks, 256>>>(words, most_bytes / sizeof *words, 3);
   finish_kernel();
@@ -303,10 +303,10 @@ void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
   for (std::size_t bytes = chunk_bytes * 8; bytes <= most_bytes; bytes *= 2) {
     const unsigned chunks = static_cast<unsigned>(bytes / chunk_bytes);
     const auto* data = reinterpret_cast<const uint4*>(words);
-    auto read = [&] { l2_read_kernel<<<blocks, kChunkThreads>>>(data, chunks, sums); };
-    CUDA_CHECK(cudaMemset(sums, 0, blocks * sizeof *sums));
+    auto read = [&] { l2_read_kernel<<<blocks, kChunkThreads>>>(data, chunks, block_sums); };
+    CUDA_CHECK(cudaMemset(block_sums, 0, blocks * sizeof *block_sums));
     read();
-    check_sums("reading from L2", sums, blocks, [&](unsigned block) {
+    check_sums("reading from L2", block_sums, blocks, [&](unsigned block) {
       std::uint32_t sum = 0;
       for (int round = 0; round < kL2Rounds; ++round) {
         sum += chunk_sums[(block % chunks + std::size_t(round) * blocks) % chunks];
@@ -328,7 +328,7 @@ void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
 
   const unsigned l1_blocks = 4 * sms;
   auto read = [&] {
-    l1_read_kernel<<<l1_blocks, kL1Threads>>>(reinterpret_cast<const uint4*>(words), sums);
+    l1_read_kernel<<<l1_blocks, kL1Threads>>>(reinterpret_cast<const uint4*>(words), block_sums);
   };
   std::uint32_t expected = 0;
   for (int shift = 0; shift < kL1Shifts; ++shift) {
@@ -337,26 +337,26 @@ void measure_caches(const Arrays& arrays, std::size_t most_bytes, int sms) {
     }
   }
   expected *= kL1Rounds / kL1Shifts;
-  CUDA_CHECK(cudaMemset(sums, 0, l1_blocks * sizeof *sums));
+  CUDA_CHECK(cudaMemset(block_sums, 0, l1_blocks * sizeof *block_sums));
   read();
-  check_sums("reading from L1", sums, l1_blocks, [&](unsigned) { return expected; });
+  check_sums("reading from L1", block_sums, l1_blocks, [&](unsigned) { return expected; });
   measure({"cache", "l1_read", 0, kL1Threads, 1, kL1Words * sizeof(uint4)},
           double(l1_blocks) * kL1Threads * kL1Rounds * kUnrolled * sizeof(uint4), read);
-  CUDA_CHECK(cudaFree(sums));
+  CUDA_CHECK(cudaFree(block_sums));
 }
 
 template <typename Real>
 void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) {
   const unsigned blocks = 8 * sms;
   const std::size_t threads = std::size_t(blocks) * kArithmeticBlock;
-  Real* sums;
-  CUDA_CHECK(cudaMalloc(&sums, threads * sizeof(Real)));
+  Real* results;
+  CUDA_CHECK(cudaMalloc(&results, threads * sizeof(Real)));
   auto work = [&] {
-    multiply_add_kernel<Real><<<blocks, kArithmeticBlock>>>(sums, Real(0.5), rounds);
+    multiply_add_kernel<Real><<<blocks, kArithmeticBlock>>>(results, Real(0.5), rounds);
   };
   work();
   std::vector<Real> found(threads);
-  CUDA_CHECK(cudaMemcpy(found.data(), sums, threads * sizeof(Real), cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaMemcpy(found.data(), results, threads * sizeof(Real), cudaMemcpyDeviceToHost));
   for (std::size_t t = 0; t < threads; ++t) {
     double expected = 0;
     for (int k = 0; k < kChains; ++k) expected += k + 1 + t % kArithmeticBlock % 32;
@@ -364,7 +364,7 @@ void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) 
   }
   measure({"arithmetic", way, 0, kArithmeticBlock, 1, 0, "GFLOP/s"},
           2.0 * threads * rounds * kChains, work);
-  CUDA_CHECK(cudaFree(sums));
+  CUDA_CHECK(cudaFree(results));
 }
 
 }  // namespace

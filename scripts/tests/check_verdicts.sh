@@ -68,7 +68,7 @@ test_verdicts() {
 
   given "$lab/$solution"
   check 0 "the solution" STEP=01
-  expect "^$step: right: [0-9]+ runs, n = 33, 100, 129, 130, 250, 256, 1024, 1043, 3072; fields" "the solution"
+  expect "^$step: right: [0-9]+ runs, n = 33, 100, 129, 130, 250, 256, 1024, 1043, 3072;\$" "the solution"
   expect "^$step: done$" "the solution"
   expect "^  Next: run .*" "the solution"
 

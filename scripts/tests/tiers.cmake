@@ -8,7 +8,7 @@ set(lab_full_tests
   # CUDA on the CPU by itself, with two compilers.
   cuda_on_cpu_.*
   # Programs, jobs and machines that go wrong in ways of their own.
-  faults ranks shared_state
+  faults ranks shared_state check_on_gpu
   # Fuzzing, whole builds, other build tools, nvcc.
   fuzz_record shellcheck without_nvcc check_with_make check_with_nvcc architectures)
 # What needs a GPU is quick if there is one. Without one, it would only report that it is skipped.
