@@ -159,9 +159,11 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const int fetch_end = min(y_end, n);
   const float* from = f_old + idx(column, y_begin - slab.held_begin, n);
   const auto fetch = [&](int row, int place, bool careful) {
-    __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
+    if (!careful || row < fetch_end) {
+      __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
+      from += pitch_of(n);
+    }
     __pipeline_commit();
-    if (!careful || row < fetch_end - 1) from += pitch_of(n);  // past the end: the last row again
   };
 
   Level level[kSweeps] = {};
@@ -170,7 +172,8 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const auto arrive = [&](int y, int place, bool careful) {  // careful: a boundary may be near
     __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are in flight
     fetch(y + kRing - 1, (place + kRing - 1) % kRing, careful);  // to where row y - 1 was
-    float4 row = ring[place][lane], old;
+    float4 row = {}, old;
+    if (!careful || y < fetch_end) row = ring[place][lane];
 #pragma unroll
     for (int l = 0; l < kSweeps; ++l) {
       old = times(4, level[l].row);
@@ -190,7 +193,6 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     }
   };
 
-  __pipeline_wait_prior(0);  // the last fetches of the warp's strip before
   for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
   for (int y = y_begin; y < y_end; y += kRing) {
     if (x == 0 || last || y <= kSweeps || y + 2 * kRing > fetch_end) {
