@@ -19,7 +19,7 @@ make_lab() { (cd / && make --no-print-directory -C "$lab" "$@"); }
 # Without the exercises as they are handed out, which the first verb keeps where there is no git.
 files_of_lab() { (cd "$lab" && find . -path ./.start -prune -o -type f -print | sort); }
 
-# count_of REGEX NUMBER WHAT: so many lines of what was printed match.
+# count_of REGEX NUMBER WHAT: fails unless NUMBER printed lines match.
 count_of() {
   local found
   found=$(grep -cE -- "$1" <<<"$out" || true)

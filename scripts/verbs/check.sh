@@ -260,7 +260,7 @@ doing "measuring the goal"
 said=$("$bin/goals" "${common[@]}" "$program") || status=$?
 doing
 say_wrapped "$said"
-if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
+if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]] && command -v python3 >/dev/null; then
   find_guide
   read_terminal
   say ""

@@ -23,6 +23,9 @@ struct AtHand {
 /// Told before each run, with a short description of it.
 using Progress = std::function<void(const std::string&)>;
 
+/// For runs that are not reported.
+inline void quietly(const std::string&) {}
+
 /// What all runs of a check have in common.
 struct Check {
   const std::string& program;

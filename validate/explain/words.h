@@ -14,7 +14,7 @@ enum Trait : unsigned {
   kBlockSum = 1u << 2,        ///< cub::BlockReduce sums a block
   kTile = 1u << 3,            ///< in shared memory
   kSwaps = 1u << 4,           ///< pointers are exchanged, and no data is copied
-  kChecks = 1u << 5,          ///< a residual every so many sweeps only
+  kChecks = 1u << 5,          ///< a residual only every kCheckEvery sweeps
   kCheckKernel = 1u << 6,     ///< kernels that add to the sum only if they are asked to
   kGraph = 1u << 7,           ///< a CUDA graph
   kStrips = 1u << 8,          ///< warps march up strips of the grid, and exchange by shuffles
@@ -24,7 +24,7 @@ enum Trait : unsigned {
   kRing = 1u << 12,           ///< rows that arrive while others are used
   kSlabs = 1u << 13,          ///< ranks, each of which numbers its rows from its own first one
   kStreams = 1u << 14,        ///< streams that wait for each other
-  kLateSum = 1u << 15,        ///< the host reads a sum when the next pass is under way
+  kLateSum = 1u << 15,        ///< the host reads a sum while the next pass runs
   kMemcpy = 1u << 16,         ///< the CUDA runtime copies something
   kHostMemcpy = 1u << 17,     ///< memcpy copies something
   kDeviceReduce = 1u << 18,   ///< cub::DeviceReduce adds up stored parts

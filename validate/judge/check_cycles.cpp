@@ -427,7 +427,6 @@ void CycleCheck::say_right() {
 
 Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
-  const auto quietly = [](const std::string&) {};
   // Each start on a GPU takes half a second. Beside it the CPU answers what needs no GPU.
   std::future<Verdict> on_cpu, beside;
   if (both) {

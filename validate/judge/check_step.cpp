@@ -15,8 +15,6 @@ namespace {
 constexpr const char* kByLuck =
     "The GPU was right by luck: the CPU, which looks at every access, finds this.";
 
-void quietly(const std::string&) {}
-
 /// What is tried besides the cases. Says in *not_tried if the step's own n cannot be.
 Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   Extent extent;

@@ -34,7 +34,7 @@ void note_allocation(Space space, std::size_t bytes);
 /// Memory has been freed.
 void note_release(Space space);
 
-/// So many bytes have been copied: when that is done, not when it is queued.
+/// Counts the bytes of a copy. It is called when the copy is done, not when it is queued.
 void note_copy(const void* to, const void* from, std::size_t bytes);
 
 /// Host code has accessed managed memory, in a program whose every access is looked at. Its page
