@@ -245,7 +245,10 @@ if [[ -n $bandwidth ]] && ncu=$(command -v ncu); then common+=(--ncu "$ncu"); fi
 predicted="" # the learner did, and may now see what was measured
 if [[ $which == exercise ]]; then
   next="Next: run $program, compare with your predictions"
-  if ! grep -q "TODO($step_number)" "$source_file"; then predicted=$(recall predictions.tsv "$step"); fi
+  # Python lays them out.
+  if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null; then
+    predicted=$(recall predictions.tsv "$step")
+  fi
   # Where the CPU stands in, the program prints no times.
   if [[ -n $predicted ]]; then
     next="Next: compare your predictions (below)"
@@ -260,7 +263,7 @@ doing "measuring the goal"
 said=$("$bin/goals" "${common[@]}" "$program") || status=$?
 doing
 say_wrapped "$said"
-if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]] && command -v python3 >/dev/null; then
+if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
   find_guide
   read_terminal
   say ""
