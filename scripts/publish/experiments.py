@@ -124,7 +124,7 @@ def variants():
         Variant(S13, "plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four", True),
         Variant(S16, "as_it_is", S16, [], "step 16 as it is", True),
         *[Variant(S16, name, S16, [name], first_line(variant.BANK / S16 / f"{name}.patch"), True)
-          for name in ("one_cycle_a_level", "all_levels_launched", "no_start")]]
+          for name in ("one_cycle_a_level", "all_levels_launched", "marches", "no_start")]]
 
 
 def make_sources(folder, guides):

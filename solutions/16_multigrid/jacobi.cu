@@ -25,6 +25,7 @@ constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;       // threads per block along i: one warp
 constexpr int kBlockY = 32;       // points per block along j
 constexpr int kThreadsY = 4;      // threads per block along j, for kBlockY points
+constexpr int kRows = 8;          // points per thread along j, on the way back up
 constexpr int kSmallN = 33;       // points per side of the largest level that one block deals with
 constexpr int kMaxLevels = 21;    // enough for 2^20 points per side
 constexpr int kStartCycles = 2;   // cycles on each coarser level, to begin with
@@ -92,26 +93,21 @@ void initialize_field(float* u, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// The value of f, a field of m x m points, at point (i, j) of another level: linear along x and y.
-// `ratio` is the distance between that level's points, in distances of f's.
-__device__ float interpolated(const float* f, int m, double ratio, int i, int j) {
-  const double x = i * ratio, y = j * ratio;
-  const int west = min(int(x), m - 2), south = min(int(y), m - 2);
-  f += idx(west, south, m);
-  const float on_south = f[0] + float(x - west) * (f[1] - f[0]);
-  const float on_north = f[m] + float(x - west) * (f[m + 1] - f[m]);
-  return on_south + float(y - south) * (on_north - on_south);
-}
-
-// Fills the boundary of `to`, or all points inside it, from a finer or a coarser level.
+// Fills the boundary of `to`, or all points inside it, with values of a finer or a coarser level,
+// linear along x and y between the four points around.
 __global__ void interpolate_kernel(Level to, Level from, bool boundary) {
-  const int n = to.n, i = blockIdx.x * kBlockX + threadIdx.x;
-  const double ratio = double(from.n - 1) / (n - 1);
+  const int n = to.n, m = from.n, i = blockIdx.x * kBlockX + threadIdx.x;
+  const double ratio = double(m - 1) / (n - 1);
   for (int y = threadIdx.y; y < kBlockY; y += kThreadsY) {
     const int j = blockIdx.y * kBlockY + y;
     const bool inside = i >= 1 && i < n - 1 && j >= 1 && j < n - 1;
     if (i >= n || j >= n || inside == boundary) continue;
-    to.u[idx(i, j, n)] = interpolated(from.u, from.n, ratio, i, j);
+    const int west = min(int(i * ratio), m - 2), south = min(int(j * ratio), m - 2);
+    const float part_x = i * ratio - west, part_y = j * ratio - south;
+    const float* u = from.u + idx(west, south, m);
+    const float on_south = u[0] + part_x * (u[1] - u[0]);
+    const float on_north = u[m] + part_x * (u[m + 1] - u[m]);
+    to.u[idx(i, j, n)] = on_south + part_y * (on_north - on_south);
   }
 }
 
@@ -135,9 +131,9 @@ __global__ void defect_kernel(Level level, double* sum) {
 }
 
 // Computes coarse.r at `rows` points of column i, from the defects that the first sweep leaves at
-// 4 x 4 fine points around each. A share is the weight with which `interpolated` takes the coarse
-// point at a fine one. A thread loads two of the four columns, and gets the others from the lanes
-// beside it: no lane of a warp may stay away, and the first and the last one store nothing.
+// 4 x 4 fine points around each. A share is the coarse point's weight where a value is interpolated
+// at a fine one. A thread loads two of the four columns, and gets the others from the lanes beside
+// it: no lane of a warp may stay away, and the first and the last one store nothing.
 __device__ void restrict_points(const Level& fine, const Level& coarse, int rows) {
   const int n = fine.n, m = coarse.n, i = blockIdx.x * (kBlockX - 2) + threadIdx.x;
   int j = 1 + (blockIdx.y * blockDim.y + threadIdx.y) * rows;
@@ -162,8 +158,7 @@ __device__ void restrict_points(const Level& fine, const Level& coarse, int rows
     const float b = left(here.y, (east + north.y) + (here.x + south.y));
     const float before = __shfl_up_sync(~0u, b, 1), after = __shfl_down_sync(~0u, a, 1);
     for (int k = 0; k < 3; ++k) row_sums[k] = row_sums[k + 1];
-    row_sums[3] =
-        (share(i, 0) * before + share(i, 1) * a) + (share(i, 2) * b + share(i, 3) * after);
+    row_sums[3] = share(i, 0) * before + share(i, 1) * a + share(i, 2) * b + share(i, 3) * after;
   };
   for (int k = 0; k < 4; ++k) next_row();
   for (int j_end = min(j + rows, m - 1); j < j_end; ++j) {
@@ -174,27 +169,34 @@ __device__ void restrict_points(const Level& fine, const Level& coarse, int rows
   }
 }
 
-// Performs the second sweep, at `rows` points of column i. The result becomes e, or is added to u.
-__device__ void correct_points(const Level& fine, const Level& coarse, bool add_to_u, int rows) {
-  const int n = fine.n, i = blockIdx.x * kBlockX + threadIdx.x;
-  int j = 1 + (blockIdx.y * blockDim.y + threadIdx.y) * rows;
-  const int j_end = min(j + rows, n - 1);
-  if (i < 1 || i >= n - 1 || j >= j_end) return;
-  // e after the first sweep and the coarser level's correction.
-  const auto corrected = [&](int x, int y) {
-    const float swept = 0.25f * kOmegaBefore * fine.r[idx(x, y, n)];
-    return swept + interpolated(coarse.e, coarse.n, fine.ratio, x, y);
-  };
-  float south = corrected(i, j - 1), here = corrected(i, j);
-  for (; j < j_end; ++j) {
-    const std::size_t at = idx(i, j, n);
-    const float u = add_to_u ? fine.u[at] : 0.0f;
-    const float north = corrected(i, j + 1);
-    const float neighbours = (corrected(i + 1, j) + north) + (corrected(i - 1, j) + south);
-    const float e = here + kOmegaAfter * (0.25f * (neighbours + fine.r[at]) - here);
-    (add_to_u ? fine.u : fine.e)[at] = u + e;
-    south = here;
-    here = north;
+// Performs the second sweep, at kRows points of column i. The result becomes e, or is added to u.
+// Fine rows 2 c and 2 c + 1 lie between the coarse rows c and c + 1, and columns likewise. All is
+// loaded before the first store. Lanes exchange e, which has the coarser level's correction.
+__device__ void correct_points(const Level& fine, const Level& coarse, bool add_to_u) {
+  const int n = fine.n, m = coarse.n, i = 1 + blockIdx.x * (kBlockX - 2) + threadIdx.x;
+  const int j = (blockIdx.y * blockDim.y + threadIdx.y) * kRows;  // the row before its points
+  if (j >= n - 2) return;
+  const bool stores = threadIdx.x < kBlockX - 1 && (threadIdx.x > 0 || i == 1);
+  const auto at = [&](int k) { return idx(i, j + k, n); };
+  const auto there = [&](int k) { return i < n - 1 && j + k < n - 1; };  // elsewhere r and e are 0
+  // How far fine line x is on the way from coarse line x / 2 to the next one.
+  const auto part = [&](int x) { return 0.5f * (x % 2) + x * float(fine.ratio - 0.5); };
+  float on_coarse_row[kRows / 2 + 2], r[kRows + 2], e[kRows + 2], u[kRows + 2];
+  for (int k = 0; k < kRows / 2 + 2; ++k) {
+    const float* west = coarse.e + idx(i / 2, j / 2 + k, m);
+    on_coarse_row[k] = there(2 * k) ? west[0] + part(i) * (west[1] - west[0]) : 0.0f;
+  }
+  for (int k = 0; k < kRows + 2; ++k) {
+    const float south = on_coarse_row[k / 2], north = on_coarse_row[k / 2 + 1];
+    r[k] = there(k) ? fine.r[at(k)] : 0.0f;
+    e[k] = 0.25f * kOmegaBefore * r[k] + (south + part(j + k) * (north - south));
+  }
+  for (int k = 1; k <= kRows; ++k) u[k] = add_to_u && stores && there(k) ? fine.u[at(k)] : 0.0f;
+  for (int k = 1; k <= kRows; ++k) {
+    const float west = __shfl_up_sync(~0u, e[k], 1), east = __shfl_down_sync(~0u, e[k], 1);
+    const float sum = (east + e[k + 1]) + ((i > 1 ? west : 0.0f) + e[k - 1]);
+    const float result = u[k] + (e[k] + kOmegaAfter * (0.25f * (sum + r[k]) - e[k]));
+    if (stores && there(k)) (add_to_u ? fine.u : fine.e)[at(k)] = result;
   }
 }
 
@@ -202,9 +204,8 @@ __global__ void restrict_kernel(Level fine, Level coarse, int rows) {
   restrict_points(fine, coarse, rows);
 }
 
-__global__ void __launch_bounds__(128, 16)  // at most 32 registers, so that 16 blocks have room
-    correct_kernel(Level fine, Level coarse, bool add_to_u, int rows) {
-  correct_points(fine, coarse, add_to_u, rows);
+__global__ void correct_kernel(Level fine, Level coarse, bool add_to_u) {
+  correct_points(fine, coarse, add_to_u);
 }
 
 // The same for level k, which is small, and all below it: launches for each would take longer.
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(1024) small_levels_kernel(Levels levels, int k
   }
   while (--l >= k) {
     __syncthreads();  // all of the coarse e is there
-    correct_points(levels.level[l], levels.level[l + 1], add_to_u && l == k, 1);
+    correct_points(levels.level[l], levels.level[l + 1], add_to_u && l == k);
   }
 }
 
@@ -246,9 +247,8 @@ void cycle(const Levels& levels, int top, double* sum) {
   small_levels_kernel<<<1, dim3(kBlockX, kBlockY)>>>(levels, k, k == top);
   CUDA_CHECK(cudaGetLastError());
   while (--k >= top) {
-    const int rows = 1 + level[k].n / 256;
-    const dim3 grid = blocks_for(level[k], kBlockX, kThreadsY * rows);
-    correct_kernel<<<grid, block>>>(level[k], level[k + 1], k == top, rows);
+    const dim3 grid = blocks_for(level[k], kBlockX - 2, kThreadsY * kRows);
+    correct_kernel<<<grid, block>>>(level[k], level[k + 1], k == top);
     CUDA_CHECK(cudaGetLastError());
   }
 }
