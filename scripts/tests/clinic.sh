@@ -22,12 +22,8 @@ variant() {
   sed -E "${5:-}" "$file" >"$temp/$1/kernel.cu"
   if [[ -n ${5:-} ]] && cmp -s "$file" "$temp/$1/kernel.cu"; then fail "$1: the sed script changes nothing"; fi
 }
-# With the argument `first` only the first mistake and the first other way of each kernel.
-wanted() { [[ $which_of_them != first || -z ${seen[$1]:-} ]] && seen[$1]=1; }
-declare -A seen=()
-which_of_them=${1:-all}
-wrong() { if wanted "wrong $1"; then variant "$2" "$1" 1 "$3" "$4"; fi; }
-right() { if wanted "right $1"; then variant "$2" "$1" "$3" "$4" "$5"; fi; }
+wrong() { variant "$2" "$1" 1 "$3" "$4"; }
+right() { variant "$2" "$1" "$3" "$4" "$5"; }
 
 # 1. The list.
 kernels=$(awk -F '\t' '/^[a-z]/ { print $1 }' "$source_dir/lab/clinic.tsv")

@@ -4,9 +4,11 @@ set(lab_full_tests
   # Every access of every solution, in three orders of threads and blocks; AddressSanitizer; the counters.
   races_.* every_order_.* address_sanitizer_.* goals_of_steps counters
   # The banks. (One patch of each entry of the catalogue is quick: catalogue_NN.)
-  wrong_.* right_.* clinic_all
+  wrong_.* right_.* clinic
   # CUDA on the CPU by itself, with two compilers.
   cuda_on_cpu_.*
+  # Handouts and puzzles, from start to end.
+  verbs_handout verbs_puzzle
   # Programs, jobs and machines that go wrong in ways of their own.
   faults ranks shared_state check_on_gpu
   # Fuzzing, whole builds, other build tools, nvcc.
