@@ -3,8 +3,8 @@
 # ladder: that program knows where its lab is.)
 find_package(Threads REQUIRED)
 include(${LAB_PREBUILT}/prebuilt.cmake)
-foreach(library lab lab_warnings cuda_on_cpu cuda_on_cpu_asan cuda_on_cpu_watched
-    lab_ranks_on_cpu lab_ranks_on_cpu_asan lab_ranks_on_cpu_watched)
+foreach(library lab lab_warnings cuda_on_cpu cuda_on_cpu_watched
+    lab_ranks_on_cpu lab_ranks_on_cpu_watched)
   if(TARGET prebuilt_${library})
     add_library(${library} ALIAS prebuilt_${library})
   endif()

@@ -111,13 +111,13 @@ function(lab_add_check program)
   endforeach()
 endfunction()
 
-# The same step by a plain C++ compiler (lab/cpu): TARGET_cpu, and on demand TARGET_cpu_asan with
-# AddressSanitizer and TARGET_cpu_watched, which finds races and counts.
+# The same step by a plain C++ compiler (lab/cpu): TARGET_cpu, and on demand TARGET_cpu_watched, which
+# finds races and counts.
 function(lab_add_step_on_cpu name step source stamp)
   set(target ${name}_cpu)
   cuda_on_cpu_add_executable(${target} ${source} ON_DEMAND
     CPP ${CMAKE_BINARY_DIR}/cpu/${name}.cpp DEPENDS ${stamp} ${name}_content)
-  foreach(variant "" _asan _watched)
+  foreach(variant "" _watched)
     target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
     if(LAB_STEP_${step}_RANKS)
       target_link_libraries(${target}${variant} PRIVATE lab_ranks_on_cpu${variant})

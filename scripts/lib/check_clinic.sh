@@ -14,7 +14,7 @@ read_step_or_kernel
 read_which
 read_backend
 [[ -f $lab_root/$source_file ]] || die_not_there
-for word in N RANKS RACES ASAN; do
+for word in N RANKS RACES; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: a check of the clinic takes none; it chooses its runs itself"
 done
 

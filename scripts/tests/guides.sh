@@ -112,7 +112,7 @@ while IFS= read -r step; do
   while IFS= read -r program; do
     grep -qx "$program" <<<"$steps" || fail "$guide: $program: no step has a program of that name"
   done < <(grep -oE 'build/bin/(exercise|solution)_[0-9a-z_]+' "$guide" |
-    sed -E 's/.*(exercise|solution)_//; s/_cpu(_watched|_asan)?$//')
+    sed -E 's/.*(exercise|solution)_//; s/_cpu(_watched)?$//')
 done <<<"$steps"
 
 # 3. The course adds up the minutes of its steps.

@@ -1,8 +1,8 @@
 # The one place that decides which tests `make test` runs (label `quick`), which only `make test-all` does (label `full`),
 # and which programs each of the two needs. A test is quick unless this list names it.
 set(lab_full_tests
-  # Every access of every solution, in three orders of threads and blocks; AddressSanitizer; the counters.
-  races_.* every_order_.* address_sanitizer_.* goals_of_steps counters
+  # Every access of every solution, in three orders of threads and blocks; the counters.
+  races_.* every_order_.* goals_of_steps counters
   # The banks. (One patch of each entry of the catalogue is quick: catalogue_NN.)
   wrong_.* right_.* clinic
   # CUDA on the CPU by itself, with two compilers.

@@ -8,7 +8,7 @@ need make cmake git
 [[ -d $source_dir/solutions ]] || skip "a handout is made in the whole lab"
 make_temp
 use_built
-unset UPTO OUT YES HINT FROM TO SIDE TIME BACKEND RACES ASAN SOURCE_DATE_EPOCH
+unset UPTO OUT YES HINT FROM TO SIDE TIME BACKEND RACES SOURCE_DATE_EPOCH
 lab="$temp/the lab"
 place="$temp/for learners"
 make_clone "$lab"

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"
 make_temp
-unset BACKEND RACES ASAN NO_COLOR COLUMNS
+unset BACKEND RACES NO_COLOR COLUMNS
 use_built
 export LAB_BUILD_DIR="$temp/the build"
 lab="$temp/the learner's lab"

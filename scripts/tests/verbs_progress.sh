@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"
 make_temp
-unset TIME BACKEND RACES ASAN YES NO_COLOR
+unset TIME BACKEND RACES YES NO_COLOR
 mkdir "$temp/tmp" "$temp/bin"
 use_built
 export TMPDIR=$temp/tmp LAB_BUILD_DIR="$temp/the build"

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"
 make_temp
-unset RANKS BACKEND RACES ASAN
+unset RANKS BACKEND RACES
 mkdir "$temp/tmp"
 use_built
 export TMPDIR=$temp/tmp LAB_BUILD_DIR="$temp/the build"

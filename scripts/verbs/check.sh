@@ -13,7 +13,6 @@
 #                              or only the CPU, if there is no GPU)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
 #                              out of bounds and for reads of what nothing wrote; needs no GPU
-#   ASAN=1                     on the CPU, with AddressSanitizer
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -37,22 +36,21 @@ for size in "${sizes[@]}"; do
   check_n "$size" "or several with commas"
 done
 [[ -f $lab_root/$source_file ]] || die_not_there
-check_switches RACES ASAN
-races=${RACES:-0} asan=${ASAN:-0}
-((races + asan < 2)) || die $exit_bad_usage "RACES=1 and ASAN=1: one at a time"
-if ((races + asan)); then
-  [[ $step_needs == cuda ]] || die $exit_bad_usage "$step has no kernels: RACES and ASAN are for steps from 02 on"
-  [[ ${BACKEND:-cpu} == cpu ]] || die $exit_bad_usage "RACES and ASAN run on the CPU, not with BACKEND=$BACKEND"
+check_switches RACES
+races=${RACES:-0}
+if ((races)); then
+  [[ $step_needs == cuda ]] || die $exit_bad_usage "$step has no kernels: RACES is for steps from 02 on"
+  [[ ${BACKEND:-cpu} == cpu ]] || die $exit_bad_usage "RACES=1 runs on the CPU, not with BACKEND=$BACKEND"
   BACKEND=cpu
 fi
 
 # note_verdict STATUS: what `make progress` shows. The programs write it to $scratch/verdict; what cannot be judged has
-# none, and a short look (N, RACES, ASAN) that finds nothing wrong leaves none.
+# none, and a short look (N, RACES) that finds nothing wrong leaves none.
 # shellcheck disable=SC2317  # on_exit calls it
 note_verdict() {
   local status=$1 verdict mistake where=$backend
   if [[ $which != exercise || ! -s $scratch/verdict ]] || ((status > 1)); then return; fi
-  if ((status == 0)) && { [[ -n ${N:-} ]] || ((races + asan)); }; then return; fi
+  if ((status == 0)) && { [[ -n ${N:-} ]] || ((races)); }; then return; fi
   IFS=$'\t' read -r verdict mistake <"$scratch/verdict" || return 0
   if [[ $step_needs == cpu ]]; then where=cpu; fi
   local -a line=("$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where" ${mistake:+"$mistake"})
@@ -73,9 +71,7 @@ on_cpu="" watched="" # the same program on the CPU, and with every access looked
 if [[ $step_needs == cuda ]]; then
   choose_backend
   if [[ $backend == cpu ]]; then target+=_cpu; fi
-  if ((asan)); then
-    target+=_asan
-  elif ((races)); then
+  if ((races)); then
     target+=_watched
   elif [[ $backend == gpu ]]; then
     on_cpu=${target}_cpu watched=${target}_cpu_watched
@@ -126,7 +122,7 @@ else
   have_target "$before" || before=""
 fi
 wanted=("check_$target")
-if ((asan + races)); then wanted=(validate goals "$target"); fi
+if ((races)); then wanted=(validate goals "$target"); fi
 # is_built TARGET...: whether they are, without a word.
 is_built() { locked cmake --build "$build_dir" --target "$@" >"$scratch/log" 2>&1; }
 if ! build_watched "$log" "${wanted[@]}"; then
@@ -190,7 +186,7 @@ if [[ $backend == cpu && -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--
 
 # What g++ takes nvcc may refuse: a function of the host's called from a kernel. If it is here, it is asked meanwhile.
 nvcc=""
-if [[ $backend == cpu && $step_source == *.cu ]] && ((races + asan == 0)); then nvcc=$(nvcc_of_build); fi
+if [[ $backend == cpu && $step_source == *.cu ]] && ((!races)); then nvcc=$(nvcc_of_build); fi
 if [[ -x $nvcc ]]; then
   set -m # as a process group of its own
   nvcc_takes "$source_file" </dev/null >"$scratch/nvcc" 2>&1 &
@@ -217,12 +213,7 @@ if ((status == 0)) && [[ -n $nvcc_job ]]; then
   fi
 fi
 say_wrapped "$said"
-if ((status == 1 && asan)); then
-  # AddressSanitizer's own words say where.
-  "$program" --n 100 --iterations 3 --problem probe --quiet 2>&1 |
-    sed -n "s#$lab_root/##g; /ERROR: AddressSanitizer/,/^\$/p" | head -n 25 || true
-fi
-if ((status || asan)); then exit "$status"; fi
+if ((status)); then exit "$status"; fi
 
 # The results are right: does the program also do what the step is for? A short look does not ask.
 short=${N:+N=$N}

@@ -157,7 +157,7 @@ if [[ -z $name ]]; then
   exit
 fi
 go_to "$name"
-unset WHICH N RACES ASAN
+unset WHICH N RACES
 make_scratch
 : >"$temp/begun"
 : >"$temp/body"

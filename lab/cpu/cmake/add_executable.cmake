@@ -1,8 +1,7 @@
-# cuda_on_cpu_add_executable(TARGET FILE.cu [ON_DEMAND] [CPP FILE.cpp] [DEPENDS FILE|TARGET...]): three programs of a
-# CUDA source file.
+# cuda_on_cpu_add_executable(TARGET FILE.cu [ON_DEMAND] [CPP FILE.cpp] [DEPENDS FILE|TARGET...]): two programs of a CUDA
+# source file.
 #
-#   TARGET           for everyday use; ON_DEMAND: built if it is asked for, as the other two are
-#   TARGET_asan      with AddressSanitizer
+#   TARGET           for everyday use; ON_DEMAND: built if it is asked for, as the other one is
 #   TARGET_watched   every access is looked at: races, and counters (LAB_CPU_COUNTS)
 #
 # CPP is the C++ that is made of the file, and DEPENDS what must be there, or built, before that.
@@ -20,7 +19,7 @@ function(cuda_on_cpu_add_executable target source)
     COMMENT "C++ of ${source}" VERBATIM)
   # The variants share the file: one target makes it.
   add_custom_target(${target}_source DEPENDS ${cpp})
-  foreach(variant "" _asan _watched)
+  foreach(variant "" _watched)
     set(on_demand EXCLUDE_FROM_ALL)
     if(variant STREQUAL "" AND NOT arg_ON_DEMAND)
       set(on_demand)

@@ -8,12 +8,6 @@
 
 #include <lab/cuda_check.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__has_feature)
-// MPI never frees some of its memory: AddressSanitizer would call that our leak. Where it is not at
-// work, nobody asks.
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
-#endif
-
 namespace lab {
 
 namespace {

@@ -20,7 +20,6 @@
 #include "activity.h"
 #include "error.h"
 #include "memory/faults.h"
-#include "memory/poison.h"
 #include "report.h"
 #include "run/block.h"
 #include "run/queue.h"
@@ -192,8 +191,6 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.round = rounds();
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, 0xff, a.data_bytes);
-  poison(a.data, a.begin - a.data);
-  poison(a.end(), a.data + a.data_bytes - a.end());
   allocations[static_cast<char*>(map)] = a;
   note_allocation(space, bytes);
   if (watcher()) watcher()->memory_allocated(a.begin, bytes);
@@ -207,7 +204,6 @@ void give_back(Allocation& a, Where where) {
   a.freed = true;
   note_release(a.space);
   a.freed_at = where;
-  unpoison(a.data, a.data_bytes);
   // The addresses stay taken and closed; the memory goes back.
   void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -281,9 +277,6 @@ void close_memory_to_host() {
   }
 }
 
-#ifdef CUDA_ON_CPU_ASAN
-void check_padding(Where) {}  // AddressSanitizer looks at each access
-#else
 namespace {
 bool holds_padding(const char* begin, const char* end) {
   return std::all_of(begin, end, [](char c) { return static_cast<unsigned char>(c) == kPadding; });
@@ -306,7 +299,6 @@ void check_padding(Where launched_at) {
     }
   }
 }
-#endif
 
 Origin Origin::now(const char* call, Where where) { return {call, where, rounds()}; }
 

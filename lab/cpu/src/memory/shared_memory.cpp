@@ -10,7 +10,6 @@
 
 #include <cuda_on_cpu/shared.h>
 
-#include "memory/poison.h"
 #include "report.h"
 #include "run/block.h"
 
@@ -40,7 +39,6 @@ std::mutex placing;
 void fill(char* shared, const Variable& variable) {
   char* begin = shared + variable.place;
   std::memset(begin, 0xff, variable.bytes);
-  poison(begin + variable.bytes, kAlignment - variable.bytes % kAlignment);
 }
 
 }  // namespace
@@ -84,10 +82,7 @@ char* reserve_shared_memory() {
   return shared;
 }
 
-void release_shared_memory(char* shared) {
-  unpoison(shared, kRoom);  // the addresses may serve something else
-  munmap(shared, kRoom);
-}
+void release_shared_memory(char* shared) { munmap(shared, kRoom); }
 
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   for (int k = 0; k < variable_count.load(std::memory_order_acquire); ++k) {
@@ -95,10 +90,7 @@ char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   }
   char* end = shared + kStaticBytes + kDynamicBytes;
   char* dynamic = end - (dynamic_bytes + 15) / 16 * 16;
-  unpoison(shared + kStaticBytes, kDynamicBytes);
   if (dynamic_bytes > 0) std::memset(dynamic, 0xff, end - dynamic);
-  poison(shared + kStaticBytes, dynamic - (shared + kStaticBytes));
-  poison(dynamic + dynamic_bytes, end - (dynamic + dynamic_bytes));
   return dynamic;
 }
 

@@ -167,7 +167,6 @@ void Block::hand_over(int thread) {
 
 void Block::fibre_main() {
   Block* block = current_block;  // a fibre stays with its block
-  Fibre::arrived(block->home_);
   for (;;) block->run_threads();
 }
 

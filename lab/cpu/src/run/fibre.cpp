@@ -6,12 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "memory/poison.h"
 #include "report.h"
-
-#ifdef CUDA_ON_CPU_ASAN
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 // cuda_on_cpu_switch(&save, load): pushes what a function has to leave as it found it, keeps the
 // stack pointer in `save`, takes `load` for it, pops the same and returns: on the other stack.
@@ -105,11 +100,7 @@ void* prepare_stack(char* top, void (*entry)()) {
 
 }  // namespace
 
-#ifdef CUDA_ON_CPU_ASAN
-const std::size_t kStackBytes = 256 * 1024;  // local variables have red zones around them
-#else
 const std::size_t kStackBytes = 64 * 1024;
-#endif
 
 Fibre::Fibre(void (*entry)()) : stack_bytes_(kStackBytes), owned_(true) {
   static int count = 0;
@@ -126,31 +117,10 @@ Fibre::Fibre(void (*entry)()) : stack_bytes_(kStackBytes), owned_(true) {
 
 Fibre::~Fibre() {
   if (!owned_) return;
-  unpoison(stack_, stack_bytes_);  // the addresses may serve something else
   munmap(stack_ - guard_bytes(), guard_bytes() + stack_bytes_);
 }
 
-void Fibre::switch_to(Fibre& other) {
-#ifdef CUDA_ON_CPU_ASAN
-  __sanitizer_start_switch_fiber(&sanitizer_stack_, other.stack_, other.stack_bytes_);
-#endif
-  cuda_on_cpu_switch(&stack_pointer_, other.stack_pointer_);
-#ifdef CUDA_ON_CPU_ASAN
-  __sanitizer_finish_switch_fiber(sanitizer_stack_, nullptr, nullptr);
-#endif
-}
-
-void Fibre::arrived([[maybe_unused]] Fibre& first) {
-#ifdef CUDA_ON_CPU_ASAN
-  const void* stack = nullptr;
-  std::size_t bytes = 0;
-  __sanitizer_finish_switch_fiber(nullptr, &stack, &bytes);
-  if (!first.stack_) {
-    first.stack_ = static_cast<char*>(const_cast<void*>(stack));
-    first.stack_bytes_ = bytes;
-  }
-#endif
-}
+void Fibre::switch_to(Fibre& other) { cuda_on_cpu_switch(&stack_pointer_, other.stack_pointer_); }
 
 bool Fibre::holds(const void* address) const {
   return stack_ && address >= stack_ && address < stack_ + stack_bytes_;

@@ -19,10 +19,6 @@ class Fibre {
   /// From this fibre, which runs, to `other`. Returns when another fibre switches back.
   void switch_to(Fibre& other);
 
-  /// The first thing that entry() calls, with the fibre that came first: AddressSanitizer is told
-  /// that the switch has been made.
-  static void arrived(Fibre& first);
-
   /// Whether the address lies on the stack.
   bool holds(const void* address) const;
 
@@ -34,7 +30,6 @@ class Fibre {
   char* stack_ = nullptr;  // its lowest byte
   std::size_t stack_bytes_ = 0;
   bool owned_ = false;  // the stack is this object's
-  void* sanitizer_stack_ = nullptr;
 };
 
 /// How much local memory a thread of a kernel has.
