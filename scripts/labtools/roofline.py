@@ -22,7 +22,7 @@ import statistics
 import tempfile
 
 from labtools import charts, ncu
-from labtools.files import ROOT, by_cycles, steps, write_aside
+from labtools.files import ROOT, steps, steps_with_kernels, write_aside
 from labtools.machine import find_profiler, gpu_facts
 from labtools.process import fail, warn
 from labtools.table import Table, update, write_table
@@ -321,8 +321,7 @@ def main():
     if arguments.draw:
         draw(arguments.draw)
         return
-    with_kernels = [step for step in steps()
-                    if step.source.endswith(".cu") and step.needs == "cuda" and not by_cycles(step.name)]
+    with_kernels = steps_with_kernels()
     wanted = [word for word in arguments.steps.split(",") if word]
     unknown = [word for word in wanted if word not in {step[0][:2] for step in with_kernels}]
     if unknown:
