@@ -19,9 +19,8 @@ import textwrap
 import time
 
 import labtools_here  # noqa: F401
-from labtools.files import write_aside
 from labtools.numbers import significant
-from labtools.process import fail
+from labtools.process import fail, must_write
 from learners import Lab, Unreadable, class_folder, number_of
 from mistakes import catalogue
 
@@ -143,10 +142,7 @@ def main():
         except OSError as error:
             fail(f"DIR={folder}: {error.strerror}", 2)
         if out:
-            try:
-                write_aside(out, as_page(board, sentences, interval))
-            except OSError as error:
-                fail(f"OUT={out}: cannot be written: {error.strerror}", 4)
+            must_write(out, as_page(board, sentences, interval), f"OUT={out}", 4)
         clear = "" if once or not sys.stdout.isatty() else "\033[H\033[2J"
         print(clear + as_text(board, sentences), end="", flush=True)
         if once:

@@ -25,8 +25,8 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from confined import Confined, Limits
-from labtools.files import ROOT, STEPS, steps, write_aside
-from labtools.process import attempt, fail, reason
+from labtools.files import ROOT, STEPS, steps
+from labtools.process import attempt, fail, must_write, reason
 from learners import Lab, Unreadable, cell_of, class_folder, milliseconds, number_of, plain, read_inside, rows
 
 COLUMNS = ("learner", "step", "verdict", "diagnosis", "ms", "seconds")
@@ -163,10 +163,7 @@ def main():
         table = grade(folder, wanted, grader, starts, lambda line: print(line, flush=True))
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([COLUMNS, *table])
-    try:
-        write_aside(out, text.getvalue())
-    except OSError as error:
-        fail(f"OUT={out}: cannot be written: {error.strerror}", 4)
+    must_write(out, text.getvalue(), f"OUT={out}", 4)
     print(f"{out}: {len(table)} rows")
 
 
