@@ -25,7 +25,7 @@ mpi_here() {
 
 # short_date YYYY-MM-DD HH:MM: without the year, as people say it.
 short_date() {
-  LC_TIME=C date --date="$1" '+%d %b %H:%M' 2>/dev/null || say "$1"
+  LC_TIME=C date --date="${1:-none}" '+%d %b %H:%M' 2>/dev/null || say "$1"
 }
 
 # todos_left STEP FILE: the TODO comments of the step in its file.
