@@ -105,6 +105,10 @@ class Chart:
             path = "M" + "L".join(f"{px(x + a * r)} {px(y + b * r)}" for a, b in corners) + "z"
             self.add("path", dict(d=path, **fill), tip=tip)
 
+    def heading(self, left, title, subtitle):
+        self.text(left, 18, title, bold=True)
+        self.text(left, 36, subtitle, colour="soft", size=12)
+
     def grid_x(self, axis, top, bottom, values, label):
         """Vertical lines at the values, each with its label below."""
         for value in values:
@@ -167,8 +171,8 @@ def ceilings_of(head_lines):
 
 
 def kernel_points(rows):
-    """Of rows of roofline.tsv: [{step, kernel, seconds, flops, bytes: {level: bytes}, by_hand}]. What cannot be placed
-    is left out."""
+    """Of rows of roofline.tsv: [{step, kernel, seconds, flops, rate (giga-operations/s), bytes: {level: bytes}, by_hand}].
+    What cannot be placed is left out."""
     points = []
     for row in rows:
         time_ns = number(row.get("time_ns"))
@@ -180,8 +184,9 @@ def kernel_points(rows):
             moved["l1"] += number(row.get("shared_bytes")) or 0  # the same SRAM
         moved = {level: count for level, count in moved.items() if count}
         if moved:
-            points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "seconds": 1e-9 * time_ns,
-                           "sweeps": number(row.get("sweeps")) or 1, "flops": flops, "bytes": moved,
+            seconds = 1e-9 * time_ns
+            points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "seconds": seconds,
+                           "rate": 1e-9 * flops / seconds, "sweeps": number(row.get("sweeps")) or 1, "flops": flops, "bytes": moved,
                            "by_hand": row.get("counted_by") == "hand"})
     return points
 
@@ -242,15 +247,14 @@ def roofline(rows, ceilings, titles, where):
                   "Operations per second against operations per byte, at L1, L2 and DRAM, logarithmic; measured "
                   "ceilings. " + where)
     intensities = [point["flops"] / count for point in sweeps for count in point["bytes"].values()]
-    rates = [1e-9 * point["flops"] / point["seconds"] for point in sweeps]
+    rates = [point["rate"] for point in sweeps]
     # The ridge of DRAM and the float rate belongs to the picture.
     ridge = ceilings.get("float", 0) / ceilings["dram"] if ceilings.get("dram") else 0
     x = Axis(power_below(min(intensities)), power_above(max([*intensities, 2 * ridge])), left, right)
     tops = [value for level, value in ceilings.items() if level in ("float", "double")]
     y = Axis(power_below(min(rates)), 2 * power_above(max([*rates, *tops, 1]) / 2), bottom, top)
-    chart.text(left, 18, "Giga-operations per second", bold=True)
-    chart.text(left, 36, "float and double added up; each sweep kernel has one height, and one place for the bytes of each level",
-               colour="soft", size=12)
+    chart.heading(left, "Giga-operations per second",
+                  "float and double added up; each sweep kernel has one height, and one place for the bytes of each level")
     chart.grid_x(x, top, bottom, x.decades(), power_label)
     chart.grid_y(y, left, right, y.decades(), power_label)
     chart.text(right, bottom + 36, "operations per byte", "end", "soft", 12)
@@ -282,21 +286,19 @@ def roofline(rows, ceilings, titles, where):
     for level, _, colour, _ in LEVELS:
         first_of = {point["step"]: point for point in reversed(sweeps)
                     if level in point["bytes"] and not point["step"].endswith(YOURS)}
-        way = [(x(p["flops"] / p["bytes"][level]), y(1e-9 * p["flops"] / p["seconds"]))
-               for _, p in sorted(first_of.items())]
+        way = [(x(p["flops"] / p["bytes"][level]), y(p["rate"])) for _, p in sorted(first_of.items())]
         if len(way) > 1:
             chart.line(way, colour, 1.5, "2 4", 0.9)
     for point in sweeps:
-        height_of = y(1e-9 * point["flops"] / point["seconds"])
         ends = [x(point["flops"] / count) for count in point["bytes"].values()]
-        chart.line([(min(ends), height_of), (max(ends), height_of)], "soft", 1, opacity=0.6)
+        chart.line([(min(ends), y(point["rate"])), (max(ends), y(point["rate"]))], "soft", 1, opacity=0.6)
     labels, dots = [], []  # (x, y, steps, level, colour), (left, top, right, bottom)
     for level, name, colour, shape in LEVELS:
         places = []
         for point in sweeps:
             if level not in point["bytes"]:
                 continue
-            intensity, rate = point["flops"] / point["bytes"][level], 1e-9 * point["flops"] / point["seconds"]
+            intensity, rate = point["flops"] / point["bytes"][level], point["rate"]
             chart.dot(x(intensity), y(rate), colour, shape, 5.5, point["by_hand"],
                       f"{point['step']} {point['kernel']}, {name}: {significant(intensity)} operations per byte, "
                       f"{significant(rate)} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
@@ -320,22 +322,19 @@ def roofline(rows, ceilings, titles, where):
 
     base = bottom + 62
     entries = [(shape, colour, name) for level, name, colour, shape in LEVELS]
-    edge = left
     if any(point["by_hand"] for point in sweeps):
-        at, row = left + 290, base
-        chart.dot(at, row - 4, "blue", "circle", 5.5, True)
-        chart.text(at + 13, row, "counted by hand: 8 bytes per point, 4 operations per point and sweep", size=12)
-    chart.legend(edge, base, entries, 3, 90)
+        chart.dot(left + 290, base - 4, "blue", "circle", 5.5, True)
+        chart.text(left + 303, base, "counted by hand: 8 bytes per point, 4 operations per point and sweep", size=12)
+    chart.legend(left, base, entries, 3, 90)
     base += 24
     for k, step in enumerate(steps):
         # Of several kernels, the one that makes most sweeps per launch.
         told = max((point for point in sweeps if point["step"] == step), key=lambda point: point["sweeps"])
-        rate = 1e-9 * told["flops"] / told["seconds"]
         column, row = k // legend_rows, k % legend_rows
-        at = edge - 4 + column * (right - edge) / columns
+        at = left - 4 + column * (right - left) / columns
         chart.text(at, base + 20 * row, step[:2], bold=True, size=12)
         title = "your exercise" if step.endswith(YOURS) else titles.get(step, step)
-        words = f"{title}: {significant(rate)}, n = {told['n']}"
+        words = f"{title}: {significant(told['rate'])}, n = {told['n']}"
         if told["sweeps"] > 1:
             words += f", {told['sweeps']:.0f} sweeps per launch"
         chart.text(at + 22, base + 20 * row, words, size=12)
@@ -385,8 +384,7 @@ def clinic(points, ceilings, where):
     roof = ceilings.get("float", y_of[-1])
     x = Axis(power_below(x_of[0]), power_above(2 * x_of[-1]), left, right)
     y = Axis(power_below(y_of[0]), 2 * power_above(roof / 2), bottom, top)
-    chart.text(left, 18, "Giga-operations per second", bold=True)
-    chart.text(left, 36, "floats, doubles and integers added up; hollow before, filled after", colour="soft", size=12)
+    chart.heading(left, "Giga-operations per second", "floats, doubles and integers added up; hollow before, filled after")
     chart.grid_x(x, top, bottom, x.decades(), power_label)
     chart.grid_y(y, left, right, y.decades(), power_label)
     chart.text(right, bottom + 36, "operations per byte of L2", "end", "soft", 12)
@@ -425,8 +423,7 @@ def ladder(rows, facts, on_gpu):
     chart = Chart("ladder", bottom + 44, "The ladder: million points per second of every step",
                   "; ".join(f"{step}: {significant(rate)}" for step, rate in rates.items()))
     x = Axis(power_below(min(rates.values()) * 0.99), max([*rates.values(), limit or 0]) * 1.6, left, right)
-    chart.text(10, 18, "Million points updated per second", bold=True)
-    chart.text(10, 36, "each vertical line is ten times the previous one", colour="soft", size=12)
+    chart.heading(10, "Million points updated per second", "each vertical line is ten times the previous one")
     chart.grid_x(x, top - 4, bottom, x.decades(), power_label)
     chart.text(left - 10, top - 9, "n", "end", "soft", 12)
     if limit:
@@ -486,8 +483,7 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
         y_values = y.decades()
         if len(y_values) > 8:
             y_values = y_values[::2]
-    chart.text(10, 18, title, bold=True)
-    chart.text(10, 36, subtitle, colour="soft", size=12)
+    chart.heading(10, title, subtitle)
     chart.legend(18, legend_y + 4, [(shape, colour, words) for words, colour, shape, _ in every], columns,
                  (WIDTH - 30) / columns)
     values = [value for value in x_values or x.decades() if x.low * 0.99 <= value <= x.high * 1.01]
@@ -514,8 +510,7 @@ def bars(name, entries, title, subtitle, unit=""):
     left, right, top = label, WIDTH - 70, 50
     chart = Chart(name, top + 24 * len(entries) + 8, title,
                   "; ".join(f"{words}: {significant(value)}{unit}" for words, value, _ in entries))
-    chart.text(10, 18, title, bold=True)
-    chart.text(10, 36, subtitle, colour="soft", size=12)
+    chart.heading(10, title, subtitle)
     x = Axis(0, max(value for _, value, _ in entries), left, right, linear=True)
     for k, (words, value, colour) in enumerate(entries):
         y = top + 24 * k

@@ -27,6 +27,11 @@ def by_cycles(step):
     return step[:2] >= "16"
 
 
+def steps_with_kernels():
+    """The steps for one GPU that sweep in kernels of their own."""
+    return [step for step in steps() if step.source.endswith(".cu") and step.needs == "cuda" and not by_cycles(step.name)]
+
+
 STEPS = {step.name[:2]: step.name for step in steps()}
 
 

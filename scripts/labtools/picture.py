@@ -15,9 +15,8 @@ import struct
 import sys
 import zlib
 
-from labtools.files import write_aside
 from labtools.numbers import significant
-from labtools.process import fail
+from labtools.process import fail, must_write
 
 LARGEST = 512  # pixels per side at most; of a larger field some rows and columns are left out
 
@@ -171,10 +170,7 @@ def main(folder, out):
         print(f"The field is {significant(100 * run['distance_to_exact'])} % away from the exact solution.")
     for name, _, values, most in pictures:
         path = pathlib.Path(f"{out}_{name}.png")
-        try:
-            write_aside(path, png(values, most))
-        except OSError as error:
-            fail(f"{path}: {error.strerror}", 4)
+        must_write(path, png(values, most), code=4)
         print(os.path.relpath(path))
 
 

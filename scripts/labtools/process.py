@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+from labtools.files import write_aside
 
 TIMED_OUT = 124  # the exit code of what did not end in time
 
@@ -22,6 +23,14 @@ def fail(message, code=1):
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {message}")
     warn(message)
     sys.exit(code)
+
+
+def must_write(path, content, name=None, code=1):
+    """Writes a file whole, or ends; `name` is how a user knows it."""
+    try:
+        write_aside(path, content)
+    except OSError as error:
+        fail(f"{name or path}: cannot be written: {error.strerror}", code)
 
 
 def end(process):

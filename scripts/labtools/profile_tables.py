@@ -111,21 +111,16 @@ def say_sentence(sentence):
 
 # nsys
 
+# Reports of nsys that the lab looks at, and columns that each of them has; the first that fits counts.
+REPORTS = (("nvtx_sum", {"Range"}), ("cuda_api_sum", {"Num Calls", "Name"}), ("cuda_gpu_kern_sum", {"Instances", "Name"}),
+           ("timeline", {"Strm", "Name"}), ("cuda_gpu_mem_size_sum", {"Operation", "Total (MB)"}))
+
+
 def kind_of_table(columns):
     """Which report of nsys has these columns; None if it is none that the lab looks at."""
-    if "Range" in columns:
-        return "nvtx_sum"
-    if "Num Calls" in columns and "Name" in columns:
-        return "cuda_api_sum"
-    if "Instances" in columns and "Name" in columns:
-        return "cuda_gpu_kern_sum"
-    if "Strm" in columns and "Name" in columns:
-        return "timeline"
-    if "Operation" in columns and "Total (MB)" in columns:
-        return "cuda_gpu_mem_size_sum"
     if any(column.startswith("Total HtoD Migration Size") for column in columns):
         return "um_total_sum"
-    return None
+    return next((report for report, needed in REPORTS if needed <= set(columns)), None)
 
 
 def nsys_tables(lines):
@@ -512,23 +507,19 @@ def main():
     parser.add_argument("--tool", default="nsys")
     parser.add_argument("--baseline", metavar="REPORT.csv", type=pathlib.Path)
     arguments = parser.parse_args()
+    step = arguments.step[:2] if arguments.step[:1].isdigit() else arguments.step  # or a kernel of the clinic
     if arguments.what == "metrics":
         print(",".join(METRICS))
-        return
-    if arguments.what == "options":
-        print(" ".join(options_of(arguments.step, arguments.tool)))
-        return
-    if arguments.what == "questions":
-        for kernel, what, _ in questions(arguments.step, arguments.tool):
+    elif arguments.what == "options":
+        print(" ".join(options_of(step, arguments.tool)))
+    elif arguments.what == "questions":
+        for kernel, what, _ in questions(step, arguments.tool):
             print(f"{kernel}\t{what}")
-        return
-    if arguments.report is None:
+    elif arguments.report is None:
         fail(f"{arguments.what}: which report?", 2)
-    if arguments.what == "trim":
+    elif arguments.what == "trim":
         trim(arguments.report)
-        return
-    step = arguments.step[:2] if arguments.step[:1].isdigit() else arguments.step  # or a kernel of the clinic
-    if arguments.what == "nsys":
+    elif arguments.what == "nsys":
         show_nsys(arguments.report, step, arguments.baseline)
     else:
         show_ncu(arguments.report, step, arguments.baseline)

@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 from labtools.process import fail
+from labtools import profile_tables
 from labtools.profile_tables import nsys_tables, times_of
 
 SHOWN_RANKS, SHOWN_RANGES = 8, 12  # columns of what a person reads, and lines
@@ -16,10 +17,7 @@ SHOWN_RANKS, SHOWN_RANGES = 8, 12  # columns of what a person reads, and lines
 
 def read(path):
     """{range: (times, total in ms)}."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        fail(f"{path}: {error.strerror}", 2)
+    lines = profile_tables.read(path)[1]
     if path.suffix == ".tsv":
         fields = (line.split("\t") for line in lines)
         found = {row[1]: (int(row[2]), 1e-6 * float(row[3])) for row in fields if row[0] == "nvtx" and len(row) > 3}

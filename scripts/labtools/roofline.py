@@ -22,9 +22,9 @@ import statistics
 import tempfile
 
 from labtools import charts, ncu
-from labtools.files import ROOT, by_cycles, steps, write_aside
+from labtools.files import ROOT, steps, steps_with_kernels
 from labtools.machine import find_profiler, gpu_facts
-from labtools.process import fail, warn
+from labtools.process import fail, must_write, warn
 from labtools.table import Table, update, write_table
 from labtools.tracer import NotPossible, trace
 
@@ -302,10 +302,7 @@ def draw(folder):
         warn(f"{folder / 'bandwidth.tsv'}: is not there, so the chart has no ceilings; make bandwidth measures them")
     where = " ".join(table.facts[key] for key in ("gpu", "date") if key in table.facts)
     chart = charts.roofline(table.rows, ceilings, {step.name: step.title for step in steps()}, where)
-    try:
-        write_aside(folder / "roofline.svg", chart.standalone())
-    except OSError as error:
-        fail(f"{folder}: {error.strerror}")
+    must_write(folder / "roofline.svg", chart.standalone())
     print(f"drawn: {folder / 'roofline.svg'}")
 
 
@@ -321,8 +318,7 @@ def main():
     if arguments.draw:
         draw(arguments.draw)
         return
-    with_kernels = [step for step in steps()
-                    if step.source.endswith(".cu") and step.needs == "cuda" and not by_cycles(step.name)]
+    with_kernels = steps_with_kernels()
     wanted = [word for word in arguments.steps.split(",") if word]
     unknown = [word for word in wanted if word not in {step[0][:2] for step in with_kernels}]
     if unknown:

@@ -2,8 +2,8 @@
 
 import re
 
-from labtools.files import ROOT, write_aside
-from labtools.process import fail, warn
+from labtools.files import ROOT
+from labtools.process import must_write, warn
 
 
 class Table:
@@ -60,10 +60,7 @@ def write_table(path, words, facts, columns, rows):
     lines = [f"# {line}" for line in words] + ["# " + "\t".join(map(str, fields)) for fields in facts]
     rows = [[row.get(column, "-") for column in columns] if isinstance(row, dict) else row for row in rows]
     lines += ["\t".join(str(cell).replace("\t", " ") for cell in row) for row in [columns, *rows]]
-    try:
-        write_aside(path, "\n".join(lines) + "\n")
-    except OSError as error:
-        fail(f"{path.parent}: cannot be written: {error.strerror}")
+    must_write(path, "\n".join(lines) + "\n", path.parent)
 
 
 def update(path, facts, rows, same):

@@ -244,14 +244,17 @@ build_program() {
   return 1
 }
 
-# build_step: builds the program of read_step and read_which for where its kernels run; sets backend and target.
+# build_step: builds the program of read_step and read_which for where its kernels run; sets backend, target and ranks.
 build_step() {
+  [[ -f $lab_root/$source_file ]] || die_not_there
   backend=gpu target=${which}_$step_target
+  ranks_of_run # RANKS that cannot be is told now, not after the build
   configure >/dev/null
   if [[ $step_needs == cuda ]]; then choose_backend; fi
   if [[ $backend == cpu ]]; then target+=_cpu; fi
   have_target "$target" || die "$exit_no_gpu" "$step cannot be built here for a GPU: no nvcc was found"
   build_program "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
+  ranks_of_run
 }
 
 # have_target NAME: whether this build has the step's program (without CUDA it lacks some).

@@ -31,15 +31,15 @@ function name_of(line,    f) {
   return "the kernel launched at line " line
 }
 
+function print_sum(access) {
+  if (!requests[access]) return
+  printf "        %-8s " number " per " unit ", %.2f sectors per request (coalesced: %.2f)\n", access "s:",
+    each[access], sectors[access] / requests[access], coalesced[access] / requests[access]
+}
+
 function print_sums() {
-  if (requests["load"]) {
-    printf "        loads:   " number " per " unit ", %.2f sectors per request (coalesced: %.2f)\n",
-      each["load"], sectors["load"] / requests["load"], coalesced["load"] / requests["load"]
-  }
-  if (requests["store"]) {
-    printf "        stores:  " number " per " unit ", %.2f sectors per request (coalesced: %.2f)\n",
-      each["store"], sectors["store"] / requests["store"], coalesced["store"] / requests["store"]
-  }
+  print_sum("load")
+  print_sum("store")
   if (each["atomic"]) {
     printf "        atomics: " number " per " unit ", up to %d at one address\n", each["atomic"], busiest
   }

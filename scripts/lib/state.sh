@@ -25,10 +25,7 @@ mpi_here() {
 
 # short_date YYYY-MM-DD HH:MM: without the year, as people say it.
 short_date() {
-  local -a months=(- Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec)
-  local month=${1:5:2}
-  [[ $month =~ ^(0[1-9]|1[0-2])$ ]] || month=0
-  printf '%s\n' "${1:8:2} ${months[10#$month]} ${1:11:5}"
+  LC_TIME=C date --date="${1:-none}" '+%d %b %H:%M' 2>/dev/null || say "$1"
 }
 
 # todos_left STEP FILE: the TODO comments of the step in its file.

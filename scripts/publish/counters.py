@@ -22,12 +22,13 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import ncu
-from labtools.files import ROOT, by_cycles, steps
+from labtools.files import ROOT, steps_with_kernels
 from labtools.machine import find_profiler, gpu_facts
 from labtools.process import fail, run, warn
 from labtools.table import Table, update, write_table
 from labtools.tracer import NotPossible
 
+SOURCES = {step.name: ROOT / "solutions" / step.name / step.source for step in steps_with_kernels()}
 TOLERANCE = 0.05
 COLUMNS = ["step", "kernel", "n", "quantity", "cpu", "ncu", "difference_percent"]
 
@@ -54,12 +55,6 @@ BY_NVCC = {
     ("12", "load requests"): "nvcc leaves out a load whose value is not used: the point beyond a warp's first row south",
     ("13", "shared loads"): "if the boundary may be near, nvcc reads a lane's four floats with four loads of one",
 }
-
-
-def steps_with_kernels():
-    for name, source, needs, *_ in steps():
-        if source.endswith(".cu") and needs == "cuda" and not by_cycles(name):
-            yield name, ROOT / "solutions" / name / source
 
 
 def options_of_run(source, n):
@@ -140,7 +135,7 @@ def write(build, folder, sizes, wanted):
     path = find_profiler("ncu") or fail("ncu was not found")
     machine = gpu_facts("ncu", path) or fail("there is no NVIDIA GPU here")
     rows, of_cub, asynchronous, missing, multiprocessors = [], {}, [], False, 0
-    for step, source in steps_with_kernels():
+    for step, source in SOURCES.items():
         if wanted and step[:2] not in wanted:
             continue
         for n in sizes:
@@ -191,7 +186,6 @@ def check(build, folder):
         fail(f"{path}: is not there")
     table = Table(path)
     rows, multiprocessors = table.rows, table.fact("multiprocessors", "4")
-    sources = dict(steps_with_kernels())
     counted = {}
     wrong = compared = 0
     for row in rows:
@@ -201,14 +195,14 @@ def check(build, folder):
         compared += 1
         if (step, n) not in counted:
             try:
-                counted[step, n] = count_on_cpu(build, step, sources[step], n, multiprocessors)
+                counted[step, n] = count_on_cpu(build, step, SOURCES[step], n, multiprocessors)
             except NotPossible as error:
                 fail(f"{step}: {error}")
         now = counted[step, n].get(row["kernel"], {}).get(row["quantity"], 0)
         if abs(difference(now, int(row["ncu"]))) > TOLERANCE:
             print(f"{step} {row['kernel']} n = {n}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
             wrong += 1
-    missing = sorted(set(sources) - {row["step"] for row in rows})
+    missing = sorted(set(SOURCES) - {row["step"] for row in rows})
     if missing:
         print(f"not counted by ncu yet: {', '.join(missing)}")
     if wrong or not compared:

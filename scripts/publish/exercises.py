@@ -98,10 +98,9 @@ def check():
     wrong, edited = [], []
     for step in steps():
         exercise, solution = exercise_of(step), solution_of(step)
-        for path in (exercise, solution, exercise.parent / "README.md"):
-            if not path.is_file():
-                wrong.append(f"{path.relative_to(ROOT)}: missing")
-        if not exercise.is_file() or not solution.is_file():
+        missing = [path for path in (exercise, solution, exercise.parent / "README.md") if not path.is_file()]
+        wrong += [f"{path.relative_to(ROOT)}: missing" for path in missing]
+        if exercise in missing or solution in missing:
             continue
         for path in (exercise, solution):
             # What `make reset` keeps of a learner's is no part of the lab.
@@ -147,24 +146,17 @@ def write():
         banner, body = split_banner(exercise.read_text())
         old, todos = split_todos(body, step.name[:2])
         # A block is anchored at the line that follows it: that line's text, and which of its kind it is.
-        lines = []
-        anchors = []
+        blocks = {}
         for position, block in todos:
             text = old[position] if position < len(old) else None
-            anchors.append((text, old[:position].count(text), block))
-        seen = {}
-        placed = 0
-        for line in target:
-            for text, ordinal, block in anchors:
-                if line == text and seen.get(line, 0) == ordinal:
-                    lines += block
-                    placed += 1
-            seen[line] = seen.get(line, 0) + 1
+            blocks.setdefault((text, old[:position].count(text)), []).extend(block)
+        lines = []
+        for position, line in enumerate(target):
+            lines += blocks.pop((line, target[:position].count(line)), [])
             lines.append(line)
-        if placed != len(anchors):
-            lost = [text for text, ordinal, _ in anchors if seen.get(text, 0) <= ordinal]
-            fail(f"{exercise.relative_to(ROOT)}: the line that a TODO block stands before "
-                     f"is gone: {lost}")
+        if blocks:
+            fail(f"{exercise.relative_to(ROOT)}: the line that a TODO block stands before is gone: "
+                 f"{[text for text, _ in blocks]}")
         exercise.write_text("\n".join(banner + lines) + "\n")
 
 
@@ -180,24 +172,21 @@ def carry(number):
     if shown == paths[0].read_text():
         fail(f"{origin}: has not changed since the last commit")
     conflicts = []
-    with tempfile.NamedTemporaryFile("w", suffix=".base") as base:
+    with tempfile.TemporaryDirectory() as folder:
+        ours, base, theirs = (pathlib.Path(folder, name) for name in ("ours", "base", "theirs"))
         # The banner is each step's own.
-        base.write("\n".join(split_banner(shown)[1]) + "\n")
-        base.flush()
-        changed = "\n".join(split_banner(paths[0].read_text())[1]) + "\n"
+        base.write_text("\n".join(split_banner(shown)[1]) + "\n")
+        theirs.write_text("\n".join(split_banner(paths[0].read_text())[1]) + "\n")
         for path in paths[1:]:
             banner, body = split_banner(path.read_text())
-            with tempfile.TemporaryDirectory() as folder:
-                ours, theirs = pathlib.Path(folder, "ours"), pathlib.Path(folder, "theirs")
-                ours.write_text("\n".join(body) + "\n")
-                theirs.write_text(changed)
-                code, *_ = attempt(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
-                                    ours, base.name, theirs])
-                if code < 0 or code > 123:
-                    fail(f"git merge-file failed on {path.relative_to(ROOT)}")
-                if code > 0:
-                    conflicts.append(str(path.relative_to(ROOT)))
-                path.write_text("\n".join(banner) + "\n" + ours.read_text())
+            ours.write_text("\n".join(body) + "\n")
+            code, *_ = attempt(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
+                                ours, base, theirs])
+            if code < 0 or code > 123:
+                fail(f"git merge-file failed on {path.relative_to(ROOT)}")
+            if code > 0:
+                conflicts.append(str(path.relative_to(ROOT)))
+            path.write_text("\n".join(banner) + "\n" + ours.read_text())
     if conflicts:
         fail("conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
                  ". Fix them, then run exercises.py --write")

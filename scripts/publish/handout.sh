@@ -67,18 +67,11 @@ cd "$made"
 find . \( "${not_for_learners[@]}" \) -prune -exec rm -rf {} +
 
 # 2. The steps: those up to the last one, each as it was handed out, with a copy for `make reset`.
-awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' lab/steps.tsv >"$temp/steps"
-mv "$temp/steps" lab/steps.tsv
-for file in results/*/ladder.tsv; do
-  [[ -f $file ]] || continue
-  awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' "$file" >"$temp/ladder"
-  mv "$temp/ladder" "$file"
+# Their times, and what there is to see in their profiles, go with them.
+for file in lab/steps.tsv results/*/ladder.tsv scripts/lib/profile_questions.tsv; do
+  awk -F '\t' -v last="$last" '!/^[0-9]/ || substr($1, 1, 2) <= last' "$file" >"$temp/shorter"
+  mv "$temp/shorter" "$file"
 done
-# What there is to see in the profiles, and those that were kept.
-if [[ -f scripts/lib/profile_questions.tsv ]]; then
-  awk -F '\t' -v last="$last" '!/^[0-9]/ || $1 <= last' scripts/lib/profile_questions.tsv >"$temp/questions"
-  mv "$temp/questions" scripts/lib/profile_questions.tsv
-fi
 for file in results/*/profiles/*_[0-9][0-9].*; do
   number=${file%.*}
   if [[ ${number: -2} > $last ]]; then rm -f "$file"; fi

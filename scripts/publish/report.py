@@ -23,8 +23,8 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import charts
-from labtools.files import ROOT, by_cycles, steps, write_aside
-from labtools.process import fail, warn
+from labtools.files import ROOT, by_cycles, steps
+from labtools.process import fail, must_write, warn
 from labtools.table import Table
 from page.fields import convergence_section, field_section
 from page.own import own_section
@@ -145,10 +145,7 @@ def main():
         about += (f"{'Times and counts are' if all_of_them else 'Some times and counts are'} the published ones of "
                   f"results/h200 ({published[0].fact('gpu')}): "
                   f"{'nothing' if all_of_them else 'not everything'} has been measured here, in results/local.")
-    try:
-        write_aside(out, page(sections, tiles, about))
-    except OSError as error:
-        fail(f"{out}: {error.strerror}")
+    must_write(out, page(sections, tiles, about))
     print(out)
 
 

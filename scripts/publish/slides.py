@@ -16,14 +16,13 @@ import html
 import os
 import pathlib
 import re
-import shutil
 import string
-import subprocess
 
 import labtools_here  # noqa: F401
 from blocks.inline import MARKED, replace_numbers
 from labtools.files import ROOT, write_aside
 from labtools.process import fail
+from page.markdown import html_of, need_cmark
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page/slides.html"
 NOTE = re.compile(r"<!--(.*?)-->", re.DOTALL)
@@ -33,8 +32,7 @@ PICTURE = re.compile(r'src="([^":]+\.svg)"')
 def slide(markdown, folder):
     """The HTML of one slide, with its notes."""
     notes = " ".join(" ".join(note.split()) for note in NOTE.findall(markdown))
-    body = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table"], input=NOTE.sub("", markdown), capture_output=True,
-                          text=True, encoding="utf-8", check=True).stdout
+    body = html_of(NOTE.sub("", markdown))
 
     def inlined(match):
         data = (folder / html.unescape(match[1])).read_bytes()
@@ -60,8 +58,7 @@ def main():
     parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=build / "slides")
     parser.add_argument("files", metavar="FILE", type=pathlib.Path, nargs="*")
     arguments = parser.parse_args()
-    if not shutil.which("cmark-gfm"):
-        fail("cmark-gfm, which reads Markdown, is missing: package cmark-gfm", 77)
+    need_cmark()
     for path in arguments.files or sorted((ROOT / "exercises/slides").glob("*.md")):
         if not path.is_file():
             fail(f"{path}: there is no such file", 2)

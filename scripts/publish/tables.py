@@ -76,26 +76,26 @@ def main():
             wrong.append(f"{path.relative_to(ROOT)}: is not drawn from {SCALING.relative_to(ROOT)}; run `make tables`")
         else:
             scaling_table.plot(path.parent)
+
+    def bring_up_to_date(path, text, new, stale):
+        if new != text and arguments.check:
+            wrong.append(f"{path.relative_to(ROOT)}: {stale}; run `make tables`")
+        elif new != text:
+            path.write_text(new)
+            print(f"{path.relative_to(ROOT)}: written")
+
     for path, name, source, lines in blocks:
         text = path.read_text() if path.is_file() else ""
         new = replace_block(text, name, lines)
         if new is None:
             wrong.append(f"{path.relative_to(ROOT)}: has no <!-- {name}:begin --> ... <!-- {name}:end -->")
-        elif new != text and arguments.check:
-            wrong.append(f"{path.relative_to(ROOT)}: its numbers are not those of {source.relative_to(ROOT)}; "
-                         "run `make tables`")
-        elif new != text:
-            path.write_text(new)
-            print(f"{path.relative_to(ROOT)}: written")
+        else:
+            bring_up_to_date(path, text, new, f"its numbers are not those of {source.relative_to(ROOT)}")
     for path in [ROOT / "README.md", *sorted((ROOT / "exercises").rglob("*.md"))]:
         text = path.read_text()
         new, mistaken = inline.replace_numbers(text)
         wrong += [f"{path.relative_to(ROOT)}: {expression}: {why}" for expression, why in mistaken]
-        if new != text and arguments.check:
-            wrong.append(f"{path.relative_to(ROOT)}: a number within its sentences is not the measured one; run `make tables`")
-        elif new != text:
-            path.write_text(new)
-            print(f"{path.relative_to(ROOT)}: written")
+        bring_up_to_date(path, text, new, "a number within its sentences is not the measured one")
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if wrong else 0

@@ -136,20 +136,19 @@ def large(build, folder, copy):
     programs = {step: build / f"bin/solution_{step}" for step in LARGE_STEPS}
     with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:
         verdicts = pool.map(lambda program: attempt([build / "bin/validate", program]), programs.values())
-        right = {step: verdict for step, verdict in zip(programs, verdicts)}
+        right = dict(zip(programs, verdicts))
     lines = []
     for n in LARGE:
         first = None
         for step, program in programs.items():
             code, out, error = right[step]
-            if code != 0:
-                print(f"{step}: {out}{error}", flush=True)
-                lines.append([str(n), step] + ["-"] * 6 + ["wrong"])
-                continue
-            rows = rows_of(program, folder, n)
-            first = first or rows
-            if rows != first:
-                print(f"{step}: at n = {n} its field is not that of {LARGE_STEPS[0]}", flush=True)
+            wrong = (out + error or f"exit code {code}") if code != 0 else ""
+            if not wrong:
+                rows = rows_of(program, folder, n)
+                first = first or rows
+                wrong = f"at n = {n} its field is not that of {LARGE_STEPS[0]}" if rows != first else ""
+            if wrong:
+                print(f"{step}: {wrong}", flush=True)
                 lines.append([str(n), step] + ["-"] * 6 + ["wrong"])
                 continue
             # Some tenths of a second; 20 checks of step 13 at least.

@@ -18,7 +18,6 @@ import posixpath
 import re
 import shutil
 import string
-import subprocess
 import sys
 
 import labtools_here  # noqa: F401
@@ -26,6 +25,7 @@ from labtools import charts
 from labtools.files import ROOT, steps
 from labtools.guide import without_comments
 from labtools.process import fail, run
+from page.markdown import html_of, need_cmark
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 START, COURSE = "README.md", "exercises/README.md"
@@ -51,8 +51,6 @@ class Page:
         self.path = path
         self.folder = posixpath.dirname(path)
         markdown = without_comments((lab / path).read_text(encoding="utf-8"))
-        result = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table"], input=markdown, capture_output=True,
-                                text=True, encoding="utf-8", check=True)
         self.sections, taken = [], {}
         self.title = path
 
@@ -65,7 +63,7 @@ class Page:
                 self.sections.append((name, words(inner)))
             return f'<h{level} id="{html.escape(name)}">{inner}</h{level}>'
 
-        self.body = re.sub(r"<h([1-6])>(.*?)</h\1>", heading, result.stdout, flags=re.DOTALL)
+        self.body = re.sub(r"<h([1-6])>(.*?)</h\1>", heading, html_of(markdown), flags=re.DOTALL)
         self.body = re.sub(r"<table>.*?</table>", r'<div class="wide">\g<0></div>', self.body, flags=re.DOTALL)
         # GitHub leaves Markdown in a summary as it is; here code is code.
         self.body = re.sub(r"<summary>.*?</summary>", lambda match: re.sub(r"`([^`]+)`", r"<code>\1</code>", match[0]),
@@ -215,8 +213,7 @@ def main():
         fail(f"--lab {arguments.lab}: has no lab/steps.tsv", 2)
     if out.exists() and not ((out / "style.css").is_file() and (out / "index.html").is_file()):
         fail(f"--out {arguments.out}: already exists, and is not a site", 2)
-    if not shutil.which("cmark-gfm"):
-        fail("cmark-gfm, which reads Markdown, is missing: package cmark-gfm", 77)
+    need_cmark()
     aside = out.with_name(f".{out.name}.partial")
     try:
         shutil.rmtree(aside, ignore_errors=True)

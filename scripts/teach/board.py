@@ -19,10 +19,9 @@ import textwrap
 import time
 
 import labtools_here  # noqa: F401
-from labtools.files import write_aside
 from labtools.numbers import significant
-from labtools.process import fail
-from learners import Lab, Unreadable
+from labtools.process import fail, must_write
+from learners import Lab, Unreadable, class_folder, number_of
 from mistakes import catalogue
 
 SIGNS = {"unchanged": "·", "edited": "~", "right": "r", "done": "✓"}
@@ -125,18 +124,12 @@ def as_page(board, sentences, interval):
 
 def read_variables():
     """(DIR, OUT or None, INTERVAL, ONCE)."""
-    folder, once = os.environ.get("DIR", ""), os.environ.get("ONCE") or "0"
-    interval = os.environ.get("INTERVAL") or "5"
-    if not folder:
-        fail("which class? Say DIR=FOLDER, with working copies or files of make handin", 2)
-    if not os.path.isdir(folder):
-        fail(f"DIR={folder}: is no folder", 2)
-    if not (interval.isascii() and interval.isdigit() and 1 <= int(interval[:6]) <= 3600):
-        fail(f"INTERVAL={interval}: must be a number of seconds, from 1 to 3600", 2)
+    folder, once = class_folder("working copies or files of make handin"), os.environ.get("ONCE") or "0"
+    interval = number_of("INTERVAL", 5, 3600)
     if once not in ("0", "1"):
         fail(f"ONCE={once}: must be 1 or 0", 2)
     out = os.environ.get("OUT")
-    return folder, pathlib.Path(out) if out else None, int(interval), once == "1"
+    return folder, pathlib.Path(out) if out else None, interval, once == "1"
 
 
 def main():
@@ -149,10 +142,7 @@ def main():
         except OSError as error:
             fail(f"DIR={folder}: {error.strerror}", 2)
         if out:
-            try:
-                write_aside(out, as_page(board, sentences, interval))
-            except OSError as error:
-                fail(f"OUT={out}: cannot be written: {error.strerror}", 4)
+            must_write(out, as_page(board, sentences, interval), f"OUT={out}", 4)
         clear = "" if once or not sys.stdout.isatty() else "\033[H\033[2J"
         print(clear + as_text(board, sentences), end="", flush=True)
         if once:

@@ -25,9 +25,9 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from confined import Confined, Limits
-from labtools.files import ROOT, STEPS, steps, write_aside
-from labtools.process import attempt, fail, reason
-from learners import Lab, Unreadable, cell_of, milliseconds, plain, read_inside, rows
+from labtools.files import ROOT, STEPS, steps
+from labtools.process import attempt, fail, must_write, reason
+from learners import Lab, Unreadable, cell_of, class_folder, milliseconds, number_of, plain, read_inside, rows
 
 COLUMNS = ("learner", "step", "verdict", "diagnosis", "ms", "seconds")
 MIB = 1 << 20
@@ -41,14 +41,6 @@ for number in "$@"; do
   mapfile -t targets < <(grep "^exercise_${number}_" "$build_dir/step_targets.txt")
   build_watched "$build_dir/grade.log" "${targets[@]}" -- -k0 || true
 done"""
-
-
-def number_of(name, default, most):
-    """A whole number from the environment."""
-    text = os.environ.get(name) or str(default)
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most):
-        fail(f"{name}={text}: must be a whole number from 1 to {most}", 2)
-    return int(text)
 
 
 def wanted_steps():
@@ -157,11 +149,8 @@ def grade(folder, wanted, grader, starts, tell):
 
 
 def main():
-    folder, out = os.environ.get("DIR", ""), pathlib.Path(os.environ.get("OUT") or "grades.csv").absolute()
-    if not folder:
-        fail("which class? Say DIR=FOLDER, with the learners' working copies", 2)
-    if not os.path.isdir(folder):
-        fail(f"DIR={folder}: is no folder", 2)
+    folder = class_folder("the learners' working copies")
+    out = pathlib.Path(os.environ.get("OUT") or "grades.csv").absolute()
     wanted = wanted_steps()
     limits = Limits(number_of("CHECK_LIMIT", 600, 86400), number_of("MEMORY", 8192, 1 << 22) * MIB,
                     number_of("DISK", 2048, 1 << 22) * MIB, 256)
@@ -174,10 +163,7 @@ def main():
         table = grade(folder, wanted, grader, starts, lambda line: print(line, flush=True))
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([COLUMNS, *table])
-    try:
-        write_aside(out, text.getvalue())
-    except OSError as error:
-        fail(f"OUT={out}: cannot be written: {error.strerror}", 4)
+    must_write(out, text.getvalue(), f"OUT={out}", 4)
     print(f"{out}: {len(table)} rows")
 
 

@@ -11,7 +11,7 @@ import stat
 import labtools_here  # noqa: F401
 from labtools.files import ROOT, steps
 from labtools.numbers import number
-from labtools.process import attempt
+from labtools.process import attempt, fail
 from mistakes import NOT_COMPILED, UNKNOWN, catalogue
 
 MOST_BYTES = 1 << 20
@@ -36,6 +36,24 @@ class Cell:
 class Learner:
     name: str
     cells: dict  # {step's name: Cell}
+
+
+def class_folder(what):
+    """The folder that $DIR names; `what` should be in it."""
+    folder = os.environ.get("DIR", "")
+    if not folder:
+        fail(f"which class? Say DIR=FOLDER, with {what}", 2)
+    if not os.path.isdir(folder):
+        fail(f"DIR={folder}: is no folder", 2)
+    return folder
+
+
+def number_of(name, default, most):
+    """A whole number from the environment."""
+    text = os.environ.get(name) or str(default)
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most):
+        fail(f"{name}={text}: must be a whole number from 1 to {most}", 2)
+    return int(text)
 
 
 def plain(text, most=MOST_NAME):

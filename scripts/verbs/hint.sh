@@ -49,10 +49,9 @@ fi
 say "$step: hint $k of $count"
 in_terminal hint --hint "$k"
 remember hints.tsv "$step" "$k"
+say ""
 if ((k < count)); then
-  say ""
   say "The next one: make hint $step_words"
 else
-  say ""
   say "That was the last one. From the first: make hint $step_words HINT=1"
 fi

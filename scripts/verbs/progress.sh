@@ -111,14 +111,10 @@ fi
 
 gpu=$(awk -F '\t' '$1 == "# gpu" { print $2 }' "$published")
 awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
-  function short(ms) { # three digits that count
+  function short(ms,    decimals) { # three digits that count, but no more than five decimals
     if (ms == "-") return ms
-    if (ms >= 100) return sprintf("%.0f", ms)
-    if (ms >= 10) return sprintf("%.1f", ms)
-    if (ms >= 1) return sprintf("%.2f", ms)
-    if (ms >= 0.1) return sprintf("%.3f", ms)
-    if (ms >= 0.01) return sprintf("%.4f", ms)
-    return sprintf("%.5f", ms)
+    while (decimals < 5 && ms * 10 ^ decimals < 100) ++decimals
+    return sprintf("%." (decimals + 0) "f", ms)
   }
   function put(step, state, checked, mine, theirs,    line) {
     line = sprintf("%-" wide "s  %-" middle "s  %-16s", step, state, checked)
@@ -129,23 +125,22 @@ awk -F '\t' -v any_time="$any_time" -v gpu="${gpu:-there}" '
   BEGIN {
     wide = 4
     middle = 5
-    gpu_short = gpu
-    sub(/^.* /, "", gpu_short)
-    gpu_short = substr(gpu_short, 1, 7)
+    sub(/^.* /, "", gpu)
+    gpu = substr(gpu, 1, 7)
   }
-  {
-    step[NR] = $1; state[NR] = $2; checked[NR] = $3; mine[NR] = short($4); theirs[NR] = short($5)
+  NR == FNR { # the first time only the widths are found
     if (length($1) > wide) wide = length($1)
     if (length($2) > middle) middle = length($2)
+    next
   }
+  FNR == 1 { put("step", "state", "last checked", "your ms", gpu) }
+  { put($1, $2, $3, short($4), short($5)) }
   END {
-    put("step", "state", "last checked", "your ms", gpu_short)
-    for (k = 1; k <= NR; ++k) put(step[k], state[k], checked[k], mine[k], theirs[k])
     if (any_time) {
       print ""
-      print "your ms: per iteration at the step'\''s default n; " gpu_short ": the published solution"
+      print "your ms: per iteration at the step'\''s default n; " gpu ": the published solution"
     }
-  }' "$temp/table"
+  }' "$temp/table" "$temp/table"
 say ""
 summary="$finished of $tasks done."
 if ((right)) && gpu_here; then

@@ -14,11 +14,12 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$lab_root/scripts/lib/own_program.sh"
 source "$lab_root/scripts/lib/look.sh"
+puzzles=$lab_root/exercises/puzzles.tsv
 
 # read_puzzle K: sets patch, difficulty, symptom, answer and bank to those of the step's puzzle K.
 read_puzzle() {
   local line
-  line=$(awk -F '\t' -v step="$step_number" -v k="$1" '$1 == step && ++n == k' "$lab_root/exercises/puzzles.tsv")
+  line=$(awk -F '\t' -v step="$step_number" -v k="$1" '$1 == step && ++n == k' "$puzzles")
   [[ -n $line ]] || die $exit_bad_usage "PUZZLE=$1: step $step_number has $count puzzles"
   IFS=$'\t' read -r _ patch difficulty symptom answer <<<"$line"
   bank=wrong
@@ -58,7 +59,7 @@ show_profile() {
 
 # mysteries: the answers of all mysteries, with letters.
 mysteries() {
-  awk -F '\t' '$3 == "mystery" { sub(/\. .*/, ".", $5); printf "  %c  %s\n", 65 + n++, $5 }' "$lab_root/exercises/puzzles.tsv"
+  awk -F '\t' '$3 == "mystery" { sub(/\. .*/, ".", $5); printf "  %c  %s\n", 65 + n++, $5 }' "$puzzles"
 }
 
 # solved K: says what the mistake of puzzle K was, and how to get the next one.
@@ -113,7 +114,7 @@ hand_out() {
 
 # check: says whether the program is right; if it is, what the mistake was.
 check() {
-  local number said status=0
+  local number said not_solved="the program is still wrong. HINT=1 prints what the check says." status=0
   [[ -f $file && -f $folder/number ]] || die $exit_bad_usage "no puzzle of step $step_number is handed out: make puzzle STEP=$step_number"
   number=$(<"$folder/number")
   read_puzzle "$number"
@@ -124,18 +125,13 @@ check() {
   said=$("$build_dir/bin/validate" --name "the puzzle" --source "$file" --every-order --watched "$temp/program_watched" \
     --look-at "$look_points" --look-sweeps "$look_sweeps" --time-limit 120 "$temp/program") || status=$?
   if ((status == 0)) && [[ $bank == right ]]; then
+    not_solved="it is right, and as slow as before. HINT=1 prints what it should do."
     said=$("$build_dir/bin/goals" --name "$step" --watched "$temp/program_watched" "$temp/program") || status=$?
-    if ((status == 1)) && [[ ${HINT:-} != 1 ]]; then
-      say "Not solved: it is right, and as slow as before. HINT=1 prints what it should do."
-      return "$status"
-    fi
   fi
   if ((status == 0)); then
     solved "$number"
-  elif [[ ${HINT:-} == 1 ]]; then
-    say_wrapped "$said"
-  elif ((status == 1)); then
-    say "Not solved: the program is still wrong. HINT=1 prints what the check says."
+  elif ((status == 1)) && [[ ${HINT:-} != 1 ]]; then
+    say "Not solved: $not_solved"
   else
     say_wrapped "$said"
   fi
@@ -147,8 +143,8 @@ check_switches CHECK HINT YES
 [[ ${PUZZLE:-1} =~ ^[1-9][0-9]?$ ]] || die $exit_bad_usage "PUZZLE=$PUZZLE: must be a number, from 1 up"
 [[ -d $lab_root/validate/tests/bank/wrong && -d $lab_root/solutions ]] ||
   die $exit_bad_usage "puzzles are in the whole lab, not in a handout"
-count=$(awk -F '\t' -v step="$step_number" '$1 == step { ++n } END { print n + 0 }' "$lab_root/exercises/puzzles.tsv")
-((count)) || die $exit_bad_usage "STEP=$STEP: has no puzzles; the steps that have: $(awk -F '\t' '/^[0-9]/ && !seen[$1]++ { printf "%s ", $1 }' "$lab_root/exercises/puzzles.tsv")"
+count=$(awk -F '\t' -v step="$step_number" '$1 == step { ++n } END { print n + 0 }' "$puzzles")
+((count)) || die $exit_bad_usage "STEP=$STEP: has no puzzles; the steps that have: $(awk -F '\t' '/^[0-9]/ && !seen[$1]++ { printf "%s ", $1 }' "$puzzles")"
 folder=${LAB_PUZZLES:-$build_dir/puzzles}/$step_number
 file=$folder/$step_source
 if [[ -n ${ANSWER:-} ]]; then

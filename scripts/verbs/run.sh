@@ -21,11 +21,7 @@ run_one() {
   read_which
   read_ranks
   read_backend
-  backend=gpu
-  [[ -f $lab_root/$source_file ]] || die_not_there
-  ranks_of_run # RANKS that cannot be is told now, not after the build
   build_step
-  ranks_of_run
   local -a command=("$build_dir/bin/$target") arguments=()
   read -r -a arguments <<<"${ARGS:-}"
   if [[ -n ${RECORD:-} ]]; then arguments+=(--record "$(realpath -m "$RECORD")"); fi

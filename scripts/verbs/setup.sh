@@ -7,14 +7,12 @@
 #   setup.sh --ranks    the same and, if available, MPI: for `make run`
 #   setup.sh --tests    the same and, if available, MPI, GoogleTest and cmark-gfm: for `make test`
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/words.sh"
 
 mode=${1:-}
 case $mode in
   "" | --needed | --ranks | --tests) ;;
-  *)
-    printf '%s\n' "setup.sh: $mode: no such option" >&2
-    exit 2
-    ;;
+  *) die 2 "$mode: no such option" ;;
 esac
 
 min_cmake=3.25
@@ -65,7 +63,7 @@ if ((${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
   as_root=()
   if ((EUID != 0)) && [[ -z $mode ]] && command -v sudo >/dev/null; then as_root=(sudo); fi
   if ((EUID == 0)) || ((${#as_root[@]} > 0)); then
-    printf '%s\n' "installing ${packages[*]} with apt ..."
+    say "installing ${packages[*]} with apt ..."
     if ! { "${as_root[@]}" apt-get update -qq &&
       DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq "${packages[@]}"; } \
       >/dev/null 2>&1; then
@@ -77,18 +75,16 @@ fi
 
 if ((${#missing[@]} > 0)) && { ((cannot_build)) || [[ -z $mode ]]; }; then
   list=$(printf '%s, ' "${missing[@]}")
-  printf '%s\n' "setup.sh: missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your site's modules for" \
-    "them (such as: module load gcc cmake). Packages of Debian and Ubuntu: ${packages[*]}" >&2
-  exit 1
+  die 1 "missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your site's modules for
+them (such as: module load gcc cmake). Packages of Debian and Ubuntu: ${packages[*]}"
 fi
 if cmake_is_old; then
-  printf '%s\n' "setup.sh: CMake $min_cmake or newer is needed, this is $(cmake --version |
-    awk 'NR == 1 { print $3 }'): load a newer module, or python3 -m pip install --user cmake" >&2
-  exit 1
+  version=$(cmake --version | awk 'NR == 1 { print $3 }')
+  die 1 "CMake $min_cmake or newer is needed, this is $version: load a newer module, or python3 -m pip install --user cmake"
 fi
 if [[ -z $mode ]]; then
-  printf '%s\n' "all there: C++ compiler, CMake, make, Python, git, GoogleTest, MPI"
+  say "all there: C++ compiler, CMake, make, Python, git, GoogleTest, MPI"
   if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
-    printf '%s\n' "no nvcc: the CPU runs the kernels; a GPU needs the CUDA Toolkit 12 or 13 (such as: module load cuda)"
+    say "no nvcc: the CPU runs the kernels; a GPU needs the CUDA Toolkit 12 or 13 (such as: module load cuda)"
   fi
 fi

@@ -19,15 +19,11 @@ read_step_or_kernel
 read_which
 read_ranks
 read_backend
-[[ -f $lab_root/$source_file ]] || die_not_there
 n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
 check_n "$n"
 check_iterations "$iterations"
 
-backend=gpu
-ranks_of_run # RANKS that cannot be is told now, not after the build
 build_step
-ranks_of_run
 if [[ $backend == cpu ]]; then
   if [[ -z ${N:-} ]] && ((n > 256)); then n=256; fi
   if [[ -z ${ITERATIONS:-} ]] && ((iterations > 20)); then iterations=20; fi
