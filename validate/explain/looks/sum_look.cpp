@@ -43,8 +43,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
           sweep.against[dj][di] += static_cast<double>(other) * other;
         }
       }
-      sweep.largest = std::max(sweep.largest, std::fabs(static_cast<double>(change)));
-      sweep.new_squares += static_cast<double>(after[k]) * after[k];
       sweep.whole += std::trunc(change) * std::trunc(change);
     }
   }

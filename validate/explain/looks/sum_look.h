@@ -15,7 +15,7 @@ struct Sweep {
   std::vector<float> changes;   ///< n x n
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
-  double total = 0, magnitudes = 0, plain = 0, largest = 0, new_squares = 0;
+  double total = 0, magnitudes = 0, plain = 0;
   double whole = 0;               ///< squares of the changes without what is behind their point
   double against_hidden = 0;      ///< squared changes against what the new field held before
   double against_four_times = 0;  ///< changes against 4 times the old value, boundary included

@@ -112,78 +112,6 @@ Answer added_values(const FieldLook& look) {
   }));
 }
 
-/// Whether every point is the mean of four neighbours some of which are from the field that the
-/// sweep writes: it holds new values already, or what was there before.
-Answer mixed_fields(const FieldLook& look) {
-  if (!look.interior_only()) return {};
-  const Field* const sources[] = {&look.before, &look.found, &look.hidden};
-  bool from_before = false;
-  const bool mixed = look.all_of(look.inside, [&](int i, int j) {
-    const std::pair<int, int> neighbours[] = {{i + 1, j}, {i, j + 1}, {i - 1, j}, {i, j - 1}};
-    // The first 16 choices are those among two sources.
-    for (const int count : {2, 3}) {
-      for (int choice = 0; choice < count * count * count * count; ++choice) {
-        double sum = 0;
-        for (int k = 0, rest = choice; k < 4; ++k, rest /= count) {
-          const auto [a, b] = neighbours[k];
-          sum += look.at(*sources[rest % count], a, b);
-        }
-        if (!look.near(0.25 * sum, look.at(look.found, i, j))) continue;
-        from_before |= count == 3;
-        return true;
-      }
-    }
-    return false;
-  });
-  return mixed ? Answer("some_neighbours_of_the_new_field").with("from_before", from_before)
-               : Answer();
-}
-
-// ---- Another n
-
-/// How many points differ from what was found, if the sweep takes the grid for one of `other` x
-/// `other` points. The fields have their inner index first.
-std::size_t wrong_with_another_n(const FieldLook& look, int other, const Field& before, Field made,
-                                 const Field& found) {
-  constexpr int kAlong[] = {1, 0, -1, 0}, kAcross[] = {0, 1, 0, -1};
-  for (int b = 1; b < other - 1; ++b) {
-    for (int a = 1; a < other - 1; ++a) {
-      float value[4] = {};
-      bool inside = true;
-      for (int k = 0; k < 4; ++k) {
-        const std::size_t at = static_cast<std::size_t>(b + kAcross[k]) * other + a + kAlong[k];
-        inside &= at < before.size();
-        if (inside) value[k] = before[at];
-      }
-      const std::size_t to = static_cast<std::size_t>(b) * other + a;
-      if (inside && to < made.size()) {
-        made[to] = 0.25f * ((value[0] + value[1]) + (value[2] + value[3]));
-      }
-    }
-  }
-  std::size_t wrong = 0;
-  for (std::size_t k = 0; k < made.size(); ++k) wrong += !look.near(made[k], found[k]);
-  return wrong;
-}
-
-/// Whether the sweep is right but for the n that it is given: no more points are unexplained than
-/// lie behind the last row.
-Answer another_n(const FieldLook& look) {
-  const int n = look.n;
-  for (const bool i_inner : {true, false}) {
-    const auto turned = [&](const Field& field) { return i_inner ? field : transposed(field, n); };
-    const Field before = turned(look.before), held = turned(look.hidden),
-                found = turned(look.found);
-    for (const int other : {n - 1, n - 2, n + 1, n + 2}) {
-      if (wrong_with_another_n(look, other, before, held, found) <=
-          2 * static_cast<std::size_t>(n)) {
-        return Answer("sweep_of_another_n").with("other", other);
-      }
-    }
-  }
-  return {};
-}
-
 // ---- Where it is wrong
 
 /// Whether the wrong rows (or columns) are right but for one neighbouring line: another one is
@@ -321,16 +249,6 @@ const Family kUpdateMistakes = {
     {"new_values_are_added", Strength::kModel, kAnyProgram, of_field<added_values>,
      "each new value is added to what the new field held before the sweep",
      {"the line in {sweep} that stores the new value: =, not +="}},
-    {"some_neighbours_of_the_new_field", Strength::kModel, kAnyProgram, of_field<mixed_fields>,
-     "each wrong point is the mean of four neighbours, but some of them {?from_before|come from the field that the "
-     "sweep writes (new values, or old ones that it held before)|have their new values already: it reads the field "
-     "that it writes}",
-     {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and writes the "
-      "other{?tile|; and whether the tile is overwritten while others still read it}"}},
-    {"sweep_of_another_n", Strength::kModel, without(kStrips), of_field<another_n>,
-     "the sweep takes the grid for one of {other} x {other} points in memory, but it has {n} x {n}",
-     {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds select the interior",
-      "idx in {sweep}: the same n as in main"}},
     {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
      kFit,
      kFitLooks},

@@ -49,11 +49,6 @@ Answer returning_kernel(const Evidence& evidence) {
   return {};
 }
 
-Answer invalid_free(const Evidence& evidence) {
-  return Answer(evidence.report.array.rfind("cudaFree(", 0) == 0 &&
-                evidence.report.has("cudaErrorInvalidValue"));
-}
-
 /// What a GPU says, which names no line.
 Answer by_gpu(const Evidence& evidence) {
   if (evidence.report.has("cudaErrorIllegalAddress")) return Answer("illegal_access");
@@ -128,10 +123,6 @@ const Family kFailureMistakes = {
      "{name} is declared to return a value ({type}), but a kernel returns nothing",
      {"its first line, __global__ void {name}(...): what the host needs is written to memory, through a pointer. "
       "nvcc refuses any other; the CPU's compiler does not"}},
-    {"address_is_freed_that_no_allocation_has", Strength::kModel, kAnyProgram, invalid_free,
-     "cudaFree is given an address that no allocation has: that memory was freed before, or it does not come from "
-     "cudaMalloc or cudaMallocManaged",
-     {"free_fields: each pointer once", "{freed}"}},
     {"crash_by_size", Strength::kModel, kAnyProgram, crash_by_size,
      "at n = {n} it crashes, but at n = {small} it is right: an index or an allocation does not follow n",
      {"{?pitch|the pitches of cudaMemcpy2D in main (the destination's first), and how long a row is in idx and in "
