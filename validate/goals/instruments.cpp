@@ -278,36 +278,6 @@ int Bench::ranks_with_gpus() {
   }));
 }
 
-double Bench::dram_bytes(const std::string& kernels, int n) {
-  if (!have.on_gpu) throw NotMeasurable("needs a GPU, and ncu");
-  if (have.ncu.empty()) throw NotMeasurable("needs ncu, which was not found");
-  return remembered("dram " + kernels + format(" %d", n), [&] {
-    std::vector<std::string> words = {have.ncu,         "--csv",
-                                      "--print-units",  "base",
-                                      "--metrics",      "dram__bytes.sum",
-                                      "--kernel-name",  "regex:" + kernels,
-                                      "--launch-skip",  "2",
-                                      "--launch-count", "1"};
-    for (const std::string& word : command(have.program, n, 6)) words.push_back(word);
-    const ChildResult child = run_child(words, have.time_limit);
-    if (child.output.find("ERR_NVGPUCTRPERM") != std::string::npos) {
-      throw NotMeasurable("needs ncu with permission to count (see make doctor)");
-    }
-    // "0","12345","...","copy_field_kernel(...)",...,"dram__bytes.sum","byte","536,870,912"
-    const std::string metric = "\"dram__bytes.sum\",\"byte\",\"";
-    const std::size_t at = child.output.find(metric);
-    if (at == std::string::npos) {
-      throw NotMeasurable("ncu counted no kernel that has '" + kernels + "' in its name");
-    }
-    std::string digits;
-    for (std::size_t k = at + metric.size(); k < child.output.size(); ++k) {
-      if (child.output[k] == '"') break;
-      if (child.output[k] != ',') digits += child.output[k];
-    }
-    return number(digits);
-  });
-}
-
 double Bench::of_bandwidth(const std::string& name) {
   if (!have.on_gpu) throw NotMeasurable("needs a GPU");
   if (have.bandwidth.empty()) throw NotMeasurable("the program for it is not built here");

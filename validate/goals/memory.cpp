@@ -258,18 +258,6 @@ Measured beyond_l2(Bench* bench) {
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));
 }
 
-Measured copy_from_dram(Bench* bench) {
-  const int n = bench->default_n(bench->have.program);
-  const double bytes = bench->dram_bytes("copy", n) / points(n);
-  return measured(bytes > 7 && bytes < 9.6, format("%.3g bytes per point", bytes));
-}
-
-Measured near_eight_bytes(Bench* bench) {
-  const int n = bench->default_n(bench->have.program);
-  const double bytes = bench->dram_bytes("sweep", n) / points(n);
-  return measured(bytes <= 9, format("%.3g bytes per point, at n = %d", bytes, n));
-}
-
 Measured one_atomic_a_block(Bench* bench) {
   double atomics = 0, blocks = 0;
   for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) atomics += kernel.atomics;

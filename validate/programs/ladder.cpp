@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -35,7 +34,6 @@ constexpr const char* kHelp =
     "  --steps NN,NN,...    only these steps\n"
     "  --ranks R            time steps that are jobs of ranks with this many (default: one for\n"
     "                       each GPU of this machine)\n"
-    "  --built S            seconds that the build took: named with the longest parts of the run\n"
     "  --time-limit S       seconds for one run of a program (default 300)\n"
     "  --help               print this\n\n"
     "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
@@ -46,7 +44,6 @@ constexpr int kMaxRanks = 64;
 struct Arguments {
   std::string lab = LAB_SOURCE_DIR, results;
   std::vector<std::string> steps;
-  double built = 0;
   validate::LadderOptions options;
 };
 
@@ -61,7 +58,6 @@ Arguments read_arguments(int argc, char** argv) {
   line.path("--results", &arguments.results);
   line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
   line.integer("--ranks", 1, kMaxRanks, &options.ranks);
-  line.seconds("--built", &arguments.built);
   line.seconds("--time-limit", &options.time_limit);
   line.read(argc, argv);
   if (options.bin.empty()) {
@@ -109,8 +105,6 @@ void print_machine(const validate::Machine& machine, int ranks) {
 
 /// Measures, and prints as it goes on. Returns the program's exit code.
 int run(const Arguments& arguments, validate::Ladder* ladder) {
-  const auto start = std::chrono::steady_clock::now();
-  if (arguments.built > 0) ladder->seconds["the build"] = arguments.built;
   const std::vector<validate::Step> steps = validate::read_steps(arguments.lab);
   const std::vector<std::string>& wanted = arguments.steps;
   check_steps(wanted, steps);
@@ -135,8 +129,6 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
   climb.measure_cpu(steps.front());
 
   validate::print_table(*ladder);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  validate::print_longest_parts(*ladder, arguments.built + taken.count());
   if (!arguments.results.empty()) {
     if (!validate::write_results(arguments.results + "/ladder.tsv", *ladder)) {
       return lab::kExitCannotWrite;
