@@ -33,8 +33,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.plain += change;
       const double from_hidden = after[k] - hidden[k];
       sweep.against_hidden += from_hidden * from_hidden;
-      const double unswept = hidden[k] - before[k];
-      sweep.of_nothing += unswept * unswept;
       const double exchanged = after[k] - before[static_cast<std::size_t>(i) * n + j];
       sweep.against_exchanged += exchanged * exchanged;
       for (int dj = 0; dj < 3; ++dj) {

@@ -20,7 +20,6 @@ struct Sweep {
   double against_hidden = 0;      ///< squared changes against what the new field held before
   double against_four_times = 0;  ///< changes against 4 times the old value, boundary included
   double against[3][3] = {};      ///< changes against the point at (di - 1, dj - 1), [dj][di]
-  double of_nothing = 0;          ///< between the two fields, before the sweep
   double against_exchanged = 0;   ///< against point (j, i)
   double sides[3] = {};  ///< of [dj][1] those at the boundary's columns, i = 0 and i = n - 1
 

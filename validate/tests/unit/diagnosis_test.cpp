@@ -367,25 +367,6 @@ TEST_F(DiagnosisTest, another_problem) {
   EXPECT_SAYS("but the first one begins with wrong starting values", said());
 }
 
-TEST_F(DiagnosisTest, a_size_of_its_own) {
-  const int own = 64;
-  validate::Patient patient;
-  patient.run = [&](const Case& asked, Observation* seen) {
-    *seen = solver.run({asked.problem, own, asked.iterations});
-    seen->field.resize(static_cast<std::size_t>(asked.n) * asked.n);
-    return true;
-  };
-  patient.run_again = patient.run;
-  Wrong wrong;
-  wrong.run = {ProblemKind::kProbe, kN, kIterations};
-  wrong.made = kIterations;
-  wrong.field = wrong.residual = true;
-  wrong.first_iteration = 1;
-  const Diagnosis diagnosis = validate::diagnose(wrong, patient);
-  EXPECT_SAYS("--n changes nothing", diagnosis.cause);
-  EXPECT_SAYS("that of n = 64", diagnosis.cause);
-}
-
 // ---- Exchanged indices
 
 TEST_F(DiagnosisTest, a_result_with_i_and_j_exchanged) {
@@ -475,11 +456,6 @@ TEST_F(DiagnosisTest, blocks_that_read_farther_and_farther_off) {
 }
 
 TEST_F(DiagnosisTest, another_line_in_the_place_of_a_neighbour) {
-  solver.update = [&](const Field& f, int i, int j) {
-    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, i, j + 1)) +
-                    (solver.at(f, i == 1 ? kN - 2 : i - 1, j) + solver.at(f, i, j - 1)));
-  };
-  EXPECT_SAYS("for west column 1 takes column 98", said());
   solver.update = [&](const Field& f, int i, int j) {
     return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, i, j + 1)) +
                     (solver.at(f, i - 1, j) + solver.at(f, i, j / 8 * 8)));

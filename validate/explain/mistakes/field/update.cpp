@@ -104,69 +104,48 @@ Answer fit_where_wrong(const FieldLook& look) {
   return answer.with("march_first", answer.has("march_first") || (look.has(kStrips) && rows));
 }
 
-/// Whether each new value is added to what the new field held, and not stored there.
-Answer added_values(const FieldLook& look) {
-  return Answer(look.interior_only() && look.all_of(look.inside, [&](int i, int j) {
-    return look.near(look.at(look.hidden, i, j) + look.at(look.expected, i, j),
-                     look.at(look.found, i, j));
-  }));
-}
-
 // ---- Where it is wrong
 
-/// Whether the wrong rows (or columns) are right but for one neighbouring line: another one is
-/// read.
+/// Whether the wrong rows are right but for one neighbouring row: another one is read.
 Answer lines_taken(const FieldLook& look) {
   if (!look.points_differ() || !look.interior_only()) return {};
   const int n = look.n;
   struct Side {
     const char* words;
-    bool rows;
-    int low, centre, high;  // which line is looked for
+    int distance;  // of the row that is looked for
   };
-  constexpr Side kSides[] = {{"south", true, 1, 0, 0},
-                             {"north", true, 0, 0, 1},
-                             {"centre, with east and west,", true, 0, 1, 0},
-                             {"west", false, 1, 0, 0},
-                             {"east", false, 0, 0, 1}};
+  constexpr Side kSides[] = {{"south", -1}, {"north", 1}, {"centre, with east and west,", 0}};
   for (const Side& side : kSides) {
-    const bool rows = side.rows;
-    auto value = [&](const Field& field, int along, int line) {
-      return static_cast<double>(rows ? look.at(field, along, line) : look.at(field, line, along));
+    // Whether row j is right if `other` stands in the place of that row.
+    const auto fits = [&](int j, int other) {
+      const int south = side.distance < 0 ? other : j - 1;
+      const int north = side.distance > 0 ? other : j + 1;
+      const int centre = side.distance == 0 ? other : j;
+      for (int i = 1; i < n - 1; ++i) {
+        const double sum = static_cast<double>(look.at(look.before, i + 1, centre)) +
+                           look.at(look.before, i, north) + look.at(look.before, i - 1, centre) +
+                           look.at(look.before, i, south);
+        if (look.inside.has(i, j) && !look.near(0.25 * sum, look.at(look.found, i, j)))
+          return false;
+      }
+      return true;
     };
     std::vector<std::string> examples;
-    std::size_t lines = 0;
+    std::size_t rows = 0;
     bool explained = true;
-    for (int line = 1; explained && line < n - 1; ++line) {
-      std::vector<int> points;
-      for (int k = 1; k < n - 1; ++k) {
-        if (rows ? look.inside.has(k, line) : look.inside.has(line, k)) points.push_back(k);
-      }
-      if (points.empty()) continue;
-      int taken = -1;
-      for (int other = 0; taken < 0 && other < n; ++other) {
-        const int low = side.low ? other : line - 1, high = side.high ? other : line + 1;
-        const int centre = side.centre ? other : line;
-        const Field& f = look.before;
-        const bool fits = std::all_of(points.begin(), points.end(), [&](int k) {
-          const double sum = value(f, k + 1, centre) + value(f, k, high) + value(f, k - 1, centre) +
-                             value(f, k, low);
-          return look.near(0.25 * sum, value(look.found, k, line));
-        });
-        if (fits) taken = other;
-      }
-      explained = taken >= 0;
-      ++lines;
-      if (explained && examples.size() < 3) {
-        const char* const name = rows ? "row" : "column";
-        examples.push_back(format("%s %d takes %s %d", name, line, name, taken));
-      }
+    for (int j = 1; explained && j < n - 1; ++j) {
+      if (fits(j, j + side.distance)) continue;  // as it should be
+      int taken = 0;
+      while (taken < n && !fits(j, taken)) ++taken;
+      explained = taken < n;
+      ++rows;
+      if (rows <= 3) examples.push_back(format("row %d takes row %d", j, taken));
     }
-    if (!explained || lines == 0) continue;
+    if (!explained || rows == 0) continue;
     return Answer("another_line_is_read")
         .with("neighbour", side.words)
-        .with("lines", join(examples) + (lines > examples.size() ? ", and so on" : ""))
-        .with("registers", look.has(kStrips) && rows);
+        .with("lines", join(examples) + (rows > examples.size() ? ", and so on" : ""))
+        .with("registers", look.has(kStrips));
   }
   return {};
 }
@@ -246,9 +225,6 @@ const Family kUpdateMistakes = {
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
      kFit,
      kFitLooks},
-    {"new_values_are_added", Strength::kModel, kAnyProgram, of_field<added_values>,
-     "each new value is added to what the new field held before the sweep",
-     {"the line in {sweep} that stores the new value: =, not +="}},
     {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
      kFit,
      kFitLooks},

@@ -108,9 +108,6 @@ std::string moved_by_bytes(const Found& found) {
 Answer refused_call(const Found& found) {
   const Report& report = found.report;
   const std::string call = called_in(report);
-  if (report.has("cudaErrorInvalidPitchValue") && !report.detail.empty()) {
-    return found.answer("rows_longer_than_a_pitch").with("rows", report.detail);
-  }
   if (report.kind == "capture") {
     return found
         .answer(call.find("Synchronize") != std::string::npos ? "waits_in_a_capture"
@@ -188,19 +185,12 @@ Answer answer_of_call(const Found& found) {
         .with("given",
               report.bytes > 0 ? format("only %ld bytes of it", report.bytes) : "none of it");
   }
-  if (report.kind == "lane")
-    return found.answer("shuffle_from_no_lane").with("lane", report.detail);
-  if (report.kind == "async_copy") return found.answer("misaligned_asynchronous_copy");
   if (report.kind == "room" && moved_by_bytes(found).empty()) {
     return found.answer("more_bytes_than_there_is_room")
         .with("bytes", report.detail)
         .with("rows", called_in(report).rfind("cudaMemcpy2D", 0) == 0);
   }
-  if (report.kind == "own_variable") return found.answer("sum_by_value");
-  if (report.kind == "host_argument") {
-    return found.answer("host_memory_for_a_kernel").with("argument", report.array);
-  }
-  return refused_call(found);
+  return report.kind == "own_variable" ? found.answer("sum_by_value") : refused_call(found);
 }
 
 // clang-format off
@@ -238,10 +228,6 @@ const Family kCallMistakes = {
      "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: {given}",
      {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and entries for a block's "
       "points with their halo"}},
-    {"shuffle_from_no_lane", kForbidden, kAnyProgram, finding,
-     "the shuffle at line {line} asks lane {lane}, which takes no part in it",
-     {"the mask at line {line}: 0xffffffff for all 32 lanes of a warp, and all of them reach it; or offsets that stay "
-      "within the lanes of the mask"}},
     {"sum_by_value", kForbidden, kAnyProgram, finding,
      "line {line} adds to a variable that each thread has for itself: what the threads add goes nowhere else",
      {"how the sum gets there: by its address (double* sum), through every function on the way. A parameter by value "
@@ -250,10 +236,6 @@ const Family kCallMistakes = {
      "line {line} copies or fills more than there is room for: {bytes}",
      {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
       "them; the sum is one double}"}},
-    {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
-     "at line {line} the rows that are copied are longer than a pitch: {rows}",
-     {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",
-      "{order_of_rows}"}},
     {"waits_in_a_capture", kForbidden, kAnyProgram, finding,
      "line {line} waits while a stream is captured: work that is captured is recorded and does not run, so there is "
      "nothing to wait for",
@@ -281,10 +263,6 @@ const Family kCallMistakes = {
      {"{?variable|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|whether "
       "cudaMalloc has given {filled} its memory before line {line} is reached (work that is captured as a graph is "
       "recorded with the addresses of that time), and whether it still has it}"}},
-    {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
-     "the launch at line {line} gives the kernel an address of host memory: {argument}",
-     {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
-      "new, a vector and a variable of the host do not"}},
     {"rank_copies_rows_of_others", kForbidden, kAnyProgram, finding,
      "at line {line} a rank copies rows of the result that it does not hold",
      {"ranks.finish in main: it is given the rows that this rank computes, and is asked for these rows; row j of the "
@@ -301,11 +279,6 @@ const Family kCallMistakes = {
      "line {line} waits for the event {event}, which nothing records: such a wait ends at once",
      {"where cudaEventRecord({event}, stream) belongs: behind the work that line {line} is to wait for, in the stream "
       "that does it"}},
-    {"misaligned_asynchronous_copy", kForbidden, kAnyProgram, finding,
-     "at line {line} an asynchronous copy begins at an address that is not a multiple of its size, or its size is not "
-     "4, 8 or 16 bytes",
-     {"the first of a lane's columns: a multiple of 4, so the numbers of columns of a halo and of those that a warp "
-      "keeps are also multiples of 4", "idx: the pitch of a row is a multiple of 4 floats, even if n is not"}},
 };
 // clang-format on
 

@@ -16,7 +16,6 @@ Answer record(const Evidence& evidence) {
   if (made == asked + 1) return Answer("one_iteration_too_many");
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
-  if (evidence.says("before Run wrote its record")) return Answer("run_finish_is_missing");
   if (evidence.says("holds no residual")) {
     // With one pass alone nothing else records it.
     const bool last_pass =
@@ -97,9 +96,6 @@ const Family kFailureMistakes = {
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
      {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
-    {"run_finish_is_missing", Strength::kForbidden, kAnyProgram, record,
-     "main ends without run.finish, which writes the result",
-     {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an exit() comes before it"}},
     {"last_pass_is_not_recorded", Strength::kForbidden, kAnyProgram, record,
      "not one iteration was recorded: the loop ended while its last pass was still in flight, and nothing records that "
      "pass; or the loop never begins",

@@ -120,32 +120,22 @@ Answer race_in_a_pass(const PassLook& look) {
 Answer boundary_in_between(const PassLook& look) {
   const int n = look.n, sweeps = look.sweeps;
   if (n <= 4 * sweeps + 4) return {};
-  // Near a corner a point is beside two sides: the fewest that all wrong points are beside.
-  bool enough[16] = {};  // sets of sides: a bit for west, east, south, north
-  std::fill(enough + 1, enough + 15, true);
+  bool alone[4] = {};  // a wrong point is near this side, and near no other
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       if (!look.cells.has(i, j)) continue;
-      const int away[4] = {i, n - 1 - i, j, n - 1 - j};
-      int near = 0;
-      for (int k = 0; k < 4; ++k) near |= (away[k] <= sweeps) << k;
-      if (near == 0) return {};
-      for (int some = 1; some < 15; ++some) enough[some] &= (near & some) != 0;
+      const bool near[4] = {i <= sweeps, n - 1 - i <= sweeps, j <= sweeps, n - 1 - j <= sweeps};
+      const int count = near[0] + near[1] + near[2] + near[3];
+      if (count == 0) return {};
+      for (int k = 0; count == 1 && k < 4; ++k) alone[k] |= near[k];
     }
-  }
-  const auto count = [](int sides) {
-    return (sides & 1) + (sides >> 1 & 1) + (sides >> 2 & 1) + (sides >> 3 & 1);
-  };
-  int fewest = 15;
-  for (int some = 1; some < 15; ++some) {
-    if (enough[some] && count(some) < count(fewest)) fewest = some;
   }
   const char* const kSides[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
   std::vector<std::string> sides;
   for (int k = 0; k < 4; ++k) {
-    if (fewest >> k & 1) sides.push_back(kSides[k]);
+    if (alone[k]) sides.push_back(kSides[k]);
   }
-  if (look.cells.count() == 0) return {};
+  if (sides.empty()) return {};
   return Answer("boundary_between_two_sweeps")
       .with("where", sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides))
       .with("several", sides.size() % 4 > 1);

@@ -67,10 +67,6 @@ Answer other_point(const SumLook& look) {
 
 /// The change of a point against what stood there in the new field.
 Answer other_field(const SumLook& look) {
-  if (look.sweeps[0].of_nothing > 0 &&
-      look.sum_explained([](const Sweep& s) { return s.of_nothing; })) {
-    return Answer("changes_of_the_sweep_before");
-  }
   if (look.sweeps.size() < 2 || look.equal(look.sweeps[0].against_hidden, look.sweeps[0].total)) {
     return {};
   }
@@ -148,10 +144,6 @@ Family make_family() {
   }
   // clang-format off
   const Family others = {
-      {"changes_of_the_sweep_before", Strength::kModel, kAnyProgram, of_sum<other_field>,
-       "the field is right, but the residual is that of the two fields before the sweep: the changes are added up "
-       "before the sweep",
-       {"the order in {host}: first the sweep, then what subtracts one field from the other"}},
       {"change_against_the_new_field", Strength::kModel, kAnyProgram, of_sum<other_field>,
        "the field is right, but the change is computed from what the new field held before the sweep, not from the old "
        "field",

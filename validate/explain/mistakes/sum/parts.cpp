@@ -137,41 +137,6 @@ Answer unless_lost(const SumLook& look) {
       .with("race_of_threads", !look.has(kStreams) || look.evidence.finding.kind == Finding::kRace);
 }
 
-/// Threads that add their own sum so far for each of their points, and not once at the end: the
-/// first of a thread's points counts as often as it has points. Or only the last one counts.
-Answer running_sums(const SumLook& look) {
-  const int n = look.n;
-  for (const char letter : {'i', 'j'}) {
-    for (const int block : {n, 32, 16, 8, 4, 64, 128}) {
-      for (const int stride : {1, 4, 8, 2, 16}) {
-        if (stride >= block) continue;
-        // Of each line: how many points its thread still has, this one included.
-        std::vector<int> left(n, 0);
-        for (int k = n - 2; k >= 1; --k) {
-          const int next = k + stride;
-          left[k] = 1 + (next < n - 1 && next / block == k / block ? left[next] : 0);
-        }
-        const auto weighted = [&](auto weight) {
-          return [&, weight](const Sweep& s) {
-            double sum = 0;
-            for (int k = 1; k < n - 1; ++k) {
-              sum += weight(left[k]) * (letter == 'i' ? s.columns[k] : s.rows[k]);
-            }
-            return sum;
-          };
-        };
-        if (look.sum_explained(weighted([](int points) { return points == 1 ? 1 : 0; }))) {
-          return Answer("only_a_threads_last_point");
-        }
-        if (look.sum_explained(weighted([](int points) { return points; }))) {
-          return Answer("running_sum_is_added");
-        }
-      }
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 const std::vector<std::string> kWhoseLines = {
@@ -207,13 +172,6 @@ const Family kPartMistakes = {
     {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
      "only {lines} {are} in the sum; the field is right everywhere{?race|. Another run has other parts: a race}",
      kWhoseLines},
-    {"only_a_threads_last_point", Strength::kShape, kAnyProgram, of_sum<running_sums>,
-     "of each thread's points only the last one is in the sum",
-     {"what a thread does with each change in {sweep}: += to a sum of its own, which is 0 before the first of its "
-      "points"}},
-    {"running_sum_is_added", Strength::kShape, kAnyProgram, of_sum<running_sums>,
-     "what a thread has summed up so far is added for each of its points, so the first ones count several times",
-     {"where a thread's own sum is added to the sum of all in {sweep}: once, after the loop over its points"}},
 };
 // clang-format on
 
