@@ -102,11 +102,11 @@ class Bench {
   double copy_bandwidth() { return 1e9 * of_bandwidth("copy"); }
 
  private:
-  /// A run that is traced, remembered by this name.
-  const Trace& traced(const std::string& name, const std::vector<std::string>& words, int n,
+  /// A run that is traced, remembered by this name; `words` begin with settings, "NAME=value".
+  const Trace& traced(const std::string& name, std::vector<std::string> words, int n,
                       int iterations);
-  const Trace& traced_job(const std::string& program, int ranks, int n, int iterations,
-                          const std::vector<std::string>& more);
+  const Trace& traced_job(const std::string& setting, const std::string& program, int ranks, int n,
+                          int iterations, const std::vector<std::string>& more);
   /// The number of that name; made by `measure` where it is not known yet.
   template <typename Measure>
   double remembered(const std::string& name, Measure measure) {

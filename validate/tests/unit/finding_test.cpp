@@ -388,12 +388,21 @@ TEST(FindingTest, calls_that_are_refused) {
       "at line 85 cudaMemsetAsync gets sum, which does not hold an address of the GPU's "
       "memory",
       direction(85, "cudaMemsetAsync(sum, 0, 8, stream)"));
+  const std::string rows =
+      "rows of 400 bytes do not fit in pitches of 400 (to) and 384 bytes (from)";
+  EXPECT_SAYS("longer than a pitch: " + rows + "\n",
+              said_of(report("call", 211,
+                             "array=cudaMemcpy2D(to, a, f, b, a, 1, c)|"
+                             "flags=call cudaErrorInvalidPitchValue|detail=" +
+                                 rows)));
   EXPECT_SAYS("more than there is room for: 800 bytes, but the source has room for only 4\n",
               said_of(report("room", 84,
                              "detail=800 bytes, but the source has room for only 4|place=source")));
   EXPECT_SAYS(
       "at line 85 cudaMemset gets &sum, the address of a variable of the host",
       said_of(report("call", 85, "array=cudaMemset(&sum, 0, 8)|flags=call cudaErrorInvalidValue")));
+  EXPECT_SAYS("the launch at line 91 gives the kernel an address of host memory: argument 1\n",
+              said_of(report("host_argument", 91, "array=argument 1")));
   EXPECT_SAYS("look at: how the sum gets there: by its address",
               said_of(report("own_variable", 62)));
   EXPECT_SAYS(

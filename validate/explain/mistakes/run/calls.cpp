@@ -108,6 +108,9 @@ std::string moved_by_bytes(const Found& found) {
 Answer refused_call(const Found& found) {
   const Report& report = found.report;
   const std::string call = called_in(report);
+  if (report.has("cudaErrorInvalidPitchValue") && !report.detail.empty()) {
+    return found.answer("rows_longer_than_a_pitch").with("rows", report.detail);
+  }
   if (report.kind == "capture") {
     return found
         .answer(call.find("Synchronize") != std::string::npos ? "waits_in_a_capture"
@@ -190,7 +193,11 @@ Answer answer_of_call(const Found& found) {
         .with("bytes", report.detail)
         .with("rows", called_in(report).rfind("cudaMemcpy2D", 0) == 0);
   }
-  return report.kind == "own_variable" ? found.answer("sum_by_value") : refused_call(found);
+  if (report.kind == "own_variable") return found.answer("sum_by_value");
+  if (report.kind == "host_argument") {
+    return found.answer("host_memory_for_a_kernel").with("argument", report.array);
+  }
+  return refused_call(found);
 }
 
 // clang-format off
@@ -236,6 +243,10 @@ const Family kCallMistakes = {
      "line {line} copies or fills more than there is room for: {bytes}",
      {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
       "them; the sum is one double}"}},
+    {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
+     "at line {line} the rows that are copied are longer than a pitch: {rows}",
+     {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",
+      "{order_of_rows}"}},
     {"waits_in_a_capture", kForbidden, kAnyProgram, finding,
      "line {line} waits while a stream is captured: work that is captured is recorded and does not run, so there is "
      "nothing to wait for",
@@ -263,6 +274,10 @@ const Family kCallMistakes = {
      {"{?variable|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|whether "
       "cudaMalloc has given {filled} its memory before line {line} is reached (work that is captured as a graph is "
       "recorded with the addresses of that time), and whether it still has it}"}},
+    {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
+     "the launch at line {line} gives the kernel an address of host memory: {argument}",
+     {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
+      "new, a vector and a variable of the host do not"}},
     {"rank_copies_rows_of_others", kForbidden, kAnyProgram, finding,
      "at line {line} a rank copies rows of the result that it does not hold",
      {"ranks.finish in main: it is given the rows that this rank computes, and is asked for these rows; row j of the "
