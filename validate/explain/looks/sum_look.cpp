@@ -66,7 +66,7 @@ SumLook::SumLook(const Evidence& all)
   const Observation* seen = all.interview.after(all.wrong.run.iterations);
   if (!seen) return;
   const lab::Problem problem(all.wrong.run.problem, n, 1);
-  Sweeps right(n, field_of(problem.initial_old(), n));
+  Sweeps right(problem);
   // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
   const Field start_new = field_of(problem.initial_new(), n);
   for (const Record::Residual& residual : seen->residuals) {

@@ -58,7 +58,7 @@ Answer borders(const Evidence& evidence) {
   if (evidence.subject != Evidence::kBorders || sweeps <= 0 || ranks <= 1) return {};
   const Observation* seen = evidence.interview.after(sweeps);
   if (!seen) return {};
-  Sweeps right(n, field_of(lab::Problem(wrong.run.problem, n, 1).initial_old(), n));
+  Sweeps right(lab::Problem(wrong.run.problem, n, 1));
   const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
   std::vector<int> rows;
   bool south = false, north = false;  // of a border

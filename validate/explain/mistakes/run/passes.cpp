@@ -192,10 +192,7 @@ class PassSums {
  public:
   explicit PassSums(const Evidence& evidence)
       : seen_(evidence.interview.after(evidence.wrong.run.iterations)),
-        right_(evidence.wrong.run.n,
-               field_of(
-                   lab::Problem(evidence.wrong.run.problem, evidence.wrong.run.n, 1).initial_old(),
-                   evidence.wrong.run.n)) {}
+        right_(lab::Problem(evidence.wrong.run.problem, evidence.wrong.run.n, 1)) {}
 
   bool known() const { return seen_ != nullptr; }
   Sweeps& right() { return right_; }
