@@ -232,7 +232,6 @@ fi
 if [[ -n $tracer ]]; then common+=(--tracer "$build_dir/lib/liblab_trace.so"); fi
 if [[ -n $bandwidth ]]; then common+=(--bandwidth "$bin/$bandwidth"); fi
 if [[ -n $before ]]; then common+=(--before "$bin/$before"); fi
-if [[ -n $bandwidth ]] && ncu=$(command -v ncu); then common+=(--ncu "$ncu"); fi
 predicted="" # the learner did, and may now see what was measured
 if [[ $which == exercise ]]; then
   next="Next: run $program, compare with your predictions"

@@ -56,7 +56,7 @@ all_steps=1
 configure
 choose_backend >/dev/null # the ladder says which
 build_targets "run_on_$backend" || die 1 "the build failed; the compiler's messages are above"
-arguments+=(--built $((SECONDS + 1)) --results "$results")
+arguments+=(--results "$results")
 # The rows of other steps stay as they are.
 before=""
 if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]] && command -v python3 >/dev/null; then
@@ -66,6 +66,7 @@ if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]] && command -v python3 >/
 fi
 status=0
 "$build_dir/bin/ladder" --lab "$lab_root" "${arguments[@]}" || status=$?
+say "This run took $SECONDS s."
 if [[ -n $before ]] && ! cmp -s "$before" "$results/ladder.tsv"; then
   labtool ladder "$before" "$results/ladder.tsv" || status=$?
 fi

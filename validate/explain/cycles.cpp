@@ -79,10 +79,6 @@ bool sweeps_as_meant(const CycleLook& look) {
   return are(-1, 0) || are(-1.39 - 0.56, 1.39 * 0.56);
 }
 
-bool near(double a, double b, double relative) {
-  return std::fabs(a - b) <= relative * std::fabs(b);
-}
-
 }  // namespace
 
 CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& one,
@@ -118,20 +114,6 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
   look.of_other = other.ratio();
   look.only_sweeps = sweeps.solve(&look.of_lambda, &look.of_square);
   look.field_stays = one == two;
-  // What the second cycle left is what is missing in the first one's field.
-  std::vector<float> sum(two);
-  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += one[k];
-  const std::vector<double> together = modes.amplitudes(error_of(n, exact, sum));
-  const std::vector<double> left =
-      modes.amplitudes(error_of(n, exact, std::vector<float>(two.size())));
-  Band of_sum;
-  for (int q = 1; q <= std::min(m, kSmoothModes); ++q) {
-    for (int p = 1; p <= std::min(m, kSmoothModes); ++p) {
-      const std::size_t at = static_cast<std::size_t>(q - 1) * m + p - 1;
-      of_sum.add(left[at], together[at]);
-    }
-  }
-  look.correction_for_u = of_sum.ratio() < kSmoothTooMuch && smooth.ratio() > 1 - kSmoothTooMuch;
   for (int k = 0; k < 4 * n && !look.boundary_changed; ++k) {
     const int along = k % n;
     const int i = k < 2 * n ? along : k < 3 * n ? 0 : n - 1;
@@ -156,7 +138,6 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(
         Answer("last_level_is_not_solved").with("scale", format("%.2f", 1 - look.of_smooth)));
   }
-  if (look.correction_for_u) return tell(Answer("correction_replaces_the_field"));
   if (look.field_stays) return tell(Answer("second_cycle_changes_nothing"));
   if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
@@ -173,7 +154,7 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(Answer("cycle_gives_no_numbers"));
   }
   // Then the smooth error that is left is its own negative with the axes exchanged.
-  if (near(look.of_exchanged, -1, 0.1) && near(look.of_smooth, 1, 0.5)) {
+  if (std::fabs(look.of_exchanged + 1) < 0.1 && std::fabs(look.of_smooth - 1) < 0.5) {
     return tell(Answer("cycle_exchanges_axes"));
   }
   const bool rough_grow = look.of_rough > 1.1 && look.of_rough > 1.5 * std::fabs(look.of_smooth);
@@ -222,12 +203,10 @@ Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
   if (const Answer few = half_a_sum(Evidence(Evidence::kAccess, wrong, patient)); few.known()) {
     return say(few, wrong, patient);
   }
-  const auto is = [&](double value) { return near(sum.found, value, 1e-3); };
-  const char* rule = is(sum.of_after)                    ? "residual_of_the_field_after"
-                     : is(4 * sum.of_before)             ? "defect_for_residual"
-                     : is(sum.of_before * sum.n)         ? "residual_without_its_n"
-                     : is(sum.of_before * sum.of_before) ? "residual_without_its_root"
-                                                         : "residual_of_another_level";
+  const auto is = [&](double value) { return std::fabs(sum.found - value) <= 1e-3 * value; };
+  const char* rule = is(sum.of_after)        ? "residual_of_the_field_after"
+                     : is(4 * sum.of_before) ? "defect_for_residual"
+                                             : "residual_of_another_level";
   return say(Answer(rule), wrong, patient);
 }
 

@@ -31,9 +31,7 @@ struct CycleLook {
   double last_error = 0;          ///< after many cycles, relative to the largest value
   bool boundary_changed = false;  ///< a boundary point (boundary_i, boundary_j) changed its value
   int boundary_i = 0, boundary_j = 0;
-  bool field_stays = false;  ///< the second cycle changes nothing
-  /// The second cycle leaves the correction, and not its sum with u.
-  bool correction_for_u = false;
+  bool field_stays = false;       ///< the second cycle changes nothing
   bool powers_are_right = false;  ///< on a grid of 2^k + 1 points per side it is multigrid
 };
 

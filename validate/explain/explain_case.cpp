@@ -333,6 +333,8 @@ Patient Questions::patient(const std::string& step, const std::string& source, c
   patient.run_again = [this](const Case& run, Observation* seen) {
     // A GPU decides itself; if the CPU runs the kernels in its place, it does as told.
     Case other = run;
+    other.ranks = job_.ranks;
+    other.halos = job_.halos;
     const char* order = job_.order ? job_.order : std::getenv("LAB_CPU_ORDER");
     other.order = order && std::strcmp(order, "reverse") == 0 ? "forward" : "reverse";
     return ask(other, seen);
@@ -340,21 +342,18 @@ Patient Questions::patient(const std::string& step, const std::string& source, c
   return patient;
 }
 
-bool Questions::ask_once(const Case& run, Observation* seen) {
+bool Questions::ask_once(Case run, Observation* seen) {
+  run.ranks = job_.ranks;
+  run.halos = job_.halos;
+  run.order = job_.order;
   if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
-  const auto key = std::make_tuple(
-      static_cast<int>(run.problem), run.n, run.iterations, run.check_every, job_.ranks,
-      std::string(job_.halos ? job_.halos : ""), std::string(job_.order ? job_.order : ""));
-  const auto [at, is_new] = answers_.try_emplace(key);
+  const auto [at, is_new] = answers_.try_emplace(describe(run));
   if (is_new) at->second.first = ask(run, &at->second.second);
   *seen = at->second.second;
   return at->second.first;
 }
 
-bool Questions::ask(Case run, Observation* seen) const {
-  run.ranks = job_.ranks;
-  run.halos = job_.halos;
-  if (!run.order) run.order = job_.order;
+bool Questions::ask(const Case& run, Observation* seen) const {
   const Run trial = run_program(program_, run, false, dir_, time_limit_);
   if (!trial.error.empty()) return false;
   seen->iterations = trial.record.iterations;

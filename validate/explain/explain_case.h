@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,15 +46,13 @@ class Questions {
 
  private:
   /// What was asked before is not asked again: on a GPU each run takes half a second to begin.
-  bool ask_once(const Case& run, Observation* seen);
-  bool ask(Case run, Observation* seen) const;
+  bool ask_once(Case run, Observation* seen);
+  bool ask(const Case& run, Observation* seen) const;
 
   const std::string program_, dir_;
   const double time_limit_;
   Case job_{};
-  std::map<std::tuple<int, int, int, int, int, std::string, std::string>,
-           std::pair<bool, Observation>>
-      answers_;
+  std::map<std::string, std::pair<bool, Observation>> answers_;  // by what describe() says
 };
 
 /// A short run in which every access is looked at, and how it went.

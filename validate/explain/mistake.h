@@ -48,9 +48,6 @@ struct Answer {
     data[name] = value;
     return *this;
   }
-  Answer& with(const std::string& name, const char* value) {
-    return with(name, std::string(value));
-  }
   template <typename Number, typename = std::enable_if_t<std::is_integral_v<Number>>>
   Answer& with(const std::string& name, Number value) {
     if constexpr (std::is_same_v<Number, bool>) return with(name, value ? "yes" : "");

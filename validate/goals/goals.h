@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct GoalResult {
 /// The result of one goal: `measure` may throw NotMeasurable.
 GoalResult measure_goal(const char* goal, const char* advice,
                         const std::function<Measured()>& measure);
+
+/// Prints them, and says how many are of each kind.
+std::array<int, 3> print_goals(const std::vector<GoalResult>& results);
 
 /// Measures the goals of step `number`, in the order of the table in goals.cpp. Empty: it has none.
 std::vector<GoalResult> measure_goals(int number, Bench* bench);

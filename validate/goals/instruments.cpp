@@ -19,25 +19,6 @@
 namespace validate {
 namespace {
 
-/// An environment variable, set for as long as this lives.
-class Setting {
- public:
-  Setting(const char* name, const std::string& value) : name_(name) {
-    const char* before = std::getenv(name);
-    had_ = before != nullptr;
-    if (had_) before_ = before;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Setting() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
-  bool had_;
-};
-
 double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
 /// The three factors of "64x64x1", multiplied.
@@ -159,13 +140,13 @@ int Bench::default_n(const std::string& program) {
   }));
 }
 
-const Trace& Bench::traced(const std::string& name, const std::vector<std::string>& words, int n,
+const Trace& Bench::traced(const std::string& name, std::vector<std::string> words, int n,
                            int iterations) {
   const auto found = traces_.find(name);
   if (found != traces_.end()) return found->second;
   const std::string path = folder_.path() + "/trace.tsv";
   std::remove(path.c_str());
-  const Setting table("LAB_TRACE_TSV", path), quiet("LAB_TRACE_QUIET", "1");
+  words.insert(words.begin(), {"env", "LAB_TRACE_TSV=" + path, "LAB_TRACE_QUIET=1"});
   Trace trace;
   trace.n = n;
   trace.iterations = iterations;
@@ -175,40 +156,38 @@ const Trace& Bench::traced(const std::string& name, const std::vector<std::strin
 }
 
 const Trace& Bench::trace(const std::string& program, int n, int iterations) {
-  // Two names for one file: CUDA loads the library for kernels, NVTX for ranges. A program on the
-  // CPU, and one that was built with the lab's own NVTX, write the same table by themselves.
-  const Setting cuda("CUDA_INJECTION64_PATH", have.on_gpu ? have.tracer : "");
-  const Setting nvtx("NVTX_INJECTION64_PATH", have.tracer);
-  // One run of the watched program tells both.
   const std::string counts = folder_.path() + "/counts.tsv", name = key(program, n, iterations);
-  const Setting counted("LAB_CPU_COUNTS", counts);
+  // Two names for one file: CUDA loads the library for kernels, NVTX for ranges. A program on the
+  // CPU, and one that was built with the lab's own NVTX, write the same table by themselves. One
+  // run of the watched program tells both.
+  std::vector<std::string> words = command(program, n, iterations);
+  words.insert(words.begin(), {"CUDA_INJECTION64_PATH=" + (have.on_gpu ? have.tracer : ""),
+                               "NVTX_INJECTION64_PATH=" + have.tracer, "LAB_CPU_COUNTS=" + counts});
   const bool is_new = traces_.count(name) == 0;
-  const Trace& trace =
-      traced(name, command(program, n, iterations), n > 0 ? n : default_n(program), iterations);
+  const Trace& trace = traced(name, words, n > 0 ? n : default_n(program), iterations);
   if (is_new && program == have.watched) counts_[key("", n, iterations)] = read_counts(counts);
   return trace;
 }
 
-const Trace& Bench::traced_job(const std::string& program, int ranks, int n, int iterations,
-                               const std::vector<std::string>& more) {
+const Trace& Bench::traced_job(const std::string& setting, const std::string& program, int ranks,
+                               int n, int iterations, const std::vector<std::string>& more) {
   std::string name = format("job of %d ranks ", ranks) + key(program, n, iterations);
   for (const std::string& word : more) name += " " + word;
   std::vector<std::string> words = command(program, n, iterations);
-  words.insert(words.begin(), {launcher(), std::to_string(ranks)});
+  words.insert(words.begin(), {setting, launcher(), std::to_string(ranks)});
   words.insert(words.end(), more.begin(), more.end());
   return traced(name, words, n, iterations);
 }
 
 const Trace& Bench::trace_job(int n, int iterations, int check_every) {
   if (have.on_cpu.empty()) throw NotMeasurable("needs the program that runs on the CPU");
-  const Setting halos("LAB_HALOS", "nccl");
-  return traced_job(have.on_cpu, 2, n, iterations, {"--check-every", std::to_string(check_every)});
+  return traced_job("LAB_HALOS=nccl", have.on_cpu, 2, n, iterations,
+                    {"--check-every", std::to_string(check_every)});
 }
 
 const Trace& Bench::trace_on_gpus(int ranks, int n, int iterations) {
   if (have.tracer.empty()) throw NotMeasurable("needs the tracer, which is not built here");
-  const Setting cuda("CUDA_INJECTION64_PATH", have.tracer);
-  return traced_job(have.program, ranks, n, iterations, {});
+  return traced_job("CUDA_INJECTION64_PATH=" + have.tracer, have.program, ranks, n, iterations, {});
 }
 
 const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
@@ -276,36 +255,6 @@ int Bench::ranks_with_gpus() {
     if (most == 0) throw NotMeasurable("needs two GPUs, and NCCL between them");
     return most;
   }));
-}
-
-double Bench::dram_bytes(const std::string& kernels, int n) {
-  if (!have.on_gpu) throw NotMeasurable("needs a GPU, and ncu");
-  if (have.ncu.empty()) throw NotMeasurable("needs ncu, which was not found");
-  return remembered("dram " + kernels + format(" %d", n), [&] {
-    std::vector<std::string> words = {have.ncu,         "--csv",
-                                      "--print-units",  "base",
-                                      "--metrics",      "dram__bytes.sum",
-                                      "--kernel-name",  "regex:" + kernels,
-                                      "--launch-skip",  "2",
-                                      "--launch-count", "1"};
-    for (const std::string& word : command(have.program, n, 6)) words.push_back(word);
-    const ChildResult child = run_child(words, have.time_limit);
-    if (child.output.find("ERR_NVGPUCTRPERM") != std::string::npos) {
-      throw NotMeasurable("needs ncu with permission to count (see make doctor)");
-    }
-    // "0","12345","...","copy_field_kernel(...)",...,"dram__bytes.sum","byte","536,870,912"
-    const std::string metric = "\"dram__bytes.sum\",\"byte\",\"";
-    const std::size_t at = child.output.find(metric);
-    if (at == std::string::npos) {
-      throw NotMeasurable("ncu counted no kernel that has '" + kernels + "' in its name");
-    }
-    std::string digits;
-    for (std::size_t k = at + metric.size(); k < child.output.size(); ++k) {
-      if (child.output[k] == '"') break;
-      if (child.output[k] != ',') digits += child.output[k];
-    }
-    return number(digits);
-  });
 }
 
 double Bench::of_bandwidth(const std::string& name) {

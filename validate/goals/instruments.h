@@ -17,7 +17,6 @@ struct Instruments {
   std::string on_cpu;       ///< the same on the CPU, as it is: `program`, unless that needs a GPU
   std::string before;       ///< the program of the step before
   std::string tracer;       ///< lab/trace's library
-  std::string ncu;          ///< Nsight Compute
   std::string bandwidth;    ///< lab/bandwidth's program
   bool on_gpu = false;      ///< `program` runs on a GPU, and not on the CPU in its place
   std::vector<int> ranks;   ///< numbers of ranks that a job may be tried with, where it is one
@@ -91,9 +90,6 @@ class Bench {
   /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
   int ranks_with_gpus();
 
-  /// Bytes to and from DRAM a launch, of the kernels whose names match, by ncu; at n as above.
-  double dram_bytes(const std::string& kernels, int n);
-
   /// How often host code accesses managed memory in one iteration of the watched program, by the
   /// line that allocates it ("solutions/08_cub_reduction/jacobi.cu:47"). Such a page moves to the
   /// CPU.
@@ -106,11 +102,11 @@ class Bench {
   double copy_bandwidth() { return 1e9 * of_bandwidth("copy"); }
 
  private:
-  /// A run that is traced, remembered by this name.
-  const Trace& traced(const std::string& name, const std::vector<std::string>& words, int n,
+  /// A run that is traced, remembered by this name; `words` begin with settings, "NAME=value".
+  const Trace& traced(const std::string& name, std::vector<std::string> words, int n,
                       int iterations);
-  const Trace& traced_job(const std::string& program, int ranks, int n, int iterations,
-                          const std::vector<std::string>& more);
+  const Trace& traced_job(const std::string& setting, const std::string& program, int ranks, int n,
+                          int iterations, const std::vector<std::string>& more);
   /// The number of that name; made by `measure` where it is not known yet.
   template <typename Measure>
   double remembered(const std::string& name, Measure measure) {

@@ -45,15 +45,14 @@ inline constexpr const char* kCloseRanges =
 // Memory: who holds the fields, who reads and writes them, and how (memory.cpp).
 Measured fields_managed(Bench*), everything_freed(Bench*), sweep_on_gpu(Bench*),
     copy_on_gpu(Bench*), no_copy(Bench*), fields_stay(Bench*), migration_stopped(Bench*),
-    sum_stays(Bench*), coalesced(Bench*), beyond_l2(Bench*), copy_from_dram(Bench*),
-    near_eight_bytes(Bench*), one_atomic_a_block(Bench*), tile_in_shared_memory(Bench*),
-    fewer_loads(Bench*);
+    sum_stays(Bench*), coalesced(Bench*), beyond_l2(Bench*), one_atomic_a_block(Bench*),
+    tile_in_shared_memory(Bench*), fewer_loads(Bench*);
 
 // Time: ranges, launches, waits, and how fast (time.cpp).
 Measured ranges_in_loop(Bench*), ranges_outside(Bench*), ranges_closed(Bench*),
-    work_outweighs_start(Bench*), sweep_faster(Bench*), told_not_judged(Bench*),
-    iteration_shorter(Bench*), more_sweeps_a_second(Bench*), near_copy(Bench*), past_copy(Bench*),
-    few_waits(Bench*), waits_late(Bench*), sweeps_together(Bench*), several_sweeps_a_launch(Bench*);
+    work_outweighs_start(Bench*), sweep_faster(Bench*), iteration_shorter(Bench*),
+    more_sweeps_a_second(Bench*), near_copy(Bench*), past_copy(Bench*), few_waits(Bench*),
+    waits_late(Bench*), sweeps_together(Bench*), several_sweeps_a_launch(Bench*);
 
 // Cycles over several grids (cycles.cpp).
 Measured little_error_left(Bench*), begins_near(Bench*), solves_in_few_copies(Bench*);

@@ -153,17 +153,22 @@ std::string touched_words(const std::string& allocated_at, double count) {
                       : name + ", " + times + " (allocated at " + allocated_at + ")";
 }
 
+/// Whether host code touches no memory in an iteration, or less often than `least` times.
+Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
+  std::vector<std::string> touched;
+  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
+    if (count >= least) touched.push_back(touched_words(line, count));
+  }
+  return measured(touched.empty(), touched.empty()
+                                       ? "host code touches no " + what + " in an iteration"
+                                       : "in each iteration host code touches " + join(touched));
+}
+
 }  // namespace
 
 /// An access now and then, as to a sum, is none of a field.
 Measured fields_stay(Bench* bench) {
-  std::vector<std::string> touched;
-  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
-    if (count >= 0.01 * interior(kCountedN)) touched.push_back(touched_words(line, count));
-  }
-  return measured(touched.empty(), touched.empty()
-                                       ? "host code touches no field in an iteration"
-                                       : "in each iteration host code touches " + join(touched));
+  return left_to_gpu(bench, 0.01 * interior(kCountedN), "field");
 }
 
 Measured migration_stopped(Bench* bench) {
@@ -184,15 +189,7 @@ Measured migration_stopped(Bench* bench) {
                          100 * std::max(0.0, bytes) / field));
 }
 
-Measured sum_stays(Bench* bench) {
-  std::vector<std::string> touched;
-  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
-    if (count >= 0.5) touched.push_back(touched_words(line, count));
-  }
-  return measured(touched.empty(), touched.empty()
-                                       ? "host code touches no managed memory in an iteration"
-                                       : "in each iteration host code touches " + join(touched));
-}
+Measured sum_stays(Bench* bench) { return left_to_gpu(bench, 0.5, "managed memory"); }
 
 namespace {
 
@@ -256,18 +253,6 @@ Measured beyond_l2(Bench* bench) {
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));
-}
-
-Measured copy_from_dram(Bench* bench) {
-  const int n = bench->default_n(bench->have.program);
-  const double bytes = bench->dram_bytes("copy", n) / points(n);
-  return measured(bytes > 7 && bytes < 9.6, format("%.3g bytes per point", bytes));
-}
-
-Measured near_eight_bytes(Bench* bench) {
-  const int n = bench->default_n(bench->have.program);
-  const double bytes = bench->dram_bytes("sweep", n) / points(n);
-  return measured(bytes <= 9, format("%.3g bytes per point, at n = %d", bytes, n));
 }
 
 Measured one_atomic_a_block(Bench* bench) {

@@ -117,15 +117,6 @@ Measured sweep_faster(Bench* bench) {
                          before / now, 1e-6 * now, 1e-6 * before, n));
 }
 
-Measured told_not_judged(Bench* bench) {
-  need_gpu(bench);
-  const int n = bench->default_n(bench->have.program);
-  const double before = sweep_ns(bench, bench->have.before, n, 50);
-  const double now = sweep_ns(bench, bench->have.program, n, 50);
-  return measured(true, format("%.4g ms, and %.4g ms in the previous step, at n = %d", 1e-6 * now,
-                               1e-6 * before, n));
-}
-
 namespace {
 
 /// Milliseconds an iteration of this program and of the one of the step before, at this one's n.

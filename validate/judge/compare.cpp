@@ -68,7 +68,6 @@ ResidualComparison compare_residuals(const std::vector<double>& expected,
     // Where the right residual is zero no change is small.
     const double difference = std::fabs(residual.value - truth);
     const double relative = difference == 0 ? 0 : difference / truth;
-    if (relative > result.max_relative) result.max_relative = relative;
     if (relative <= exact_bound) continue;
     if (relative <= kSinglePrecisionBound) {
       result.kind = ResidualComparison::kSinglePrecision;

@@ -53,7 +53,6 @@ struct ResidualComparison {
   Kind kind = kExact;
   int iteration = 0;  ///< the first wrong one
   double expected = 0, found = 0;
-  double max_relative = 0;  ///< the largest relative difference; NaN aside
 };
 
 /// Compares residuals with the reference's: expected[k - 1] is that of iteration k, n points a

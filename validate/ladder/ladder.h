@@ -58,10 +58,9 @@ struct CpuTimes {
 struct Ladder {
   Machine machine;
   std::vector<LadderRow> rows;
-  std::map<int, CpuTimes> cpu;            ///< by n
-  int max_strided_n = 8192;               ///< for step 00: beyond, an iteration takes over 10 s
-  bool cannot_run = false;                ///< a step, by the machine's fault
-  std::map<std::string, double> seconds;  ///< that each part of the run took
+  std::map<int, CpuTimes> cpu;  ///< by n
+  int max_strided_n = 8192;     ///< for step 00: beyond, an iteration takes over 10 s
+  bool cannot_run = false;      ///< a step, by the machine's fault
 };
 
 }  // namespace validate

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <future>
-#include <memory>
 
 #include <unistd.h>
 
@@ -34,20 +33,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Adds the time of its life to a part of the run.
-class PartOfRun {
- public:
-  PartOfRun(Ladder* ladder, const std::string& what) : ladder_(*ladder), what_(what) {}
-  ~PartOfRun() { ladder_.seconds[what_] += seconds_since(start_); }
-  PartOfRun(const PartOfRun&) = delete;
-  PartOfRun& operator=(const PartOfRun&) = delete;
-
- private:
-  Ladder& ladder_;
-  const std::string what_;
-  const Clock::time_point start_ = Clock::now();
-};
-
 /// Runs a step's program for its times alone; `ranks`: of the job as which it is started, or 0.
 Timing time_program(const std::string& program, int n, int iterations, int ranks,
                     double time_limit) {
@@ -68,26 +53,21 @@ void time_best(int n, Ladder* ladder) {
   const int sweeps = std::max(1, 1000000 / (n * n));
   // The probe, as every point of it differs from its neighbours.
   const lab::Problem problem(lab::ProblemKind::kProbe, n, 1);
-  std::unique_ptr<Reference> reference;
+  Reference reference(problem, 1);
+  reference.sweep();  // warms up
   double residual = 0;
-  {
-    const PartOfRun part(ladder, format("the best serial code at n = %d", n));
-    reference = std::make_unique<Reference>(problem, 1);
-    reference->sweep();  // warms up
-    std::vector<double> times;
-    const Clock::time_point begin = Clock::now();
-    while (static_cast<int>(times.size()) < kCpuSamples && seconds_since(begin) < kBestSeconds) {
-      const Clock::time_point start = Clock::now();
-      for (int k = 0; k < sweeps; ++k) residual = reference->sweep();
-      times.push_back(1e3 * seconds_since(start) / sweeps);
-    }
-    cpu.best = summarize(times);
+  std::vector<double> times;
+  const Clock::time_point begin = Clock::now();
+  while (static_cast<int>(times.size()) < kCpuSamples && seconds_since(begin) < kBestSeconds) {
+    const Clock::time_point start = Clock::now();
+    for (int k = 0; k < sweeps; ++k) residual = reference.sweep();
+    times.push_back(1e3 * seconds_since(start) / sweeps);
   }
+  cpu.best = summarize(times);
   show_progress(format("all cores at n = %d ...", n));
-  const PartOfRun part(ladder, format("all cores at n = %d", n));
   cpu.threads = useful_threads(n, usable_cores());
   cpu.all_cores = time_if_right(sweep_on_threads(problem, cpu.threads, cpu.best.samples, sweeps),
-                                *reference, residual);
+                                reference, residual);
 }
 
 }  // namespace
@@ -97,13 +77,11 @@ void show_progress(const std::string& what) {
 }
 
 Timing Climb::time(const Step& step, int n, int iterations) {
-  const PartOfRun part(&found_, format("timing %s at n = %d", step.number().c_str(), n));
   show_progress(format("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations));
   return time_program(program_of(step), n, iterations, ranks_of(step), options_.time_limit);
 }
 
 void Climb::check(const std::vector<const Step*>& steps) {
-  const PartOfRun part(&found_, "validating");
   std::vector<const Step*> there;  // the last step first, as later ones take longest
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (std::filesystem::exists(program_of(**step))) there.push_back(*step);

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -223,18 +222,6 @@ void print_table(const Ladder& ladder) {
       std::string(several ? ", on several GPUs that of all of them together" : "") +
       ". It is at most 50 while a step also copies the field. The previous step was timed again if "
       "its own n is different.");
-}
-
-void print_longest_parts(const Ladder& ladder, double seconds) {
-  constexpr std::size_t kShown = 3;
-  std::vector<std::pair<double, std::string>> parts;
-  for (const auto& [what, taken] : ladder.seconds) parts.push_back({taken, what});
-  std::sort(parts.rbegin(), parts.rend());
-  std::string longest;
-  for (std::size_t k = 0; k < std::min(kShown, parts.size()); ++k) {
-    longest += (k == 0 ? "" : ", ") + parts[k].second + " " + number(parts[k].first, 1) + " s";
-  }
-  print_wrapped("This run took " + number(seconds, 0) + " s. Its longest parts: " + longest + ".");
 }
 
 void print_row(const LadderRow& row) {

@@ -16,9 +16,6 @@ void print_row(const LadderRow& row);
 /// Prints all of it, for people.
 void print_table(const Ladder& ladder);
 
-/// Prints how long the run took, and its three longest parts.
-void print_longest_parts(const Ladder& ladder, double seconds);
-
 /// Writes the table aside, then renames it; returns false with a message where that fails.
 bool write_results(const std::string& path, const Ladder& ladder);
 

@@ -54,15 +54,8 @@ int judge(const Arguments& arguments, const validate::ClinicKernel& kernel) {
   have.program = have.watched = have.on_cpu = arguments.program;
   have.time_limit = arguments.time_limit;
   validate::Bench bench(have);
-  int count[3] = {};
-  for (const GoalResult& result : validate::measure_clinic_goals(
-           kernel, &bench, validate::read_from_nvcc(arguments.from_nvcc))) {
-    constexpr const char* kWords[] = {"reached", "MISSED", "not measurable here"};
-    std::printf("  Goal %s: %s\n    %s\n", kWords[result.kind], result.goal.c_str(),
-                result.found.c_str());
-    if (result.kind == GoalResult::kMissed) std::printf("    %s\n", result.advice.c_str());
-    ++count[result.kind];
-  }
+  const auto count = validate::print_goals(validate::measure_clinic_goals(
+      kernel, &bench, validate::read_from_nvcc(arguments.from_nvcc)));
   const bool missed = count[GoalResult::kMissed] > 0;
   const char* verdict = missed ? "right, but its goal is not reached"
                         : count[GoalResult::kNotMeasurable] > 0

@@ -22,7 +22,6 @@ constexpr const char* kHelp =
     "  --on-cpu FILE      with --gpu: the same program on the CPU\n"
     "  --before FILE      the program of the previous step\n"
     "  --tracer FILE      the lab's tracer, a library\n"
-    "  --ncu FILE         Nsight Compute's program\n"
     "  --bandwidth FILE   the lab's program that measures a copy\n"
     "  --exercise FILE    PROGRAM is a learner's, and this is its source\n"
     "  --next WORDS       printed at the end if nothing is missed and no TODO is left in FILE\n"
@@ -49,7 +48,6 @@ Arguments read_arguments(int argc, char** argv) {
   line.text("--on-cpu", &have.on_cpu);
   line.text("--before", &have.before);
   line.text("--tracer", &have.tracer);
-  line.text("--ncu", &have.ncu);
   line.text("--bandwidth", &have.bandwidth);
   line.text("--name", &arguments.name);
   line.text("--exercise", &arguments.exercise);
@@ -77,14 +75,7 @@ int run(const Arguments& arguments) {
   using validate::GoalResult;
   validate::Bench bench(arguments.instruments);
   const char* name = arguments.name.c_str();
-  int count[3] = {};
-  for (const GoalResult& result : validate::measure_goals(std::atoi(name), &bench)) {
-    constexpr const char* kWords[] = {"reached", "MISSED", "not measurable here"};
-    std::printf("  Goal %s: %s\n    %s\n", kWords[result.kind], result.goal.c_str(),
-                result.found.c_str());
-    if (result.kind == GoalResult::kMissed) std::printf("    %s\n", result.advice.c_str());
-    ++count[result.kind];
-  }
+  const auto count = validate::print_goals(validate::measure_goals(std::atoi(name), &bench));
   if (count[GoalResult::kMissed] > 0) {
     std::printf("%s: right, but the step's goal is not reached\n", name);
     validate::write_verdict(arguments.verdict, "goal missed");

@@ -1,10 +1,9 @@
 // Validates every solution, times it, and prints the ladder: what each step brings, compared with
 // the copy bandwidth and the serial code measured in the same run. Writes the table as
-// DIR/ladder.tsv; what an interrupted run has measured goes to DIR/ladder.interrupted.tsv.
+// DIR/ladder.tsv.
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -30,12 +29,11 @@ constexpr const char* kHelp =
     "ladder [options]: validates and times every step's solution, and prints the ladder\n\n"
     "  --lab DIR            the lab's folder (default: where this was built)\n"
     "  --bin DIR            where the programs are (default: where this program is)\n"
-    "  --results DIR        write DIR/ladder.tsv (DIR/ladder.interrupted.tsv, if the run is\n"
-    "                       interrupted: an earlier ladder stays)\n"
+    "  --results DIR        write DIR/ladder.tsv (if the run is interrupted, an earlier one "
+    "stays)\n"
     "  --steps NN,NN,...    only these steps\n"
     "  --ranks R            time steps that are jobs of ranks with this many (default: one for\n"
     "                       each GPU of this machine)\n"
-    "  --built S            seconds that the build took: named with the longest parts of the run\n"
     "  --time-limit S       seconds for one run of a program (default 300)\n"
     "  --help               print this\n\n"
     "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
@@ -46,7 +44,6 @@ constexpr int kMaxRanks = 64;
 struct Arguments {
   std::string lab = LAB_SOURCE_DIR, results;
   std::vector<std::string> steps;
-  double built = 0;
   validate::LadderOptions options;
 };
 
@@ -61,7 +58,6 @@ Arguments read_arguments(int argc, char** argv) {
   line.path("--results", &arguments.results);
   line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
   line.integer("--ranks", 1, kMaxRanks, &options.ranks);
-  line.seconds("--built", &arguments.built);
   line.seconds("--time-limit", &options.time_limit);
   line.read(argc, argv);
   if (options.bin.empty()) {
@@ -108,19 +104,18 @@ void print_machine(const validate::Machine& machine, int ranks) {
 }
 
 /// Measures, and prints as it goes on. Returns the program's exit code.
-int run(const Arguments& arguments, validate::Ladder* ladder) {
-  const auto start = std::chrono::steady_clock::now();
-  if (arguments.built > 0) ladder->seconds["the build"] = arguments.built;
+int run(const Arguments& arguments) {
+  validate::Ladder ladder;
   const std::vector<validate::Step> steps = validate::read_steps(arguments.lab);
   const std::vector<std::string>& wanted = arguments.steps;
   check_steps(wanted, steps);
   check_results(arguments.results);
   show_progress("measuring the copy bandwidth ...");
-  ladder->machine = validate::look_at_machine(arguments.options.bin);
+  ladder.machine = validate::look_at_machine(arguments.options.bin);
   show_progress("");
-  print_machine(ladder->machine, arguments.options.ranks);
+  print_machine(ladder.machine, arguments.options.ranks);
 
-  validate::Climb climb(arguments.options, ladder);
+  validate::Climb climb(arguments.options, &ladder);
   std::vector<const validate::Step*> chosen;
   for (const validate::Step& step : steps) {
     if (wanted.empty() || std::count(wanted.begin(), wanted.end(), step.number()) > 0) {
@@ -134,16 +129,12 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
   }
   climb.measure_cpu(steps.front());
 
-  validate::print_table(*ladder);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  validate::print_longest_parts(*ladder, arguments.built + taken.count());
-  if (!arguments.results.empty()) {
-    if (!validate::write_results(arguments.results + "/ladder.tsv", *ladder)) {
-      return lab::kExitCannotWrite;
-    }
-    std::remove((arguments.results + "/ladder.interrupted.tsv").c_str());  // of an earlier run
+  validate::print_table(ladder);
+  if (!arguments.results.empty() &&
+      !validate::write_results(arguments.results + "/ladder.tsv", ladder)) {
+    return lab::kExitCannotWrite;
   }
-  if (all_right && ladder->cannot_run) return lab::kExitNoGpu;
+  if (all_right && ladder.cannot_run) return lab::kExitNoGpu;
   return all_right ? 0 : 1;
 }
 
@@ -151,11 +142,5 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = read_arguments(argc, argv);
-  validate::Ladder ladder;
-  return validate::run_to_exit_code(
-      "ladder", [&] { return run(arguments, &ladder); },
-      [&] {
-        if (arguments.results.empty() || ladder.rows.empty()) return;
-        validate::write_results(arguments.results + "/ladder.interrupted.tsv", ladder);
-      });
+  return validate::run_to_exit_code("ladder", [&] { return run(arguments); });
 }

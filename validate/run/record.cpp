@@ -68,16 +68,6 @@ bool read_int(const std::string& text, int* value) {
   return true;
 }
 
-/// A number, or `missing` where there is none (null).
-double number_or(const std::map<std::string, std::string>& members, const char* key,
-                 double missing) {
-  const auto found = members.find(key);
-  if (found == members.end()) return missing;
-  char* end = nullptr;
-  const double value = std::strtod(found->second.c_str(), &end);
-  return end != found->second.c_str() && *end == '\0' ? value : missing;
-}
-
 /// run.json, into *record.
 bool read_head(const std::string& dir, int n, int iterations, Record* record, std::string* error) {
   std::string text;
@@ -88,8 +78,6 @@ bool read_head(const std::string& dir, int n, int iterations, Record* record, st
     return found == members.end() ? std::string() : found->second;
   };
   record->step = member("step");
-  record->device = member("device");
-  record->problem = member("problem");
   if (!read_int(member("n"), &record->n) || !read_int(member("iterations"), &record->iterations)) {
     *error = "run.json: not the record of a run";
   } else if (record->n != n) {
@@ -98,17 +86,12 @@ bool read_head(const std::string& dir, int n, int iterations, Record* record, st
     *error =
         format("it performed %d iterations, but %d were asked for", record->iterations, iterations);
   }
-  record->full_field = member("field") == "full";
   if (!read_int(member("ranks"), &record->ranks)) record->ranks = 1;
-  record->distance_to_exact = number_or(members, "distance_to_exact", -1);
-  record->set_up_ms = number_or(members, "set_up_ms", 0);
   if (!read_int(member("iteration_samples"), &record->samples)) record->samples = 0;
-  record->first_ms = number_or(members, "first_iteration_ms", 0);
-  record->min_ms = number_or(members, "iteration_ms_min", 0);
-  record->q1_ms = number_or(members, "iteration_ms_q1", 0);
-  record->median_ms = number_or(members, "iteration_ms_median", 0);
-  record->q3_ms = number_or(members, "iteration_ms_q3", 0);
-  record->max_ms = number_or(members, "iteration_ms_max", 0);
+  const auto ms = [&](const char* key) { return std::strtod(member(key).c_str(), nullptr); };
+  record->q1_ms = ms("iteration_ms_q1");
+  record->median_ms = ms("iteration_ms_median");
+  record->q3_ms = ms("iteration_ms_q3");
   return error->empty();
 }
 

@@ -8,22 +8,19 @@
 
 namespace validate {
 
-/// What a step's program wrote under --record, but for the field's values (see FieldReader).
+/// What is read of that which a step's program wrote under --record; the field has FieldReader.
 struct Record {
   struct Residual {
     int iteration;
     double value;
   };
-  std::string step, device, problem;
+  std::string step;
   int n = 0;
   int iterations = 0;
   int ranks = 1;                    ///< processes that computed it together
-  bool full_field = false;          ///< field.f32 is there; otherwise rows.csv
   std::vector<Residual> residuals;  ///< in order of iterations, the last sweep's among them
-  double distance_to_exact = -1;    ///< -1: not recorded
-  double set_up_ms = 0;
   int samples = 0;  ///< behind the quartiles of the time per iteration, in milliseconds
-  double first_ms = 0, min_ms = 0, q1_ms = 0, median_ms = 0, q3_ms = 0, max_ms = 0;
+  double q1_ms = 0, median_ms = 0, q3_ms = 0;
 };
 
 /// Reads run.json and residuals.csv in `dir`. Looks at a file's size before reading it, believes

@@ -1,23 +1,11 @@
 #include "run/steps.h"
 
-#include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 
 namespace validate {
-namespace {
-
-/// False if `text` is not a whole number and nothing else.
-bool read_number(const std::string& text, int* number) {
-  const char* end = text.data() + text.size();
-  const std::from_chars_result read = std::from_chars(text.data(), end, *number);
-  return read.ec == std::errc() && read.ptr == end;
-}
-
-}  // namespace
-
 std::vector<std::string> split(const std::string& line, char separator) {
   std::vector<std::string> fields;
   std::istringstream stream(line);
@@ -36,7 +24,9 @@ std::vector<Step> read_steps(const std::string& lab_root) {
     if (line.empty() || line[0] == '#') continue;
     const std::vector<std::string> fields = split(line, '\t');
     int n = 0, iterations = 0;
-    if (fields.size() != 7 || !read_number(fields[3], &n) || !read_number(fields[4], &iterations)) {
+    char rest = 0;  // behind a number
+    if (fields.size() != 7 || std::sscanf(fields[3].c_str(), "%d%c", &n, &rest) != 1 ||
+        std::sscanf(fields[4].c_str(), "%d%c", &iterations, &rest) != 1) {
       throw std::runtime_error(path + ":" + std::to_string(number) +
                                ": not a step in seven fields with tabs between them");
     }

@@ -22,6 +22,8 @@ Field transposed(const Field& field, int n);
 class Sweeps {
  public:
   Sweeps(int n, const Field& start) : reference_(n, start) { fields_.push_back(start); }
+  explicit Sweeps(const lab::Problem& problem)
+      : Sweeps(problem.n(), field_of(problem.initial_old(), problem.n())) {}
   /// After k sweeps.
   const Field& after(int k);
   /// The residual of sweep k, from 1.

@@ -13,7 +13,7 @@ struct PassLook {
         seen(*all.interview.after(all.wrong.first_iteration)),
         n(all.wrong.run.n),
         sweeps(all.wrong.first_iteration),
-        right(n, field_of(lab::Problem(all.wrong.run.problem, n, 1).initial_old(), n)),
+        right(lab::Problem(all.wrong.run.problem, n, 1)),
         cells(differing(right.after(sweeps), seen.field, n, sweeps)) {}
 
   const Evidence& evidence;

@@ -33,8 +33,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.plain += change;
       const double from_hidden = after[k] - hidden[k];
       sweep.against_hidden += from_hidden * from_hidden;
-      const double unswept = hidden[k] - before[k];
-      sweep.of_nothing += unswept * unswept;
       const double exchanged = after[k] - before[static_cast<std::size_t>(i) * n + j];
       sweep.against_exchanged += exchanged * exchanged;
       for (int dj = 0; dj < 3; ++dj) {
@@ -43,8 +41,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
           sweep.against[dj][di] += static_cast<double>(other) * other;
         }
       }
-      sweep.largest = std::max(sweep.largest, std::fabs(static_cast<double>(change)));
-      sweep.new_squares += static_cast<double>(after[k]) * after[k];
       sweep.whole += std::trunc(change) * std::trunc(change);
     }
   }
@@ -70,7 +66,7 @@ SumLook::SumLook(const Evidence& all)
   const Observation* seen = all.interview.after(all.wrong.run.iterations);
   if (!seen) return;
   const lab::Problem problem(all.wrong.run.problem, n, 1);
-  Sweeps right(n, field_of(problem.initial_old(), n));
+  Sweeps right(problem);
   // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
   const Field start_new = field_of(problem.initial_new(), n);
   for (const Record::Residual& residual : seen->residuals) {

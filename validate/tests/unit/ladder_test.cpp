@@ -68,12 +68,4 @@ TEST_F(LadderTest, what_was_not_timed_is_not_in_the_head) {
   EXPECT_EQ(table.find("strided\tn"), std::string::npos);
 }
 
-TEST_F(LadderTest, the_three_longest_parts_of_a_run_are_told) {
-  ladder_.seconds = {{"a", 1}, {"b", 20}, {"c", 3.25}, {"the build", 40}};
-  testing::internal::CaptureStdout();
-  validate::print_longest_parts(ladder_, 65.4);
-  EXPECT_EQ(testing::internal::GetCapturedStdout(),
-            "This run took 65 s. Its longest parts: the build 40.0 s, b 20.0 s, c 3.2 s.\n");
-}
-
 }  // namespace

@@ -76,12 +76,8 @@ TEST_F(RecordReaderTest, reads_a_record) {
   std::string error;
   ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
   EXPECT_EQ(record.step, "04_jacobi_kernel");
-  EXPECT_EQ(record.device, "NVIDIA H200");
-  EXPECT_EQ(record.problem, "probe");
   EXPECT_EQ(record.n, kN);
   EXPECT_EQ(record.iterations, kIterations);
-  EXPECT_TRUE(record.full_field);
-  EXPECT_EQ(record.distance_to_exact, -1);
   EXPECT_EQ(record.samples, 2);
   EXPECT_EQ(record.median_ms, 0.5);
   ASSERT_EQ(record.residuals.size(), 3u);

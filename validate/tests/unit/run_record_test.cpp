@@ -99,20 +99,18 @@ TEST_F(RunRecordTest, run_json_tells_what_ran) {
   std::string error;
   ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
   EXPECT_EQ(record.step, "00_serial");
-  EXPECT_EQ(record.device, "CPU");
-  EXPECT_EQ(record.problem, "laplace");
   EXPECT_EQ(record.n, kN);
   EXPECT_EQ(record.iterations, kIterations);
-  EXPECT_TRUE(record.full_field);
   EXPECT_EQ(record.residuals.size(), static_cast<std::size_t>(kIterations));
   EXPECT_EQ(record.samples, kIterations - 1);  // the first iteration is told apart
-  EXPECT_GT(record.first_ms, 0);
-  EXPECT_GT(record.min_ms, 0);
-  EXPECT_LE(record.min_ms, record.q1_ms);
+  EXPECT_GT(record.q1_ms, 0);
   EXPECT_LE(record.q1_ms, record.median_ms);
   EXPECT_LE(record.median_ms, record.q3_ms);
-  EXPECT_LE(record.q3_ms, record.max_ms);
-  EXPECT_GT(record.set_up_ms, 0);
+  const std::string json = read_file(dir() + "/run.json");
+  for (const char* member : {"\"device\": \"CPU\"", "\"problem\": \"laplace\"",
+                             "\"field\": \"full\"", "\"set_up_ms\": ", "\"iteration_ms_max\": "}) {
+    EXPECT_NE(json.find(member), std::string::npos) << member;
+  }
 }
 
 TEST_F(RunRecordTest, run_json_is_json) {
@@ -140,10 +138,7 @@ TEST_F(RunRecordTest, the_other_kind_of_field_record_is_removed) {
   ASSERT_EQ(run_serial(kN, "full").exit_code, 0);
   ASSERT_EQ(run_serial(kN, "rows").exit_code, 0);
   EXPECT_EQ(names_in(dir()), kRowsRecord);
-  Record record;
-  std::string error;
-  ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
-  EXPECT_FALSE(record.full_field);
+  EXPECT_NE(read_file(dir() + "/run.json").find("\"field\": \"rows\""), std::string::npos);
   ASSERT_EQ(run_serial(kN, "full").exit_code, 0);
   EXPECT_EQ(names_in(dir()), kFullRecord);
 }

@@ -66,12 +66,7 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
     return nullptr;
   }
   const std::vector<int>& ends = pattern.columns.at;
-  const bool strips = look.has(kStrips);
-  if (strips && pattern.kind == Pattern::kColumns && ends.size() < 4 && ends.front() % 4 == 0 &&
-      ends.front() + 4 > look.n && ends.back() == look.n - 2) {
-    return "last_columns_fill_no_float4";
-  }
-  if (strips && !ends.empty() && ends.size() < kNarrowestStrip) {
+  if (look.has(kStrips) && !ends.empty() && ends.size() < kNarrowestStrip) {
     // A launch grid that is too small leaves out whole strips.
     answer->with("of_strips", true);
     return "bounds_leave_out_lines";
@@ -168,8 +163,6 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   } else if (by_copy && !look.words.launches_copy() &&
              (look.has(kMemcpy) || look.has(kHostMemcpy))) {
     answer.rule = "copy_counts_too_few_bytes";
-  } else if (look.has(kGraph) && later && all) {
-    answer.rule = "graph_wrote_the_other_field";
   } else {
     answer.rule = by_sweep ? "sweep_leaves_out_points" : "copy_leaves_out_points";
     answer.with("not_called", by_copy && !by_sweep && later && all);
@@ -255,10 +248,6 @@ const Family kLeftOutMistakes = {
     {"index_of_two_directions", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}. Line {mixed} takes blockIdx, blockDim and threadIdx of different directions",
      {"line {mixed}: all three of .x for one index, all three of .y for the other"}},
-    {"last_columns_fill_no_float4", Strength::kModel, with(kStrips), of_field<kept_values>,
-     "{left_out}. They do not fill a whole float4",
-     {"which lanes store in {?by_sweep|{sweep}|{copy}}: also the one whose four columns are not all in the row; the "
-      "padding takes the others", "{bounds}"}},
     {"strips_do_not_reach_the_end", Strength::kModel, with(kStrips), of_field<unstored_columns>,
      "no strip stores {columns}, where old values stay, and the strip's last {before} got a wrong neighbour",
      {"which columns a strip stores: all except as many at each of its ends as it has no neighbours for (kKept: two "
@@ -285,11 +274,6 @@ const Family kLeftOutMistakes = {
     {"copy_counts_too_few_bytes", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"the number of bytes, where {?host_memcpy|memcpy|cudaMemcpy} copies the field: n * n * sizeof(float)"}},
-    {"graph_wrote_the_other_field", Strength::kModel, with(kGraph), of_field<kept_values>,
-     "in iteration {iteration} the field that main takes for the result is not the one that the sweep wrote: it "
-     "holds old values everywhere",
-     {"which graph is launched, and when main's pointers change roles: a graph keeps the fields that it was captured "
-      "with, so the two graphs must take turns"}},
     {"sweep_leaves_out_points", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
      {kLaunch, kWhoHasThePoints}},

@@ -49,23 +49,6 @@ Answer other_places(const FieldLook& look) {
   return {};
 }
 
-/// Whether all points of a row, or of a column, hold one value: as if they had one place.
-Answer one_value(const FieldLook& look) {
-  if (!look.points_differ()) return {};
-  const int n = look.n;
-  bool rows = true, columns = true;
-  for (int a = 0; a < n; ++a) {
-    for (int b = 1; b < n; ++b) {
-      rows &= look.at(look.found, b, a) == look.at(look.found, 0, a);
-      columns &= look.at(look.found, a, b) == look.at(look.found, a, 0);
-    }
-  }
-  if (rows == columns) return {};
-  return Answer("one_place_for_a_line")
-      .with("line", rows ? "row" : "column")
-      .with("letter", rows ? "i" : "j");
-}
-
 /// Points of blocks that have their indices exchanged within each block, as a tile does it.
 Answer exchanged_in_blocks(const FieldLook& look) {
   if (look.inside.count() == 0 || look.ring.count() > 0 || !look.points_differ()) return {};
@@ -159,6 +142,7 @@ Answer shared_places(const FieldLook& look) {
   const std::string rows =
       look.evidence.wrong.run.ranks <= 1 && look.has(kStrips) ? rows_taken(look) : "";
   if (!rows.empty()) return Answer("rows_in_the_place_of_others").with("rows", rows);
+  if (!look.has(kSlabs)) return {};
   // Values that many points share say nothing.
   Field starts = look.start_old;
   std::sort(starts.begin(), starts.end());
@@ -167,7 +151,6 @@ Answer shared_places(const FieldLook& look) {
     return range.second - range.first == 1;
   });
   if (!elsewhere) return {};
-  if (!look.has(kSlabs)) return {};
   int sides = 0;
   const int ranks = look.evidence.wrong.run.ranks;
   const bool at_borders = ranks > 1 && look.all_of(look.ring, [&](int, int j) {
@@ -246,9 +229,6 @@ const Family kPlaceMistakes = {
      {"{?copied|{copy_indices}|{?stored|the index that the new value is stored with in {sweep}|{?passes|the row "
       "that the kernel stores in each turn: when row y has arrived, row y - kSweeps has all the sweeps of the pass; "
       "and }idx, and every index in {sweep}: i and j, each in its own place}}"}},
-    {"one_place_for_a_line", Strength::kModel, kAnyProgram, of_field<one_value>,
-     "all points of a {line} hold one value: they have the same place in memory",
-     {"idx: it must also depend on {letter}; each point has a place of its own, from 0 to n * n - 1"}},
     {"exchanged_by_the_copy", Strength::kModel, kAnyProgram, of_field<exchanged>,
      "after the first iteration the whole field, including its boundary, has i and j exchanged; later it is something "
      "else: the copy exchanges them",

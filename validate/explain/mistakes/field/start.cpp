@@ -74,36 +74,6 @@ std::string wrong_start(const FieldLook& look) {
   return example;
 }
 
-/// Whether idx takes a row for a few points shorter than it is, so that its last points have the
-/// places of the next row's first ones.
-Answer short_rows(const FieldLook& look) {
-  constexpr int kMost = 4;
-  const int n = look.n;
-  // A copy that takes rows for shorter ones leaves the residual of the first sweep right.
-  if (look.first != 1 || look.inside.count() == 0 || !look.points_differ() ||
-      look.residual_is_right(1)) {
-    return {};
-  }
-  for (const bool i_inner : {true, false}) {
-    const auto at = [&](int inner, int outer) {
-      return i_inner ? look.at(look.found, inner, outer) : look.at(look.found, outer, inner);
-    };
-    for (int by = 1; by <= kMost; ++by) {
-      bool same = true, differ = false;  // what all of them hold says nothing
-      for (int outer = 0; same && outer + 1 < n; ++outer) {
-        same = at(n - 1, outer) == at(by - 1, outer + 1);
-        differ |= at(n - 1, outer) != at(n - 1, 0);
-      }
-      if (!same || !differ) continue;
-      return Answer("row_too_short_in_idx")
-          .with("points", by == 1 ? "point" : format("%d points", by))
-          .with("line", i_inner ? "row" : "column")
-          .with("length", n - by);
-    }
-  }
-  return {};
-}
-
 /// Whether each sweep makes of the field that was found before it what is found after it, so that
 /// only the field that the first one began with was wrong.
 Answer only_the_start(const FieldLook& look) {
@@ -190,15 +160,12 @@ const Family kStartMistakes = {
      {"{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
       "thread (a launch grid that is rounded up), or a turn of a thread's loop|the loops of initialize_field: they "
       "go over all points, i and j from 0 to n - 1}"}},
-    {"row_too_short_in_idx", Strength::kModel, kAnyProgram, of_field<short_rows>,
-     "the last {points} of a {line} and the first of the next {line} have the same place in memory: idx takes a {line} "
-     "for {length} points long, but it has {n}",
-     {"idx: from one {line} to the next it is n places (or the pitch, where rows are padded)"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
      "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
      "({where}{values})",
      {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1{?slabs|, where j is the "
-      "whole field's row, and not the rank's own}; and whether something changes the values before the first sweep"}},
+      "whole field's row, and not the rank's own}; and whether something changes the values before the first sweep",
+      "idx: each point has a place of its own in memory"}},
 };
 // clang-format on
 

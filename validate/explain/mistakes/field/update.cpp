@@ -104,141 +104,48 @@ Answer fit_where_wrong(const FieldLook& look) {
   return answer.with("march_first", answer.has("march_first") || (look.has(kStrips) && rows));
 }
 
-/// Whether each new value is added to what the new field held, and not stored there.
-Answer added_values(const FieldLook& look) {
-  return Answer(look.interior_only() && look.all_of(look.inside, [&](int i, int j) {
-    return look.near(look.at(look.hidden, i, j) + look.at(look.expected, i, j),
-                     look.at(look.found, i, j));
-  }));
-}
-
-/// Whether every point is the mean of four neighbours some of which are from the field that the
-/// sweep writes: it holds new values already, or what was there before.
-Answer mixed_fields(const FieldLook& look) {
-  if (!look.interior_only()) return {};
-  const Field* const sources[] = {&look.before, &look.found, &look.hidden};
-  bool from_before = false;
-  const bool mixed = look.all_of(look.inside, [&](int i, int j) {
-    const std::pair<int, int> neighbours[] = {{i + 1, j}, {i, j + 1}, {i - 1, j}, {i, j - 1}};
-    // The first 16 choices are those among two sources.
-    for (const int count : {2, 3}) {
-      for (int choice = 0; choice < count * count * count * count; ++choice) {
-        double sum = 0;
-        for (int k = 0, rest = choice; k < 4; ++k, rest /= count) {
-          const auto [a, b] = neighbours[k];
-          sum += look.at(*sources[rest % count], a, b);
-        }
-        if (!look.near(0.25 * sum, look.at(look.found, i, j))) continue;
-        from_before |= count == 3;
-        return true;
-      }
-    }
-    return false;
-  });
-  return mixed ? Answer("some_neighbours_of_the_new_field").with("from_before", from_before)
-               : Answer();
-}
-
-// ---- Another n
-
-/// How many points differ from what was found, if the sweep takes the grid for one of `other` x
-/// `other` points. The fields have their inner index first.
-std::size_t wrong_with_another_n(const FieldLook& look, int other, const Field& before, Field made,
-                                 const Field& found) {
-  constexpr int kAlong[] = {1, 0, -1, 0}, kAcross[] = {0, 1, 0, -1};
-  for (int b = 1; b < other - 1; ++b) {
-    for (int a = 1; a < other - 1; ++a) {
-      float value[4] = {};
-      bool inside = true;
-      for (int k = 0; k < 4; ++k) {
-        const std::size_t at = static_cast<std::size_t>(b + kAcross[k]) * other + a + kAlong[k];
-        inside &= at < before.size();
-        if (inside) value[k] = before[at];
-      }
-      const std::size_t to = static_cast<std::size_t>(b) * other + a;
-      if (inside && to < made.size()) {
-        made[to] = 0.25f * ((value[0] + value[1]) + (value[2] + value[3]));
-      }
-    }
-  }
-  std::size_t wrong = 0;
-  for (std::size_t k = 0; k < made.size(); ++k) wrong += !look.near(made[k], found[k]);
-  return wrong;
-}
-
-/// Whether the sweep is right but for the n that it is given: no more points are unexplained than
-/// lie behind the last row.
-Answer another_n(const FieldLook& look) {
-  const int n = look.n;
-  for (const bool i_inner : {true, false}) {
-    const auto turned = [&](const Field& field) { return i_inner ? field : transposed(field, n); };
-    const Field before = turned(look.before), held = turned(look.hidden),
-                found = turned(look.found);
-    for (const int other : {n - 1, n - 2, n + 1, n + 2}) {
-      if (wrong_with_another_n(look, other, before, held, found) <=
-          2 * static_cast<std::size_t>(n)) {
-        return Answer("sweep_of_another_n").with("other", other);
-      }
-    }
-  }
-  return {};
-}
-
 // ---- Where it is wrong
 
-/// Whether the wrong rows (or columns) are right but for one neighbouring line: another one is
-/// read.
+/// Whether the wrong rows are right but for one neighbouring row: another one is read.
 Answer lines_taken(const FieldLook& look) {
   if (!look.points_differ() || !look.interior_only()) return {};
   const int n = look.n;
   struct Side {
     const char* words;
-    bool rows;
-    int low, centre, high;  // which line is looked for
+    int distance;  // of the row that is looked for
   };
-  constexpr Side kSides[] = {{"south", true, 1, 0, 0},
-                             {"north", true, 0, 0, 1},
-                             {"centre, with east and west,", true, 0, 1, 0},
-                             {"west", false, 1, 0, 0},
-                             {"east", false, 0, 0, 1}};
+  constexpr Side kSides[] = {{"south", -1}, {"north", 1}, {"centre, with east and west,", 0}};
   for (const Side& side : kSides) {
-    const bool rows = side.rows;
-    auto value = [&](const Field& field, int along, int line) {
-      return static_cast<double>(rows ? look.at(field, along, line) : look.at(field, line, along));
+    // Whether row j is right if `other` stands in the place of that row.
+    const auto fits = [&](int j, int other) {
+      const int south = side.distance < 0 ? other : j - 1;
+      const int north = side.distance > 0 ? other : j + 1;
+      const int centre = side.distance == 0 ? other : j;
+      for (int i = 1; i < n - 1; ++i) {
+        const double sum = static_cast<double>(look.at(look.before, i + 1, centre)) +
+                           look.at(look.before, i, north) + look.at(look.before, i - 1, centre) +
+                           look.at(look.before, i, south);
+        if (look.inside.has(i, j) && !look.near(0.25 * sum, look.at(look.found, i, j)))
+          return false;
+      }
+      return true;
     };
     std::vector<std::string> examples;
-    std::size_t lines = 0;
+    std::size_t rows = 0;
     bool explained = true;
-    for (int line = 1; explained && line < n - 1; ++line) {
-      std::vector<int> points;
-      for (int k = 1; k < n - 1; ++k) {
-        if (rows ? look.inside.has(k, line) : look.inside.has(line, k)) points.push_back(k);
-      }
-      if (points.empty()) continue;
-      int taken = -1;
-      for (int other = 0; taken < 0 && other < n; ++other) {
-        const int low = side.low ? other : line - 1, high = side.high ? other : line + 1;
-        const int centre = side.centre ? other : line;
-        const Field& f = look.before;
-        const bool fits = std::all_of(points.begin(), points.end(), [&](int k) {
-          const double sum = value(f, k + 1, centre) + value(f, k, high) + value(f, k - 1, centre) +
-                             value(f, k, low);
-          return look.near(0.25 * sum, value(look.found, k, line));
-        });
-        if (fits) taken = other;
-      }
-      explained = taken >= 0;
-      ++lines;
-      if (explained && examples.size() < 3) {
-        const char* const name = rows ? "row" : "column";
-        examples.push_back(format("%s %d takes %s %d", name, line, name, taken));
-      }
+    for (int j = 1; explained && j < n - 1; ++j) {
+      if (fits(j, j + side.distance)) continue;  // as it should be
+      int taken = 0;
+      while (taken < n && !fits(j, taken)) ++taken;
+      explained = taken < n;
+      ++rows;
+      if (rows <= 3) examples.push_back(format("row %d takes row %d", j, taken));
     }
-    if (!explained || lines == 0) continue;
+    if (!explained || rows == 0) continue;
     return Answer("another_line_is_read")
         .with("neighbour", side.words)
-        .with("lines", join(examples) + (lines > examples.size() ? ", and so on" : ""))
-        .with("registers", look.has(kStrips) && rows);
+        .with("lines", join(examples) + (rows > examples.size() ? ", and so on" : ""))
+        .with("registers", look.has(kStrips));
   }
   return {};
 }
@@ -318,19 +225,6 @@ const Family kUpdateMistakes = {
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
      kFit,
      kFitLooks},
-    {"new_values_are_added", Strength::kModel, kAnyProgram, of_field<added_values>,
-     "each new value is added to what the new field held before the sweep",
-     {"the line in {sweep} that stores the new value: =, not +="}},
-    {"some_neighbours_of_the_new_field", Strength::kModel, kAnyProgram, of_field<mixed_fields>,
-     "each wrong point is the mean of four neighbours, but some of them {?from_before|come from the field that the "
-     "sweep writes (new values, or old ones that it held before)|have their new values already: it reads the field "
-     "that it writes}",
-     {"from which field {sweep} reads each neighbour, and its arguments: it reads one field and writes the "
-      "other{?tile|; and whether the tile is overwritten while others still read it}"}},
-    {"sweep_of_another_n", Strength::kModel, without(kStrips), of_field<another_n>,
-     "the sweep takes the grid for one of {other} x {other} points in memory, but it has {n} x {n}",
-     {"the n that {sweep} is {?kernels|launched|called} with: n itself; its bounds select the interior",
-      "idx in {sweep}: the same n as in main"}},
     {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
      kFit,
      kFitLooks},

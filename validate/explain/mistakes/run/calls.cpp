@@ -188,9 +188,6 @@ Answer answer_of_call(const Found& found) {
         .with("given",
               report.bytes > 0 ? format("only %ld bytes of it", report.bytes) : "none of it");
   }
-  if (report.kind == "lane")
-    return found.answer("shuffle_from_no_lane").with("lane", report.detail);
-  if (report.kind == "async_copy") return found.answer("misaligned_asynchronous_copy");
   if (report.kind == "room" && moved_by_bytes(found).empty()) {
     return found.answer("more_bytes_than_there_is_room")
         .with("bytes", report.detail)
@@ -238,10 +235,6 @@ const Family kCallMistakes = {
      "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: {given}",
      {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and entries for a block's "
       "points with their halo"}},
-    {"shuffle_from_no_lane", kForbidden, kAnyProgram, finding,
-     "the shuffle at line {line} asks lane {lane}, which takes no part in it",
-     {"the mask at line {line}: 0xffffffff for all 32 lanes of a warp, and all of them reach it; or offsets that stay "
-      "within the lanes of the mask"}},
     {"sum_by_value", kForbidden, kAnyProgram, finding,
      "line {line} adds to a variable that each thread has for itself: what the threads add goes nowhere else",
      {"how the sum gets there: by its address (double* sum), through every function on the way. A parameter by value "
@@ -301,11 +294,6 @@ const Family kCallMistakes = {
      "line {line} waits for the event {event}, which nothing records: such a wait ends at once",
      {"where cudaEventRecord({event}, stream) belongs: behind the work that line {line} is to wait for, in the stream "
       "that does it"}},
-    {"misaligned_asynchronous_copy", kForbidden, kAnyProgram, finding,
-     "at line {line} an asynchronous copy begins at an address that is not a multiple of its size, or its size is not "
-     "4, 8 or 16 bytes",
-     {"the first of a lane's columns: a multiple of 4, so the numbers of columns of a halo and of those that a warp "
-      "keeps are also multiples of 4", "idx: the pitch of a row is a multiple of 4 floats, even if n is not"}},
 };
 // clang-format on
 

@@ -24,9 +24,6 @@ const Family kCycleMistakes = {
     {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, of_cycles,
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
-    {"correction_replaces_the_field", Strength::kShape, kAnyProgram, of_cycles,
-     "after a cycle the field is the correction itself, and not the field with the correction added",
-     {"where the correction reaches the finest level's u: u + correction"}},
     {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, of_cycles,
      "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points per side each coarse point is on a fine one, "
      "on all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
@@ -99,15 +96,10 @@ const Family kCycleMistakes = {
     {"defect_for_residual", Strength::kModel, kAnyProgram, of_cycles,
      "the field is right. The residual is four times as large as it should be: it is that of the defect, and a sweep "
      "would change a point by a quarter of that", {"what is done with the sum in main"}},
-    {"residual_without_its_n", Strength::kModel, kAnyProgram, of_cycles,
-     "the field is right. The residual is not divided by n", {"what is done with the sum in main"}},
-    {"residual_without_its_root", Strength::kModel, kAnyProgram, of_cycles,
-     "the field is right. The residual is the mean of the squares; its root is missing",
-     {"what is done with the sum in main"}},
     {"residual_of_another_level", Strength::kSymptom, kAnyProgram, of_cycles,
      "the field is right, and the residual is not that of the field which the cycle begins with",
      {"whether the sum is set to 0 before each cycle, and which levels add to it: only the finest one's defect counts",
-      "which of a block's threads add to the sum"}},
+      "which of a block's threads add to the sum; and what is done with it in main"}},
 };
 // clang-format on
 

@@ -58,7 +58,7 @@ Answer borders(const Evidence& evidence) {
   if (evidence.subject != Evidence::kBorders || sweeps <= 0 || ranks <= 1) return {};
   const Observation* seen = evidence.interview.after(sweeps);
   if (!seen) return {};
-  Sweeps right(n, field_of(lab::Problem(wrong.run.problem, n, 1).initial_old(), n));
+  Sweeps right(lab::Problem(wrong.run.problem, n, 1));
   const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
   std::vector<int> rows;
   bool south = false, north = false;  // of a border
@@ -110,19 +110,14 @@ Answer exchange(const Evidence& evidence) {
   const auto calls = [&](const char* name) { return report.array.find(name) != std::string::npos; };
   const struct {
     const char *kind, *call, *rule;  // call "": whichever it is
-  } kinds[] = {{"sum_memory", "", "sum_of_ranks_has_no_double"},
-               {"nccl_memory", "ncclAllReduce", "sum_of_more_than_one_value"},
-               {"exchange_memory", "", "halo_outside_of_memory"},
-               {"nccl_memory", "", "halo_outside_of_memory"},
-               {"nccl_usage", "ncclGroupEnd", "group_is_not_begun"},
-               {"nccl_argument", "ncclSend(", "no_such_rank_for_nccl"},
-               {"nccl_argument", "ncclRecv(", "no_such_rank_for_nccl"},
+  } kinds[] = {{"exchange_memory", "", "halo_outside_of_memory"},
+               {"nccl_memory", "ncclSend", "halo_outside_of_memory"},
+               {"nccl_memory", "ncclRecv", "halo_outside_of_memory"},
                {"exchange_rank", "", "no_such_neighbour"},
                {"no_owner", "", "rows_of_no_rank"},
                {"waits_nccl", "", "nccl_calls_wait_for_each_other"},
                {"waits_halos", "", "neighbour_makes_no_exchange"},
-               {"waits_sum", "", "some_ranks_add_no_sum"},
-               {"nccl_counts", "", "another_count_is_sent"}};
+               {"waits_sum", "", "some_ranks_add_no_sum"}};
   for (const auto& each : kinds) {
     if (report.kind != each.kind || !calls(each.call)) continue;
     return Answer(each.rule)
@@ -130,7 +125,6 @@ Answer exchange(const Evidence& evidence) {
         .with("some",
               report.bytes > 0)  // of the rows are there: it is not the place that is another
         .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !evidence.says("rank -1"))
-        .with("call", calls("ncclSend(") ? "ncclSend" : "ncclRecv")
         .with("said", report.detail);
   }
   return {};
@@ -140,13 +134,6 @@ Answer exchange(const Evidence& evidence) {
 
 // clang-format off
 const Family kExchangeMistakes = {
-    {"sum_of_ranks_has_no_double", Strength::kForbidden, kAnyProgram, exchange,
-     "ranks.sum is given an address at which the GPU has no double",
-     {"the argument of ranks.sum: the address that cudaMalloc gave for the sum"}},
-    {"sum_of_more_than_one_value", Strength::kForbidden, kAnyProgram, exchange,
-     "ncclAllReduce is given more values than the GPU's memory has there, or an address outside of its memory",
-     {"the arguments of ncclAllReduce: the sum's address (that cudaMalloc gave) twice, then how many values there "
-      "are, 1, and their type, ncclDouble"}},
     {"halo_outside_of_memory", Strength::kForbidden, kAnyProgram, exchange,
      "the rows of a halo lie outside of what the rank has memory for: those that are {?sent|sent|received}",
      {"{?some|{rows_held}}",
@@ -154,14 +141,6 @@ const Family kExchangeMistakes = {
       "is row j - held_begin of what the rank holds|of the rows that the rank holds}){?!sent|: to the south the rows "
       "before its own first row, to the north the rows after its last one}; and how many values, which are not bytes",
       "{?!some|{rows_held}}"}},
-    {"group_is_not_begun", Strength::kForbidden, kAnyProgram, exchange,
-     "a group of NCCL's calls is ended, but none was begun",
-     {"ncclGroupStart: before the first ncclSend or ncclRecv of the group. Without it each call may wait for the "
-      "other rank's"}},
-    {"no_such_rank_for_nccl", Strength::kForbidden, kAnyProgram, exchange,
-     "{call} is given a rank that does not exist, or no address",
-     {"the rank in {call}: a neighbour's, that is rank() - 1 or rank() + 1, if there is one; and the same one in "
-      "both ncclSend and ncclRecv for the rows at one border"}},
     {"no_such_neighbour", Strength::kForbidden, kAnyProgram, exchange,
      "{said}: no rank has that number",
      {"{?uneven|{shares}: the last rank's rows end at n, even if n is not a multiple of the number of ranks}",
@@ -187,10 +166,6 @@ const Family kExchangeMistakes = {
      "some ranks wait for a sum over all ranks, or have reached the end, and others have not",
      {"the call of ncclAllReduce or ranks.sum: all ranks make it, at the same checks, and no `if` chooses among them",
       "the condition of the loop in main: what it depends on is the same on every rank"}},
-    {"another_count_is_sent", Strength::kForbidden, kAnyProgram, exchange,
-     "a rank sends a different number of values than its neighbour waits for",
-     {"ncclSend and ncclRecv: the same count in both, of values (ncclFloat), not of bytes",
-      "the number of rows: the same for both ranks at a border"}},
     {"halo_holds_another_row", Strength::kModel, kAnyProgram, borders,
      "only {rows} wrong, next to the borders between ranks: for example, in the halo {?below|below|above} row {row}, "
      "the place of row {halo} holds {?same|an old state of that row: what the neighbour computed last does not get "

@@ -16,7 +16,6 @@ Answer record(const Evidence& evidence) {
   if (made == asked + 1) return Answer("one_iteration_too_many");
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
-  if (evidence.says("before Run wrote its record")) return Answer("run_finish_is_missing");
   if (evidence.says("holds no residual")) {
     // With one pass alone nothing else records it.
     const bool last_pass =
@@ -47,11 +46,6 @@ Answer returning_kernel(const Evidence& evidence) {
     }
   }
   return {};
-}
-
-Answer invalid_free(const Evidence& evidence) {
-  return Answer(evidence.report.array.rfind("cudaFree(", 0) == 0 &&
-                evidence.report.has("cudaErrorInvalidValue"));
 }
 
 /// What a GPU says, which names no line.
@@ -102,9 +96,6 @@ const Family kFailureMistakes = {
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
      {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
-    {"run_finish_is_missing", Strength::kForbidden, kAnyProgram, record,
-     "main ends without run.finish, which writes the result",
-     {"the end of main: run.finish(...) gives the exit code; and whether a `return` or an exit() comes before it"}},
     {"last_pass_is_not_recorded", Strength::kForbidden, kAnyProgram, record,
      "not one iteration was recorded: the loop ended while its last pass was still in flight, and nothing records that "
      "pass; or the loop never begins",
@@ -128,10 +119,6 @@ const Family kFailureMistakes = {
      "{name} is declared to return a value ({type}), but a kernel returns nothing",
      {"its first line, __global__ void {name}(...): what the host needs is written to memory, through a pointer. "
       "nvcc refuses any other; the CPU's compiler does not"}},
-    {"address_is_freed_that_no_allocation_has", Strength::kModel, kAnyProgram, invalid_free,
-     "cudaFree is given an address that no allocation has: that memory was freed before, or it does not come from "
-     "cudaMalloc or cudaMallocManaged",
-     {"free_fields: each pointer once", "{freed}"}},
     {"crash_by_size", Strength::kModel, kAnyProgram, crash_by_size,
      "at n = {n} it crashes, but at n = {small} it is right: an index or an allocation does not follow n",
      {"{?pitch|the pitches of cudaMemcpy2D in main (the destination's first), and how long a row is in idx and in "

@@ -111,13 +111,13 @@ Answer unwritten(const Found& found) {
 }
 
 /// What a header of the lab reports of a kernel that calls it: the starting values of a point that
-/// does not exist, or those that are gone.
+/// does not exist.
 Answer starting_values(const Found& found) {
   const Report& report = found.report;
   const std::string launch = between(report.words, "launched at ", ",");
   const std::size_t colon = launch.rfind(':');
-  if (colon == std::string::npos) return {};
-  return Answer(report.has("freed") ? "starting_values_are_gone" : "starting_value_beyond_the_grid")
+  if (colon == std::string::npos || report.has("freed")) return {};
+  return Answer("starting_value_beyond_the_grid")
       .with("line", launch.substr(colon + 1))
       .with("place", report.index)
       .as(Strength::kForbidden);
@@ -458,10 +458,6 @@ const Family kFindingMistakes = {
      "values for i and j from 0 to n - 1",
      {"how that kernel computes i and j, and its `if` (or the end of its loop): the thread with blockIdx * blockDim + "
       "threadIdx = ({place}) is the one that was caught"}},
-    {"starting_values_are_gone", kHarmless, kAnyProgram, finding,
-     "the kernel launched at line {line} uses starting values whose memory is freed already",
-     {"where lab::StartOnGpu is declared: it owns the boundary's values on the GPU, and frees them at the end of its "
-      "block. It has to live until the kernel has ended"}},
     {"threads_write_one_place_in_the_sum", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }at line {line} several threads write the same place "
      "in {target}, and what the last of them writes stays{who}",

@@ -107,20 +107,6 @@ Answer sweeps_of_a_graph(const PassLook& look) {
   return {};
 }
 
-/// Whether the field stays as it was for one sweep more than the first wrong one: then sweeps are
-/// left out. (If the two fields are mixed up it is right again after an even number.)
-Answer sweeps_left_at_the_end(const PassLook& look) {
-  const int made = look.sweeps - 1;
-  for (int asked : {look.sweeps, look.sweeps + 1}) {
-    const Observation* seen = look.interview.after(asked);
-    if (!seen || !agree(look.right.after(made), seen->field, look.n, asked)) return {};
-  }
-  return Answer("last_sweeps_are_not_made")
-      .with("made", made)
-      .with("sweeps", look.sweeps)
-      .with("more", look.sweeps + 1);
-}
-
 Answer race_in_a_pass(const PassLook& look) {
   if (!look.interview.field_changes(look.sweeps)) return {};
   const Finding& finding = look.evidence.finding;
@@ -134,32 +120,22 @@ Answer race_in_a_pass(const PassLook& look) {
 Answer boundary_in_between(const PassLook& look) {
   const int n = look.n, sweeps = look.sweeps;
   if (n <= 4 * sweeps + 4) return {};
-  // Near a corner a point is beside two sides: the fewest that all wrong points are beside.
-  bool enough[16] = {};  // sets of sides: a bit for west, east, south, north
-  std::fill(enough + 1, enough + 15, true);
+  bool alone[4] = {};  // a wrong point is near this side, and near no other
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       if (!look.cells.has(i, j)) continue;
-      const int away[4] = {i, n - 1 - i, j, n - 1 - j};
-      int near = 0;
-      for (int k = 0; k < 4; ++k) near |= (away[k] <= sweeps) << k;
-      if (near == 0) return {};
-      for (int some = 1; some < 15; ++some) enough[some] &= (near & some) != 0;
+      const bool near[4] = {i <= sweeps, n - 1 - i <= sweeps, j <= sweeps, n - 1 - j <= sweeps};
+      const int count = near[0] + near[1] + near[2] + near[3];
+      if (count == 0) return {};
+      for (int k = 0; count == 1 && k < 4; ++k) alone[k] |= near[k];
     }
-  }
-  const auto count = [](int sides) {
-    return (sides & 1) + (sides >> 1 & 1) + (sides >> 2 & 1) + (sides >> 3 & 1);
-  };
-  int fewest = 15;
-  for (int some = 1; some < 15; ++some) {
-    if (enough[some] && count(some) < count(fewest)) fewest = some;
   }
   const char* const kSides[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
   std::vector<std::string> sides;
   for (int k = 0; k < 4; ++k) {
-    if (fewest >> k & 1) sides.push_back(kSides[k]);
+    if (alone[k]) sides.push_back(kSides[k]);
   }
-  if (look.cells.count() == 0) return {};
+  if (sides.empty()) return {};
   return Answer("boundary_between_two_sweeps")
       .with("where", sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides))
       .with("several", sides.size() % 4 > 1);
@@ -216,10 +192,7 @@ class PassSums {
  public:
   explicit PassSums(const Evidence& evidence)
       : seen_(evidence.interview.after(evidence.wrong.run.iterations)),
-        right_(evidence.wrong.run.n,
-               field_of(
-                   lab::Problem(evidence.wrong.run.problem, evidence.wrong.run.n, 1).initial_old(),
-                   evidence.wrong.run.n)) {}
+        right_(lab::Problem(evidence.wrong.run.problem, evidence.wrong.run.n, 1)) {}
 
   bool known() const { return seen_ != nullptr; }
   Sweeps& right() { return right_; }
@@ -256,19 +229,23 @@ class PassSums {
 Answer other_sweeps(PassSums* sums) {
   Sweeps& right = sums->right();
   struct Other {
-    const char* rule;
+    const char* what;
     std::function<double(int, int)> residual;  // of a pass from one sweep to another
   };
   const Other others[] = {
-      {"residual_of_all_sweeps", [&](int first, int last) { return sums->together(first, last); }},
-      {"residual_of_the_first_sweep", [&](int first, int) { return right.residual(first); }},
-      {"residual_of_a_sweep_more", [&](int, int last) { return right.residual(last + 1); }},
+      {"the changes of all sweeps of a pass are in the sum, and not only the last one's",
+       [&](int first, int last) { return sums->together(first, last); }},
+      {"the residual of a pass is that of its first sweep, not of its last",
+       [&](int first, int) { return right.residual(first); }},
+      {"the residual of a pass is that of one sweep more than is counted",
+       [&](int, int last) { return right.residual(last + 1); }},
   };
+  Answer answer("residual_of_other_sweeps");
   for (const Other& other : others) {
     if (sums->all([&](double value, int first, int last) {
           return same_residual(value, other.residual(first, last));
         })) {
-      return Answer(other.rule);
+      return answer.with("what", other.what);
     }
   }
   // An earlier sweep, not the same one of each pass.
@@ -281,15 +258,18 @@ Answer other_sweeps(PassSums* sums) {
     return made >= first || one_sweep;
   });
   if (earlier && sweep > 0) {
-    return Answer("residual_of_an_earlier_sweep").with("counted", counted).with("sweep", sweep);
+    return answer.with("what", format("the residual after %d sweeps is that of sweep %d, and not "
+                                      "of the last one",
+                                      counted, sweep));
   }
   // Some of the sweeps between two checks: of each pass its last one, or all of the last pass.
-  return sums->all([&](double value, int first, int last) {
+  bool any = false;
+  const bool several = sums->all([&](double value, int first, int last) {
+    any |= first < last;
     return first == last ||
            (value > right.residual(last) * (1 + 1e-6) && value < sums->together(first, last));
-  })
-             ? Answer("residual_of_several_sweeps")
-             : Answer();
+  });
+  return several && any ? Answer("residual_of_several_sweeps") : Answer();
 }
 
 Answer sum_of_pass(const Evidence& evidence) {
@@ -347,11 +327,6 @@ const Family kPassMistakes = {
      "launch of a graph performs {sweeps}",
      {"how many sweeps the graphs are captured with: as many as the loop in main counts per launch; whether the fields "
       "change roles after each sweep; and how often each graph is launched"}},
-    {"last_sweeps_are_not_made", Strength::kModel, with(kGraph), of_pass<sweeps_left_at_the_end>,
-     "After {sweeps} sweeps, and after {more}, the field is that of {made}: if fewer sweeps are left than a pass has, "
-     "they are counted, but not performed",
-     {"the loop in main: the sweeps that are left at the end, fewer than a graph was captured with, are performed one "
-      "by one"}},
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
      "After {asked} the field is that of {?new|as many that begin with f_new|{made}}: the wrong one of the two fields "
      "is taken for the {?new|old|new} one",
@@ -403,17 +378,8 @@ const Family kPassMistakes = {
     {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}{?root|under the root, the sum|the residual} is {?divided|divided|multiplied} by the number of "
      "sweeps since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
-    {"residual_of_all_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the changes of all sweeps of a pass are in the sum, and not only the last one's",
-     {"{which_sweep}"}},
-    {"residual_of_the_first_sweep", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the residual of a pass is that of its first sweep, not of its last", {"{which_sweep}"}},
-    {"residual_of_a_sweep_more", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the residual of a pass is that of one sweep more than is counted", {"{which_sweep}"}},
-    {"residual_of_an_earlier_sweep", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the residual after {counted} sweeps is that of sweep {sweep}, and not of the last one",
-     {"which of the passes between two checks adds its changes to the sum: the last one, which contains the last "
-      "sweep"}},
+    {"residual_of_other_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
+     "{wrong_pass}{what}", {"{which_sweep}"}},
     {"residual_of_several_sweeps", Strength::kShape, kAnyProgram, sum_of_pass,
      "{wrong_pass}the residual is too large, because the changes of more sweeps than the last one before a check are "
      "in the sum",

@@ -50,30 +50,6 @@ Answer early_stop(const Evidence& evidence) {
       .with("made", format("%d iteration%s", wrong.made, wrong.made == 1 ? "" : "s"));
 }
 
-/// Whether the program, asked for one point more a side, says the same residual: then it has not
-/// looked at --n. Otherwise says which of the usual sizes it used.
-Answer own_size(const FieldLook& look) {
-  const Patient& patient = look.evidence.patient;
-  Case one = look.evidence.wrong.run, other = one;
-  one.iterations = other.iterations = 1;
-  other.n += 1;
-  Observation seen, seen_other;
-  if (!patient.run(one, &seen) || !patient.run(other, &seen_other)) return {};
-  if (seen.residuals.empty() || seen_other.residuals.empty()) return {};
-  const double residual = seen.residuals[0].value;
-  // Of any size it may be infinite.
-  if (residual != seen_other.residuals[0].value || !(residual > 0) || !std::isfinite(residual)) {
-    return {};
-  }
-  Answer answer("n_is_not_looked_at");
-  answer.with("other", other.n);
-  for (int n : {64, 2048}) {
-    Reference reference(lab::Problem(one.problem, n, 1));
-    if (std::fabs(reference.sweep() / residual - 1) < 1e-6) answer.with("own", n);
-  }
-  return answer;
-}
-
 /// What is told of several runs, and of no evidence in one: explain_case.cpp.
 Answer of_several_runs(const Evidence&) { return {}; }
 
@@ -107,9 +83,6 @@ const Family kRunMistakes = {
      "it stops after {made}, however many --iterations asks for: either at a tolerance of its own (the residual is "
      "{residual} then), or at a count of its own",
      {"{own_condition}"}},
-    {"n_is_not_looked_at", Strength::kHarmless, kAnyProgram, of_field<own_size>,
-     "--n changes nothing: the residual is the same at n = {n} and n = {other}{?own|, that of n = {own}}",
-     {"n in main: it is options.n, and every size in the program follows from it"}},
 };
 // clang-format on
 

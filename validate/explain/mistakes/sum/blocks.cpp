@@ -1,11 +1,8 @@
-// Blocks, warps and threads whose part of the sum is missing, and the precision of it.
+// Blocks and threads whose part of the sum is missing, and the precision of it.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "explain/looks/sum_look.h"
@@ -14,8 +11,6 @@
 
 namespace validate {
 namespace {
-
-constexpr int kWarpSize = 32;
 
 /// One thread of each block adds what it has itself, and no more.
 Answer first_thread(const SumLook& look) {
@@ -66,7 +61,6 @@ Answer one_block(const SumLook& look) {
     for (int y : {32, 16, 8, 4, 1}) {
       const std::size_t across = (look.n + x - 1) / x;
       std::size_t fits = 0, block = 0;  // which one: of the last sweep
-      bool largest = true;              // it is the one with the largest sum, in each sweep
       for (const Sweep& sweep : look.sweeps) {
         const double found = sweep.found_sum(look.n);
         const std::vector<double> sums = by_block(sweep, look.n, x, y);
@@ -78,82 +72,12 @@ Answer one_block(const SumLook& look) {
           ++fits;
           block = at - sums.begin();
         }
-        largest &= is(*std::max_element(sums.begin(), sums.end()));
       }
       if (fits < look.sweeps.size() || fits < 2) continue;
-      const char* const rule = look.has(kStoredParts) && block == 0 ? "only_the_first_stored_part"
-                               : largest && fits > 3                ? "largest_block"
-                               : look.another_run_differs()         ? "last_block_wins"
-                                                                    : "only_one_block_adds";
+      const char* const rule =
+          look.another_run_differs() ? "last_block_wins" : "only_one_block_adds";
       return Answer(rule).with("x", x).with("y", y).with(
           "block", format("(%zu, %zu)", block % across, block / across));
-    }
-  }
-  return {};
-}
-
-/// Whether only the first blocks are in the sum, row after row of them.
-Answer first_blocks(const SumLook& look) {
-  if (look.sweeps.size() < 2) return {};
-  constexpr std::pair<int, int> kBlocks[] = {{32, 32}, {16, 16}, {32, 8}, {32, 4},  {64, 4},
-                                             {128, 1}, {256, 1}, {8, 8},  {32, 16}, {64, 16}};
-  for (const auto& [x, y] : kBlocks) {
-    std::vector<std::vector<double>> sums;  // of each sweep, up to each block
-    for (const Sweep& sweep : look.sweeps) {
-      sums.push_back(by_block(sweep, look.n, x, y));
-      std::partial_sum(sums.back().begin(), sums.back().end(), sums.back().begin());
-    }
-    for (std::size_t count = 1; count < sums[0].size(); ++count) {
-      bool fits = true;
-      for (std::size_t k = 0; fits && k < sums.size(); ++k) {
-        const double sum = sums[k][count - 1];
-        fits = sum > 0 && sum < look.sweeps[k].total * (1 - 1e-7) &&
-               std::fabs(look.sweeps[k].found_sum(look.n) - sum) <= 2 * look.tolerance() * sum;
-      }
-      if (!fits) continue;
-      return Answer("only_the_first_blocks")
-          .with("count", count)
-          .with("all", sums[0].size())
-          .with("x", x)
-          .with("y", y)
-          .with("power_of_two", (count & (count - 1)) == 0);
-    }
-  }
-  return {};
-}
-
-/// What each lane has after shuffles downwards by 16, 8, 4, 2 and 1, in terms of what all had,
-/// added up over the lanes.
-std::array<int, kWarpSize> left_by_shuffles() {
-  std::array<std::array<int, kWarpSize>, kWarpSize> has{};
-  for (int lane = 0; lane < kWarpSize; ++lane) has[lane][lane] = 1;
-  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
-    const auto before = has;
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      const int other = lane + offset < kWarpSize ? lane + offset : lane;
-      for (int k = 0; k < kWarpSize; ++k) has[lane][k] += before[other][k];
-    }
-  }
-  std::array<int, kWarpSize> sum{};
-  for (const auto& lane : has) {
-    for (int k = 0; k < kWarpSize; ++k) sum[k] += lane[k];
-  }
-  return sum;
-}
-
-/// Whether all lanes of each warp (or of each block's first one) add what a shuffle has left with
-/// them.
-Answer all_lanes(const SumLook& look) {
-  static const std::array<int, kWarpSize> times = left_by_shuffles();
-  for (const int warps : {1, 4, 8, 32, 16, 2}) {  // of a block
-    if (look.sweeps.size() > 1 && look.sum_explained([&](const Sweep& s) {
-          double sum = 0;
-          for (int j = 0; j < look.n; j += warps) {
-            for (int i = 0; i < look.n; ++i) sum += times[i % kWarpSize] * s.square(look.n, i, j);
-          }
-          return sum;
-        })) {
-      return Answer("all_lanes_add").with("first_warp", warps > 1);
     }
   }
   return {};
@@ -213,27 +137,12 @@ const Family kBlockMistakes = {
      {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}},
     {"a_single_thread_adds", Strength::kShape, kAnyProgram, of_sum<one_point>,
      "only the change of point {point} is in the sum: a single thread of the whole grid adds", {"{who_adds}"}},
-    {"only_the_first_stored_part", Strength::kShape, kAnyProgram, of_sum<one_block>,
-     kOnlyOneBlock,
-     {"{stored_parts}"}},
-    {"largest_block", Strength::kShape, kAnyProgram, of_sum<one_block>,
-     std::string(kOnlyOneBlock) + ", the one with the largest sum: a maximum is taken instead of a sum",
-     {"what becomes of the blocks' sums: they are added up, by atomicAdd or cub::DeviceReduce::Sum"}},
     {"only_one_block_adds", Strength::kShape, kAnyProgram, of_sum<one_block>,
      std::string(kOnlyOneBlock) + ", in another order of the threads as well: no other block adds to it",
-     {"{who_adds}"}},
+     {"{?stored_parts|{stored_parts}}", "{who_adds}"}},
     {"last_block_wins", Strength::kShape, kAnyProgram, of_sum<one_block>,
      std::string(kOnlyOneBlock) + ": the last to write wins",
      {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not sum = ..."}},
-    {"only_the_first_blocks", Strength::kShape, kAnyProgram, of_sum<first_blocks>,
-     "only the first {count} of {all} blocks ({x} x {y} points each) are in the sum",
-     {"the loop (or the threads) that adds up what blocks have stored: all of them, gridDim.x * gridDim.y, "
-      "{?power_of_two|even if there are more blocks than a block has threads|from the first to the last, and no other "
-      "entry}"}},
-    {"all_lanes_add", Strength::kShape, kAnyProgram, of_sum<all_lanes>,
-     "all 32 lanes of {?first_warp|a block's first warp|each warp} add what the shuffles have left with them, but only "
-     "lane 0 has the warp's sum",
-     {"the `if` around what adds: threadIdx.x == 0, of each warp"}},
     {"sum_is_an_integer", Strength::kShape, kAnyProgram, of_sum<integer>,
      "the sum of the squared changes is a whole number in every iteration: somewhere on its way it is an integer",
      {"the types of the sum, from {sweep} to main: double"}},

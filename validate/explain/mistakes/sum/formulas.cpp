@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 #include <string>
 
 #include "explain/looks/sum_look.h"
@@ -31,31 +29,17 @@ const Formula kFormulas[] = {
     {"not_divided",
      "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
      "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
-    {"divided_behind_the_root", "n * n stands outside of the root: the root is divided by n * n, not by n",
-     [](const Sweep& s, double n) { return sqrt(s.total) / (n * n); }},
     {"root_is_taken_twice", "the root is taken twice: of the sum, and once more of what is divided by n * n",
      [](const Sweep& s, double n) { return sqrt(sqrt(s.total)) / n; }},
     {"divided_by_n", "it is divided by n under the root, not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total / n); }},
-    {"divided_by_interior", "it is divided by (n - 2) * (n - 2), the number of interior points, not by n * n",
-     [](const Sweep& s, double n) { return sqrt(s.total) / (n - 2); }},
-    {"divided_by_n_minus_1", "it is divided by (n - 1) * (n - 1), not by n * n",
-     [](const Sweep& s, double n) { return sqrt(s.total) / (n - 1); }},
     {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
     {"root_of_mean_magnitude", "the changes are not squared: it is the root of their mean magnitude",
      [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
-    {"mean_magnitude", "the changes are not squared: it is their mean magnitude",
-     [](const Sweep& s, double n) { return s.magnitudes / (n * n); }},
-    {"largest_change", "it is the largest change, not the root of the mean square",
-     [](const Sweep& s, double) { return s.largest; }},
     {"whole_numbers_of_changes",
      "only the integer part of each change counts: the change is an int, or abs() makes it one",
      [](const Sweep& s, double n) { return sqrt(s.whole) / n; }},
-    {"relative_change", "the sum of the squared changes is divided by that of the squared new values, not by n * n",
-     [](const Sweep& s, double) { return sqrt(s.total / s.new_squares); }},
-    {"new_values_are_squared", "the new values are squared and added, not the changes",
-     [](const Sweep& s, double n) { return sqrt(s.new_squares) / n; }},
     {"old_value_times_4", "the old value in the change is 4 times too large",
      [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
@@ -83,39 +67,11 @@ Answer other_point(const SumLook& look) {
 
 /// The change of a point against what stood there in the new field.
 Answer other_field(const SumLook& look) {
-  if (look.sweeps[0].of_nothing > 0 &&
-      look.sum_explained([](const Sweep& s) { return s.of_nothing; })) {
-    return Answer("changes_of_the_sweep_before");
-  }
   if (look.sweeps.size() < 2 || look.equal(look.sweeps[0].against_hidden, look.sweeps[0].total)) {
     return {};
   }
   return look.sum_explained([](const Sweep& s) { return s.against_hidden; })
              ? Answer("change_against_the_new_field")
-             : Answer();
-}
-
-/// Of a job: whether the ranks' sums are combined, and not by adding them.
-Answer over_ranks(const SumLook& look) {
-  if (look.ranks < 2 || look.sweeps.size() < 2) return {};
-  const auto of_rank = [&](const Sweep& s, int rank) {
-    return std::accumulate(s.rows.begin() + look.first_row(rank),
-                           s.rows.begin() + look.first_row(rank + 1), 0.0);
-  };
-  // Rank 0 may have the largest one each time.
-  if (look.sum_explained([&](const Sweep& s) { return of_rank(s, 0); })) return {};
-  double (*const larger)(double, double) = [](double a, double b) { return std::max(a, b); };
-  double (*const add_root)(double, double) = [](double a, double b) { return a + sqrt(b); };
-  const auto combined = [&](const Sweep& s, double (*combine)(double, double)) {
-    double all = 0;
-    for (int r = 0; r < look.ranks; ++r) all = combine(all, of_rank(s, r));
-    return all;
-  };
-  if (look.sum_explained([&](const Sweep& s) { return combined(s, larger); })) {
-    return Answer("largest_of_the_ranks");
-  }
-  return look.sum_explained([&](const Sweep& s) { return std::pow(combined(s, add_root), 2); })
-             ? Answer("each_rank_takes_the_root")
              : Answer();
 }
 
@@ -188,10 +144,6 @@ Family make_family() {
   }
   // clang-format off
   const Family others = {
-      {"changes_of_the_sweep_before", Strength::kModel, kAnyProgram, of_sum<other_field>,
-       "the field is right, but the residual is that of the two fields before the sweep: the changes are added up "
-       "before the sweep",
-       {"the order in {host}: first the sweep, then what subtracts one field from the other"}},
       {"change_against_the_new_field", Strength::kModel, kAnyProgram, of_sum<other_field>,
        "the field is right, but the change is computed from what the new field held before the sweep, not from the old "
        "field",
@@ -199,13 +151,6 @@ Family make_family() {
       {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
        "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
        {"{change_line}"}},
-      {"largest_of_the_ranks", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
-       "the field is right; the residual is not: the largest of the ranks' sums is taken, instead of adding them up",
-       {"{sum_over_ranks}"}},
-      {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
-       "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
-       "up. The sums have to be added first, and then one root is taken",
-       {"{sum_over_ranks}"}},
       {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
        "each residual is divided by the first one, so the first is 1", {"{formula}"}},
       {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,

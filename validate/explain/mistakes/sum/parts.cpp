@@ -16,8 +16,6 @@
 namespace validate {
 namespace {
 
-constexpr int kWarpSize = 32;
-
 /// Some of the lines along one direction: [first, last], or with a period their remainders.
 struct Part {
   int period = 0;  // 0: none
@@ -127,30 +125,6 @@ Answer lines(const SumLook& look) {
   return {};
 }
 
-/// Some lanes of each warp have their own part several times: they ask a lane that is not there, or
-/// beyond the shuffle's width, and get their own value.
-Answer some_lanes(const SumLook& look) {
-  for (const auto& [first, last] : {std::pair{0, 0}, {31, 31}, {0, 1}, {0, 3}, {0, 7}, {0, 15}}) {
-    for (int times = 2; times <= kWarpSize; times *= 2) {
-      const bool fits = look.sum_explained([&, first = first, last = last](const Sweep& s) {
-        double sum = 0;
-        for (int i = 0; i < look.n; ++i) {
-          if (i % kWarpSize >= first && i % kWarpSize <= last) sum += s.columns[i];
-        }
-        return times * sum;
-      });
-      if (!fits) continue;
-      return Answer("only_some_lanes_are_in_the_sum")
-          .with("lanes", first == last ? format("lane %d of each warp is", first)
-                                       : format("lanes %d to %d of each warp are", first, last))
-          .with("columns", first == last ? format("i %% %d == %d", kWarpSize, first)
-                                         : format("i %% %d up to %d", kWarpSize, last))
-          .with("times", times);
-    }
-  }
-  return {};
-}
-
 /// The parts that `ask` finds, unless which ones they are is a matter of who comes last.
 template <Answer (*ask)(const SumLook&)>
 Answer unless_lost(const SumLook& look) {
@@ -161,63 +135,6 @@ Answer unless_lost(const SumLook& look) {
   return answer.with("race", true)
       .with("race_of_streams", look.has(kStreams) && look.evidence.finding.kind != Finding::kRace)
       .with("race_of_threads", !look.has(kStreams) || look.evidence.finding.kind == Finding::kRace);
-}
-
-/// Threads that add their own sum so far for each of their points, and not once at the end: the
-/// first of a thread's points counts as often as it has points. Or only the last one counts.
-Answer running_sums(const SumLook& look) {
-  const int n = look.n;
-  for (const char letter : {'i', 'j'}) {
-    for (const int block : {n, 32, 16, 8, 4, 64, 128}) {
-      for (const int stride : {1, 4, 8, 2, 16}) {
-        if (stride >= block) continue;
-        // Of each line: how many points its thread still has, this one included.
-        std::vector<int> left(n, 0);
-        for (int k = n - 2; k >= 1; --k) {
-          const int next = k + stride;
-          left[k] = 1 + (next < n - 1 && next / block == k / block ? left[next] : 0);
-        }
-        const auto weighted = [&](auto weight) {
-          return [&, weight](const Sweep& s) {
-            double sum = 0;
-            for (int k = 1; k < n - 1; ++k) {
-              sum += weight(left[k]) * (letter == 'i' ? s.columns[k] : s.rows[k]);
-            }
-            return sum;
-          };
-        };
-        if (look.sum_explained(weighted([](int points) { return points == 1 ? 1 : 0; }))) {
-          return Answer("only_a_threads_last_point");
-        }
-        if (look.sum_explained(weighted([](int points) { return points; }))) {
-          return Answer("running_sum_is_added");
-        }
-      }
-    }
-  }
-  return {};
-}
-
-/// Rows that belong to both ends of a rank, of as many rows each as a pass has sweeps.
-Answer both_ends(const SumLook& look) {
-  constexpr int kMostLevels = 64;
-  for (int levels = 2; look.ranks > 2 && levels <= kMostLevels; ++levels) {
-    const auto is_in_both = [&](int j) {
-      for (int r = 1; r + 1 < look.ranks; ++r) {
-        const int begin = look.first_row(r), end = look.first_row(r + 1);
-        if (j >= begin && j < end && j < begin + levels && j >= end - levels) return true;
-      }
-      return false;
-    };
-    if (look.sum_explained([&](const Sweep& s) {
-          double sum = s.total;
-          for (int j = 0; j < look.n; ++j) sum += is_in_both(j) ? s.rows[j] : 0;
-          return sum > s.total ? sum : 0;
-        })) {
-      return Answer("ends_of_a_rank_overlap").with("levels", levels).with("twice", 2 * levels);
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -238,21 +155,10 @@ const std::vector<std::string> kWhoseLines = {
     "point must also reach the reduction}}}"};
 // clang-format off
 const Family kPartMistakes = {
-    {"only_some_lanes_are_in_the_sum", Strength::kModel, with(kShuffles), of_sum<unless_lost<some_lanes>>,
-     "only {lanes} in the sum (the columns with {columns}), {times} times: a shuffle that asks a lane that is not "
-     "there, or one beyond its width, gives a lane its own value{?race|. Another run has other parts: a race}",
-     {kWhoseLines[0], kWhoseLines[1],
-      "{?!race|the shuffles: __shfl_down_sync brings the sum to lane 0, __shfl_up_sync to lane 31; their width (32, "
-      "if none is given), their offsets (16, 8, 4, 2, 1); and which lane adds it}"}},
     {"sum_of_one_rank", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
      "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere{?race|. Another run has "
      "other parts: a race}",
      {kWhoseLines[0], kWhoseLines[1], "{?!race|{sum_over_ranks}}"}},
-    {"ends_of_a_rank_overlap", Strength::kShape, with(kStreams), of_sum<both_ends>,
-     "the rows that lie in both ends of a rank are in the sum twice; the field is right everywhere. Each end has "
-     "{levels} rows, and a rank has fewer than {twice}",
-     {"how a rank's rows are divided into two ends and the rest: no row belongs to two of them, however few rows the "
-      "rank has (with fewer than 2 * kLevels all of them are one end, and the rest is empty)"}},
     {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
      "{lines} {are} in the sum twice; the field is right everywhere{?race|. Another run has other parts: a race}",
      {kWhoseLines[0], kWhoseLines[1],
@@ -266,13 +172,6 @@ const Family kPartMistakes = {
     {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
      "only {lines} {are} in the sum; the field is right everywhere{?race|. Another run has other parts: a race}",
      kWhoseLines},
-    {"only_a_threads_last_point", Strength::kShape, kAnyProgram, of_sum<running_sums>,
-     "of each thread's points only the last one is in the sum",
-     {"what a thread does with each change in {sweep}: += to a sum of its own, which is 0 before the first of its "
-      "points"}},
-    {"running_sum_is_added", Strength::kShape, kAnyProgram, of_sum<running_sums>,
-     "what a thread has summed up so far is added for each of its points, so the first ones count several times",
-     {"where a thread's own sum is added to the sum of all in {sweep}: once, after the loop over its points"}},
 };
 // clang-format on
 

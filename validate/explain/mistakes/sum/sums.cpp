@@ -45,17 +45,6 @@ Answer four_bytes(const SumLook& look) {
 
 Answer lost_address(const SumLook& look) { return lost_local(look.evidence); }
 
-Answer some_bytes(const SumLook& look) {
-  return is_wild(look)
-             ? Answer("some_bytes_of_a_sum").with("found", format("%.2g", look.sweeps[0].found))
-             : Answer();
-}
-
-Answer infinite(const SumLook& look) {
-  return Answer(std::all_of(look.sweeps.begin(), look.sweeps.end(),
-                            [](const Sweep& s) { return std::isinf(s.found); }));
-}
-
 Answer not_a_number(const SumLook& look) {
   if (!any_is_none(look)) return {};
   const bool parts = look.has(kStoredParts), late = look.has(kLateSum);
@@ -183,10 +172,12 @@ Answer too_little_or_too_much(const SumLook& look) {
 }  // namespace
 
 const char* const kSumOfEachPoint =
-    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once, and "
+    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change "
+    "once{?kernels| (+= "
+    "if a thread has several, and what it has is added to the sum of all after its last one)}, and "
     "one root, in main{?block_sum|; each block's sum added by the first of its threads, the only "
-    "one that has it|{?shuffles|; each warp's sum added by one lane, after shuffles by 16, 8, 4, 2 "
-    "and 1}}";
+    "one that has it|{?shuffles|; each warp's sum added by lane 0, and no other lane, after "
+    "__shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide}}";
 const char* const kWait =
     "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for "
     "an event that was recorded after that copy; and whether it reads the place where that copy "
@@ -220,16 +211,6 @@ const Family kSumMistakes = {
     {"no_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
      "line {line} sets 0 bytes of {sum}: the value and the number of bytes are exchanged",
      {"the order of the arguments at line {line}: the address, the value 0, then the number of bytes, sizeof(double)"}},
-    {"some_bytes_of_a_sum", Strength::kModel, kAnyProgram, of_sum<some_bytes>,
-     "the field is right, and the residual is a number like {found}: no sum of changes, but some bytes of one, or "
-     "what stood in memory before",
-     {"how the sum reaches the host: cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost), the "
-      "destination first, and all 8 bytes of a double",
-      "whether all that add to the sum, and all that read it, take it for a double"}},
-    {"residual_is_infinite", Strength::kModel, kAnyProgram, of_sum<infinite>,
-     "the residual is infinite, though the field is right: it is divided by 0, or the previous residual, which begins "
-     "at infinity, is a part of it",
-     {"{formula}, and what {sweep} adds up"}},
     {"residual_is_no_number", Strength::kSymptom, kAnyProgram, of_sum<not_a_number>,
      "the residual is not a number, though the field is right: {?parts|a stored part is added up that no block (or "
      "thread) has stored|either something that is added to the sum is not a number, or the sum itself was never set to "
@@ -319,7 +300,8 @@ const Family kSumMistakes = {
      "1). Either some are added more than once, or something else is added up, or a different formula follows",
      {kSumOfEachPoint,
       "{?strips|the points that are in the sum: only those that the warp stores, and none of the rows' "
-      "padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a neighbour}}"}},
+      "padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a neighbour{?streams|; and "
+      "each row in one launch of a pass only: the two ends of a rank with few rows overlap}}}"}},
 };
 // clang-format on
 
