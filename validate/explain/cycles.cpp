@@ -204,9 +204,11 @@ Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
     return say(few, wrong, patient);
   }
   const auto is = [&](double value) { return std::fabs(sum.found - value) <= 1e-3 * value; };
-  const char* rule = is(sum.of_after)        ? "residual_of_the_field_after"
-                     : is(4 * sum.of_before) ? "defect_for_residual"
-                                             : "residual_of_another_level";
+  const char* rule = is(sum.of_after)                    ? "residual_of_the_field_after"
+                     : is(4 * sum.of_before)             ? "defect_for_residual"
+                     : is(sum.of_before * sum.n)         ? "residual_without_its_n"
+                     : is(sum.of_before * sum.of_before) ? "residual_without_its_root"
+                                                         : "residual_of_another_level";
   return say(Answer(rule), wrong, patient);
 }
 

@@ -159,6 +159,14 @@ std::string Words::host() const {
   return has_name(usual, true) ? usual : "the function that launches it";
 }
 
+std::string Words::lacking_of_pipeline() const {
+  if (!has_name("__pipeline_memcpy_async", false)) return "";
+  for (const char* call : {"__pipeline_commit", "__pipeline_wait_prior"}) {
+    if (!has_name(call, true)) return call;
+  }
+  return "";
+}
+
 std::string Words::handover() const {
   if (!has(kSwaps)) return "copy_field(f_old, f_new, n) in main";
   // The learner's may exchange copies, or have another name.

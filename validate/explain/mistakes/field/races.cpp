@@ -95,6 +95,9 @@ Answer race_of(const Evidence& evidence) {
     return unshared.known() ? unshared : Answer("race_with_a_tile");
   }
   if (words.has(kStreams) && !shared) return Answer("race_of_streams");
+  if (const std::string lacks = words.lacking_of_pipeline(); !lacks.empty()) {
+    return Answer("pipeline_is_not_waited_for").with("call", lacks);
+  }
   return Answer(words.has(kRing) ? "race_in_the_ring" : "race");
 }
 
@@ -129,6 +132,11 @@ const Family kRaceMistakes = {
      "two runs of it give different fields: a race. Another stream, or the host, uses too early what one stream writes",
      {"what each stream waits for before it goes on, and what is waited for before the sum is read: all that the other "
       "stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded after it)"}},
+    {"pipeline_is_not_waited_for", Strength::kShape, kAnyProgram, of_field<two_fields>,
+     "two runs of it give different fields: rows are copied by __pipeline_memcpy_async, but {call} is never called: a "
+     "row is used before it has arrived",
+     {"the three calls that belong together: __pipeline_memcpy_async asks for a row, __pipeline_commit closes a batch "
+      "of such copies, __pipeline_wait_prior(N) waits until at most N batches are in flight"}},
     {"additions_are_lost", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: a race. Threads add to the same sum at the "
      "same time, and some of it is lost",

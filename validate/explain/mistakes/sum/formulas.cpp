@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "explain/looks/sum_look.h"
@@ -73,6 +74,20 @@ Answer other_field(const SumLook& look) {
   return look.sum_explained([](const Sweep& s) { return s.against_hidden; })
              ? Answer("change_against_the_new_field")
              : Answer();
+}
+
+/// Of a job: whether the ranks add up the roots of their sums.
+Answer over_ranks(const SumLook& look) {
+  if (look.ranks < 2 || look.sweeps.size() < 2) return {};
+  const auto of_roots = [&](const Sweep& s) {
+    double all = 0;
+    for (int r = 0; r < look.ranks; ++r) {
+      const auto rows = s.rows.begin();
+      all += sqrt(std::accumulate(rows + look.first_row(r), rows + look.first_row(r + 1), 0.0));
+    }
+    return all * all;
+  };
+  return look.sum_explained(of_roots) ? Answer("each_rank_takes_the_root") : Answer();
 }
 
 // ---- A factor
@@ -151,6 +166,10 @@ Family make_family() {
       {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
        "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
        {"{change_line}"}},
+      {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
+       "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
+       "up. The sums have to be added first, and then one root is taken",
+       {"{sum_over_ranks}"}},
       {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
        "each residual is divided by the first one, so the first is 1", {"{formula}"}},
       {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
