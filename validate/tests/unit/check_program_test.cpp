@@ -340,7 +340,7 @@ TEST_F(CheckProgramTest, success_without_a_record_is_wrong) {
   const Verdict verdict = check_script("echo Success!; exit 0\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "it ended with exit code 0 before Run wrote its record"));
-  EXPECT_TRUE(says(verdict, "diagnosis: main ends without run.finish"));
+  EXPECT_TRUE(says(verdict, "does main get to its end, where it calls run.finish?"));
   EXPECT_FALSE(says(verdict, "jacobi-validate"));  // the lab's own folder is nothing to look at
 }
 
