@@ -25,8 +25,8 @@ constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;       // threads per block along i: one warp
 constexpr int kBlockY = 32;       // points per block along j
 constexpr int kThreadsY = 4;      // threads per block along j, for kBlockY points
-constexpr int kRows = 8;          // points per thread along j, on the way back up
-constexpr int kSmallN = 33;       // points per side of the largest level that one block deals with
+constexpr int kRows = 8;          // points per thread along j, on the way back up: even
+constexpr int kSmallN = 33;       // points per side of the largest level of one block: kBlockX + 1
 constexpr int kMaxLevels = 21;    // enough for 2^20 points per side
 constexpr int kStartCycles = 2;   // cycles on each coarser level, to begin with
 
@@ -170,15 +170,15 @@ __device__ void restrict_points(const Level& fine, const Level& coarse, int rows
 }
 
 // Performs the second sweep, at kRows points of column i. The result becomes e, or is added to u.
-// Fine rows 2 c and 2 c + 1 lie between the coarse rows c and c + 1, and columns likewise. All is
-// loaded before the first store. Lanes exchange e, which has the coarser level's correction.
+// Fine rows 2 c and 2 c + 1 lie between the coarse rows c and c + 1, and columns likewise. Loads
+// come first, for none may pass a store. Lanes exchange e, the first sweep's plus the coarse one.
 __device__ void correct_points(const Level& fine, const Level& coarse, bool add_to_u) {
   const int n = fine.n, m = coarse.n, i = 1 + blockIdx.x * (kBlockX - 2) + threadIdx.x;
   const int j = (blockIdx.y * blockDim.y + threadIdx.y) * kRows;  // the row before its points
   if (j >= n - 2) return;
   const bool stores = threadIdx.x < kBlockX - 1 && (threadIdx.x > 0 || i == 1);
   const auto at = [&](int k) { return idx(i, j + k, n); };
-  const auto there = [&](int k) { return i < n - 1 && j + k < n - 1; };  // elsewhere r and e are 0
+  const auto there = [&](int k) { return i < n - 1 && j + k < n - 1; };  // elsewhere r is 0
   // How far fine line x is on the way from coarse line x / 2 to the next one.
   const auto part = [&](int x) { return 0.5f * (x % 2) + x * float(fine.ratio - 0.5); };
   float on_coarse_row[kRows / 2 + 2], r[kRows + 2], e[kRows + 2], u[kRows + 2];
