@@ -134,7 +134,7 @@ void write_row(std::FILE* file, const LadderRow& row, const Ladder& ladder) {
   std::fprintf(file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t", row.time.median, row.time.q1,
                row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row));
   std::fprintf(file, "%s\t%s\t%s\t%s\t%s\t%s\n",
-               copy > 0 ? number(100 * gb_per_s(row) / copy, 3).c_str() : "-",
+               copy > 0 ? number(100 * gb_per_s(row) / copy, 5).c_str() : "-",
                ratio(cpu.best).c_str(), ratio(cpu.strided).c_str(), ratio(row.before).c_str(),
                row.before.measured() ? number(row.before.median, 6).c_str() : "-",
                row.note.c_str());
