@@ -105,7 +105,7 @@ ran_not '^13 [0-9]'
 ran_not '^1[45] (alone|1|3) '
 # The GB/s are the job's: 140 x 140 points, 8 bytes each, in 4 ms. A copy of both GPUs has 2000 GB/s.
 has 14_several gb_per_s 0.0392
-has 14_several percent_of_copy 0.002
+has 14_several percent_of_copy 0.00196
 expect '^14, 15: on 2 GPUs, one rank per GPU; the step before 14 ran on one$' "two GPUs"
 expect 'GPUs that of all of them together\.' "two GPUs"
 
@@ -128,7 +128,7 @@ has 14_several note '3 GPUs, one rank per GPU'
 ran '^14 3 --n 140 '
 ladder --ranks 4 --steps 14,15
 has 14_several note '4 ranks on 2 GPUs'
-has 14_several percent_of_copy 0.004
+has 14_several percent_of_copy 0.00392
 expect '^14, 15: 4 ranks on 2 GPUs; the step before 14 ran on one$' "ranks that share GPUs"
 
 GPUS=1 ladder
