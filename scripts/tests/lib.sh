@@ -34,6 +34,17 @@ need() {
   done
 }
 
+# path_without_python: a PATH of all commands but Python, in a folder below $temp.
+path_without_python() {
+  local tool path
+  mkdir "$temp/no python"
+  for tool in $(compgen -c | sort -u); do
+    path=$(type -P "$tool") || continue
+    [[ $tool == python3* ]] || ln -sf "$path" "$temp/no python/$tool"
+  done
+  printf '%s\n' "$temp/no python"
+}
+
 # need_build: skips where the test was not told of a build.
 need_build() {
   [[ -n $build_dir ]] || skip "no build is named: run this by ctest, or set LAB_TEST_BUILD_DIR"

@@ -267,12 +267,7 @@ guide STEP=4
 same "$temp/wide" "COLUMNS=200 is no more than 80"
 run env COLUMNS=many make --no-print-directory -C "$lab" guide STEP=4
 same "$temp/wide" "COLUMNS that is no number"
-mkdir "$temp/bin"
-for tool in $(compgen -c | sort -u); do
-  path=$(type -P "$tool") || continue
-  [[ $tool == python3* ]] || ln -sf "$path" "$temp/bin/$tool"
-done
-run env PATH="$temp/bin" make --no-print-directory -C "$lab" guide STEP=4
+run env PATH="$(path_without_python)" make --no-print-directory -C "$lab" guide STEP=4
 expect '^guide.sh: python3 is missing \(package python3\); the guide is exercises/04_jacobi_kernel/README.md$' "without Python"
 
 # On a terminal it comes in the pager, as wide as the terminal, with styles.
