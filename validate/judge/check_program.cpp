@@ -111,7 +111,7 @@ bool Judgement::decides(std::size_t k) {
   const bool first = k == 0;
   check_.progress(describe(run));
   std::optional<WatchedRun> look;
-  Trial trial = first ? try_first(check_, run, &look) : trials_->get(k);
+  Trial trial = first ? try_first(check_, run, extent_.unwanted, &look) : trials_->get(k);
   if (skips(run, first, trial.run.child)) return false;
   if (cannot_run(run, first, trial.run)) return true;
   Patient patient = questions_.patient(trial.run.record.step, check_.at_hand.source, run);
