@@ -104,6 +104,8 @@ def variants():
         Variant(S08, "no_atomic", S08, [(atomic, "")], "without the atomic", False),
         Variant(S08, "no_reduction", S08, [(reduction, ""), (atomic, "")], "without the reduction and the atomic",
                 False),
+        Variant(S08, "no_reduction_32", S08, [(reduction, ""), (atomic, ""), (threads, threads.replace("4", "32"))],
+                "32 x 32 threads, without the reduction and the atomic", False),
         Variant(S08, "shuffles", S08, ["shuffles"], "shuffles, and one atomic per warp", True),
         Variant(S08, "float_tree", S08, ["float_tree"], "the block's sum in float", True),
         Variant(S08, "atomic_per_thread", S08, ["atomic_per_thread"], "one atomic per thread", True),
@@ -143,11 +145,7 @@ def make_sources(folder, guides):
     return sys.exit(1) if wrong else sources
 
 
-# Building, checking, measuring.
-
-def build(one, source, nvcc, build_folder):
-    return variant.compile_source(nvcc, build_folder, one.base, source)[0]
-
+# Checking, measuring.
 
 def check(one, program, build_folder):
     code, out, error = attempt([build_folder / "bin/validate", "--n", "250", "--time-limit", "30", program], 120)
@@ -307,7 +305,7 @@ def measure_one(lab, one, ready):
 def measure_all(lab, sources, nvcc):
     """Builds and checks them all at the same time, and then measures one after the other."""
     def prepare(one, source):
-        program = build(one, source, nvcc, lab.build)
+        program = variant.compile_source(nvcc, lab.build, one.base, source)[0]
         check(one, program, lab.build)
         return program
 
