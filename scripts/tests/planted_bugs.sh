@@ -15,8 +15,8 @@
 # `# on-cpu: looked at`, as `make check` does it, whose diagnosis makes use of a look at every access. Of
 # programs that are right the step's goals are measured, too, as far as that can be done here: another way to
 # them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
-# (`# goal-on-gpu:` where it takes a GPU to see that). `# tried with: OPTIONS`: the validator's, in place of those that a
-# job of ranks is tried with.
+# (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with: OPTIONS`:
+# the validator's, in place of those that a job of ranks is tried with.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -223,6 +223,7 @@ for patch in "$bank"/*.patch; do
   fi
   grep -qE '^# expect(-on-[cg]pu)?: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
   name=$(basename "$patch" .patch)
+  if [[ $place == gpu ]] && grep '^# not-on-gpu: ' "$patch"; then continue; fi
   applied "$name" "$patch"
 done
 count=${#names[@]}
