@@ -206,7 +206,8 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
   return false;
 }
 
-/// A case that was right but for few points. If no cause is known, another may show more of it, so this comes last.
+/// A case that was right but for few points. If no cause is known, another may show more of it, so
+/// this comes last.
 bool Judgement::too_few_differ() { return !few_.lines.empty() && wrong(few_in_, few_); }
 
 /// Every run so far was one of so many iterations: does it also stop by itself?

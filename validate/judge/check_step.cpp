@@ -53,7 +53,8 @@ Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
   return gpu;
 }
 
-/// Seconds more for a GPU once the CPU knows that the program is wrong. A kernel that never ends is not waited for.
+/// Seconds more for a GPU once the CPU knows that the program is wrong. A kernel that never ends is
+/// not waited for.
 constexpr std::chrono::seconds kMoreSeconds(5);
 
 /// The verdict of a GPU on few runs, and of the CPU in its place on all of them.
