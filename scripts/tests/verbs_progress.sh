@@ -286,6 +286,6 @@ esac
 [[ -z $(ls -A "$temp/tmp") ]] || fail "files were left behind:" "$(ls -A "$temp/tmp")"
 others=$(git -C "$lab" status --porcelain | grep -v '^ M exercises/0[12]_' || true)
 [[ -z $others ]] || fail "files of the lab were changed:" "$others"
-[[ $(ls -A "$lab/results/local" | grep -vx 'progress_times\.tsv') == progress.tsv$'\n'progress_right.tsv ]] ||
+[[ $(ls -A --ignore=progress_times.tsv "$lab/results/local") == progress.tsv$'\n'progress_right.tsv ]] ||
   fail "files were left in results/local:" "$(ls -A "$lab/results/local")"
 finish "make progress"
