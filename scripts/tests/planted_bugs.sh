@@ -223,7 +223,7 @@ for patch in "$bank"/*.patch; do
   fi
   grep -qE '^# expect(-on-[cg]pu)?: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
   name=$(basename "$patch" .patch)
-  if [[ $place == gpu ]] && grep '^# not-on-gpu: ' "$patch"; then continue; fi
+  if [[ $place == gpu ]] && grep -H '^# not-on-gpu: ' "$patch"; then continue; fi
   applied "$name" "$patch"
 done
 count=${#names[@]}
