@@ -38,7 +38,6 @@ const std::vector<TraitRow> kRows = {
     {kBlockConstant, "block_constant", 4, 11, "kBlockX", TraitRow::kFile},
     {kMemcpy, "memcpy", 8, kLast, "cudaMemcpy*", TraitRow::kFile},
     {kPairs, "pairs", 13, kLast, "pairs", TraitRow::kFile},
-    {kHostMemcpy, "host_memcpy", 1, 0, "memcpy", TraitRow::kFile},
     {kDeviceReduce, "device_reduce", 1, 0, "DeviceReduce", TraitRow::kFile},
 };
 
@@ -300,7 +299,6 @@ const std::string* Words::say(const std::string& name) const {
        "there, into the stream that is captured"},
       {"starts_in_main", nullptr,
        "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
-      {"copy_indices", nullptr, "the two indices in {copy}: idx(i, j, n) in both"},
       {"tile_indices", nullptr,
        "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},
       {"which_sweep", nullptr,

@@ -26,7 +26,6 @@ enum Trait : unsigned {
   kStreams = 1u << 14,        ///< streams that wait for each other
   kLateSum = 1u << 15,        ///< the host reads a sum while the next pass runs
   kMemcpy = 1u << 16,         ///< the CUDA runtime copies something
-  kHostMemcpy = 1u << 17,     ///< memcpy copies something
   kDeviceReduce = 1u << 18,   ///< cub::DeviceReduce adds up stored parts
   kStoredParts = 1u << 19,    ///< parts of the sum are stored, and added up later
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX

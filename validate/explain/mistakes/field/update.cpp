@@ -171,11 +171,8 @@ Answer beside_the_boundary(const FieldLook& look) {
 
 Answer not_a_number(const FieldLook& look) {
   Cells none(look.n);
-  bool infinite = true;  // each of them
   look.all_of(look.cells, [&](int i, int j) {
-    const float value = look.at(look.found, i, j);
-    if (!std::isfinite(value)) none.add(i, j);
-    infinite &= !std::isnan(value);
+    if (!std::isfinite(look.at(look.found, i, j))) none.add(i, j);
     return true;
   });
   if (none.count() == 0) return {};
@@ -187,10 +184,9 @@ Answer not_a_number(const FieldLook& look) {
   }
   const Pattern pattern = find_pattern(none);
   const bool all = pattern.kind == Pattern::kAll;
-  return Answer(infinite && none.count() == look.cells.count()     ? "divided_by_zero"
-                : all && look.inside.count() == look.cells.count() ? "no_point_is_a_number"
-                                                                   : "points_are_no_numbers")
-      .with("points", all && infinite ? "every point that a sweep computes" : pattern.words())
+  return Answer(all && look.inside.count() == look.cells.count() ? "no_point_is_a_number"
+                                                                 : "points_are_no_numbers")
+      .with("points", pattern.words())
       .with("iteration", look.first)
       .with("draw", pattern.kind == Pattern::kOther);
 }
@@ -240,9 +236,6 @@ const Family kUpdateMistakes = {
      "only the points next to {where} are wrong: what they read there is not what was stored there",
      {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; so "
       "the tile is also loaded from 0 to n - 1}"}},
-    {"divided_by_zero", Strength::kShape, kAnyProgram, of_field<not_a_number>,
-     "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in it has no value yet",
-     {"{update_line}, and each number that it divides or multiplies by"}},
     {"boundary_is_no_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{where} holds values that are not a number: {?all|all of it, and no other point, so one of the two fields "
      "never got its starting values there|either the sweep writes there what it reads beyond the field, or one of "

@@ -13,7 +13,6 @@ namespace {
 Answer record(const Evidence& evidence) {
   if (evidence.subject != Evidence::kFailure) return {};
   const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
-  if (made == asked + 1) return Answer("one_iteration_too_many");
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
   if (evidence.says("holds no residual")) {
@@ -84,13 +83,10 @@ Answer crash_by_size(const Evidence& evidence) {
 
 // clang-format off
 const Family kFailureMistakes = {
-    {"one_iteration_too_many", Strength::kForbidden, kAnyProgram, record,
-     "one iteration too many",
-     {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and "
-      "iteration begins at 0"}},
     {"loop_does_not_end_in_time", Strength::kForbidden, kAnyProgram, record,
      "the loop does not end at --iterations {asked}",
-     {"the condition of the loop in main: iteration < options.max_iterations",
+     {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and iteration "
+      "begins at 0",
       "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it performs, and by how "
       "many iteration goes up}"}},
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,

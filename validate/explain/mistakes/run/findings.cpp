@@ -1,7 +1,6 @@
 // What a look at every access finds: a single access, barrier, launch or call that is wrong.
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <regex>
 #include <string>
@@ -74,14 +73,8 @@ Answer outside(const Found& found) {
   }
   const bool lane = !launched && strips;  // a function that the sweep calls
   const bool launch = launched && !sweeps && !copies;
-  // A block for each row, and more of them than rows.
-  constexpr int kLargest = 250;  // with so few points blocks of some hundred threads are fewer
-  if (launch && found.n <= kLargest && std::atoi(found.report.block.c_str()) >= found.n) {
-    answer.with("no_row", "(" + found.report.block + ")").with("rows", found.n);
-  }
   answer.with("lane", lane).with("launch", launch);
   if (finding.allocated_at > 0) answer.with("allocated", finding.allocated_at);
-  if (per_point && sweeps && !tile) return answer.with("type", true);
   if (strips && (lane || launch || found.words.has(kSlabs))) return answer;
   return answer.with("block", tile && sweeps).with("bounds_too", sweeps && !strips && !tile);
 }
@@ -191,7 +184,7 @@ Answer shared_sum(const Found& found) {
   const bool of_array = finding.what.find('[') != std::string::npos;
   if (of_array && finding.both_write && finding.other_line == finding.line &&
       code_at(found.source, finding.line).find("+=") == std::string::npos) {
-    return found.answer("parts_in_one_shared_place").with("place", finding.what);
+    return found.answer("shared_place_is_written_twice").with("place", finding.what);
   }
   return found.answer("shared_sum_without_a_barrier")
       .with("sum", finding.what.empty() ? "shared memory" : finding.what)
@@ -248,7 +241,7 @@ Answer answer_for(const Found& found) {
           .with("array", found.array("an array in shared memory"))
           .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
     case Finding::kMisaligned:
-      return found.answer(found.words.has(kStrips) ? "misaligned_float4" : "misaligned_floats");
+      return found.answer("misaligned_floats");
     case Finding::kEndless:
       return found.answer(finding.what == "kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
           .with("host", finding.what == "host")
@@ -381,12 +374,10 @@ const Family kFindingMistakes = {
       "entry for each index that is used; and the index at that line}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
-     {"the index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n "
-      "access one float at a time, or pad the rows"}},
-    {"misaligned_float4", kForbidden, with(kStrips), finding,
-     "at line {line} four floats are accessed at once, at an address that is not a multiple of 16 bytes",
-     {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)",
-      "idx: the pitch of a row is a multiple of 4 floats, even if n is not"}},
+     {"{?strips|the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)|the "
+      "index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n access one "
+      "float at a time, or pad the rows}",
+      "{?strips|idx: the pitch of a row is a multiple of 4 floats, even if n is not}"}},
     {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
      "a loop of the kernel around line {line} never ends for one of the threads, or takes far too long",
      {"its condition, and what changes in each turn: by how much does its variable change, and does it reach the end "
@@ -422,17 +413,15 @@ const Family kFindingMistakes = {
       "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"{?no_row|the launch of {kernel}: block {no_row} has no row, as there are {rows}. The number of blocks comes "
-      "first between <<< and >>>, then that of threads}",
-      "the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
+     {"the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
       "index of a float4* counts fours); and the rows that a warp marches through, 0 to n - 1}",
-      "{?no_row||{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that "
-      "line {allocated} allocates: {held_points}, and a row's padding if it has one}}}",
+      "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
+      "threads){?allocated|, and the bytes that line {allocated} allocates: {held_points}, and a row's padding if it has "
+      "one}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
-      "{?type|the type of the index at line {line}: std::size_t, or int if it is large enough (a short ends at "
-      "32767)}", "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
+      "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, with(kTile), finding,
      "{entry} is read at line {line}, but no thread has loaded it",
@@ -488,11 +477,6 @@ const Family kFindingMistakes = {
      "to (line {adds}). Which of them comes first is not determined",
      {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier makes the other blocks "
       "wait for it|line {line}: atomicAdd there as well}"}},
-    {"parts_in_one_shared_place", kHarmless, kAnyProgram, finding,
-     "the field is right; the residual is not: several threads of a block write {place} at line {line}, and what the "
-     "last of them writes stays",
-     {"the index at line {line}: a place for each thread that writes there. A block with several rows of threads also "
-      "needs threadIdx.y in it"}},
     {"shared_sum_without_a_barrier", kHarmless, kAnyProgram, finding,
      "the field is right; the residual is not: threads of a block use {sum} at {lines} with no barrier in between, "
      "so a part of the sum is lost or read too early",

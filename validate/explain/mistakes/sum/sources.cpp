@@ -114,10 +114,6 @@ Answer order_of_sum(const Evidence& evidence) {
     }
     const bool nothing_before =
         k == 0 || all[k - 1].line > first.line || !one_function(all[k - 1], first);
-    if (is_copy_to_host(first) && adds_to(second, first.arguments[1]) &&
-        (nothing_before || is_fill(all[k - 1]))) {
-      return answer("sum_is_copied_before_the_launch", first, second, first.arguments[1]);
-    }
     if (is_fill(second) && adds_to(first, second.arguments[0]) && nothing_before) {
       return answer("sum_is_set_back_after_the_launch", second, first, second.arguments[0]);
     }
