@@ -79,7 +79,6 @@ class Words {
   bool has_line(const std::string& code) const;
   std::string kernel(bool copies) const;
   std::string handover() const;
-  std::string other_swaps() const;
   std::string formula() const;
   std::string exchange() const;  ///< what gives neighbours their rows
   std::string shares() const;    ///< what says which rows a rank has

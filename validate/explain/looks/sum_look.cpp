@@ -14,13 +14,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
   sweep.columns.assign(n, 0.0);
   sweep.rows.assign(n, 0.0);
   for (int j = 1; j < n - 1; ++j) {
-    for (int dj = 0; dj < 3; ++dj) {
-      for (int i : {0, n - 1}) {
-        const std::size_t k = static_cast<std::size_t>(j) * n + i;
-        const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n - n];
-        sweep.sides[dj] += static_cast<double>(other) * other;
-      }
-    }
     for (int i = 1; i < n - 1; ++i) {
       const std::size_t k = static_cast<std::size_t>(j) * n + i;
       const float change = after[k] - before[k];

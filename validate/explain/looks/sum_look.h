@@ -19,7 +19,6 @@ struct Sweep {
   double against_hidden = 0;      ///< squared changes against what the new field held before
   double against_four_times = 0;  ///< changes against 4 times the old value, boundary included
   double against[3][3] = {};      ///< changes against the point at (di - 1, dj - 1), [dj][di]
-  double sides[3] = {};  ///< of [dj][1] those at the boundary's columns, i = 0 and i = n - 1
 
   double found_sum(int n) const { return found * found * n * n; }
   double square(int n, int i, int j) const {

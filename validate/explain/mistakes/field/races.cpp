@@ -30,7 +30,7 @@ Answer right_once_more(const Evidence& evidence) {
 
 Answer two_fields(const FieldLook& look) {
   const Finding& finding = look.evidence.finding;
-  const bool writers = finding.kind == Finding::kRace && finding.both_write && !finding.shared;
+  const bool writers = finding.is_race() && finding.both_write() && !finding.shared();
   if (!writers && !look.interview.field_changes(look.first)) return {};
   return race_of(look.evidence).as(Strength::kShape);
 }
@@ -44,14 +44,14 @@ Answer race_in_ring(const FieldLook& look) {
 /// A race in a tile, whatever the field looks like: on the CPU threads always meet in the same way.
 Answer race_in_tile(const FieldLook& look) {
   const Finding& finding = look.evidence.finding;
-  const bool in_tile = finding.kind == Finding::kRace && finding.shared && !finding.both_write;
+  const bool in_tile = finding.is_race() && finding.shared() && !finding.both_write();
   return in_tile ? answer_of_finding(look.evidence).as(Strength::kShape) : Answer();
 }
 
 /// Threads that write one place of a sum: which, as a look at every access says.
 Answer lost(const SumLook& look) {
   const Finding& finding = look.evidence.finding;
-  if (finding.kind == Finding::kRace && finding.both_write && !finding.shared &&
+  if (finding.is_race() && finding.both_write() && !finding.shared() &&
       look.sweeps[0].found > look.sweeps[0].right) {
     const Answer twice = answer_of_finding(look.evidence);
     if (twice.known()) return Answer(twice).with("field_is_right", true).as(Strength::kShape);
@@ -71,11 +71,7 @@ Answer two_residuals(const SumLook& look) {
   if (!look.another_run_differs()) return {};
   const Evidence& all = look.evidence;
   if (const Answer streams = sum_in_two_streams(all); streams.known()) return streams;
-  const bool raced = all.finding.kind == Finding::kRace;
-  Answer race = raced ? answer_of_finding(all) : Answer();
-  if (race.known() && race.has("one_writes")) {
-    return race.with("residuals_differ", true).as(Strength::kShape);
-  }
+  const bool raced = all.finding.is_race();
   const bool unset = all.patient.watched && !raced;
   return Answer(unset ? "sum_of_something_unset" : "race_or_something_unset")
       .with("of_streams", look.has(kStreams) && !raced)
@@ -90,7 +86,7 @@ Answer race_of(const Evidence& evidence) {
     if (found.known()) return found;
   }
   const Words& words = evidence.words;
-  const bool shared = evidence.finding.kind == Finding::kRace && evidence.finding.shared;
+  const bool shared = evidence.finding.is_race() && evidence.finding.shared();
   if (words.has(kTile)) {
     const Answer unshared = tile_of_a_thread(evidence);
     return unshared.known() ? unshared : Answer("race_with_a_tile");

@@ -19,26 +19,23 @@ constexpr auto kForbidden = Strength::kForbidden;
 Answer host_access(const Found& found) {
   const Report& report = found.report;
   if (report.place == "null") {
-    const std::string code = code_at(found.source, found.finding.line);
-    std::string name = array_at(found.source, found.finding.line, report.access == "writes");
+    const std::string code = code_at(found.source, report.line);
+    std::string name = array_at(found.source, report.line, report.access == "writes");
     if (name.empty()) name = between(code, "*", "=");  // *sum = 0.0;
     return found.answer("pointer_without_memory")
         .with("does", report.access)
         .with("name", name.empty() ? "a pointer" : name);
   }
   if (report.place == "nowhere") {
-    const std::string code = code_at(found.source, found.finding.line);
+    const std::string code = code_at(found.source, report.line);
     return found.answer("host_access_where_nothing_is")
         .with("does", report.access)
         .with("copy", code.find("cudaMemcpy") != std::string::npos);
   }
   if (report.bytes == 0) return {};
-  Finding access = found.finding;
-  access.what = report.access;
-  const Scene scene = scene_of(access, found.source);
   Answer answer = found.answer("host_access_to_gpu_memory");
   answer.with("does", report.access)
-      .with("array", scene.array.empty() ? "memory" : scene.array)
+      .with("array", found.array("memory"))
       .with("allocated", report.allocated_line);
   if (report.has("device")) {
     return answer.with("managed", found.source.find("cudaMallocManaged") != std::string::npos);
@@ -69,7 +66,7 @@ Answer fill_of_nothing(const Found& found) {
 /// sizeof(float)"; "": none does.
 std::string moved_by_bytes(const Found& found) {
   for (const Queued& work : queued_in(found.source)) {
-    if (work.launch || work.line != found.finding.line || work.arguments.size() < 3) continue;
+    if (work.launch || work.line != found.report.line || work.arguments.size() < 3) continue;
     for (int k : {0, 1}) {
       const std::string& pointer = work.arguments[k];
       const bool moved = pointer.find("*sizeof(float)") != std::string::npos ||

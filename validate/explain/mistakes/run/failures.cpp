@@ -53,30 +53,16 @@ Answer by_gpu(const Evidence& evidence) {
   return evidence.report.has("cudaErrorMisalignedAddress") ? Answer("misaligned_access") : Answer();
 }
 
-bool crashed(const Evidence& evidence) { return evidence.error.rfind("it crashed", 0) == 0; }
-
-/// A crash that depends on n, or on an address that is gone.
-Answer crash_by_size(const Evidence& evidence) {
+/// A crash by memory that is damaged, or by an address that is gone.
+Answer damaged_memory(const Evidence& evidence) {
+  const bool crashed = evidence.error.rfind("it crashed", 0) == 0;
   // What is written to such an address may also damage a handle.
-  if (crashed(evidence) || evidence.report.place == "null" ||
+  if (crashed || evidence.report.place == "null" ||
       evidence.report.has("cudaErrorInvalidResourceHandle")) {
     const Answer lost = lost_local(evidence);
     if (lost.known()) return lost;
   }
-  if (!crashed(evidence)) return {};
-  const Case& run = evidence.wrong.run;
-  const auto ends = [&](int n, Observation* seen) {
-    return evidence.patient.run({run.problem, n, 2}, seen);
-  };
-  Observation seen;
-  // A field of fixed size is too small at some n, and large enough at others.
-  for (int n : {64, 16}) {
-    if (n >= run.n || !ends(n, &seen)) continue;
-    if (seen.iterations == 2 && wrong_cells({run.problem, n, 2}, seen.field).count() == 0) {
-      return Answer("crash_by_size").with("small", n);
-    }
-  }
-  return evidence.says("SIGABRT") ? Answer("memory_is_damaged") : Answer();
+  return Answer(crashed && evidence.says("SIGABRT"));
 }
 
 }  // namespace
@@ -115,17 +101,12 @@ const Family kFailureMistakes = {
      "{name} is declared to return a value ({type}), but a kernel returns nothing",
      {"its first line, __global__ void {name}(...): what the host needs is written to memory, through a pointer. "
       "nvcc refuses any other; the CPU's compiler does not"}},
-    {"crash_by_size", Strength::kModel, kAnyProgram, crash_by_size,
-     "at n = {n} it crashes, but at n = {small} it is right: an index or an allocation does not follow n",
-     {"{?pitch|the pitches of cudaMemcpy2D in main (the destination's first), and how long a row is in idx and in "
-      "allocate_fields: the padding is included}",
-      "what allocate_fields allocates (n * n floats), and whether n in main is options.n"}},
-    {"memory_is_damaged", Strength::kModel, kAnyProgram, crash_by_size,
+    {"memory_is_damaged", Strength::kModel, kAnyProgram, damaged_memory,
      "its memory is damaged: memory is freed twice, or in a different way than it was allocated, or something is "
      "written outside of what was allocated",
      {"free_fields: each pointer once, with what matches its allocation (delete[] for new[], cudaFree for cudaMalloc "
       "and cudaMallocManaged); after f_old = f_new both are the same field",
-      "what allocate_fields allocates: two fields of n * n floats"}},
+      "what allocate_fields allocates: two fields of n * n floats, and whether n in main is options.n"}},
     {"illegal_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel reads or writes outside of what was allocated", {"{bounds}", "{ask_the_cpu}"}},
     {"misaligned_access", Strength::kSymptom, kAnyProgram, by_gpu,

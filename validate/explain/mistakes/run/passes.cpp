@@ -77,33 +77,10 @@ Answer factor_of_a_pass(const Evidence& evidence) {
       .with("factor", power % 2 == 0 ? format("4^%d", power / 2) : format("2^%d", power));
 }
 
-/// Whether the residuals of the first passes are those of this many sweeps per pass, and more are
-/// counted, or fewer: a graph that was captured with another number of them.
-Answer sweeps_of_a_graph(const PassLook& look) {
-  constexpr int kMost = 64;
-  const Observation* seen = look.interview.after(look.interview.run().iterations);
-  if (!seen || seen->residuals.size() < 2) return {};
-  const auto &first = seen->residuals[0], &second = seen->residuals[1];
-  if (second.iteration != 2 * first.iteration) return {};
-  for (int made = 1; made <= kMost; ++made) {
-    if (made == first.iteration || !same_residual(first.value, look.right.residual(made)) ||
-        !same_residual(second.value, look.right.residual(2 * made))) {
-      continue;
-    }
-    return Answer("graph_of_other_sweeps")
-        .with("first", first.iteration)
-        .with("second", second.iteration)
-        .with("made", made)
-        .with("twice", 2 * made)
-        .with("sweeps", sweeps_in_words(made));
-  }
-  return {};
-}
-
 Answer race_in_a_pass(const PassLook& look) {
   if (!look.interview.field_changes(look.sweeps)) return {};
   const Finding& finding = look.evidence.finding;
-  const bool shared = finding.kind == Finding::kRace && finding.shared;
+  const bool shared = finding.is_race() && finding.shared();
   return Answer("race_in_a_pass").with("of_streams", look.words.has(kStreams) && !shared);
 }
 
@@ -312,11 +289,6 @@ std::string lines_that_are(const std::vector<int>& lines, char letter) {
 
 // clang-format off
 const Family kPassMistakes = {
-    {"graph_of_other_sweeps", Strength::kModel, with(kGraph), of_pass<sweeps_of_a_graph>,
-     "After {first} counted sweeps the residual is that of sweep {made}, and after {second} that of sweep {twice}: a "
-     "launch of a graph performs {sweeps}",
-     {"how many sweeps the graphs are captured with: as many as the loop in main counts per launch; whether the fields "
-      "change roles after each sweep; and how often each graph is launched"}},
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
      "After {asked} the field is that of {made}: the wrong one of the two fields is taken for the new one",
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "

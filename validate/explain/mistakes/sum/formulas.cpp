@@ -44,10 +44,7 @@ Answer other_point(const SumLook& look) {
   for (int dj = 0; dj < 3; ++dj) {
     for (int di = 0; di < 3; ++di) {
       if (di == 1 && dj == 1) continue;
-      // If lanes have the boundary's points, too, these are in the sum.
-      const auto and_sides = [&](const Sweep& s) { return s.against[dj][di] + s.sides[dj]; };
-      if (look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; }) ||
-          (di == 1 && look.sum_explained(and_sides))) {
+      if (look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; })) {
         return Answer("change_against_another_point")
             .with("point", point_from_here(di - 1, dj - 1));
       }

@@ -60,13 +60,12 @@ bool find_part(const SumLook& look, const std::vector<std::vector<double>>& sums
 }
 
 std::string lines_words(const Part& part, char letter) {
+  std::vector<int> lines(part.last - part.first + 1);
+  std::iota(lines.begin(), lines.end(), part.first);
+  if (part.period == 0) return lines_in_words(lines, letter);
   const char* many = letter == 'i' ? "columns" : "rows";
-  const bool one = part.first == part.last;
-  if (part.period == 0 && one) {
-    return format("the %s %c = %d", letter == 'i' ? "column" : "row", letter, part.first);
-  }
-  if (part.period == 0) return format("the %s %c = %d..%d", many, letter, part.first, part.last);
-  return one ? format("the %s with %c %% %d == %d", many, letter, part.period, part.first)
+  return lines.size() == 1
+             ? format("the %s with %c %% %d == %d", many, letter, part.period, part.first)
              : format("the %s with %c %% %d from %d to %d", many, letter, part.period, part.first,
                       part.last);
 }
