@@ -233,9 +233,10 @@ Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis dia
   if (left_out) return diagnosis;
   Diagnosis borders = diagnose_borders(what, patient);
   if (!borders.known() || borders.is_finding()) return diagnosis;
-  const bool of_a_warp = between_warps || of_result ||
-                         (diagnosis.rule() == "wrong_update_of_some_points" &&
-                          borders.rule() == "halo_holds_another_row");
+  // A model of the halo knows more than how the wrong points lie.
+  const bool of_a_warp =
+      between_warps || of_result ||
+      (diagnosis.strength >= Strength::kShape && borders.rule() == "halo_holds_another_row");
   if (!of_a_warp) {
     if (!diagnosis.is_symptom() && borders.rule() != "own_rows_are_received") {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);

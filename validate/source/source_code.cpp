@@ -60,12 +60,6 @@ std::string code_between(const std::string& source, int first, int last) {
   return code;
 }
 
-std::string stream_at(const std::vector<std::string>& arguments, std::size_t k) {
-  if (k >= arguments.size()) return "";
-  const std::string& stream = arguments[k];
-  return stream == "0" || stream == "nullptr" || stream == "NULL" ? "" : stream;
-}
-
 /// All lines in one text, for expressions that go over several of them.
 std::string joined_lines(const std::string& source) {
   std::string code;
@@ -209,7 +203,6 @@ std::vector<Queued> queued_in(const std::string& source) {
       while (close < tokens.size() && !is(tokens, close, ">")) {
         close = opens(tokens[close]) ? match_forward(tokens, close) + 1 : close + 1;
       }
-      work.stream = stream_at(arguments_of(tokens, k + 1, std::min(close, tokens.size())), 3);
       open = close + 3;
     } else if (is(tokens, k, "cudaMemset") || is(tokens, k, "cudaMemsetAsync") ||
                is(tokens, k, "cudaMemcpy") || is(tokens, k, "cudaMemcpyAsync")) {
@@ -219,8 +212,6 @@ std::vector<Queued> queued_in(const std::string& source) {
     }
     if (!is(tokens, open, "(")) continue;
     work.arguments = arguments_of(tokens, open + 1, match_forward(tokens, open));
-    if (work.call == "cudaMemsetAsync") work.stream = stream_at(work.arguments, 3);
-    if (work.call == "cudaMemcpyAsync") work.stream = stream_at(work.arguments, 4);
     found.push_back(work);
   }
   return found;

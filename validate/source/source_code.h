@@ -47,7 +47,6 @@ struct Queued {
   int line = 0;
   std::string call;                    ///< "cudaMemsetAsync"; of a launch the kernel's name
   std::vector<std::string> arguments;  ///< without white space
-  std::string stream;                  ///< as it is named there; "": the default stream
   bool launch = false;
 };
 

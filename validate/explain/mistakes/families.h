@@ -30,8 +30,6 @@ Answer lost_additions(const Evidence& evidence);
 
 /// A copy, or a fill, of the four bytes of a float, if the sum is a double.
 Answer half_a_sum(const Evidence& evidence);
-/// A sum that is filled, added to and fetched in streams that do not wait for each other.
-Answer sum_in_two_streams(const Evidence& evidence);
 /// A sum that is set to 0 after it is added to, and before it is copied to the host.
 Answer order_of_sum(const Evidence& evidence);
 /// Asynchronous work that keeps the address of a variable that is gone.

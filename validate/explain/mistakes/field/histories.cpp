@@ -152,10 +152,6 @@ const Family kHistoryMistakes = {
      "their starting values",
      {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} performs: as many as it is asked for, even "
       "if it is only one"}},
-    {"one_sweep_ahead", Strength::kHistory, kAnyProgram,
-     history([](const FieldLook& l, int k) { return l.sweeps.after(k + 1); }),
-     "the field is one sweep ahead: either one sweep too many is performed, or the first is not counted",
-     {"the loop in main, and what comes before it"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
      "asked for one sweep (--check-every 1), a pass performs {each}: a constant is used instead of the number of "
      "sweeps that were asked for",
@@ -175,9 +171,6 @@ const Family kHistoryMistakes = {
      {"{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
       "initialize_field_kernel|run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
       "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}"}},
-    {"start_of_the_other_field", Strength::kHistory, kAnyProgram,
-     history_of_two([](const FieldLook& l, int k) { return Sweeps(l.n, l.start_new).after(k); }),
-     "the sweeps are right, but they begin with the starting values of the other field", {"{starts_in_main}"}},
 };
 // clang-format on
 

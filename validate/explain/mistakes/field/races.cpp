@@ -70,7 +70,6 @@ Answer two_residuals(const SumLook& look) {
   if (const Answer one_place = lost(look); one_place.known()) return one_place;
   if (!look.another_run_differs()) return {};
   const Evidence& all = look.evidence;
-  if (const Answer streams = sum_in_two_streams(all); streams.known()) return streams;
   const bool raced = all.finding.is_race();
   const bool unset = all.patient.watched && !raced;
   return Answer(unset ? "sum_of_something_unset" : "race_or_something_unset")

@@ -16,10 +16,7 @@ Answer record(const Evidence& evidence) {
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
   if (evidence.says("holds no residual")) {
-    // With one pass alone nothing else records it.
-    const bool last_pass =
-        evidence.words.has(kLateSum) && evidence.patient.names.count("record") > 0;
-    return Answer(last_pass ? "last_pass_is_not_recorded" : "nothing_is_recorded");
+    return Answer("nothing_is_recorded").with("late", evidence.words.has(kLateSum));
   }
   return evidence.says("is recorded after iteration") ? Answer("recorded_numbers_do_not_go_up")
                                                       : Answer();
@@ -78,15 +75,12 @@ const Family kFailureMistakes = {
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
      {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
-    {"last_pass_is_not_recorded", Strength::kForbidden, kAnyProgram, record,
-     "not one iteration was recorded: the loop ended while its last pass was still in flight, and nothing records that "
-     "pass; or the loop never begins",
-     {"after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each turn "
-      "records the previous pass"}},
     {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
-     "not one iteration was recorded: either the loop never begins, or it never calls run.record",
-     {"the loop in main: residual begins at infinity, iteration at 0, and each iteration ends with "
-      "run.record(++iteration, residual)"}},
+     "not one iteration was recorded: {?late|the loop ended while its last pass was still in flight, and nothing records "
+     "that pass; or the loop never begins|either the loop never begins, or it never calls run.record}",
+     {"{?late|after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each turn "
+      "records the previous pass|the loop in main: residual begins at infinity, iteration at 0, and each iteration ends "
+      "with run.record(++iteration, residual)}"}},
     {"recorded_numbers_do_not_go_up", Strength::kForbidden, kAnyProgram, record,
      "the numbers that run.record gets do not go up: a residual is recorded twice, or with another number than that of "
      "the sweep that it belongs to",

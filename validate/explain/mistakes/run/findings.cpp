@@ -92,9 +92,6 @@ Answer unwritten(const Found& found) {
   if (atomic) {
     if (Answer half = half_a_sum(found.evidence); half.known())
       return half.as(Strength::kForbidden);
-    for (const Answer& shown : {sum_in_two_streams(found.evidence), order_of_sum(found.evidence)}) {
-      if (shown.known()) return shown;
-    }
     return found.answer("sum_is_not_set");
   }
   if (!what.empty()) return {};

@@ -72,16 +72,10 @@ bool adds_nothing(const std::string& source) {
 /// Residuals that are always the same, or another iteration's.
 Answer same_or_late(const SumLook& look) {
   const std::size_t count = look.sweeps.size();
-  const double first = look.sweeps[0].found;
   if (look.explained([](const Sweep&) { return 0.0; })) {
-    for (Answer order : {sum_in_two_streams(look.evidence), order_of_sum(look.evidence)}) {
-      if (order.known()) return order.with("zero", true);
-    }
+    if (const Answer order = order_of_sum(look.evidence); order.known()) return order;
     if (look.has(kKernels) && adds_nothing(look.evidence.source)) return Answer("nothing_is_added");
     return Answer("residuals_are_zero");
-  }
-  if (count > 1 && look.explained([&](const Sweep&) { return first; })) {
-    return Answer("residual_never_changes");
   }
   if (const Answer twice = repeated(look); twice.known()) return twice;
   // Each iteration says the one before; the first has none to say.
@@ -185,16 +179,11 @@ const Family kSumMistakes = {
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
       "{?formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
-    {"sum_in_two_streams", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} {does} {sum} in {stream}, line {launch} launches the kernel that adds "
-     "to it in {other_stream}: nothing says which of the two comes first",
-     {"the stream at line {line} and the one at line {launch}: the same for both; or an event that the second one "
-      "waits for (cudaStreamWaitEvent)"}},
     {"sum_is_set_back_before_its_copy", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} resets {sum} before line {other} copies it to the host",
+     "every residual is 0: line {line} resets {sum} before line {other} copies it to the host",
      {"the order: first the copy at line {other}, then the fill"}},
     {"sum_is_set_back_after_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} resets {sum} after the kernel of line {other} has added to it, and "
+     "every residual is 0: line {line} resets {sum} after the kernel of line {other} has added to it, and "
      "before the host reads it",
      {"the order: first the fill at line {line}, then the launch"}},
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
@@ -212,9 +201,6 @@ const Family kSumMistakes = {
       "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
       "of it when the sweep has ended; and {formula}: an integer divided by an integer loses its "
       "fraction", "{?strips|{change_line}: value minus the old field's point}"}},
-    {"residual_never_changes", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every iteration reports the same residual, though the field changes",
-     {"where residual is computed anew in the loop of main, and from what"}},
     {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the residual of iteration {which} is that of the previous iteration, in every digit: there it is not computed "
      "again, or not fetched again",
