@@ -61,10 +61,11 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
 // float sum of n^2 terms can be off by more than a wrong row of points adds to it.
-// TODO(04): write the kernel, jacobi_sweep_kernel(f_new, f_old, sum, n), a __global__ function:
+// TODO(04): write the kernel, jacobi_sweep_kernel(f_new, f_old, n), a __global__ function:
 //   its thread's i from blockIdx.x, blockDim.x and threadIdx.x; its j from the y's;
 //   is (i, j) an interior point? (The launch grid may be larger than the grid of points.)
-//   If so, do what the two loops did for a point, in stage 3 with atomicAdd(sum, ...) for +=.
+//   If so, do what the two loops did for a point. In stage 3 the kernel also takes the pointer
+//   sum, and atomicAdd(sum, ...) replaces +=.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtxRangePush("jacobi_sweep");
   // TODO(04): instead of the loops: set the sum to zero; launch the kernel over enough blocks to

@@ -92,7 +92,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
 struct Level {
   float4 row;    // the row that arrived last
-  float4 pairs;  // east + north of the row before's points: south + west for `row`, a column on
+  float4 pairs;  // east + north in the row south of it: south + west of its points, a column on
 };
 
 // `north` arrives. Returns 4 times the new values of the row south of it, level->row until now. The
@@ -100,7 +100,7 @@ struct Level {
 __device__ __forceinline__ float4 sweep_row(Level* level, float4 north) {
   const float4 c = level->row, before = level->pairs;
   const float east = __shfl_down_sync(~0u, c.x, 1);           // the next lane's first point
-  const float south_west = __shfl_up_sync(~0u, before.w, 1);  // the last lane's last pair
+  const float south_west = __shfl_up_sync(~0u, before.w, 1);  // the previous lane's last pair
   const float4 pairs = {c.y + north.x, c.z + north.y, c.w + north.z, east + north.w};
   *level = {north, pairs};
   return {pairs.x + south_west, pairs.y + before.x, pairs.z + before.y, pairs.w + before.z};

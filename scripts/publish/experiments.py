@@ -104,6 +104,8 @@ def variants():
         Variant(S08, "no_atomic", S08, [(atomic, "")], "without the atomic", False),
         Variant(S08, "no_reduction", S08, [(reduction, ""), (atomic, "")], "without the reduction and the atomic",
                 False),
+        Variant(S08, "no_reduction_32", S08, [(reduction, ""), (atomic, ""), (threads, threads.replace("4", "32"))],
+                "32 x 32 threads, without the reduction and the atomic", False),
         Variant(S08, "shuffles", S08, ["shuffles"], "shuffles, and one atomic per warp", True),
         Variant(S08, "float_tree", S08, ["float_tree"], "the block's sum in float", True),
         Variant(S08, "atomic_per_thread", S08, ["atomic_per_thread"], "one atomic per thread", True),
@@ -119,6 +121,7 @@ def variants():
         Variant(S11, "waits", S11, ["no_graph_waits"], "a check every 10 sweeps, waited for", True),
         Variant(S11, "late", S11, ["no_graph"], "read one check late", True),
         Variant(S11, "step_11", S11, [], "also as a graph: step 11", True),
+        Variant(S11, "every_sweep", S11, [], "step 11 with a check in every sweep", True),
         Variant(S13, "as_it_is", S13, [], "step 13 as it is", True),
         Variant(S13, "all_warps_share", S13, ["all_warps_share"], "a share for every warp", True),
         Variant(S13, "plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four", True),
@@ -143,11 +146,7 @@ def make_sources(folder, guides):
     return sys.exit(1) if wrong else sources
 
 
-# Building, checking, measuring.
-
-def build(one, source, nvcc, build_folder):
-    return variant.compile_source(nvcc, build_folder, one.base, source)[0]
-
+# Checking, measuring.
 
 def check(one, program, build_folder):
     code, out, error = attempt([build_folder / "bin/validate", "--n", "250", "--time-limit", "30", program], 120)
@@ -175,9 +174,9 @@ class Lab:
             warn(f"{one.guide}, {one.name}, n = {n}, {quantity}: {error}")
         self.lines.append(dict(zip(COLUMNS, [one.guide, one.name, str(n), quantity, unit, *cells, words or one.words])))
 
-    def iterations(self, program, n, iterations):
+    def iterations(self, program, n, iterations, *options):
         """(median, least, most) of an iteration in ms, without the first."""
-        times = variant.time_of(program, self.folder, n, iterations, seconds=60)
+        times = variant.time_of(program, self.folder, n, iterations, *options, seconds=60)
         return tuple(float(times[f"iteration_ms_{what}"]) for what in ("median", "min", "max"))
 
     def trace(self, program, n, iterations):
@@ -297,8 +296,9 @@ def measure_one(lab, one, ready):
     elif one.guide not in ITERATIONS:
         measure_kernels(lab, one, program)
     else:
+        options = ("--check-every", 1) if one.name == "every_sweep" else ()
         for n, iterations in sizes.items():
-            lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, iterations))
+            lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, iterations, *options))
             if one.guide == S13:
                 lab.note(one, n, "DRAM read", "bytes per point", lambda: [value / n ** 2 for value in lab.count(
                     program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
@@ -307,7 +307,7 @@ def measure_one(lab, one, ready):
 def measure_all(lab, sources, nvcc):
     """Builds and checks them all at the same time, and then measures one after the other."""
     def prepare(one, source):
-        program = build(one, source, nvcc, lab.build)
+        program = variant.compile_source(nvcc, lab.build, one.base, source)[0]
         check(one, program, lab.build)
         return program
 

@@ -7,15 +7,16 @@
 #   planted_bugs.sh wrong STEP others   all others
 #
 # A patch's line `# rule: NAME` names the entry of the catalogue of mistakes (validate/explain/mistakes) that must be
-# told of it where the CPU runs it. Its lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
-# `# expect-on-cpu:` hold in one place alone; `# expect-no: REGEX` says what none of them may match. Where a step needs a GPU and there is none, the CPU runs its
-# kernels (lab/cpu). On a GPU the CPU looks at every access beside it, as `make check` does. A patch with the line `# on-cpu: watched` is a race that does no harm there: it is
-# tried with every access looked at; one with `# on-cpu: reverse`, with the threads run in reverse; one with
+# told of it. Its lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
+# `# expect-on-cpu:` hold in one place alone; `# expect-no: REGEX` says what none of them may match. Where a step needs a
+# GPU and there is none, the CPU runs its kernels (lab/cpu). On a GPU the CPU runs them, too, and looks at every access, as
+# in `make check`. A patch with the line `# on-cpu: watched` is a race that does no harm there: it is tried with every
+# access looked at; one with `# on-cpu: reverse`, with the threads run in reverse; one with
 # `# on-cpu: looked at`, as `make check` does it, whose diagnosis makes use of a look at every access. Of
 # programs that are right the step's goals are measured, too, as far as that can be done here: another way to
 # them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
-# (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with:
-# OPTIONS`: the validator's, in place of those that a job of ranks is tried with.
+# (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with: OPTIONS`:
+# the validator's, in place of those that a job of ranks is tried with.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -105,18 +106,21 @@ compile() { # compile FROM TO: by the compiler that makes the step
 compile_all() {
   local all=$temp/all.${source_file##*.}
   all_variants "$source_file" "${names[@]}" >"$all"
-  if [[ $place != cpu ]]; then
-    compile "$all" "$temp/program" || return
-  fi
-  local tool=$build_dir/bin/cuda_to_cpp
-  if [[ $place == gpu ]]; then
-    # What the build has no library for is not looked at.
-    [[ -f $build_dir/lab/cpu/libcuda_on_cpu_watched.a ]] || return 0
-    "$tool" "$all" "$temp/watched.cpp" &&
-      compile_on_cpu "$step" "$temp/watched.cpp" "$temp/program_watched" _watched
+  if [[ $place == none ]]; then
+    compile "$all" "$temp/program"
     return
   fi
-  [[ $place == cpu ]] || return 0
+  local tool=$build_dir/bin/cuda_to_cpp nvcc other
+  if [[ $place == gpu ]]; then
+    compile "$all" "$temp/program" &
+    nvcc=$!
+    "$tool" "$all" "$temp/on_cpu.cpp" || return
+    compile_on_cpu "$step" "$temp/on_cpu.cpp" "$temp/program_on_cpu" "" &
+    other=$!
+    cp "$temp/on_cpu.cpp" "$temp/watched.cpp"
+    compile_on_cpu "$step" "$temp/watched.cpp" "$temp/program_watched" _watched && wait "$other" && wait "$nvcc"
+    return
+  fi
   "$tool" "$all" "$temp/on_cpu.cpp" && compile_on_cpu "$step" "$temp/on_cpu.cpp" "$temp/program" "" || return
   ((${#watched[@]})) || return 0
   all_variants "$source_file" "${watched[@]}" >"$temp/watched.cu"
@@ -163,7 +167,12 @@ judge() {
     read -r -a tried < <(sed -n 's/^# tried with: //p' "$2")
   fi
   options+=("${tried[@]}")
-  if [[ $place == gpu && -f $temp/program_watched ]] || [[ " ${looked_at[*]-} " == *" $name "* ]]; then
+  if [[ $place == gpu ]]; then
+    mkdir "$temp/$name/on_cpu"
+    ln -s "$temp/program_on_cpu" "$temp/$name/on_cpu/$name"
+    options+=(--gpu --on-cpu "$temp/$name/on_cpu/$name" --look-at "$look_points" --look-sweeps "$look_sweeps")
+  fi
+  if [[ $place == gpu || " ${looked_at[*]-} " == *" $name "* ]]; then
     mkdir "$temp/$name/watched"
     ln -s "$temp/program_watched" "$temp/$name/watched/$name"
     options+=(--watched "$temp/$name/watched/$name")
@@ -177,13 +186,6 @@ judge() {
   ln -s "$program" "$temp/$name/$name"
   status=0
   said=$("$build_dir/bin/validate" --explain "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
-  if [[ $place == gpu && -f $temp/program_watched ]] && ((status == 0)); then
-    # A race may do no harm today.
-    local found=0 words
-    words=$("$build_dir/bin/validate" --explain --quiet --n "$look_points" --iterations "$look_sweeps" --source "$temp/$name/$source_file" \
-      "$temp/$name/watched/$name" 2>&1) || found=$?
-    if ((found != 0)); then status=$found said=$words; fi
-  fi
   if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n\n' "$said" >&2; fi
   # A remark on calls that nobody checks is for learners who left some out.
   if [[ $name == unpatched || $verdict == right ]]; then expect_no 'Not checked:' "$name"; fi
@@ -194,13 +196,15 @@ judge() {
   else
     while IFS= read -r regex; do
       expect "$regex" "$name"
-    done < <(sed -nE "s/^# expect(-on-$place)?: //p" "$2")
+    done < <(sed -nE "s/^# expect(-on-${place/none/cpu})?: //p" "$2")
     while IFS= read -r regex; do
       expect_no "$regex" "$name"
     done < <(sed -n 's/^# expect-no: //p' "$2")
     expect_no '\{[a-z_]+\}' "$name" # a gap in the words
-    # The same mistake can look like another one on a GPU, and if many multiprocessors leave a warp one row.
-    if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} && $place != gpu ]] && grep -q '^# rule: ' "$2"; then
+    # The same mistake can look like another one if every access is looked at, and if many multiprocessors leave a warp
+    # one row.
+    if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} ]] && grep -q '^# rule: ' "$2" &&
+      ! { [[ $place == gpu ]] && grep -q '^# expect-on-gpu: ' "$2"; }; then
       expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"
     fi
   fi
@@ -219,17 +223,14 @@ for patch in "$bank"/*.patch; do
   fi
   grep -qE '^# expect(-on-[cg]pu)?: .' "$patch" || fail "$patch: has no line '# expect: REGEX'"
   name=$(basename "$patch" .patch)
-  if [[ $place == gpu ]] && grep -q '^# not-on-gpu: .' "$patch"; then
-    echo "$name: not on a GPU: $(sed -n 's/^# not-on-gpu: //p' "$patch")"
-    continue
-  fi
+  if [[ $place == gpu ]] && grep '^# not-on-gpu: ' "$patch"; then continue; fi
   applied "$name" "$patch"
 done
 count=${#names[@]}
 if [[ $which != first ]]; then count=$((count - 1)); fi
 if [[ $which != all ]] && ((count == 0)); then skip "no patch of $step is among the $which"; fi
 
-if [[ $place == cpu ]]; then
+if [[ $place != none ]]; then
   for file in "$build_dir/bin/cuda_to_cpp" "$build_dir/lab/cpu/libcuda_on_cpu.a"; do
     [[ -f $file ]] || skip "$file is not there"
   done

@@ -12,7 +12,9 @@ set(lab_full_tests
   # Programs, jobs and machines that go wrong in ways of their own.
   faults ranks shared_state check_on_gpu
   # Fuzzing, whole builds, other build tools, nvcc.
-  fuzz_record shellcheck without_nvcc check_with_make check_with_nvcc architectures)
+  fuzz_record shellcheck without_nvcc check_with_make check_with_nvcc architectures
+  # Times on the board of progress.
+  progress_times)
 # What needs a GPU is quick if there is one. Without one, it would only report that it is skipped.
 set(LAB_HAVE_GPU FALSE)
 if(EXISTS /dev/nvidiactl)

@@ -119,7 +119,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     Wrong other;
     Observation seen;
     if (find_wrong(each, patient, &other)) {
-      // A field that is wrong then says nothing of a residual that is wrong while the field is right.
+      // A field that is wrong then says nothing of a residual whose field is right.
       if (!wrong.field && other.field) {
         const Diagnosis sum = diagnose_pass_residual(wrong, patient);
         if (sum.known()) return sum;
@@ -388,11 +388,12 @@ Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
        "contains it, its points keep their values there as well"}};
 }
 
-Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* look) {
+Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* unwanted,
+                std::optional<WatchedRun>* look) {
   const bool may_look =
       !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspect.seconds;
   const Trial trial =
-      try_case(check.program, run, check.dir, may_look ? kSuspect : check.time_limit);
+      try_case(check.program, run, check.dir, may_look ? kSuspect : check.time_limit, unwanted);
   if (!may_look || !trial.run.child.timed_out) return trial;
   *look = look_for_cause(check, run, kSuspect);
   if ((*look)->trial.child.timed_out) return trial;

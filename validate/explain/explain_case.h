@@ -63,8 +63,9 @@ struct WatchedRun {
 
 /// The first run. If it is still going on after a time in which most programs have ended, a look at
 /// a much shorter one tells whether it ever will: then it is slow, and gets all the time there is.
-/// (Ranks that wait for one another say so themselves.)
-Trial try_first(const Check& check, const Case& run, std::optional<WatchedRun>* look);
+/// (Ranks that wait for one another say so themselves.) One that becomes `unwanted` is ended.
+Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* unwanted,
+                std::optional<WatchedRun>* look);
 
 /// Why a run is wrong: what to print, and which entry of the catalogue of mistakes that is.
 struct Explanation {

@@ -45,6 +45,8 @@ class Judgement {
 
   Verdict reach() {
     for (std::size_t k = 0; k < cases_.size(); ++k) {
+      // What is wrong anyhow need not be tried in other orders.
+      if (!few_.lines.empty() && cases_[k].order) continue;
       if (decides(k)) return verdict_;
     }
     if (too_few_differ() || stops_elsewhere()) return verdict_;
@@ -109,7 +111,7 @@ bool Judgement::decides(std::size_t k) {
   const bool first = k == 0;
   check_.progress(describe(run));
   std::optional<WatchedRun> look;
-  Trial trial = first ? try_first(check_, run, &look) : trials_->get(k);
+  Trial trial = first ? try_first(check_, run, extent_.unwanted, &look) : trials_->get(k);
   if (skips(run, first, trial.run.child)) return false;
   if (cannot_run(run, first, trial.run)) return true;
   Patient patient = questions_.patient(trial.run.record.step, check_.at_hand.source, run);
@@ -183,7 +185,7 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
   const FieldComparison& field = trial->compared.field;
   if (field.kind == FieldComparison::kDifferentRounding) {
     // Another order of additions gives the same bits every time. A race that lost little does not.
-    if (two_runs_differ(run, *patient)) {
+    if (few_.lines.empty() && two_runs_differ(run, *patient)) {
       return wrong(run, {{"two runs of it give different fields: a race (is a barrier missing, or "
                           "misplaced?)"},
                          "race"});
@@ -191,6 +193,7 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
     if (sparse_ && run.check_every != 1 && few_.lines.empty()) {
       few_ = too_few_to_be_rounding(run, field, *patient);
       few_in_ = run;
+      if (!few_.rule.empty()) return too_few_differ();  // no other run could say more
     }
     different_rounding_ = true;
   }
@@ -203,7 +206,8 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
   return false;
 }
 
-/// A case that was right but for few points. Another may have shown more of it, so this comes last.
+/// A case that was right but for few points. If no cause is known, another may show more of it, so
+/// this comes last.
 bool Judgement::too_few_differ() { return !few_.lines.empty() && wrong(few_in_, few_); }
 
 /// Every run so far was one of so many iterations: does it also stop by itself?

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Extent {
                              ///< CUDA on the CPU can run them
   bool few_checks = false;   ///< other distances of residuals (--check-every) for one size only
   bool explain = true;       ///< false: a wrong program's verdict is its first wrong run alone
+  const std::atomic<bool>* unwanted =
+      nullptr;  ///< ends the first run, which may never end by itself
 };
 
 /// Runs `program` for each case, several at a time, and compares field and residuals with the

@@ -1,6 +1,8 @@
 #include "judge/check_step.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <utility>
 
@@ -33,23 +35,35 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   return extent;
 }
 
+/// Seconds more for a GPU once the CPU knows that the program is wrong. A kernel that never ends is
+/// not waited for.
+constexpr std::chrono::seconds kMoreSeconds(5);
+
 /// The verdict of a GPU on few runs, and of the CPU in its place on all of them.
 Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progress& progress) {
   const std::vector<Case> usual = with_ranks(usual_cases(), asked.ranks);
-  std::future<Verdict> on_cpu = std::async(std::launch::async, [&] {
-    Extent all = extent;
-    all.own_n = 0;
-    all.every_order = true;
-    return check_program(asked.on_cpu, usual, asked.time_limit, quietly, asked.at_hand, all);
+  std::atomic<bool> unwanted = false;
+  std::future<Verdict> on_gpu = std::async(std::launch::async, [&] {
+    Extent few;
+    few.own_n = extent.own_n;
+    few.few_checks = true;
+    few.explain = false;
+    few.unwanted = &unwanted;
+    return check_program(asked.program, cases_for_gpu(asked.ranks), asked.time_limit, progress, {},
+                         few);
   });
-  Extent few;
-  few.own_n = extent.own_n;
-  few.few_checks = true;
-  few.explain = false;
-  const Verdict gpu =
-      check_program(asked.program, cases_for_gpu(asked.ranks), asked.time_limit, progress, {}, few);
-  progress("on the CPU instead of the GPU");
-  const Verdict cpu = on_cpu.get();
+  Extent all = extent;
+  all.own_n = 0;
+  all.every_order = true;
+  const Verdict cpu =
+      check_program(asked.on_cpu, usual, asked.time_limit, quietly, asked.at_hand, all);
+  if (cpu.kind == Verdict::kWrong && !cpu.too_slow &&
+      on_gpu.wait_for(kMoreSeconds) != std::future_status::ready) {
+    unwanted = true;
+    on_gpu.wait();
+    return cpu;
+  }
+  const Verdict gpu = on_gpu.get();
   if (gpu.kind != Verdict::kRight && gpu.kind != Verdict::kWrong) return gpu;
   const bool too_slow = cpu.too_slow && gpu.kind == Verdict::kRight;  // and no more than that
   if ((cpu.kind == Verdict::kWrong && !too_slow) ||

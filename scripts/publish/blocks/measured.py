@@ -7,7 +7,7 @@ from blocks.published import (BANDWIDTH, COUNTERS, EXPERIMENTS, KERNELS, LARGE, 
                               step_before)
 from labtools.files import steps
 from labtools.numbers import as_told, duration, significant, size, spread
-from labtools.table import Table, job_of, read_table
+from labtools.table import job_of, read_table
 
 # From this step on a kernel may be limited by what its schedulers issue.
 FIRST_SCHEDULED = "09"
@@ -51,11 +51,6 @@ def traced_lines(step):
         lines.append("Ranges, median: " + ", ".join(
             f"`{name}` {duration(ranges[name][0])} (step 03: {duration(before[name][0])})"
             for name in ("jacobi_sweep", "copy_field")) + ".")
-        for name, *fields in Table(TRACER).lines_of("overhead"):
-            if name == step:
-                times = dict(zip(fields[::2], fields[1::2]))
-                lines.append(f"These are of a run under the tracer, in which an iteration took "
-                             f"{significant(times['ms_traced'])} ms; without it, {significant(times['ms_alone'])} ms.")
     elif ranges and step[:2] < "04":
         start, sweep, copy = (duration(ranges[name][0]) for name in ("allocate_fields", "jacobi_sweep", "copy_field"))
         lines.append(f"The range `allocate_fields`, CUDA's start-up in it, took {start}; a sweep {sweep}, a copy {copy} "
@@ -103,7 +98,7 @@ def tuning_lines(step):
              "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
         names = row["constants"].replace("=", " = ").replace(" k", ", k")
-        names = names.replace(":,", ":").replace("as it is:", "what the others change:")
+        names = names.replace("as it is:,", "the solution, with").replace("as it is", "the solution")
         lines.append(f"| {names} | {row['registers']} | {row['spilled_bytes']} | {significant(row['ms'])} | {significant(row['x_copy'])} |")
     return lines
 

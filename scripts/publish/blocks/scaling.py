@@ -65,10 +65,12 @@ def scaling_words():
     most = max(int(row["ranks"]) for row in rows)
     of_15 = [row for row in rows if (row["step"][:2], int(row["ranks"])) == ("15", most) and row["ms"] != "-"
              and int(row["check_every"]) == scaling_table.often(rows)]
-    strong = [f"{float(row['efficiency']):.1f} % at n = {row['n']}" for row in of_15 if row["efficiency"] != "-"]
+    strong = [row for row in of_15 if row["efficiency"] != "-"]
     fastest = max(of_15, key=lambda row: float(row["glups"]))
-    return [f"On {most} {facts['gpu']}s (CUDA {facts['cuda']}, NCCL {facts['nccl']}), with a residual every "
-            f"{scaling_table.often(rows)} sweeps, step 15 reaches",
-            f"{', '.join(strong)} of {most} times the speed of step 13 on one GPU of that machine. (The ladder's rows have fewer residuals.)",
-            f"At n = {fastest['n']} it reaches {significant(fastest['glups'])} GLUPS (10⁹ points per second; median of "
-            f"{fastest['samples']}, spread {spread(fastest):.1f} %)."]
+    return [f"The table compares step 15 on {most} {facts['gpu']}s with {most} times the speed of step 13 on one.",
+            f"There is a residual every {scaling_table.often(rows)} sweeps (CUDA {facts['cuda']}, NCCL {facts['nccl']}).", "",
+            f"| {' | '.join('n = ' + row['n'] for row in strong)} |", f"|{'--:|' * len(strong)}",
+            f"| {' | '.join(format(float(row['efficiency']), '.1f') + ' %' for row in strong)} |", "",
+            f"At n = {fastest['n']} it reaches {significant(8 * float(fastest['glups']))} GB/s in the ladder's count, which is",
+            f"{significant(fastest['glups'])} GLUPS (10⁹ points per second; median of {fastest['samples']}, spread "
+            f"{spread(fastest):.1f} %). The ladder's rows have fewer residuals."]

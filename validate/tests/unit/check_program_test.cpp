@@ -857,6 +857,14 @@ TEST_F(OnBothTest, wrong_on_both_is_explained_by_the_cpu) {
   EXPECT_EQ(ended.out.find("luck"), std::string::npos) << ended.out;
 }
 
+TEST_F(OnBothTest, a_gpu_that_never_ends_is_not_waited_for_if_the_cpu_knows_why) {
+  const auto start = std::chrono::steady_clock::now();
+  const test::Ended ended = check("case \"$*\" in *--record*) sleep 60;; esac", "exit 9");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.out.find("exit code 9"), std::string::npos) << ended.out;
+}
+
 TEST_F(OnBothTest, what_the_cpu_cannot_run_the_gpu_is_asked_in_full) {
   const test::Ended ended = check(":", "exit 77");
   EXPECT_EQ(ended.exit_code, 0);

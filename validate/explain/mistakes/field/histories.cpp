@@ -105,12 +105,12 @@ const Family kHistoryMistakes = {
       "whether the new field becomes the old one"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "every iteration repeats the first: the new field never becomes the old one. {?swaps|The swap is missing, or it "
-     "exchanges something else, or something undoes it (a second swap, a copy that was left)|Either the copy is missing, "
-     "or it goes the wrong way, or it reaches no point of the interior}",
+     "exchanges something else, or something undoes it (a second swap, a copy that was left)|Either the copy is "
+     "missing, or it goes the wrong way, or it reaches no point of the interior}",
      {"{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
-      "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n * "
-      "n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds; a single index ends at n * n). A function "
-      "that gets pointers by value and swaps them only swaps its own copies|all points}}}"}},
+      "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
+      "* n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds; a single index ends at n * n). A "
+      "function that gets pointers by value and swaps them only swaps its own copies|all points}}}"}},
     {"iteration_of_several_sweeps", Strength::kModel, kAnyProgram, of_field<several_sweeps>,
      "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "

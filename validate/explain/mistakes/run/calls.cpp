@@ -234,8 +234,8 @@ const Family kCallMistakes = {
     {"something_was_refused", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused, or an earlier call failed and was not checked",
      {"{order_of_launch}", "{sizes_of_launch}",
-      "each call before that line: the CUDA_CHECK around it, which reports its error; and its arguments: a pointer that "
-      "cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
+      "each call before that line: the CUDA_CHECK around it, which reports its error; and its arguments: a pointer "
+      "that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
     {"fill_of_no_gpu_memory", kForbidden, kAnyProgram, finding,
      "at line {line} {call} gets &{variable}, the address of a variable of the host, and not of memory on the GPU",
      {"{variable} holds the address that cudaMalloc gave: it is the argument, without the &"}},

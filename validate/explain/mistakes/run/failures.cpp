@@ -76,11 +76,11 @@ const Family kFailureMistakes = {
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
      {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
     {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
-     "not one iteration was recorded: {?late|the loop ended while its last pass was still in flight, and nothing records "
-     "that pass; or the loop never begins|either the loop never begins, or it never calls run.record}",
-     {"{?late|after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each turn "
-      "records the previous pass|the loop in main: residual begins at infinity, iteration at 0, and each iteration ends "
-      "with run.record(++iteration, residual)}"}},
+     "not one iteration was recorded: {?late|the loop ended while its last pass was still in flight, and nothing "
+     "records that pass; or the loop never begins|either the loop never begins, or it never calls run.record}",
+     {"{?late|after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each "
+      "turn records the previous pass|the loop in main: residual begins at infinity, iteration at 0, and each "
+      "iteration ends with run.record(++iteration, residual)}"}},
     {"recorded_numbers_do_not_go_up", Strength::kForbidden, kAnyProgram, record,
      "the numbers that run.record gets do not go up: a residual is recorded twice, or with another number than that of "
      "the sweep that it belongs to",

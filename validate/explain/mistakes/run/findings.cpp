@@ -367,8 +367,8 @@ const Family kFindingMistakes = {
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
      {"{?strips|the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)|the "
-      "index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n access one "
-      "float at a time, or pad the rows}",
+      "index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n access "
+      "one float at a time, or pad the rows}",
       "{?strips|idx: the pitch of a row is a multiple of 4 floats, even if n is not}"}},
     {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
      "a loop of the kernel around line {line} never ends for one of the threads, or takes far too long",
@@ -410,8 +410,8 @@ const Family kFindingMistakes = {
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
       "index of a float4* counts fours); and the rows that a warp marches through, 0 to n - 1}",
       "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
-      "threads){?allocated|, and the bytes that line {allocated} allocates: {held_points}, and a row's padding if it has "
-      "one}}",
+      "threads){?allocated|, and the bytes that line {allocated} allocates: {held_points}, and a row's padding if it "
+      "has one}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
@@ -453,12 +453,12 @@ const Family kFindingMistakes = {
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
-     "{?field_is_right|the field is right; the residual is not: }at line {line} several threads add to the same sum, each reads it, adds, "
-     "and writes it back, and what another one has added meanwhile is lost",
+     "{?field_is_right|the field is right; the residual is not: }at line {line} several threads add to the same sum, "
+     "each reads it, adds, and writes it back, and what another one has added meanwhile is lost",
      {"line {line}: atomicAdd"}},
     {"race_in_global_memory", kHarmless, kAnyProgram, finding,
-     "{?field_is_right|the field is right; the residual is not: }a race: one thread writes what another one reads, in {array}, at "
-     "{lines}, and nothing says which of them comes first",
+     "{?field_is_right|the field is right; the residual is not: }a race: one thread writes what another one reads, in "
+     "{array}, at {lines}, and nothing says which of them comes first",
      {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
       "they do, also in global memory|what the two lines are meant to access: a sweep reads one field and writes the "
       "other, and no barrier inside a kernel orders threads of different blocks}"}},

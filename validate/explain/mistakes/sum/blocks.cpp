@@ -114,11 +114,11 @@ const Family kBlockMistakes = {
      {"{?stored_parts|{stored_parts}}", "{who_adds}"}},
     {"last_block_wins", Strength::kShape, kAnyProgram, of_sum<one_block>,
      std::string(kOnlyOneBlock) + ": the last to write wins",
-     {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not sum = ...; and whether "
-      "a thread of the kernel sets to 0 what others add to"}},
+     {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not sum = ...; and "
+      "whether a thread of the kernel sets to 0 what others add to"}},
     {"sum_is_a_float", Strength::kShape, kAnyProgram, of_sum<single_precision>,
-     "the sum is a float, and many numbers are added to it one after another: it has 24 bits, and loses what is small compared with it (off by {error} here; more on a "
-     "larger grid)",
+     "the sum is a float, and many numbers are added to it one after another: it has 24 bits, and loses what is small "
+     "compared with it (off by {error} here; more on a larger grid)",
      {"the type of the sum, all the way from {sweep} to main: double"}},
 };
 // clang-format on

@@ -145,8 +145,8 @@ const Family kPartMistakes = {
     {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<lines>,
      "{lines} {are} in the sum twice; the field is right everywhere",
      {"which points the threads (or loops) of {sweep} have: some are computed twice, by two threads or by one",
-      "{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && threadIdx.y == 0); "
-      "others hold parts of it}}"}},
+      "{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && threadIdx.y == "
+      "0); others hold parts of it}}"}},
     {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<lines>,
      "{lines} {are} left out of the sum; the field is right everywhere", {kWhoseLines}},
     {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<lines>,
