@@ -189,13 +189,6 @@ Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual,
              wrong, patient);
 }
 
-Diagnosis diagnose_large_grid(int n, int right, const Patient& patient) {
-  Wrong wrong;
-  wrong.run = {lab::ProblemKind::kProbe, n, 1};
-  return say(Answer("cycle_wrong_on_large_grids").with("n", n).with("right", right), wrong,
-             patient);
-}
-
 Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
   Wrong wrong;
   wrong.run = {lab::ProblemKind::kProbe, sum.n, sum.iteration};

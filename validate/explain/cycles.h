@@ -42,9 +42,6 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
 /// A loop that ends before the cycles that were asked for are made.
 Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual, const Patient& patient);
 
-/// A field that is wrong at n, where one of `right` points per side is right.
-Diagnosis diagnose_large_grid(int n, int right, const Patient& patient);
-
 /// The first residual of a right field that is wrong, and what it is compared with.
 struct CycleSum {
   int iteration = 0;

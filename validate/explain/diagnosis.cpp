@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "explain/evidence.h"
-#include "run/text.h"
 
 namespace validate {
 namespace {
@@ -24,22 +23,10 @@ Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   note(entry);
   diagnosis.answer = answer;
   diagnosis.strength = answer.strength ? *answer.strength : entry.strength;
-  std::vector<std::string> causes;
-  const auto add = [&](const Answer& one) {
-    const Mistake& told = *find_mistake(one.rule);
-    if (&told != &entry) note(told);
-    causes.push_back(fill(told.words, one, evidence));
-    for (const std::string& where : told.look_at) {
-      std::string line = fill(where, one, evidence);
-      if (!line.empty()) diagnosis.look_at.push_back(std::move(line));
-    }
-  };
-  add(answer);
-  for (const Answer& other : answer.others) add(other);
-  if (answer.has("besides")) {
-    diagnosis.cause = causes[0] + ". Besides, " + causes[1];
-  } else {
-    diagnosis.cause = causes.size() > 1 ? "either " + join(causes, "or") : causes[0];
+  diagnosis.cause = fill(entry.words, answer, evidence);
+  for (const std::string& where : entry.look_at) {
+    std::string line = fill(where, answer, evidence);
+    if (!line.empty()) diagnosis.look_at.push_back(std::move(line));
   }
   return diagnosis;
 }

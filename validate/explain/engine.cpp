@@ -10,38 +10,28 @@
 
 namespace validate {
 
-const std::vector<NamedFamily>& catalogue() {
-  static const std::vector<NamedFamily> families = {
-      {"loops and runs", kRunMistakes},
-      {"exchange", kExchangeMistakes},
-      {"findings of a watched run", kFindingMistakes},
-      {"calls and launches", kCallMistakes},
-      {"failures of a run", kFailureMistakes},
-      {"histories", kHistoryMistakes},
-      {"start and end", kStartMistakes},
-      {"races in a ring", kRingMistakes},
-      {"place in memory", kPlaceMistakes},
-      {"boundary", kBoundaryMistakes},
-      {"points left out", kLeftOutMistakes},
-      {"sum of the residual", kSumMistakes},
-      {"formula of the residual", kFormulaMistakes},
-      {"lines in the sum", kPartMistakes},
-      {"blocks and threads in the sum", kBlockMistakes},
-      {"edges of blocks and strips", kEdgeMistakes},
-      {"races", kRaceMistakes},
-      {"update", kUpdateMistakes},
-      {"pass", kPassMistakes},
-      {"cycles over several grids", kCycleMistakes},
-  };
-  return families;
+const std::vector<const Mistake*>& catalogue() {
+  static const std::vector<const Mistake*> all = [] {
+    std::vector<const Mistake*> entries;
+    for (const Family* family :
+         {&kRunMistakes,     &kExchangeMistakes, &kFindingMistakes, &kCallMistakes,
+          &kFailureMistakes, &kHistoryMistakes,  &kStartMistakes,   &kRingMistakes,
+          &kPlaceMistakes,   &kBoundaryMistakes, &kLeftOutMistakes, &kSumMistakes,
+          &kFormulaMistakes, &kPartMistakes,     &kBlockMistakes,   &kEdgeMistakes,
+          &kRaceMistakes,    &kUpdateMistakes,   &kPassMistakes,    &kCycleMistakes}) {
+      for (const Mistake& entry : *family) entries.push_back(&entry);
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
+    return entries;
+  }();
+  return all;
 }
 
 const Mistake* find_mistake(const std::string& name) {
   static const std::map<std::string, const Mistake*> by_name = [] {
     std::map<std::string, const Mistake*> all;
-    for (const NamedFamily& family : catalogue()) {
-      for (const Mistake& entry : family.entries) all[entry.name] = &entry;
-    }
+    for (const Mistake* entry : catalogue()) all[entry->name] = entry;
     return all;
   }();
   const auto at = by_name.find(name);
@@ -52,29 +42,6 @@ namespace {
 
 Strength strength_of(const Answer& answer) {
   return answer.strength ? *answer.strength : find_mistake(answer.rule)->strength;
-}
-
-/// All entries in the order in which they are asked.
-const std::vector<const Mistake*>& in_order() {
-  static const std::vector<const Mistake*> order = [] {
-    std::vector<const Mistake*> all;
-    for (const NamedFamily& family : catalogue()) {
-      for (const Mistake& entry : family.entries) all.push_back(&entry);
-    }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
-    return all;
-  }();
-  return order;
-}
-
-/// Causes that lead to the same fields cannot be told apart: the others are told with the first.
-void add_equals(std::vector<Answer> equals, Answer* answer) {
-  for (Answer& other : equals) {
-    if (other.rule != answer->rule || other.data != answer->data) {
-      answer->others.push_back(std::move(other));
-    }
-  }
 }
 
 }  // namespace
@@ -92,28 +59,17 @@ Answer ask_all(const Evidence& evidence) {
     });
     return at != known.end() && strength_of(*at) <= at_most ? *at : Answer();
   };
-  std::vector<Answer> histories;
-  for (const Mistake* entry : in_order()) {
-    if (entry->strength > Strength::kHistory && !histories.empty()) break;
+  for (const Mistake* entry : catalogue()) {
     // What is known already was asked first.
     if (const Answer answer = best(entry->strength); answer.known()) return answer;
     if (!entry->programs.fit(evidence.words) || is_asked(*entry)) continue;
     Answer answer = entry->ask(evidence);
     if (answer.known() && *answer.rule == '\0') answer.rule = entry->name;
     if (!answer.known() || !find_mistake(answer.rule)->programs.fit(evidence.words)) continue;
-    if (strength_of(answer) == Strength::kHistory) {
-      histories.push_back(std::move(answer));
-    } else if (strength_of(answer) <= entry->strength) {
-      return answer;
-    } else {
-      known.push_back(std::move(answer));
-    }
+    if (strength_of(answer) <= entry->strength) return answer;
+    known.push_back(std::move(answer));
   }
-  if (histories.empty()) return best(Strength::kSymptom);
-  Answer first = histories[0];
-  histories.erase(histories.begin());
-  add_equals(std::move(histories), &first);
-  return first;
+  return best(Strength::kSymptom);
 }
 
 // ---- Words

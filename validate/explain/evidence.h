@@ -21,7 +21,6 @@ class Interview {
   /// Whether another run, its threads in another order, gives another field after k iterations.
   bool field_changes(int k);
   const Case& run() const { return run_; }
-  const Patient& patient() const { return patient_; }
 
  private:
   struct Answered {

@@ -25,6 +25,15 @@ int number_of(const std::string& step) {
   return step.size() > 2 && step[2] == '_' ? std::atoi(step.c_str()) : 0;
 }
 
+/// A field that was found after so many iterations of the run, held against the right one.
+FieldComparison compare_with_right(const Case& run, int iterations,
+                                   const std::vector<float>& field) {
+  Reference reference(lab::Problem(run.problem, run.n, 1));
+  sweep_reference(&reference, iterations);
+  std::size_t row = 0;
+  return compare_field(reference, iterations, [&] { return &field[row++ * run.n]; });
+}
+
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
 /// before them all and wrong after `run.iterations`. Sets `field` to what is wrong then: one wrong
 /// column soon makes its neighbours wrong. Returns 0 where the runs do not say.
@@ -36,13 +45,7 @@ int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparis
     shorter.iterations = middle;
     Observation seen;
     if (!patient.run(shorter, &seen)) return 0;
-    Reference reference(lab::Problem(run.problem, run.n, 1));
-    sweep_reference(&reference, middle);
-    std::size_t next = 0;
-    const FieldComparison compared = compare_field(reference, middle, [&]() {
-      next += run.n;
-      return &seen.field[next - run.n];
-    });
+    const FieldComparison compared = compare_with_right(run, middle, seen.field);
     if (compared.kind == FieldComparison::kWrong) {
       high = middle;
       *field = compared;
@@ -116,13 +119,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     Wrong other;
     Observation seen;
     if (find_wrong(each, patient, &other)) {
-      // A field that is right with each sweep by itself says nothing of the one at hand.
-      if (wrong.field && !other.field) {
-        Diagnosis pass = explain_pass(wrong, patient);
-        pass.lead = "with --check-every 1 the field is right";
-        if (!pass.is_symptom()) return pass;
-      }
-      // Nor does a field that is wrong then of a residual that is wrong while the field is right.
+      // A field that is wrong then says nothing of a residual whose field is right.
       if (!wrong.field && other.field) {
         const Diagnosis sum = diagnose_pass_residual(wrong, patient);
         if (sum.known()) return sum;
@@ -200,10 +197,10 @@ void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
   if (!finding.known()) return;
   // The program's own last words may have been the same.
   for (const std::string& line : *lines) {
-    if (line.find(finding.words) != std::string::npos) return;
+    if (line.find(finding.report.words) != std::string::npos) return;
   }
   lines->push_back("A look at every access finds:");
-  lines->push_back("  " + finding.words);
+  lines->push_back("  " + finding.report.words);
 }
 
 /// A picture of where the field is wrong, for whom no words help.
@@ -236,9 +233,10 @@ Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis dia
   if (left_out) return diagnosis;
   Diagnosis borders = diagnose_borders(what, patient);
   if (!borders.known() || borders.is_finding()) return diagnosis;
-  const bool of_a_warp = between_warps || of_result ||
-                         (diagnosis.rule() == "wrong_update_of_some_points" &&
-                          borders.rule() == "halo_holds_another_row");
+  // A model of the halo knows more than how the wrong points lie.
+  const bool of_a_warp =
+      between_warps || of_result ||
+      (diagnosis.strength >= Strength::kShape && borders.rule() == "halo_holds_another_row");
   if (!of_a_warp) {
     if (!diagnosis.is_symptom() && borders.rule() != "own_rows_are_received") {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
@@ -369,12 +367,7 @@ Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
   run.check_every = 1;
   Observation seen;
   if (!patient.run(run, &seen) || seen.iterations != run.iterations) return {};
-  Reference reference(lab::Problem(run.problem, run.n, 1));
-  sweep_reference(&reference, run.iterations);
-  int row = 0;
-  const FieldComparison each = compare_field(reference, run.iterations, [&] {
-    return &seen.field[static_cast<std::size_t>(run.n) * row++];
-  });
+  const FieldComparison each = compare_with_right(run, run.iterations, seen.field);
   if (each.kind != FieldComparison::kIdentical) return {};
   if (has_a_narrow_halo(patient.source)) {
     Wrong wrong;
@@ -418,12 +411,6 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
   }
   Diagnosis diagnosis =
       diagnose_failure(run, trial.record.iterations, trial.error, *patient, trial.report);
-  const bool nothing_found = look && !patient->finding.known();
-  if (nothing_found && !diagnosis.is_finding() && look->trial.child.signal != 0) {
-    const Diagnosis shorter = diagnose_failure(look->run, look->trial.record.iterations,
-                                               look->trial.error, *patient, look->trial.report);
-    if (shorter.known()) diagnosis = shorter;
-  }
   // All smaller grids are tried before.
   if (run.n == kBeyondN) {
     diagnosis = only_beyond(kLargestUsualN, run, *patient, trial.child.timed_out);

@@ -1,7 +1,6 @@
 #include "explain/finding.h"
 
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <regex>
 
@@ -53,66 +52,32 @@ Finding read_finding(const cuda_on_cpu::Report& report) {
   Finding finding;
   finding.report = report;
   if (report.line <= 0) return finding;
+  finding.where = where_it_was(report);
+  finding.has_place = std::sscanf(report.index.c_str(), "%d,%d", &finding.x, &finding.y) == 2;
   const auto kind = kKinds.find(report.kind);
   finding.kind = kind == kKinds.end() ? Finding::kOther : kind->second;
-  finding.words = report.words;
-  finding.line = report.line;
-  finding.allocated_at = report.allocated_line;
-  finding.other_line = report.other_line;
-  finding.shared = report.has("shared");
-  finding.has_place = std::sscanf(report.index.c_str(), "%d,%d", &finding.x, &finding.y) == 2;
-  finding.where = where_it_was(report);
-  const bool writes = report.access == "writes";
-  switch (finding.kind) {
-    case Finding::kOutOfBounds:
-      finding.what = report.access + " " + finding.where;
-      if (finding.where.empty()) finding.kind = Finding::kOther;
-      break;
-    case Finding::kRace:
-      finding.both_write = writes && report.has("other_writes");
-      if (writes && report.has("other_atomic")) finding.plain_line = report.line;
-      if (!writes && report.access != "reads" && report.has("other_writes")) {
-        finding.plain_line = report.other_line;
-      }
-      [[fallthrough]];
-    case Finding::kUnwritten:
-      finding.what = report.array;
-      break;
-    case Finding::kRefused:
-    case Finding::kShape:
-      finding.what = report.detail;
-      break;
-    case Finding::kBarrier:
-      finding.what = report.kind;
-      break;
-    case Finding::kHostEarly:
-    case Finding::kSharedEnd:
-      finding.what = report.access;
-      break;
-    case Finding::kFreedTwice:
-      finding.what = between(report.array, "(", ")");
-      break;
-    case Finding::kEndless:
-      finding.what = report.kind.substr(std::strlen("endless_"));
-      break;
-    default:
-      break;
-  }
+  if (finding.kind == Finding::kOutOfBounds && finding.where.empty())
+    finding.kind = Finding::kOther;
   return finding;
+}
+
+int Finding::plain_line() const {
+  if (report.access == "writes") return report.has("other_atomic") ? report.line : 0;
+  return report.access != "reads" && report.has("other_writes") ? report.other_line : 0;
 }
 
 Scene scene_of(const Finding& finding, const std::string& source) {
   Scene scene;
-  if (code_at(source, finding.line).empty()) return scene;  // there is no such line
-  const Function function = function_at(source, finding.line);
+  if (code_at(source, finding.report.line).empty()) return scene;  // there is no such line
+  const Function function = function_at(source, finding.report.line);
   if (!function.name.empty()) {
     const std::string code = code_of(function, source);
     scene.function = function.name;
     scene.thread_per_point = comes_of_the_thread(code, 'i', 'x', &scene.first_i) &&
                              comes_of_the_thread(code, 'j', 'y', &scene.first_j);
   }
-  scene.array = array_at(source, finding.line, finding.what.rfind("writes", 0) == 0);
-  if (scene.array.empty()) scene.array = allocated_in(source, finding.allocated_at);
+  scene.array = array_at(source, finding.report.line, finding.report.access == "writes");
+  if (scene.array.empty()) scene.array = allocated_in(source, finding.report.allocated_line);
   return scene;
 }
 

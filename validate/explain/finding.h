@@ -25,21 +25,17 @@ struct Finding {
   };
   Kind kind = kNone;
   cuda_on_cpu::Report report{""};  ///< all of it
-  std::string words;               ///< "exercises/04_jacobi_kernel/jacobi.cu:72: reads ..."
-  int line = 0;                    ///< of the program
-  std::string what;         ///< "reads just behind the end of"; "tile[0][32]"; "a block of ..."
-                            ///< of an endless loop: "kernel", "launches" or "host"
-  std::string where;        ///< "just behind the end of", if it is beside an allocation
-  int allocated_at = 0;     ///< the line that gave the memory
-  bool both_write = false;  ///< of a race
-  bool shared = false;      ///< in shared memory: a race, or what nothing has written
-  int other_line = 0;       ///< of a race: where the other thread was; of an endless loop of the
-                            ///< host: main's line, from which it was called; 0: not known
-  int plain_line = 0;  ///< of a race: the line that writes what others change atomically; 0: none
-  bool has_place = false;  ///< x and y are known
-  int x = 0, y = 0;        ///< blockIdx * blockDim + threadIdx
+  std::string where;               ///< "just past the end of", if it is beside an allocation
+  bool has_place = false;          ///< x and y are known
+  int x = 0, y = 0;                ///< blockIdx * blockDim + threadIdx
 
   bool known() const { return kind != kNone; }
+  bool shared() const { return report.has("shared"); }
+  bool is_race() const { return kind == kRace; }
+  /// Of a race.
+  bool both_write() const { return report.access == "writes" && report.has("other_writes"); }
+  /// Of a race: the line that writes what others change atomically; 0: none.
+  int plain_line() const;
 };
 
 /// What a program has reported; kNone if no line of the program is named.

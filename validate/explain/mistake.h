@@ -19,7 +19,7 @@ class Evidence;
 /// the families (engine.cpp) and of their tables.
 enum class Strength {
   kForbidden,  ///< no program may do it, and the line is known
-  kHistory,    ///< predicts the field of every iteration that is asked for: all that fit are told
+  kHistory,    ///< predicts the field of every iteration that is asked for
   kModel,      ///< predicts the first wrong field, or all residuals
   kShape,      ///< says which points are wrong, or missing in the sum, and how they lie
   kHarmless,   ///< a wrong access that may do no harm: something else may be the cause
@@ -32,7 +32,6 @@ struct Answer {
   const char* rule = nullptr;               ///< the entry's name; nullptr: nothing is known
   std::map<std::string, std::string> data;  ///< a flag is "yes", or empty
   std::optional<Strength> strength = {};    ///< if it is not the entry's own
-  std::vector<Answer> others = {};          ///< "either this, or ..."; or "besides, ..."
 
   Answer() = default;
   explicit Answer(const char* name) : rule(name) {}
@@ -82,12 +81,8 @@ struct Mistake {
 };
 using Family = std::vector<Mistake>;
 
-/// All families, in the order in which they are asked.
-struct NamedFamily {
-  const char* name;
-  const Family& entries;
-};
-const std::vector<NamedFamily>& catalogue();
+/// All entries, in the order in which they are asked.
+const std::vector<const Mistake*>& catalogue();
 
 /// The entry of that name; nullptr: there is none.
 const Mistake* find_mistake(const std::string& name);

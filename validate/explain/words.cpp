@@ -38,7 +38,6 @@ const std::vector<TraitRow> kRows = {
     {kBlockConstant, "block_constant", 4, 11, "kBlockX", TraitRow::kFile},
     {kMemcpy, "memcpy", 8, kLast, "cudaMemcpy*", TraitRow::kFile},
     {kPairs, "pairs", 13, kLast, "pairs", TraitRow::kFile},
-    {kHostMemcpy, "host_memcpy", 1, 0, "memcpy", TraitRow::kFile},
     {kDeviceReduce, "device_reduce", 1, 0, "DeviceReduce", TraitRow::kFile},
 };
 
@@ -122,8 +121,9 @@ bool Words::has_line(const std::string& code) const {
 
 std::string Words::kernel(bool copies) const {
   std::string found;
-  for (const std::string& name : kernels_in(source_)) {
-    bool other = false, copy = false;
+  for (const Function& function : functions_in(source_)) {
+    const std::string& name = function.name;
+    bool other = !function.is_kernel || name == found, copy = false;
     for (const char* part : {"init", "start", "fill", "sum", "reduc", "residual", "norm", "zero"}) {
       other |= name.find(part) != std::string::npos;
     }
@@ -171,7 +171,7 @@ std::string Words::handover() const {
   if (!has(kSwaps)) return "copy_field(f_old, f_new, n) in main";
   // The learner's may exchange copies, or have another name.
   if (step_ >= 11 && has_line("std::swap(*f_old,*f_new)")) {
-    return "std::swap(*f_old, *f_new) in {host}" + other_swaps();
+    return "std::swap(*f_old, *f_new) in {host}";
   }
   if (step_ >= 11) {
     return has_line("std::swap(f_old,f_new)")
@@ -179,16 +179,6 @@ std::string Words::handover() const {
                : "the exchange of f_old and f_new in {host}";
   }
   return "std::swap(f_old, f_new)";
-}
-
-std::string Words::other_swaps() const {
-  std::vector<std::string> swaps;
-  for (const std::string& line : lines_with("swap(", source_)) {
-    const std::string code = code_at(source_, std::atoi(line.c_str()));
-    if (code.find("f_old") != std::string::npos && code.find("f_new") != std::string::npos)
-      swaps.push_back(line);
-  }
-  return swaps.size() > 1 ? " (the fields are exchanged at lines " + join(swaps) + ")" : "";
 }
 
 std::string Words::formula() const {
@@ -217,19 +207,10 @@ std::string Words::never_launched() const {
     return "the call of {sweep} in {host}: without <<<grid, block>>> in front of its arguments it "
            "is not a launch. nvcc refuses it; the CPU's compiler does not";
   }
-  std::string waits;
-  for (const Queued& work : queued_in(source_)) {
-    if (!work.launch || work.call != sweep() || !has_line("cudaStreamNonBlocking")) continue;
-    waits = format(
-        "what waits for the stream of line %d before the result is used, as the default "
-        "stream does not (cudaStreamSynchronize); and ",
-        work.line);
-  }
-  return waits +
-         "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
-         "after it, at most 1024 threads per block? does its grid have enough blocks?), and the "
-         "`if` in the kernel{?strips|; and which rows a warp stores: all of its own, with no row "
-         "left out between two warps}";
+  return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
+         "after it, at most 1024 threads per block? does its grid have enough blocks? in a stream "
+         "of its own: does anything wait for it?), and the `if` in the kernel{?strips|; and which "
+         "rows a warp stores: all of its own, with no row left out between two warps}";
 }
 
 const std::string* Words::say(const std::string& name) const {
@@ -300,7 +281,6 @@ const std::string* Words::say(const std::string& name) const {
        "there, into the stream that is captured"},
       {"starts_in_main", nullptr,
        "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
-      {"copy_indices", nullptr, "the two indices in {copy}: idx(i, j, n) in both"},
       {"tile_indices", nullptr,
        "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},
       {"which_sweep", nullptr,

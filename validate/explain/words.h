@@ -26,7 +26,6 @@ enum Trait : unsigned {
   kStreams = 1u << 14,        ///< streams that wait for each other
   kLateSum = 1u << 15,        ///< the host reads a sum while the next pass runs
   kMemcpy = 1u << 16,         ///< the CUDA runtime copies something
-  kHostMemcpy = 1u << 17,     ///< memcpy copies something
   kDeviceReduce = 1u << 18,   ///< cub::DeviceReduce adds up stored parts
   kStoredParts = 1u << 19,    ///< parts of the sum are stored, and added up later
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX
@@ -80,7 +79,6 @@ class Words {
   bool has_line(const std::string& code) const;
   std::string kernel(bool copies) const;
   std::string handover() const;
-  std::string other_swaps() const;
   std::string formula() const;
   std::string exchange() const;  ///< what gives neighbours their rows
   std::string shares() const;    ///< what says which rows a rank has

@@ -227,29 +227,15 @@ Measured coalesced(Bench* bench) {
   return measured(far.empty(), found + " (of 32 floats; 4 is the minimum)", advice);
 }
 
-namespace {
-
-/// Where there is no GPU: how the fields compare with the L2 caches that are common.
-std::string against_common_l2(int n, double fields) {
-  constexpr struct {
-    const char* gpu;
-    double bytes;
-  } kCaches[] = {{"an H200", 60e6}, {"an H100", 50e6}, {"an A100", 40e6}};
-  std::vector<std::string> times;
-  for (const auto& cache : kCaches) {
-    times.push_back(format("%.2g times %s of %s", fields / cache.bytes,
-                           times.empty() ? "the L2 cache" : "that", cache.gpu));
-  }
-  return format("needs a GPU; at n = %d both fields have %.3g MB: ", n, 1e-6 * fields) +
-         join(times);
-}
-
-}  // namespace
-
 Measured beyond_l2(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double fields = 2 * points(n) * sizeof(float);
-  if (!bench->have.on_gpu) throw NotMeasurable(against_common_l2(n, fields));
+  if (!bench->have.on_gpu) {
+    throw NotMeasurable(format(
+        "needs a GPU; at n = %d both fields have %.3g MB: %.2g times the L2 cache of an H200, "
+        "%.2g times that of an H100 and %.2g times that of an A100",
+        n, 1e-6 * fields, fields / 60e6, fields / 50e6, fields / 40e6));
+  }
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));

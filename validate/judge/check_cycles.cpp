@@ -215,7 +215,8 @@ bool CycleCheck::explain(const Case& run, double error) {
   }
   Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
   if (diagnosis.rule().empty() && !right_.empty() && right_.back() < run.n) {
-    diagnosis = diagnose_large_grid(run.n, right_.back(), patient_);
+    Answer answer("cycle_wrong_on_large_grids");
+    diagnosis = say(answer.with("n", run.n).with("right", right_.back()), {}, patient_);
   }
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(
@@ -446,19 +447,13 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {
     progress("on the CPU instead of the GPU");
     Verdict cpu = on_cpu.get();
-    if (cpu.kind == Verdict::kWrong) return cpu;
-    if (cpu.kind == Verdict::kRight) {
-      verdict.remarks.push_back("The CPU, in place of the GPU, agrees: " +
-                                cpu.summary.substr(std::string("right: ").size()));
+    cpu.remarks.clear();  // the GPU's own say the same
+    if (cpu.kind == Verdict::kWrong || (cpu.kind == Verdict::kRight && verdict.kind == cpu.kind)) {
+      verdict = verdict_of_both(verdict, cpu);
     }
   }
-  if (verdict.kind != Verdict::kRight || asked.look_at.empty()) return verdict;
-  const Verdict found = beside.valid() ? beside.get() : look(progress);
-  if (found.kind == Verdict::kWrong) return found;
-  // If the look could not be made, nothing is said.
-  if (found.kind == Verdict::kRight) {
-    verdict.remarks.push_back(
-        "No race, no access out of bounds, no read of memory that nothing wrote.");
+  if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {
+    add_look(asked.gpu, beside.valid() ? beside.get() : look(progress), &verdict);
   }
   return verdict;
 }

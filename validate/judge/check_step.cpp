@@ -35,24 +35,6 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   return extent;
 }
 
-/// The one verdict of both, if the CPU has one. What is wrong on both is explained by the CPU,
-/// which is faster and knows more.
-Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
-  if (cpu.kind == Verdict::kWrong) {
-    if (gpu.kind == Verdict::kRight) cpu.details.push_back(kByLuck);
-    return cpu;
-  }
-  gpu.remarks.push_back("The CPU, run instead of the GPU, agrees: " +
-                        cpu.summary.substr(std::string("right: ").size()));
-  for (const std::string& remark : cpu.remarks) {
-    // Both may say of the program what it is.
-    if (std::count(gpu.remarks.begin(), gpu.remarks.end(), remark) == 0) {
-      gpu.remarks.push_back(remark);
-    }
-  }
-  return gpu;
-}
-
 /// Seconds more for a GPU once the CPU knows that the program is wrong. A kernel that never ends is
 /// not waited for.
 constexpr std::chrono::seconds kMoreSeconds(5);
@@ -109,7 +91,24 @@ Verdict look(const StepCheck& asked, const Progress& progress) {
                        {asked.at_hand.source, ""});
 }
 
-/// What the look found of a right program is the verdict. If it could not be made, nothing is said.
+}  // namespace
+
+Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
+  if (cpu.kind == Verdict::kWrong) {
+    if (gpu.kind == Verdict::kRight) cpu.details.push_back(kByLuck);
+    return cpu;
+  }
+  gpu.remarks.push_back("The CPU, run instead of the GPU, agrees: " +
+                        cpu.summary.substr(std::string("right: ").size()));
+  for (const std::string& remark : cpu.remarks) {
+    // Both may say of the program what it is.
+    if (std::count(gpu.remarks.begin(), gpu.remarks.end(), remark) == 0) {
+      gpu.remarks.push_back(remark);
+    }
+  }
+  return gpu;
+}
+
 void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
   if (found.kind == Verdict::kWrong) {
     if (on_gpu) found.details.push_back(kByLuck);
@@ -119,8 +118,6 @@ void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
         "No race, no access out of bounds, no read of memory that nothing wrote.");
   }
 }
-
-}  // namespace
 
 Verdict check_step(const StepCheck& asked, const Progress& progress) {
   // Beside a GPU the CPU has nothing else to do.

@@ -25,4 +25,12 @@ struct StepCheck {
 /// runs the rest. What a look at every access finds in a right program is the verdict.
 Verdict check_step(const StepCheck& asked, const Progress& progress);
 
+/// The one verdict of both, if the CPU has one. What is wrong on both is explained by the CPU,
+/// which is faster and knows more.
+Verdict verdict_of_both(Verdict gpu, Verdict cpu);
+
+/// What a look at every access found of a right program is the verdict. If it could not be made,
+/// nothing is said.
+void add_look(bool on_gpu, Verdict found, Verdict* verdict);
+
 }  // namespace validate

@@ -9,22 +9,6 @@
 #include "run/text.h"
 
 namespace validate {
-namespace {
-
-/// What to look at where a run to a tolerance stopped after another iteration than the first that
-/// meets it.
-std::string why_it_stopped(const std::vector<double>& expected, double tolerance, int made) {
-  const auto meets =
-      std::find_if(expected.begin(), expected.end(), [&](double r) { return r * r <= tolerance; });
-  if (made == meets - expected.begin() + 1) {
-    return "Look at the loop's condition: it compares the residual's square (the root is missing "
-           "there), but it should compare the residual itself.";
-  }
-  return made < kMeets ? "Look at the loop's condition, and what the residual is before it."
-                       : "Look at the loop's condition: is it this sweep's residual?";
-}
-
-}  // namespace
 
 Case run_to_tolerance(const std::vector<Case>& cases) {
   for (Case run : cases) {
@@ -72,7 +56,9 @@ std::vector<std::string> check_stopping(const Run& trial, const Case& run,
   // A step that computes few residuals stops at one of the next checks.
   if (made < kMeets || (!sparse && made > kMeets)) {
     lines[0] += format("; it stops after %d", made);
-    lines.push_back("  " + why_it_stopped(expected, run.tolerance, made));
+    lines.push_back(made < kMeets
+                        ? "  Look at the loop's condition, and what the residual is before it."
+                        : "  Look at the loop's condition: is it this sweep's residual?");
     return lines;
   }
   if (compare_residuals(expected, trial.record.residuals, run.n).kind ==

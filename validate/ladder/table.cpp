@@ -12,6 +12,7 @@
 #include <lab/run.h>
 
 #include "run/steps.h"
+#include "run/text.h"
 
 namespace validate {
 namespace {
@@ -19,19 +20,10 @@ namespace {
 constexpr double kBytesPerPoint = 8;  // one float read and one written: the least a sweep can move
 constexpr std::size_t kWidth = 80;    // columns of a terminal
 
-std::string number(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 /// About four significant digits, without an exponent.
 std::string significant(double value) {
-  if (value >= 1000) return number(value, 0);
-  if (value >= 100) return number(value, 1);
-  if (value >= 10) return number(value, 2);
-  if (value >= 1) return number(value, 3);
-  return number(value, 4);
+  const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : 4;
+  return format("%.*f", digits, value);
 }
 
 double mpoints_per_s(const LadderRow& row) {
@@ -128,15 +120,15 @@ void write_row(std::FILE* file, const LadderRow& row, const Ladder& ladder) {
   const auto at_n = ladder.cpu.find(row.step.n);
   const CpuTimes cpu = at_n != ladder.cpu.end() ? at_n->second : CpuTimes{};
   auto ratio = [&](const Timing& other) {
-    return other.measured() ? number(other.median / row.time.median, 4) : std::string("-");
+    return other.measured() ? format("%.4f", other.median / row.time.median) : std::string("-");
   };
   const double copy = copy_gb_per_s(row, ladder.machine);
   std::fprintf(file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t", row.time.median, row.time.q1,
                row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row));
   std::fprintf(file, "%s\t%s\t%s\t%s\t%s\t%s\n",
-               copy > 0 ? number(100 * gb_per_s(row) / copy, 5).c_str() : "-",
+               copy > 0 ? format("%.5f", 100 * gb_per_s(row) / copy).c_str() : "-",
                ratio(cpu.best).c_str(), ratio(cpu.strided).c_str(), ratio(row.before).c_str(),
-               row.before.measured() ? number(row.before.median, 6).c_str() : "-",
+               row.before.measured() ? format("%.6f", row.before.median).c_str() : "-",
                row.note.c_str());
 }
 
@@ -152,11 +144,10 @@ void print_times(const Ladder& ladder) {
       continue;
     }
     const double of_gpus = copy_gb_per_s(row, ladder.machine);
-    const std::string copy = of_gpus > 0 ? number(100 * gb_per_s(row) / of_gpus, 1) : "-";
-    std::printf("%-22s %-7s %5d %9s %5s%% %8s %7s %6s\n", name_of(row).c_str(), row.verdict.c_str(),
-                row.step.n, significant(row.time.median).c_str(),
-                number(row.time.spread_percent(), 1).c_str(), number(mpoints_per_s(row), 0).c_str(),
-                number(gb_per_s(row), 1).c_str(), copy.c_str());
+    const std::string copy = of_gpus > 0 ? format("%.1f", 100 * gb_per_s(row) / of_gpus) : "-";
+    std::printf("%-22s %-7s %5d %9s %5.1f%% %8.0f %7.1f %6s\n", name_of(row).c_str(),
+                row.verdict.c_str(), row.step.n, significant(row.time.median).c_str(),
+                row.time.spread_percent(), mpoints_per_s(row), gb_per_s(row), copy.c_str());
   }
   const std::string jobs = jobs_in_words(ladder.rows, ladder.machine);
   if (!jobs.empty()) print_wrapped(jobs);

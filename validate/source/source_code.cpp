@@ -51,10 +51,13 @@ std::vector<std::string> arguments_of(const Tokens& tokens, std::size_t begin, s
   return arguments;
 }
 
-std::string stream_at(const std::vector<std::string>& arguments, std::size_t k) {
-  if (k >= arguments.size()) return "";
-  const std::string& stream = arguments[k];
-  return stream == "0" || stream == "nullptr" || stream == "NULL" ? "" : stream;
+/// The code of some lines, without blanks and strings.
+std::string code_between(const std::string& source, int first, int last) {
+  std::string code;
+  for (const Token& token : lex(source)) {
+    if (token.line >= first && token.line <= last && !is_text(token)) code += token.text;
+  }
+  return code;
 }
 
 /// All lines in one text, for expressions that go over several of them.
@@ -65,8 +68,6 @@ std::string joined_lines(const std::string& source) {
 }
 
 }  // namespace
-
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 std::string code_only(const std::string& source) {
   const Tokens tokens = lex(source);
@@ -83,11 +84,7 @@ std::vector<std::string> code_lines(const std::string& source) {
 }
 
 std::string code_at(const std::string& source, int line) {
-  std::string code;
-  for (const Token& token : lex(source)) {
-    if (token.line == line && !is_text(token)) code += token.text;
-  }
-  return code;
+  return code_between(source, line, line);
 }
 
 std::set<std::string> names_in(const std::string& source) {
@@ -151,12 +148,7 @@ std::vector<Function> functions_in(const std::string& source) {
 }
 
 std::string code_of(const Function& function, const std::string& source) {
-  const std::vector<std::string> lines = code_lines(source);
-  std::string text;
-  for (int line = function.first_line; line <= function.last_line; ++line) {
-    text += lines[line - 1] + "\n";
-  }
-  return code_only(text);
+  return code_between(source, function.first_line, function.last_line);
 }
 
 Function function_at(const std::string& source, int line) {
@@ -190,15 +182,6 @@ std::string array_at(const std::string& source, int line, bool written) {
   return found;
 }
 
-std::vector<std::string> kernels_in(const std::string& source) {
-  std::vector<std::string> names;
-  for (const Function& function : functions_in(source)) {
-    const bool known = std::find(names.begin(), names.end(), function.name) != names.end();
-    if (function.is_kernel && !known) names.push_back(function.name);
-  }
-  return names;
-}
-
 std::vector<Queued> queued_in(const std::string& source) {
   const Tokens tokens = lex(source);
   std::vector<Queued> found;
@@ -220,7 +203,6 @@ std::vector<Queued> queued_in(const std::string& source) {
       while (close < tokens.size() && !is(tokens, close, ">")) {
         close = opens(tokens[close]) ? match_forward(tokens, close) + 1 : close + 1;
       }
-      work.stream = stream_at(arguments_of(tokens, k + 1, std::min(close, tokens.size())), 3);
       open = close + 3;
     } else if (is(tokens, k, "cudaMemset") || is(tokens, k, "cudaMemsetAsync") ||
                is(tokens, k, "cudaMemcpy") || is(tokens, k, "cudaMemcpyAsync")) {
@@ -230,8 +212,6 @@ std::vector<Queued> queued_in(const std::string& source) {
     }
     if (!is(tokens, open, "(")) continue;
     work.arguments = arguments_of(tokens, open + 1, match_forward(tokens, open));
-    if (work.call == "cudaMemsetAsync") work.stream = stream_at(work.arguments, 3);
-    if (work.call == "cudaMemcpyAsync") work.stream = stream_at(work.arguments, 4);
     found.push_back(work);
   }
   return found;
@@ -240,7 +220,6 @@ std::vector<Queued> queued_in(const std::string& source) {
 LostLocal lost_local_in(const std::string& source) {
   static const std::regex declared(R"(^\s+(?:const\s+)?(?:\w+::)*\w+\s+(\w+)\s*[;={])");
   static const std::regex address(R"(&\s*(\w+)(\.\w+)?\b)");
-  static const std::regex kept(R"([.>]\s*\w+\s*=\s*&\s*(\w+)\s*;)");
   const std::vector<std::string> lines = code_lines(source);
   for (const Function& function : functions_in(source)) {
     std::set<std::string> locals;
@@ -259,10 +238,8 @@ LostLocal lost_local_in(const std::string& source) {
       if (line.find("cudaStreamEndCapture") != std::string::npos) capturing = false;
       const bool copy = line.find("cudaMemcpyAsync") != std::string::npos;
       const bool call = line.find("cuda") == std::string::npos || copy;
-      if (std::regex_search(line, match, kept) && locals.count(match[1]) > 0) {
-        found = {match[1], function.name, number, true};
-      } else if (found.name.empty() && call && (capturing || copy) &&
-                 std::regex_search(line, match, address) && locals.count(match[1]) > 0) {
+      if (found.name.empty() && call && (capturing || copy) &&
+          std::regex_search(line, match, address) && locals.count(match[1]) > 0) {
         found = {match[1].str() + match[2].str(), function.name, number, capturing};
       }
       if (line.find("cudaStreamBeginCapture") != std::string::npos) capturing = true;

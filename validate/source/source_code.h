@@ -16,9 +16,6 @@ std::vector<std::string> code_lines(const std::string& source);
 /// One line of it, from 1, as code_only gives it; "": it has none.
 std::string code_at(const std::string& source, int line);
 
-/// Whether a C++ name may hold this character.
-bool in_name(char c);
-
 /// The names that C++ source holds, keywords among them, those in comments and strings left out.
 std::set<std::string> names_in(const std::string& source);
 
@@ -45,15 +42,11 @@ Function function_at(const std::string& source, int line);
 /// The array that a line writes, or reads, if there is but one: "f_old" of x = f_old[k]; else "".
 std::string array_at(const std::string& source, int line, bool written);
 
-/// The names of the kernels (__global__) that C++ source defines, in order.
-std::vector<std::string> kernels_in(const std::string& source);
-
 /// Work that a line of CUDA source queues: a launch, a fill or a copy.
 struct Queued {
   int line = 0;
   std::string call;                    ///< "cudaMemsetAsync"; of a launch the kernel's name
   std::vector<std::string> arguments;  ///< without white space
-  std::string stream;                  ///< as it is named there; "": the default stream
   bool launch = false;
 };
 

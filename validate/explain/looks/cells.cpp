@@ -10,7 +10,6 @@ namespace {
 
 constexpr int kPictureWidth = 40, kPictureHeight = 20;
 constexpr int kMaxPeriod = 512;
-constexpr int kSmallestOddPeriod = 9;
 constexpr std::size_t kLinesShown = 4;
 
 bool consecutive(const std::vector<int>& numbers) {
@@ -41,29 +40,16 @@ std::vector<int> remainders(const std::vector<int>& lines, int period, int n) {
 
 /// Looks for the smallest period that at least two blocks show.
 void find_period(Lines* lines) {
-  auto has = [&](int period) {
+  for (int period = 2; period <= kMaxPeriod && 2 * period <= lines->n; period *= 2) {
     const std::vector<int> classes = remainders(lines->at, period, lines->n);
     const int count = static_cast<int>(classes.size());
-    if (count == 0 || count == period) return false;
+    if (count == 0 || count == period) continue;
     // Many remainders with gaps between them are no pattern that says anything.
-    if (count != period - 1 && !consecutive(classes) && 4 * count > period) return false;
+    if (count != period - 1 && !consecutive(classes) && 4 * count > period) continue;
     lines->kind = Lines::kPeriodic;
     lines->period = period;
     lines->classes = classes;
-    return true;
-  };
-  for (int period = 2; period <= kMaxPeriod && 2 * period <= lines->n; period *= 2) {
-    if (has(period)) return;
-  }
-  // Another number of lines a block: then the first of them, the last, or both.
-  const int second = lines->at.size() > 1 ? lines->at[1] : 0, first = lines->at[0];
-  for (int period : {first, first + 1, second - first}) {
-    if (period < kSmallestOddPeriod || 2 * period > lines->n || !has(period)) continue;
-    const std::vector<int>& classes = lines->classes;
-    const bool ends = std::all_of(classes.begin(), classes.end(),
-                                  [&](int r) { return r == 0 || r == period - 1; });
-    if (ends) return;
-    lines->kind = Lines::kOther;
+    return;
   }
 }
 
@@ -150,10 +136,6 @@ std::string Lines::words() const {
   const char* many = letter == 'i' ? "columns" : "rows";
   const int count = static_cast<int>(at.size());
   switch (kind) {
-    case kNone:
-      return format("no %s", one);
-    case kAll:
-      return format("all interior %s", many);
     case kOne:
       if (at[0] == 1) return format("the first interior %s, %c = 1", one, letter);
       if (at[0] == n - 2) return format("the last interior %s, %c = %d", one, letter, at[0]);
@@ -166,7 +148,7 @@ std::string Lines::words() const {
       return format("the %s %c = %d..%d", many, letter, at[0], at.back());
     case kPeriodic:
       return periodic_words(*this, many);
-    case kOther:
+    default:
       break;
   }
   return format("%d %s, %c = %s", count, many, letter, list_some(at).c_str());
@@ -224,9 +206,7 @@ Pattern find_pattern(const Cells& cells) {
   const bool some_columns = any_column.kind != Lines::kAll, some_rows = any_row.kind != Lines::kAll;
   result.columns = any_column;
   result.rows = any_row;
-  if (some_columns && some_rows && any_column.at.size() * any_row.at.size() == total) {
-    result.kind = Pattern::kRectangle;
-  } else if (some_columns && any_column.kind != Lines::kOther && !some_rows) {
+  if (some_columns && any_column.kind != Lines::kOther && !some_rows) {
     result.kind = Pattern::kInColumns;
   } else if (some_rows && any_row.kind != Lines::kOther && !some_columns) {
     result.kind = Pattern::kInRows;
@@ -248,8 +228,6 @@ std::string Pattern::words() const {
       return rows.words();
     case kUnion:
       return columns.words() + ", and " + rows.words();
-    case kRectangle:
-      return "the points where " + columns.words() + ", and " + rows.words() + ", cross";
     case kInColumns:
       return "points in " + columns.words();
     case kInRows:

@@ -61,7 +61,6 @@ struct Pattern {
     kColumns,    ///< whole columns
     kRows,       ///< whole rows
     kUnion,      ///< whole columns, and whole rows
-    kRectangle,  ///< where some columns and some rows cross
     kInColumns,  ///< not all points of these columns, and none elsewhere
     kInRows,     ///< not all points of these rows, and none elsewhere
     kOther,

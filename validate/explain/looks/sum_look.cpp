@@ -14,13 +14,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
   sweep.columns.assign(n, 0.0);
   sweep.rows.assign(n, 0.0);
   for (int j = 1; j < n - 1; ++j) {
-    for (int dj = 0; dj < 3; ++dj) {
-      for (int i : {0, n - 1}) {
-        const std::size_t k = static_cast<std::size_t>(j) * n + i;
-        const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n - n];
-        sweep.sides[dj] += static_cast<double>(other) * other;
-      }
-    }
     for (int i = 1; i < n - 1; ++i) {
       const std::size_t k = static_cast<std::size_t>(j) * n + i;
       const float change = after[k] - before[k];
@@ -29,19 +22,15 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.columns[i] += square;
       sweep.rows[j] += square;
       sweep.total += square;
-      sweep.magnitudes += std::fabs(change);
       sweep.plain += change;
       const double from_hidden = after[k] - hidden[k];
       sweep.against_hidden += from_hidden * from_hidden;
-      const double exchanged = after[k] - before[static_cast<std::size_t>(i) * n + j];
-      sweep.against_exchanged += exchanged * exchanged;
       for (int dj = 0; dj < 3; ++dj) {
         for (int di = 0; di < 3; ++di) {
           const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n + di - n - 1];
           sweep.against[dj][di] += static_cast<double>(other) * other;
         }
       }
-      sweep.whole += std::trunc(change) * std::trunc(change);
     }
   }
   for (std::size_t k = 0; k < after.size(); ++k) {

@@ -15,13 +15,10 @@ struct Sweep {
   std::vector<float> changes;   ///< n x n
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
-  double total = 0, magnitudes = 0, plain = 0;
-  double whole = 0;               ///< squares of the changes without what is behind their point
+  double total = 0, plain = 0;
   double against_hidden = 0;      ///< squared changes against what the new field held before
   double against_four_times = 0;  ///< changes against 4 times the old value, boundary included
   double against[3][3] = {};      ///< changes against the point at (di - 1, dj - 1), [dj][di]
-  double against_exchanged = 0;   ///< against point (j, i)
-  double sides[3] = {};  ///< of [dj][1] those at the boundary's columns, i = 0 and i = n - 1
 
   double found_sum(int n) const { return found * found * n * n; }
   double square(int n, int i, int j) const {

@@ -12,7 +12,8 @@ extern const Family kRunMistakes, kFindingMistakes, kCallMistakes, kExchangeMist
     kBoundaryMistakes, kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes,
     kBlockMistakes, kEdgeMistakes, kRaceMistakes, kUpdateMistakes, kPassMistakes, kCycleMistakes;
 
-/// "the rows j = 5..6, 11 are": passes.cpp.
+/// "the rows j = 5..6, 11", and with "are" behind it: passes.cpp.
+std::string lines_in_words(const std::vector<int>& lines, char letter);
 std::string lines_that_are(const std::vector<int>& lines, char letter);
 
 /// Whether the wrong points of the interior keep a value that they had: left_out.cpp.
@@ -29,9 +30,7 @@ Answer lost_additions(const Evidence& evidence);
 
 /// A copy, or a fill, of the four bytes of a float, if the sum is a double.
 Answer half_a_sum(const Evidence& evidence);
-/// A sum that is filled, added to and fetched in streams that do not wait for each other.
-Answer sum_in_two_streams(const Evidence& evidence);
-/// A sum that is copied to the host before it is added to, or set to 0 after that.
+/// A sum that is set to 0 after it is added to, and before it is copied to the host.
 Answer order_of_sum(const Evidence& evidence);
 /// Asynchronous work that keeps the address of a variable that is gone.
 Answer lost_local(const Evidence& evidence);

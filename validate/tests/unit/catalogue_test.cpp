@@ -75,22 +75,21 @@ TEST(CatalogueTest, every_entry_is_reached_and_has_a_name_of_its_own) {
   const auto patches = patches_by_rule();
   const std::set<std::string> in_unit_tests = rules_in_unit_tests();
   std::set<std::string> names = {"none"};
-  std::printf("%-42s %-28s %-10s %s\n", "entry", "family", "strength", "reached by");
-  for (const auto& family : catalogue()) {
-    for (const Mistake& entry : family.entries) {
-      EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " is there twice";
-      const auto at = patches.find(entry.name);
-      std::string by;
-      if (at != patches.end()) {
-        by = at->second[0];
-        if (at->second.size() > 1) by += validate::format(" and %zu more", at->second.size() - 1);
-      } else if (in_unit_tests.count(entry.name) > 0) {
-        by = "a unit test";
-      }
-      EXPECT_NE(by, "") << entry.name << ": no patch names it, and no unit test reaches it";
-      std::printf("%-42s %-28s %-10s %s\n", entry.name, family.name,
-                  kStrengths[static_cast<int>(entry.strength)], by.c_str());
+  std::printf("%-42s %-10s %s\n", "entry", "strength", "reached by");
+  for (const Mistake* of : catalogue()) {
+    const Mistake& entry = *of;
+    EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " is there twice";
+    const auto at = patches.find(entry.name);
+    std::string by;
+    if (at != patches.end()) {
+      by = at->second[0];
+      if (at->second.size() > 1) by += validate::format(" and %zu more", at->second.size() - 1);
+    } else if (in_unit_tests.count(entry.name) > 0) {
+      by = "a unit test";
     }
+    EXPECT_NE(by, "") << entry.name << ": no patch names it, and no unit test reaches it";
+    std::printf("%-42s %-10s %s\n", entry.name, kStrengths[static_cast<int>(entry.strength)],
+                by.c_str());
   }
   for (const auto& [rule, by] : patches) {
     EXPECT_EQ(names.count(rule), 1u) << rule << ", which " << by[0] << " names, is no entry";
@@ -101,18 +100,17 @@ TEST(CatalogueTest, words_have_no_gap_that_nothing_fills) {
   validate::Patient patient;
   patient.step = 13;
   const validate::Evidence evidence(validate::Evidence::kAccess, {}, patient);
-  for (const auto& family : catalogue()) {
-    for (const Mistake& entry : family.entries) {
-      EXPECT_FALSE(entry.words.empty()) << entry.name;
-      for (const std::string& words : entry.look_at) {
-        EXPECT_EQ(std::count(words.begin(), words.end(), '{'),
-                  std::count(words.begin(), words.end(), '}'))
-            << entry.name << ": " << words;
-      }
-      EXPECT_EQ(std::count(entry.words.begin(), entry.words.end(), '{'),
-                std::count(entry.words.begin(), entry.words.end(), '}'))
-          << entry.name;
+  for (const Mistake* of : catalogue()) {
+    const Mistake& entry = *of;
+    EXPECT_FALSE(entry.words.empty()) << entry.name;
+    for (const std::string& words : entry.look_at) {
+      EXPECT_EQ(std::count(words.begin(), words.end(), '{'),
+                std::count(words.begin(), words.end(), '}'))
+          << entry.name << ": " << words;
     }
+    EXPECT_EQ(std::count(entry.words.begin(), entry.words.end(), '{'),
+              std::count(entry.words.begin(), entry.words.end(), '}'))
+        << entry.name;
   }
   Answer answer("wrong_update");
   answer.with("where", "each point").with("flag", true);

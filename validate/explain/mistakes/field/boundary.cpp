@@ -60,18 +60,8 @@ bool changes(const FieldLook& look) {
   });
 }
 
-/// What is wrong in the interior besides. Only after the first sweep is it known what the sweep
-/// read: the boundary as it began.
-Answer interior_alone(const FieldLook& look) {
-  if (look.first != 1) return {};
-  FieldLook interior = look;
-  interior.cells = look.inside;
-  interior.ring = Cells(look.n);
-  return kept_values(interior);
-}
-
 Answer boundary(const FieldLook& look) {
-  if (look.ring.count() == 0) return {};
+  if (look.ring.count() == 0 || look.inside.count() > 0) return {};
   int sides = 0;
   const std::string where = sides_of(look, &sides);
   auto is = [&](auto test) {
@@ -87,9 +77,6 @@ Answer boundary(const FieldLook& look) {
                        : none ? "no numbers"
                               : "other values than at the start");
   };
-  const bool interior_too = look.inside.count() > 0;
-  const Answer besides = interior_too ? interior_alone(look) : Answer();
-  if (interior_too && !besides.known()) return {};
   Answer found = answer(is_swept(look)  ? "boundary_is_swept"
                         : changes(look) ? "boundary_is_written"
                                         : "boundary_is_written_or_never_given");
@@ -100,10 +87,6 @@ Answer boundary(const FieldLook& look) {
   found.with("never_given_first", (none && reads_right) || (sides == 4 && (zero || none)));
   found.with("larger_n", where == format("the boundary's column i = %d and row j = %d", look.n - 1,
                                          look.n - 1));
-  if (besides.known()) {
-    found.with("besides", true);
-    found.others = {besides};
-  }
   return found;
 }
 
@@ -118,7 +101,7 @@ const Family kBoundaryMistakes = {
      "but it must leave the values as they are",
      {"{bounds}"}},
     {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
-     "{where} {hold} {value} after a sweep, {?besides|which read the correct ones there|and all else is right}. Either "
+     "{where} {hold} {value} after a sweep, and all else is right. Either "
      "{?larger_n|the program's n is larger than --n says, or }{?never_given_first|f_new did not begin with its values, "
      "or the sweep (or the copy) writes there|the sweep (or the copy) writes there, or f_new did not begin with its "
      "values}",

@@ -6,8 +6,6 @@
 
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
-#include "run/text.h"
-#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -47,13 +45,6 @@ Ask history_of_two(Model model) {
   };
 }
 
-/// Whether the program makes right sweeps from these starting values, which are others than its own.
-bool begins_with(const FieldLook& look, const Field& start) {
-  Sweeps sweeps(look.n, start);
-  return start != look.start_old &&
-         predicts(look, [&](const FieldLook&, int k) { return sweeps.after(k); });
-}
-
 /// The first iteration makes several sweeps.
 Answer several_sweeps(const FieldLook& look) {
   constexpr int kMost = 64;
@@ -66,32 +57,13 @@ Answer several_sweeps(const FieldLook& look) {
   return {};
 }
 
-/// The line that copies a single row of a field: "n * sizeof(float)" bytes; 0: there is none.
-int copy_of_one_row(const std::string& source) {
-  for (const Queued& work : queued_in(source)) {
-    const bool copies = !work.launch && work.call.find("emcpy") != std::string::npos;
-    if (copies && work.arguments.size() > 2 &&
-        (work.arguments[2] == "n*sizeof(float)" || work.arguments[2] == "sizeof(float)*n")) {
-      return work.line;
-    }
-  }
-  return 0;
-}
-
 /// The field never changes at all.
 Answer stands_still(const FieldLook& look) {
   if (!predicts(look, [](const FieldLook& l, int) { return l.start_old; })) return {};
   const double first = look.said(1), second = look.said(2);
   if (first == 0 && second == 0) return Answer("no_sweep_is_made");
-  if (!look.residual_is_right(1) || !same_residual(second, first)) {
-    return Answer("result_never_arrives");
-  }
-  const int of_one_row = look.has(kSwaps) ? 0 : copy_of_one_row(look.evidence.source);
-  const std::string code = code_only(look.evidence.source);
+  if (!look.residual_is_right(1) || !same_residual(second, first)) return {};
   return Answer("new_field_never_becomes_old")
-      .with("few", of_one_row > 0 ? std::to_string(of_one_row) : "")
-      .with("extent", look.words.launches_copy() && code.find("=from[") < code.size() &&
-                          code.find("copy_field(f_old,f_new,n)") < code.size())
       .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy());
 }
 
@@ -123,26 +95,6 @@ Answer whole_pass(const FieldLook& look) {
   return {};
 }
 
-Answer other_start(const FieldLook& look) { return Answer(begins_with(look, look.start_new)); }
-
-/// Whether f_old begins with 0 in its interior, or on its boundary, or everywhere.
-Answer begins_with_zero(const FieldLook& look) {
-  const char* const kParts[] = {"the interior of f_old", "the boundary of f_old", "all of f_old"};
-  for (int part = 0; part < 3; ++part) {
-    Field start = look.start_old;
-    for (int j = 0; j < look.n; ++j) {
-      for (int i = 0; i < look.n; ++i) {
-        const bool boundary = look.ring.is_boundary(i, j);
-        if (part == 2 || boundary == (part == 1))
-          start[static_cast<std::size_t>(j) * look.n + i] = 0;
-      }
-    }
-    if (begins_with(look, start))
-      return Answer("field_begins_with_zero").with("part", kParts[part]);
-  }
-  return {};
-}
-
 }  // namespace
 
 // clang-format off
@@ -153,22 +105,16 @@ const Family kHistoryMistakes = {
       "whether the new field becomes the old one"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "every iteration repeats the first: the new field never becomes the old one. {?swaps|The swap is missing, or it "
-     "exchanges something else, or something undoes it (a second swap, a copy that was left)|{?few|Line {few} copies n "
-     "floats only, one row of the boundary|{?extent|The copy|Either the copy is missing, or it goes the wrong way, or "
-     "it} reaches no point of the interior}}",
-     {"{?few|the number of bytes at line {few}: {bytes_of_field}|{?swaps|whether {handover} comes after each "
-      "{?passes|pass|sweep}, and exchanges main's own pointers|{?extent|how many points {copy} copies, and how many "
-      "threads copy_field launches for it: n * n, so a single index ends at n * n, not at n|the call in the loop of "
-      "main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n * n * "
-      "sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds). A function that gets pointers by value and "
-      "swaps them only swaps its own copies|all points}}}}}"}},
+     "exchanges something else, or something undoes it (a second swap, a copy that was left)|Either the copy is "
+     "missing, or it goes the wrong way, or it reaches no point of the interior}",
+     {"{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
+      "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
+      "* n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds; a single index ends at n * n). A "
+      "function that gets pointers by value and swaps them only swaps its own copies|all points}}}"}},
     {"iteration_of_several_sweeps", Strength::kModel, kAnyProgram, of_field<several_sweeps>,
      "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "
       "each graph is captured: as many as main counts for a launch of it}"}},
-    {"result_never_arrives", Strength::kHistory, kAnyProgram, of_field<stands_still>,
-     "the field stays as it was at the start: the result of the sweeps never reaches it",
-     {"which field the sweep writes, and {handover}"}},
     {"sweep_changes_no_point", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
      "the sweep changes no point, and every residual is 0: either it does not run at all, or no point is within its "
      "bounds",
@@ -200,24 +146,12 @@ const Family kHistoryMistakes = {
       "main's own pointers change roles while a graph is captured (a function that gets them by value exchanges only "
       "its copies): {handover}; and whether the two passes take turns|the arguments of {sweep} where it is launched, "
       "and {handover}}"}},
-    {"passes_run_while_captured", Strength::kHistory, with(kSwaps | kGraph),
-     history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2 ? 1 : 2); }),
-     "two passes are performed before the first one is asked for, and none after that: captured work is recorded and "
-     "not run, but these sweeps ran",
-     {"{captured}"}},
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps),
      history_of_two([](const FieldLook& l, int k) { return k % 2 ? l.start_new : l.start_old; }),
      "no sweep is performed at all, or none has ended when its result is used: the fields change roles, and keep "
      "their starting values",
      {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} performs: as many as it is asked for, even "
       "if it is only one"}},
-    {"one_sweep_ahead", Strength::kHistory, kAnyProgram,
-     history([](const FieldLook& l, int k) { return l.sweeps.after(k + 1); }),
-     "the field is one sweep ahead: either one sweep too many is performed, or the first is not counted",
-     {"the loop in main, and what comes before it"}},
-    {"two_sweeps_per_iteration", Strength::kHistory, kAnyProgram,
-     history([](const FieldLook& l, int k) { return l.sweeps.after(2 * k); }),
-     "each iteration performs two sweeps, but counts one", {"the loop in main"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
      "asked for one sweep (--check-every 1), a pass performs {each}: a constant is used instead of the number of "
      "sweeps that were asked for",
@@ -237,10 +171,6 @@ const Family kHistoryMistakes = {
      {"{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
       "initialize_field_kernel|run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
       "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}"}},
-    {"start_of_the_other_field", Strength::kHistory, kAnyProgram, of_field<other_start>,
-     "the sweeps are right, but they begin with the starting values of the other field", {"{starts_in_main}"}},
-    {"field_begins_with_zero", Strength::kHistory, kAnyProgram, of_field<begins_with_zero>,
-     "the sweeps are right, but {part} begins with 0", {"initialize_field, and its two calls in main"}},
 };
 // clang-format on
 

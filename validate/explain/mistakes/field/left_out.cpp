@@ -1,7 +1,6 @@
 // Points that keep a value that they had: the sweep, or the copy, leaves them out.
 
 #include <algorithm>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -45,18 +44,6 @@ std::string same_index(const FieldLook& look) {
   return "";
 }
 
-/// The line that counts a block's threads in another direction than it takes them; 0: none does.
-int mixed_index_in(const std::string& source) {
-  static const std::regex index(R"(blockIdx\.\w\*blockDim\.(\w)\+threadIdx\.(\w))");
-  const std::vector<std::string> lines = code_lines(source);
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    const std::string code = code_only(lines[k]);
-    std::smatch is;
-    if (std::regex_search(code, is, index) && is[1] != is[2]) return static_cast<int>(k) + 1;
-  }
-  return 0;
-}
-
 /// Lines that are left out at an end of the grid: which entry that is; nullptr: none of these. Sets
 /// in the answer what its words need.
 const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answer) {
@@ -70,12 +57,6 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
     // A launch grid that is too small leaves out whole strips.
     answer->with("of_strips", true);
     return "bounds_leave_out_lines";
-  }
-  constexpr int kMostThreads = 1024;  // of a block, which may be meant to take a whole line
-  if ((pattern.kind == Pattern::kRows ? pattern.rows : pattern.columns).at.front() ==
-      kMostThreads) {
-    answer->with("most_threads", true);
-    return nullptr;
   }
   int block = 0, other = 0;
   const bool columns_end = pattern.columns.behind_whole_blocks(&block);
@@ -143,27 +124,23 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
       .with("of_strips", by_sweep && look.has(kStrips))
       .with("points", look.pattern.words())
       .with("ranks", look.evidence.wrong.run.ranks > 1)
-      .with("twice", race.both_write && !race.shared ? std::to_string(race.line) : "")
+      .with("twice", race.is_race() && race.both_write() && !race.shared()
+                         ? std::to_string(race.report.line)
+                         : "")
       .with("same", on_gpu ? same_index(look) : "");
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
   const bool draw = look.pattern.kind == Pattern::kOther && !answer.has("same");
   if (draw) answer.with("draw", true).as(Strength::kSymptom);
-  const int mixed = on_gpu && !answer.has("same") ? mixed_index_in(look.evidence.source) : 0;
-  if (mixed > 0) answer.with("mixed", mixed);
   if (answer.has("same")) {
     answer.rule = "both_indices_of_one";
-  } else if (mixed > 0) {
-    answer.rule = "index_of_two_directions";
   } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
     answer.rule = end;
   } else if (const char* blocks =
                  on_gpu && !look.has(kStrips) ? left_out_by_blocks(look, &answer) : nullptr) {
     answer.rule = blocks;
-  } else if (by_copy && !look.words.launches_copy() &&
-             (look.has(kMemcpy) || look.has(kHostMemcpy))) {
-    answer.rule = "copy_counts_too_few_bytes";
   } else {
+    answer.with("by_bytes", by_copy && look.has(kMemcpy) && !look.words.launches_copy());
     answer.rule = by_sweep ? "sweep_leaves_out_points" : "copy_leaves_out_points";
     answer.with("not_called", by_copy && !by_sweep && later && all);
   }
@@ -190,32 +167,6 @@ Answer kept_values(const FieldLook& look) {
   return left_out(look, !look.residual_is_right(look.first), true);
 }
 
-/// The last columns that no strip stores, and before them some that had no neighbour.
-Answer unstored_columns(const FieldLook& look) {
-  constexpr int kWidest = 64;
-  const int n = look.n;
-  if (!look.interior_only() || look.pattern.kind == Pattern::kRows) return {};
-  const auto is_old = [&](int i) {
-    for (int j = 1; j < n - 1; ++j) {
-      if (!look.near(look.at(look.hidden, i, j), look.at(look.found, i, j))) return false;
-    }
-    return true;
-  };
-  int first = n - 1, low = n;
-  while (first > 1 && is_old(first - 1)) --first;
-  for (int i = 1; i < n - 1; ++i) {
-    for (int j = 1; j < n - 1; ++j) {
-      if (look.inside.has(i, j)) low = std::min(low, i);
-    }
-  }
-  if (first == n - 1 || low >= first || first - low > kWidest) return {};
-  return Answer("strips_do_not_reach_the_end")
-      .with("columns", first == n - 2 ? format("the column i = %d", first)
-                                      : format("the columns i = %d..%d", first, n - 2))
-      .with("before", low == first - 1 ? format("column i = %d", low)
-                                       : format("columns i = %d..%d", low, first - 1));
-}
-
 // clang-format off
 const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, {launch_grid}}";
@@ -229,10 +180,9 @@ const char* const kWhoHasThePoints =
     "{sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid and block) in "
     "{host}{?ranks|; and which rows each rank has, and how they are divided (at its ends, and the rest): together all "
     "of them}|which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and "
-    "threadIdx, and the loop over a thread's points, if there is one{?most_threads| (a block has at most 1024 threads, "
-    "so for a longer line each needs several points)}{?twice| (two threads store the same point at line "
-    "{twice}: where does each begin, and by how much does it go on?)}; and the launch (grid and block) in "
-    "{?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
+    "threadIdx, and the loop over a thread's points, if there is one{?twice| (two threads store the same point at line "
+    "{twice}: where does each begin, and by how much does it go on?)}; and the launch (grid and block; a block has at "
+    "most 1024 threads) in {?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
@@ -245,14 +195,6 @@ const Family kLeftOutMistakes = {
      {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i from blockIdx.x, "
       "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
       "and j = k / n"}},
-    {"index_of_two_directions", Strength::kModel, kAnyProgram, of_field<kept_values>,
-     "{left_out}. Line {mixed} takes blockIdx, blockDim and threadIdx of different directions",
-     {"line {mixed}: all three of .x for one index, all three of .y for the other"}},
-    {"strips_do_not_reach_the_end", Strength::kModel, with(kStrips), of_field<unstored_columns>,
-     "no strip stores {columns}, where old values stay, and the strip's last {before} got a wrong neighbour",
-     {"which columns a strip stores: all except as many at each of its ends as it has no neighbours for (kKept: two "
-      "halos fewer than a warp loads); where the strips begin; and how many strips there are, so that they cover n "
-      "columns"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}. They lie beyond the last whole block{?!strips| ({n} % {block} = {rest})}",
      {kLaunch}},
@@ -271,16 +213,14 @@ const Family kLeftOutMistakes = {
      "{left_out}. Each block begins only {by} {lines} after the previous one and reaches 32, so the blocks overlap",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
       "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
-    {"copy_counts_too_few_bytes", Strength::kModel, without(kSwaps), of_field<kept_values>,
-     "{left_out}",
-     {"the number of bytes, where {?host_memcpy|memcpy|cudaMemcpy} copies the field: n * n * sizeof(float)"}},
     {"sweep_leaves_out_points", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
      {kLaunch, kWhoHasThePoints}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
-      kWhoHasThePoints}},
+      std::string("{?by_bytes|the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float)|") +
+      kWhoHasThePoints + "}"}},
 };
 // clang-format on
 

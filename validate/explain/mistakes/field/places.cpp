@@ -16,39 +16,6 @@ namespace {
 
 constexpr int kSeveralBlocks = 100;  // points per side
 
-/// Whether every point holds what belongs to the point next to it.
-Answer other_places(const FieldLook& look) {
-  // Beside a boundary that is right, a shift is one of the neighbours that are read.
-  if (!look.points_differ() || look.first != 1 || look.ring.count() == 0) return {};
-  const int n = look.n;
-  struct Place {
-    const char* words;
-    int di, dj;
-  };
-  constexpr Place kPlaces[] = {
-      {"(i - 1, j)", -1, 0}, {"(i, j - 1)", 0, -1}, {"(i + 1, j)", 1, 0}, {"(i, j + 1)", 0, 1}};
-  for (const Place& place : kPlaces) {
-    std::size_t points = 0, fits = 0;
-    look.all_of(look.interior(), [&](int i, int j) {
-      const int a = i + place.di, b = j + place.dj;
-      if (std::min(a, b) < 1 || std::max(a, b) >= n - 1) return true;
-      ++points;
-      fits += look.near(look.at(look.expected, a, b), look.at(look.found, i, j));
-      return true;
-    });
-    // What stands at an end of memory may be anything.
-    if (fits + static_cast<std::size_t>(n) < points) continue;
-    // What a sweep stores elsewhere reaches one side of the boundary, a copy moves all of it.
-    int sides = 0;
-    sides_of(look, &sides);
-    return Answer("values_of_other_indices")
-        .with("point", place.words)
-        .with("copied", !look.has(kSwaps) && look.residual_is_right(1) && sides != 1)
-        .with("stored", sides == 1);
-  }
-  return {};
-}
-
 /// Points of blocks that have their indices exchanged within each block, as a tile does it.
 Answer exchanged_in_blocks(const FieldLook& look) {
   if (look.inside.count() == 0 || look.ring.count() > 0 || !look.points_differ()) return {};
@@ -74,9 +41,6 @@ Answer exchanged_in_blocks(const FieldLook& look) {
 
 Answer exchanged(const FieldLook& look) {
   if (look.inside.count() == 0) return {};
-  if (look.first == 1 && agree(transposed(look.expected, look.n), look.found, look.n, 1)) {
-    return Answer("exchanged_by_the_copy");
-  }
   if (look.ring.count() > 0 || !look.all_of(look.interior(), [&](int i, int j) {
         return look.near(look.at(look.expected, j, i), look.at(look.found, i, j));
       })) {
@@ -86,34 +50,6 @@ Answer exchanged(const FieldLook& look) {
   // the whole field had them exchanged.
   if (look.has(kTile) && look.n < kSeveralBlocks) return {};
   return Answer("exchanged_in_one_array");
-}
-
-/// One of the neighbours alone is read with i and j exchanged.
-Answer exchanged_neighbour(const FieldLook& look) {
-  if (!look.interior_only()) return {};
-  struct Neighbour {
-    const char* name;
-    int di, dj;
-  };
-  constexpr Neighbour kNeighbours[] = {
-      {"east", 1, 0}, {"north", 0, 1}, {"west", -1, 0}, {"south", 0, -1}};
-  const Cells interior = look.interior();
-  for (const Neighbour& other : kNeighbours) {
-    for (const bool all_of_it : {true, false}) {  // idx(j + 1, i), or idx(j, i + 1), for north
-      const bool fits = look.all_of(interior, [&](int i, int j) {
-        double sum = 0;
-        for (const Neighbour& each : kNeighbours) {
-          const int a = i + each.di, b = j + each.dj;
-          sum += each.name != other.name ? look.at(look.before, a, b)
-                 : all_of_it             ? look.at(look.before, b, a)
-                                         : look.at(look.before, j + each.di, i + each.dj);
-        }
-        return look.near(0.25 * sum, look.at(look.found, i, j));
-      });
-      if (fits) return Answer("exchanged_in_one_neighbour").with("neighbour", other.name);
-    }
-  }
-  return {};
 }
 
 /// Which rows' values the wrong points of the sides i = 0 and i = n - 1 hold: "row 4 holds row 3, ...".
@@ -223,23 +159,10 @@ std::string sides_of(const FieldLook& look, int* count) {
 
 // clang-format off
 const Family kPlaceMistakes = {
-    {"values_of_other_indices", Strength::kModel, kAnyProgram, of_field<other_places>,
-     "each point (i, j) holds the value that belongs to point {point}{?copied|; the sweep is right, so it is the "
-     "copy}",
-     {"{?copied|{copy_indices}|{?stored|the index that the new value is stored with in {sweep}|{?passes|the row "
-      "that the kernel stores in each turn: when row y has arrived, row y - kSweeps has all the sweeps of the pass; "
-      "and }idx, and every index in {sweep}: i and j, each in its own place}}"}},
-    {"exchanged_by_the_copy", Strength::kModel, kAnyProgram, of_field<exchanged>,
-     "after the first iteration the whole field, including its boundary, has i and j exchanged; later it is something "
-     "else: the copy exchanges them",
-     {"{copy_indices}"}},
     {"exchanged_in_one_array", Strength::kModel, kAnyProgram, of_field<exchanged>,
      "the interior is the correct one with i and j exchanged, but the boundary is not: i and j are exchanged in one "
      "array's index, but not in the others'",
      {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n)"}},
-    {"exchanged_in_one_neighbour", Strength::kModel, kAnyProgram, of_field<exchanged_neighbour>,
-     "{neighbour} is read with i and j exchanged, but the other neighbours are not",
-     {"the index of {neighbour} in {sweep}"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},

@@ -30,7 +30,7 @@ Answer right_once_more(const Evidence& evidence) {
 
 Answer two_fields(const FieldLook& look) {
   const Finding& finding = look.evidence.finding;
-  const bool writers = finding.kind == Finding::kRace && finding.both_write && !finding.shared;
+  const bool writers = finding.is_race() && finding.both_write() && !finding.shared();
   if (!writers && !look.interview.field_changes(look.first)) return {};
   return race_of(look.evidence).as(Strength::kShape);
 }
@@ -44,14 +44,14 @@ Answer race_in_ring(const FieldLook& look) {
 /// A race in a tile, whatever the field looks like: on the CPU threads always meet in the same way.
 Answer race_in_tile(const FieldLook& look) {
   const Finding& finding = look.evidence.finding;
-  const bool in_tile = finding.kind == Finding::kRace && finding.shared && !finding.both_write;
+  const bool in_tile = finding.is_race() && finding.shared() && !finding.both_write();
   return in_tile ? answer_of_finding(look.evidence).as(Strength::kShape) : Answer();
 }
 
 /// Threads that write one place of a sum: which, as a look at every access says.
 Answer lost(const SumLook& look) {
   const Finding& finding = look.evidence.finding;
-  if (finding.kind == Finding::kRace && finding.both_write && !finding.shared &&
+  if (finding.is_race() && finding.both_write() && !finding.shared() &&
       look.sweeps[0].found > look.sweeps[0].right) {
     const Answer twice = answer_of_finding(look.evidence);
     if (twice.known()) return Answer(twice).with("field_is_right", true).as(Strength::kShape);
@@ -70,15 +70,11 @@ Answer two_residuals(const SumLook& look) {
   if (const Answer one_place = lost(look); one_place.known()) return one_place;
   if (!look.another_run_differs()) return {};
   const Evidence& all = look.evidence;
-  if (const Answer streams = sum_in_two_streams(all); streams.known()) return streams;
-  if (all.finding.kind != Finding::kRace) {
-    return Answer(all.patient.watched ? "sum_of_something_unset" : "race_or_something_unset");
-  }
-  Answer race = answer_of_finding(all);
-  if (race.known() && race.has("one_writes")) {
-    return race.with("residuals_differ", true).as(Strength::kShape);
-  }
-  return Answer("additions_are_lost");
+  const bool raced = all.finding.is_race();
+  const bool unset = all.patient.watched && !raced;
+  return Answer(unset ? "sum_of_something_unset" : "race_or_something_unset")
+      .with("of_streams", look.has(kStreams) && !raced)
+      .as(Strength::kSymptom);
 }
 
 }  // namespace
@@ -89,7 +85,7 @@ Answer race_of(const Evidence& evidence) {
     if (found.known()) return found;
   }
   const Words& words = evidence.words;
-  const bool shared = evidence.finding.kind == Finding::kRace && evidence.finding.shared;
+  const bool shared = evidence.finding.is_race() && evidence.finding.shared();
   if (words.has(kTile)) {
     const Answer unshared = tile_of_a_thread(evidence);
     return unshared.known() ? unshared : Answer("race_with_a_tile");
@@ -137,13 +133,10 @@ const Family kRaceMistakes = {
      "row is used before it has arrived",
      {"the three calls that belong together: __pipeline_memcpy_async asks for a row, __pipeline_commit closes a batch "
       "of such copies, __pipeline_wait_prior(N) waits until at most N batches are in flight"}},
-    {"additions_are_lost", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: a race. Threads add to the same sum at the "
-     "same time, and some of it is lost",
-     {"{shared_additions}"}},
-    {"race_or_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
+    {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
-     {"{shared_additions}", "{unset_sums}"}},
+     {"{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "
+      "(cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}", "{unset_sums}"}},
     {"sum_of_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: most likely {?late_sum|two checks share a sum, "
      "or }a variable {?late_sum|is not set|that was never set}, as a look at every access finds no race",

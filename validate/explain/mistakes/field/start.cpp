@@ -12,17 +12,6 @@
 namespace validate {
 namespace {
 
-/// "the row j = 4", "the rows j = 4..8", or "5 rows".
-std::string lines_in_words(const std::vector<int>& lines, bool rows) {
-  const char letter = rows ? 'j' : 'i';
-  const char* const one = rows ? "row" : "column";
-  if (lines.size() == 1) return format("the %s %c = %d", one, letter, lines[0]);
-  if (lines.back() - lines.front() + 1 == static_cast<int>(lines.size())) {
-    return format("the %ss %c = %d..%d", one, letter, lines.front(), lines.back());
-  }
-  return format("%zu %ss", lines.size(), one);
-}
-
 /// Whether the field is what a sweep makes of one in which some rows or columns have no starting
 /// values: nothing is a number there, or they are 0. The boundary shows which.
 Answer missing_starts(const FieldLook& look) {
@@ -51,27 +40,11 @@ Answer missing_starts(const FieldLook& look) {
     if (!std::isnan(made[k]) && !look.near(made[k], look.found[k])) return {};
   }
   std::vector<std::string> which;
-  if (!rows.empty()) which.push_back(lines_in_words(rows, true));
-  if (!columns.empty()) which.push_back(lines_in_words(columns, false));
+  if (!rows.empty()) which.push_back(lines_in_words(rows, 'j'));
+  if (!columns.empty()) which.push_back(lines_in_words(columns, 'i'));
   return Answer("lines_without_a_start")
       .with("lines", join(which))
       .with("have", rows.size() + columns.size() == 1 ? "has" : "have");
-}
-
-/// What the first wrong point of the boundary began with, and whose value that is, if it is another's.
-std::string wrong_start(const FieldLook& look) {
-  std::string example;
-  look.all_of(look.ring, [&](int i, int j) {
-    const float found = look.at(look.found, i, j);
-    example = format("point (%d, %d) begins with %.6g", i, j, found);
-    const auto of = std::find(look.start_old.begin(), look.start_old.end(), found);
-    const auto k = of - look.start_old.begin();
-    if (of != look.start_old.end()) {
-      example += format(", the value of point (%td, %td)", k % look.n, k / look.n);
-    }
-    return false;
-  });
-  return example;
 }
 
 /// Whether each sweep makes of the field that was found before it what is found after it, so that
@@ -105,10 +78,8 @@ Answer only_the_start(const FieldLook& look) {
   if (!(made > 0)) return {};
   if (std::fabs(said - made) > 1e-5 * made) return {};
   int sides = 0;
-  const bool boundary = look.ring.count() > 0;
   return Answer("wrong_starting_values")
-      .with("where", boundary ? sides_of(look, &sides) : "its interior")
-      .with("values", boundary ? ": " + wrong_start(look) : "");
+      .with("where", look.ring.count() > 0 ? sides_of(look, &sides) : "its interior");
 }
 
 /// What the result holds where it is wrong first. If the residuals are right in later iterations as
@@ -162,7 +133,7 @@ const Family kStartMistakes = {
       "go over all points, i and j from 0 to n - 1}"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
      "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
-     "({where}{values})",
+     "({where})",
      {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1{?slabs|, where j is the "
       "whole field's row, and not the rank's own}; and whether something changes the values before the first sweep",
       "idx: each point has a place of its own in memory"}},

@@ -114,16 +114,15 @@ Answer lines_taken(const FieldLook& look) {
     const char* words;
     int distance;  // of the row that is looked for
   };
-  constexpr Side kSides[] = {{"south", -1}, {"north", 1}, {"centre, with east and west,", 0}};
+  constexpr Side kSides[] = {{"south", -1}, {"north", 1}};
   for (const Side& side : kSides) {
     // Whether row j is right if `other` stands in the place of that row.
     const auto fits = [&](int j, int other) {
       const int south = side.distance < 0 ? other : j - 1;
       const int north = side.distance > 0 ? other : j + 1;
-      const int centre = side.distance == 0 ? other : j;
       for (int i = 1; i < n - 1; ++i) {
-        const double sum = static_cast<double>(look.at(look.before, i + 1, centre)) +
-                           look.at(look.before, i, north) + look.at(look.before, i - 1, centre) +
+        const double sum = static_cast<double>(look.at(look.before, i + 1, j)) +
+                           look.at(look.before, i, north) + look.at(look.before, i - 1, j) +
                            look.at(look.before, i, south);
         if (look.inside.has(i, j) && !look.near(0.25 * sum, look.at(look.found, i, j)))
           return false;
@@ -171,11 +170,8 @@ Answer beside_the_boundary(const FieldLook& look) {
 
 Answer not_a_number(const FieldLook& look) {
   Cells none(look.n);
-  bool infinite = true;  // each of them
   look.all_of(look.cells, [&](int i, int j) {
-    const float value = look.at(look.found, i, j);
-    if (!std::isfinite(value)) none.add(i, j);
-    infinite &= !std::isnan(value);
+    if (!std::isfinite(look.at(look.found, i, j))) none.add(i, j);
     return true;
   });
   if (none.count() == 0) return {};
@@ -186,11 +182,8 @@ Answer not_a_number(const FieldLook& look) {
         .with("all", none.count() == 4 * static_cast<std::size_t>(look.n - 1));
   }
   const Pattern pattern = find_pattern(none);
-  const bool all = pattern.kind == Pattern::kAll;
-  return Answer(infinite && none.count() == look.cells.count()     ? "divided_by_zero"
-                : all && look.inside.count() == look.cells.count() ? "no_point_is_a_number"
-                                                                   : "points_are_no_numbers")
-      .with("points", all && infinite ? "every point that a sweep computes" : pattern.words())
+  return Answer("points_are_no_numbers")
+      .with("points", pattern.words())
       .with("iteration", look.first)
       .with("draw", pattern.kind == Pattern::kOther);
 }
@@ -240,18 +233,11 @@ const Family kUpdateMistakes = {
      "only the points next to {where} are wrong: what they read there is not what was stored there",
      {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; so "
       "the tile is also loaded from 0 to n - 1}"}},
-    {"divided_by_zero", Strength::kShape, kAnyProgram, of_field<not_a_number>,
-     "{points}: infinite from iteration {iteration} on: the formula divides by 0, or a factor in it has no value yet",
-     {"{update_line}, and each number that it divides or multiplies by"}},
     {"boundary_is_no_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{where} holds values that are not a number: {?all|all of it, and no other point, so one of the two fields "
      "never got its starting values there|either the sweep writes there what it reads beyond the field, or one of "
      "the two fields has no starting values there}",
      {"{?!all|{bounds}}", "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
-    {"no_point_is_a_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
-     "every point that a sweep computes is not a number from iteration {iteration} on. Either the formula divides 0 "
-     "by 0, or {?tile|the tile, or the field,|the field} that it reads was never written",
-     {"{?tile|{tile_loads}|{update_line}}", "initialize_field, and which field the sweep reads"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
      {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived when it is read (how "

@@ -19,26 +19,23 @@ constexpr auto kForbidden = Strength::kForbidden;
 Answer host_access(const Found& found) {
   const Report& report = found.report;
   if (report.place == "null") {
-    const std::string code = code_at(found.source, found.finding.line);
-    std::string name = array_at(found.source, found.finding.line, report.access == "writes");
+    const std::string code = code_at(found.source, report.line);
+    std::string name = array_at(found.source, report.line, report.access == "writes");
     if (name.empty()) name = between(code, "*", "=");  // *sum = 0.0;
     return found.answer("pointer_without_memory")
         .with("does", report.access)
         .with("name", name.empty() ? "a pointer" : name);
   }
   if (report.place == "nowhere") {
-    const std::string code = code_at(found.source, found.finding.line);
+    const std::string code = code_at(found.source, report.line);
     return found.answer("host_access_where_nothing_is")
         .with("does", report.access)
         .with("copy", code.find("cudaMemcpy") != std::string::npos);
   }
   if (report.bytes == 0) return {};
-  Finding access = found.finding;
-  access.what = report.access;
-  const Scene scene = scene_of(access, found.source);
   Answer answer = found.answer("host_access_to_gpu_memory");
   answer.with("does", report.access)
-      .with("array", scene.array.empty() ? "memory" : scene.array)
+      .with("array", found.array("memory"))
       .with("allocated", report.allocated_line);
   if (report.has("device")) {
     return answer.with("managed", found.source.find("cudaMallocManaged") != std::string::npos);
@@ -51,17 +48,6 @@ Answer host_access(const Found& found) {
       .with("idx", found.evidence.patient.names.count("idx") > 0);
 }
 
-/// The last fill or copy before a line whose result is dropped: "cudaMemset at line 85".
-std::string dropped_call_before(int line, const std::string& source) {
-  const std::vector<std::string> lines = code_lines(source);
-  for (int k = std::min(line - 1, static_cast<int>(lines.size())); k > 0; --k) {
-    const std::string code = code_only(lines[k - 1]);
-    if (code.rfind("cudaMem", 0) != 0) continue;
-    return code.substr(0, code.find('(')) + format(" at line %d", k);
-  }
-  return "each copy and fill before that line";
-}
-
 /// The function that a call's text names first: "cudaMemset" of "cudaMemset(&sum, 0, 8)".
 std::string called_in(const Report& report) {
   return report.array.substr(0, report.array.find('('));
@@ -69,28 +55,18 @@ std::string called_in(const Report& report) {
 
 /// A fill of what is no memory of the GPU's: "cudaMemset(&sum, 0, ...)".
 Answer fill_of_nothing(const Found& found) {
-  const std::string filled = between(found.report.array, "(", ",");
+  const std::string filled = between(found.report.array, "(&", ",");
   if (filled.empty()) return {};
   return found.answer("fill_of_no_gpu_memory")
       .with("call", called_in(found.report))
-      .with("filled", filled)
-      .with("variable", filled[0] == '&' ? filled.substr(1) : "");
-}
-
-/// Of a job: a rank that is asked for rows of the result, and copies what it does not hold.
-bool is_copy_of_rows_of_others(const Found& found) {
-  const Report& report = found.report;
-  return report.place == "source" && (report.kind == "host_memory" || report.kind == "room") &&
-         found.source.find("ranks.finish") != std::string::npos &&
-         report.array.find("cudaMemcpyDeviceToHost") != std::string::npos &&
-         code_at(found.source, found.finding.line).find("&host") == std::string::npos;
+      .with("variable", filled);
 }
 
 /// Of a copy: the argument that moves a float* by a number of bytes: "f_old + idx(0, j, n) *
 /// sizeof(float)"; "": none does.
 std::string moved_by_bytes(const Found& found) {
   for (const Queued& work : queued_in(found.source)) {
-    if (work.launch || work.line != found.finding.line || work.arguments.size() < 3) continue;
+    if (work.launch || work.line != found.report.line || work.arguments.size() < 3) continue;
     for (int k : {0, 1}) {
       const std::string& pointer = work.arguments[k];
       const bool moved = pointer.find("*sizeof(float)") != std::string::npos ||
@@ -130,12 +106,8 @@ Answer refused_call(const Found& found) {
   if (const std::string moved = moved_by_bytes(found); !moved.empty()) {
     return found.answer("pointer_is_moved_by_bytes").with("pointer", moved);
   }
-  if (is_copy_of_rows_of_others(found)) return found.answer("rank_copies_rows_of_others");
   if (report.kind != "direction" && report.kind != "host_memory") return {};
-  if (last) {
-    return found.answer("failed_call_is_not_checked")
-        .with("call", dropped_call_before(found.finding.line, found.source));
-  }
+  if (last) return found.answer("something_was_refused");
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
 }
 
@@ -262,26 +234,15 @@ const Family kCallMistakes = {
     {"something_was_refused", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused, or an earlier call failed and was not checked",
      {"{order_of_launch}", "{sizes_of_launch}",
-      "each call before that line: the CUDA_CHECK around it, which reports its error"}},
-    {"failed_call_is_not_checked", kForbidden, kAnyProgram, finding,
-     "a call before line {line} failed and was not checked: cudaGetLastError reports the last error, whichever call it "
-     "came from",
-     {"{call}, and its CUDA_CHECK",
-      "its arguments: a pointer that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
+      "each call before that line: the CUDA_CHECK around it, which reports its error; and its arguments: a pointer "
+      "that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
     {"fill_of_no_gpu_memory", kForbidden, kAnyProgram, finding,
-     "at line {line} {call} gets {filled}, {?variable|the address of a variable of the host, and not of memory on the "
-     "GPU|which does not hold an address of the GPU's memory at that time}",
-     {"{?variable|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|whether "
-      "cudaMalloc has given {filled} its memory before line {line} is reached (work that is captured as a graph is "
-      "recorded with the addresses of that time), and whether it still has it}"}},
+     "at line {line} {call} gets &{variable}, the address of a variable of the host, and not of memory on the GPU",
+     {"{variable} holds the address that cudaMalloc gave: it is the argument, without the &"}},
     {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
      "the launch at line {line} gives the kernel an address of host memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
       "new, a vector and a variable of the host do not"}},
-    {"rank_copies_rows_of_others", kForbidden, kAnyProgram, finding,
-     "at line {line} a rank copies rows of the result that it does not hold",
-     {"ranks.finish in main: it is given the rows that this rank computes, and is asked for these rows; row j of the "
-      "field {?slabs|is row j - held_begin of what the rank holds|comes after the halo in what the rank holds}"}},
     {"pointer_is_moved_by_bytes", kForbidden, kAnyProgram, finding,
      "line {line} moves a pointer to floats by a number of bytes: {pointer}",
      {"what is added to that pointer: a number of floats, as idx gives it, without sizeof(float). Only the number of "

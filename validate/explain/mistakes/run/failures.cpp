@@ -13,14 +13,10 @@ namespace {
 Answer record(const Evidence& evidence) {
   if (evidence.subject != Evidence::kFailure) return {};
   const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
-  if (made == asked + 1) return Answer("one_iteration_too_many");
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
   if (evidence.says("holds no residual")) {
-    // With one pass alone nothing else records it.
-    const bool last_pass =
-        evidence.words.has(kLateSum) && evidence.patient.names.count("record") > 0;
-    return Answer(last_pass ? "last_pass_is_not_recorded" : "nothing_is_recorded");
+    return Answer("nothing_is_recorded").with("late", evidence.words.has(kLateSum));
   }
   return evidence.says("is recorded after iteration") ? Answer("recorded_numbers_do_not_go_up")
                                                       : Answer();
@@ -54,57 +50,37 @@ Answer by_gpu(const Evidence& evidence) {
   return evidence.report.has("cudaErrorMisalignedAddress") ? Answer("misaligned_access") : Answer();
 }
 
-bool crashed(const Evidence& evidence) { return evidence.error.rfind("it crashed", 0) == 0; }
-
-/// A crash that depends on n, or on an address that is gone.
-Answer crash_by_size(const Evidence& evidence) {
+/// A crash by memory that is damaged, or by an address that is gone.
+Answer damaged_memory(const Evidence& evidence) {
+  const bool crashed = evidence.error.rfind("it crashed", 0) == 0;
   // What is written to such an address may also damage a handle.
-  if (crashed(evidence) || evidence.report.place == "null" ||
+  if (crashed || evidence.report.place == "null" ||
       evidence.report.has("cudaErrorInvalidResourceHandle")) {
     const Answer lost = lost_local(evidence);
     if (lost.known()) return lost;
   }
-  if (!crashed(evidence)) return {};
-  const Case& run = evidence.wrong.run;
-  const auto ends = [&](int n, Observation* seen) {
-    return evidence.patient.run({run.problem, n, 2}, seen);
-  };
-  Observation seen;
-  // A field of fixed size is too small at some n, and large enough at others.
-  for (int n : {64, 16}) {
-    if (n >= run.n || !ends(n, &seen)) continue;
-    if (seen.iterations == 2 && wrong_cells({run.problem, n, 2}, seen.field).count() == 0) {
-      return Answer("crash_by_size").with("small", n);
-    }
-  }
-  return evidence.says("SIGABRT") ? Answer("memory_is_damaged") : Answer();
+  return Answer(crashed && evidence.says("SIGABRT"));
 }
 
 }  // namespace
 
 // clang-format off
 const Family kFailureMistakes = {
-    {"one_iteration_too_many", Strength::kForbidden, kAnyProgram, record,
-     "one iteration too many",
-     {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and "
-      "iteration begins at 0"}},
     {"loop_does_not_end_in_time", Strength::kForbidden, kAnyProgram, record,
      "the loop does not end at --iterations {asked}",
-     {"the condition of the loop in main: iteration < options.max_iterations",
+     {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and iteration "
+      "begins at 0",
       "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it performs, and by how "
       "many iteration goes up}"}},
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
      {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
-    {"last_pass_is_not_recorded", Strength::kForbidden, kAnyProgram, record,
-     "not one iteration was recorded: the loop ended while its last pass was still in flight, and nothing records that "
-     "pass; or the loop never begins",
-     {"after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each turn "
-      "records the previous pass"}},
     {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
-     "not one iteration was recorded: either the loop never begins, or it never calls run.record",
-     {"the loop in main: residual begins at infinity, iteration at 0, and each iteration ends with "
-      "run.record(++iteration, residual)"}},
+     "not one iteration was recorded: {?late|the loop ended while its last pass was still in flight, and nothing "
+     "records that pass; or the loop never begins|either the loop never begins, or it never calls run.record}",
+     {"{?late|after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each "
+      "turn records the previous pass|the loop in main: residual begins at infinity, iteration at 0, and each "
+      "iteration ends with run.record(++iteration, residual)}"}},
     {"recorded_numbers_do_not_go_up", Strength::kForbidden, kAnyProgram, record,
      "the numbers that run.record gets do not go up: a residual is recorded twice, or with another number than that of "
      "the sweep that it belongs to",
@@ -119,17 +95,12 @@ const Family kFailureMistakes = {
      "{name} is declared to return a value ({type}), but a kernel returns nothing",
      {"its first line, __global__ void {name}(...): what the host needs is written to memory, through a pointer. "
       "nvcc refuses any other; the CPU's compiler does not"}},
-    {"crash_by_size", Strength::kModel, kAnyProgram, crash_by_size,
-     "at n = {n} it crashes, but at n = {small} it is right: an index or an allocation does not follow n",
-     {"{?pitch|the pitches of cudaMemcpy2D in main (the destination's first), and how long a row is in idx and in "
-      "allocate_fields: the padding is included}",
-      "what allocate_fields allocates (n * n floats), and whether n in main is options.n"}},
-    {"memory_is_damaged", Strength::kModel, kAnyProgram, crash_by_size,
+    {"memory_is_damaged", Strength::kModel, kAnyProgram, damaged_memory,
      "its memory is damaged: memory is freed twice, or in a different way than it was allocated, or something is "
      "written outside of what was allocated",
      {"free_fields: each pointer once, with what matches its allocation (delete[] for new[], cudaFree for cudaMalloc "
       "and cudaMallocManaged); after f_old = f_new both are the same field",
-      "what allocate_fields allocates: two fields of n * n floats"}},
+      "what allocate_fields allocates: two fields of n * n floats, and whether n in main is options.n"}},
     {"illegal_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel reads or writes outside of what was allocated", {"{bounds}", "{ask_the_cpu}"}},
     {"misaligned_access", Strength::kSymptom, kAnyProgram, by_gpu,

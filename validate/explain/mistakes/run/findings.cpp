@@ -1,7 +1,6 @@
 // What a look at every access finds: a single access, barrier, launch or call that is wrong.
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <regex>
 #include <string>
@@ -17,8 +16,8 @@ namespace validate {
 namespace {
 
 /// "lines 39 and 40"
-std::string both_lines(const Finding& finding) {
-  const int line = finding.line, other = finding.other_line;
+std::string both_lines(const Report& report) {
+  const int line = report.line, other = report.other_line;
   return other > 0 && other != line
              ? format("lines %d and %d", std::min(line, other), std::max(line, other))
              : format("line %d", line);
@@ -48,11 +47,11 @@ Answer outside(const Found& found) {
   const bool strips = found.words.has(kStrips), tile = found.words.has(kTile);
   Answer answer = found.answer("access_outside_of_an_array");
   answer.with("kernel", kernel)
-      .with("what", finding.what)
+      .with("what", found.report.access + " " + finding.where)
       .with("named", array == "row" ? "the array row" : array)  // it is a word, too
       .with("array", scene.array)
       .with("sweeps", sweeps)
-      .with("stores", finding.what.rfind("writes", 0) == 0);
+      .with("stores", found.report.access == "writes");
   if (per_point && (sweeps || copies)) {
     const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
     const int i = finding.x + scene.first_i, j = finding.y + scene.first_j;
@@ -66,7 +65,7 @@ Answer outside(const Found& found) {
   // What is far smaller than a field holds sums: one for each block, say.
   if (found.report.bytes > 0 && is_no_field(found.report, found.n)) {
     answer.rule = "index_outside_of_partial_sums";
-    return answer.with("allocated", finding.allocated_at);
+    return answer.with("allocated", found.report.allocated_line);
   }
   if (found.words.has(kSlabs) && (sweeps || !launched)) {  // or what the sweep calls
     answer.rule = "row_outside_of_the_slab";
@@ -74,34 +73,25 @@ Answer outside(const Found& found) {
   }
   const bool lane = !launched && strips;  // a function that the sweep calls
   const bool launch = launched && !sweeps && !copies;
-  // A block for each row, and more of them than rows.
-  constexpr int kLargest = 250;  // with so few points blocks of some hundred threads are fewer
-  if (launch && found.n <= kLargest && std::atoi(found.report.block.c_str()) >= found.n) {
-    answer.with("no_row", "(" + found.report.block + ")").with("rows", found.n);
-  }
   answer.with("lane", lane).with("launch", launch);
-  if (finding.allocated_at > 0) answer.with("allocated", finding.allocated_at);
-  if (per_point && sweeps && !tile) return answer.with("type", true);
+  if (found.report.allocated_line > 0) answer.with("allocated", found.report.allocated_line);
   if (strips && (lane || launch || found.words.has(kSlabs))) return answer;
   return answer.with("block", tile && sweeps).with("bounds_too", sweeps && !strips && !tile);
 }
 
 /// Memory that nothing has written: of a tile, of a sum, or what a copy may have left out.
 Answer unwritten(const Found& found) {
-  const std::string& what = found.finding.what;
+  const std::string& what = found.report.array;
   if (found.words.has(kTile) && what.find('[') != std::string::npos) {
     return found.answer("tile_entry_is_not_loaded").with("entry", what);
   }
   const bool atomic = found.report.access == "changes atomically";
-  if (atomic && found.finding.shared) {
+  if (atomic && found.finding.shared()) {
     return found.answer("shared_sum_is_not_set").with("sum", what.empty() ? "shared memory" : what);
   }
   if (atomic) {
     if (Answer half = half_a_sum(found.evidence); half.known())
       return half.as(Strength::kForbidden);
-    for (const Answer& shown : {sum_in_two_streams(found.evidence), order_of_sum(found.evidence)}) {
-      if (shown.known()) return shown;
-    }
     return found.answer("sum_is_not_set");
   }
   if (!what.empty()) return {};
@@ -135,7 +125,7 @@ std::string assigned_in(const std::string& code) {
 /// Two threads that write the same place of a field, or of the parts of a sum.
 Answer two_writers(const Found& found) {
   const Report& report = found.report;
-  const std::string code = code_at(found.source, found.finding.line);
+  const std::string code = code_at(found.source, report.line);
   const std::string target = code.find("+=") == std::string::npos ? assigned_in(code) : "";
   const std::string who =
       ": thread (" + report.thread + ") of block (" + report.block + "), and thread (" +
@@ -154,31 +144,29 @@ Answer two_writers(const Found& found) {
 
 /// Two threads that use the same place in global memory, one of them writing: as the lines show.
 Answer global_race(const Found& found) {
-  const Finding& finding = found.finding;
-  if (finding.line < 1) return {};
-  const std::string code = code_at(found.source, finding.line);
+  const Report& report = found.report;
+  const std::string code = code_at(found.source, report.line);
   const std::size_t adds = code.find("+="), is = code.find('=');
   // "*sum = *sum + x"
   const bool sums = is != std::string::npos && is > 0 &&
                     code.find(code.substr(0, is) + "+", is) != std::string::npos;
   const bool of_one = code.find('[') > std::min(adds, is);
-  if (finding.line == finding.other_line && of_one && (adds != std::string::npos || sums)) {
-    return found.answer("sum_without_an_atomic").with("one_writes", true);
+  if (report.line == report.other_line && of_one && (adds != std::string::npos || sums)) {
+    return found.answer("sum_without_an_atomic");
   }
   return found.answer("race_in_global_memory")
-      .with("one_writes", true)
-      .with("one_block", found.report.other_block.empty())
+      .with("one_block", report.other_block.empty())
       .with("array", found.array("global memory"))
-      .with("lines", both_lines(finding));
+      .with("lines", both_lines(report));
 }
 
 /// A thread that writes the sum, while others add to it by an atomic.
 Answer plain_write(const Found& found) {
-  const Finding& finding = found.finding;
-  const std::string code = code_at(found.source, finding.plain_line);
-  const int adds = finding.plain_line == finding.line ? finding.other_line : finding.line;
+  const Report& report = found.report;
+  const int line = found.finding.plain_line();
+  const std::string code = code_at(found.source, line);
   Answer answer("sum_is_overwritten");
-  answer.with("line", finding.plain_line).with("adds", adds);
+  answer.with("line", line).with("adds", line == report.line ? report.other_line : report.line);
   for (const char* zero : {"=0;", "=0.0;", "=0.;"}) {
     if (code.find(zero) != std::string::npos) answer.with("zero", true);
   }
@@ -187,43 +175,41 @@ Answer plain_write(const Found& found) {
 
 /// Threads that share a sum in shared memory, and do not wait for one another.
 Answer shared_sum(const Found& found) {
-  const Finding& finding = found.finding;
-  const bool of_array = finding.what.find('[') != std::string::npos;
-  if (of_array && finding.both_write && finding.other_line == finding.line &&
-      code_at(found.source, finding.line).find("+=") == std::string::npos) {
-    return found.answer("parts_in_one_shared_place").with("place", finding.what);
+  const Report& report = found.report;
+  const bool of_array = report.array.find('[') != std::string::npos;
+  if (of_array && found.finding.both_write() && report.other_line == report.line &&
+      code_at(found.source, report.line).find("+=") == std::string::npos) {
+    return found.answer("shared_place_is_written_twice").with("place", report.array);
   }
   return found.answer("shared_sum_without_a_barrier")
-      .with("sum", finding.what.empty() ? "shared memory" : finding.what)
-      .with("lines", finding.other_line > 0 && finding.other_line != finding.line
-                         ? format("lines %d and %d", finding.other_line, finding.line)
-                         : format("line %d", finding.line))
+      .with("sum", report.array.empty() ? "shared memory" : report.array)
+      .with("lines", both_lines(report))
       .with("of_cub", found.words.has(kBlockSum) && !of_array &&
-                          finding.what.find("storage") != std::string::npos);
+                          report.array.find("storage") != std::string::npos);
 }
 
 Answer race(const Found& found) {
   const Finding& finding = found.finding;
-  const std::string what = finding.what.empty() ? "shared memory" : finding.what;
-  if (!finding.shared) {
-    if (finding.both_write) return two_writers(found);
-    if (finding.plain_line == 0) return global_race(found);
+  const std::string& array = found.report.array;
+  const std::string what = array.empty() ? "shared memory" : array;
+  if (!finding.shared()) {
+    if (finding.both_write()) return two_writers(found);
+    if (finding.plain_line() == 0) return global_race(found);
     return found.evidence.sum() ? plain_write(found).as(Strength::kForbidden) : Answer();
   }
   if (found.evidence.sum()) return shared_sum(found).as(Strength::kShape);
-  if (!finding.both_write) {
+  if (!finding.both_write()) {
     return found.answer("race_in_shared_memory")
         .with("place", what)
-        .with("lines", both_lines(finding));
+        .with("lines", both_lines(found.report));
   }
-  const bool of_tile = found.words.has(kTile) && finding.what.find('[') != std::string::npos;
-  return found.answer(of_tile ? "tile_entry_is_loaded_twice" : "shared_place_is_written_twice")
-      .with("place", what);
+  return found.answer("shared_place_is_written_twice").with("place", what);
 }
 
 Answer answer_for(const Found& found) {
   const Finding& finding = found.finding;
-  const std::string& file = found.report.file;
+  const Report& report = found.report;
+  const std::string& file = report.file;
   if (file.size() > 2 && file.compare(file.size() - 2, 2, ".h") == 0) return starting_values(found);
   switch (finding.kind) {
     case Finding::kOutOfBounds:
@@ -234,32 +220,32 @@ Answer answer_for(const Found& found) {
       return race(found);
     case Finding::kBarrier:
       return found.answer("barrier_is_not_reached_by_all")
-          .with("barrier", finding.what == "barrier")
-          .with("what", finding.what);
+          .with("barrier", report.kind == "barrier")
+          .with("what", report.kind);
     case Finding::kShape:
-      return found.answer("block_of_another_shape").with("what", finding.what);
+      return found.answer("block_of_another_shape").with("what", report.detail);
     case Finding::kHostEarly:
       return found.answer("host_does_not_wait")
-          .with("does", finding.what)
+          .with("does", report.access)
           .with("array", found.array("that memory"));
     case Finding::kSharedEnd:
       return found.answer("past_the_end_of_shared_memory")
-          .with("does", finding.what)
+          .with("does", report.access)
           .with("array", found.array("an array in shared memory"))
           .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
     case Finding::kMisaligned:
-      return found.answer(found.words.has(kStrips) ? "misaligned_float4" : "misaligned_floats");
+      return found.answer("misaligned_floats");
     case Finding::kEndless:
-      return found.answer(finding.what == "kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
-          .with("host", finding.what == "host")
-          .with("threads", found.report.bytes > 64L * found.n * found.n
-                               ? std::to_string(found.report.bytes)
-                               : "")
-          .with("main", finding.other_line > 0 ? std::to_string(finding.other_line) : "");
+      return found
+          .answer(report.kind == "endless_kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
+          .with("host", report.kind == "endless_host")
+          .with("threads",
+                report.bytes > 64L * found.n * found.n ? std::to_string(report.bytes) : "")
+          .with("main", report.other_line > 0 ? std::to_string(report.other_line) : "");
     case Finding::kFreedTwice:
-      return found.answer("memory_is_freed_twice").with("what", finding.what);
+      return found.answer("memory_is_freed_twice").with("what", between(report.array, "(", ")"));
     case Finding::kRefused:
-      return found.answer("refused_launch_is_not_checked").with("why", finding.what);
+      return found.answer("refused_launch_is_not_checked").with("why", report.detail);
     case Finding::kOther:
       return answer_of_call(found);
     case Finding::kNone:
@@ -274,9 +260,9 @@ Answer answer_for(const Found& found) {
 bool is_forbidden(const Finding& finding, const Evidence& evidence) {
   switch (finding.kind) {
     case Finding::kRace:
-      return finding.shared && finding.both_write && evidence.words.has(kRing);
+      return finding.shared() && finding.both_write() && evidence.words.has(kRing);
     case Finding::kUnwritten:
-      return finding.shared && !evidence.wrong.field && evidence.subject != Evidence::kFailure;
+      return finding.shared() && !evidence.wrong.field && evidence.subject != Evidence::kFailure;
     case Finding::kOutOfBounds:
       return !evidence.wrong.field;
     default:
@@ -334,15 +320,14 @@ Answer answer_of_finding(const Evidence& evidence) {
 
 Answer lost_additions(const Evidence& evidence) {
   const Finding& finding = evidence.finding;
-  if (finding.kind != Finding::kRace || finding.shared || finding.other_line != finding.line) {
-    return {};
-  }
-  const std::string code = code_at(evidence.source, finding.line);
+  const int line = finding.report.line;
+  if (!finding.is_race() || finding.shared() || finding.report.other_line != line) return {};
+  const std::string code = code_at(evidence.source, line);
   const std::size_t adds = code.find("+=");
   // Places of an array that blocks (or threads) are to have for themselves; or one sum.
   const bool of_array =
-      finding.both_write && adds == std::string::npos && code.find("]=") != std::string::npos;
-  const bool of_one = !finding.both_write && adds != std::string::npos &&
+      finding.both_write() && adds == std::string::npos && code.find("]=") != std::string::npos;
+  const bool of_one = !finding.both_write() && adds != std::string::npos &&
                       code.rfind('[', adds) == std::string::npos;
   if (!of_array && !of_one) return {};
   return answer_of_finding(evidence).with("field_is_right", true).as(Strength::kShape);
@@ -381,12 +366,10 @@ const Family kFindingMistakes = {
       "entry for each index that is used; and the index at that line}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
-     {"the index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n "
-      "access one float at a time, or pad the rows"}},
-    {"misaligned_float4", kForbidden, with(kStrips), finding,
-     "at line {line} four floats are accessed at once, at an address that is not a multiple of 16 bytes",
-     {"the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)",
-      "idx: the pitch of a row is a multiple of 4 floats, even if n is not"}},
+     {"{?strips|the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)|the "
+      "index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n access "
+      "one float at a time, or pad the rows}",
+      "{?strips|idx: the pitch of a row is a multiple of 4 floats, even if n is not}"}},
     {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
      "a loop of the kernel around line {line} never ends for one of the threads, or takes far too long",
      {"its condition, and what changes in each turn: by how much does its variable change, and does it reach the end "
@@ -422,17 +405,15 @@ const Family kFindingMistakes = {
       "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"{?no_row|the launch of {kernel}: block {no_row} has no row, as there are {rows}. The number of blocks comes "
-      "first between <<< and >>>, then that of threads}",
-      "the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
+     {"the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
       "index of a float4* counts fours); and the rows that a warp marches through, 0 to n - 1}",
-      "{?no_row||{?launch|the launch of {kernel} (how many blocks, how many threads){?allocated|, and the bytes that "
-      "line {allocated} allocates: {held_points}, and a row's padding if it has one}}}",
+      "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
+      "threads){?allocated|, and the bytes that line {allocated} allocates: {held_points}, and a row's padding if it "
+      "has one}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
-      "{?type|the type of the index at line {line}: std::size_t, or int if it is large enough (a short ends at "
-      "32767)}", "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
+      "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, with(kTile), finding,
      "{entry} is read at line {line}, but no thread has loaded it",
@@ -472,14 +453,12 @@ const Family kFindingMistakes = {
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
-     "{?residuals_differ|the field is right, but two runs of it give different residuals: }{?field_is_right|the "
-     "field is right; the residual is not: }at line {line} several threads add to the same sum, each reads it, adds, "
-     "and writes it back, and what another one has added meanwhile is lost",
+     "{?field_is_right|the field is right; the residual is not: }at line {line} several threads add to the same sum, "
+     "each reads it, adds, and writes it back, and what another one has added meanwhile is lost",
      {"line {line}: atomicAdd"}},
     {"race_in_global_memory", kHarmless, kAnyProgram, finding,
-     "{?residuals_differ|the field is right, but two runs of it give different residuals: }{?field_is_right|the "
-     "field is right; the residual is not: }a race: one thread writes what another one reads, in {array}, at "
-     "{lines}, and nothing says which of them comes first",
+     "{?field_is_right|the field is right; the residual is not: }a race: one thread writes what another one reads, in "
+     "{array}, at {lines}, and nothing says which of them comes first",
      {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
       "they do, also in global memory|what the two lines are meant to access: a sweep reads one field and writes the "
       "other, and no barrier inside a kernel orders threads of different blocks}"}},
@@ -488,11 +467,6 @@ const Family kFindingMistakes = {
      "to (line {adds}). Which of them comes first is not determined",
      {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier makes the other blocks "
       "wait for it|line {line}: atomicAdd there as well}"}},
-    {"parts_in_one_shared_place", kHarmless, kAnyProgram, finding,
-     "the field is right; the residual is not: several threads of a block write {place} at line {line}, and what the "
-     "last of them writes stays",
-     {"the index at line {line}: a place for each thread that writes there. A block with several rows of threads also "
-      "needs threadIdx.y in it"}},
     {"shared_sum_without_a_barrier", kHarmless, kAnyProgram, finding,
      "the field is right; the residual is not: threads of a block use {sum} at {lines} with no barrier in between, "
      "so a part of the sum is lost or read too early",
@@ -506,14 +480,9 @@ const Family kFindingMistakes = {
       "between reading it and writing it again"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at line {line}: a race",
-     {"the index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
+     {"{?tile|{tile_loads}}",
+      "the index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
       "within the warp's own ring}"}},
-    {"tile_entry_is_loaded_twice", kHarmless, with(kTile), finding,
-     "two threads load the same entry of the tile, {place}, at line {line}; then other entries may not be loaded at "
-     "all",
-     {"{tile_loads}",
-      "the index at line {line}, and the tile's size: a block's points and a halo on both sides, two more along x and "
-      "along y. In an index of one number a row of the tile is that long, wherever it is loaded or read"}},
 };
 // clang-format on
 

@@ -20,7 +20,7 @@ struct Found {
   std::string array(const char* unknown) const {
     return scene.array.empty() ? unknown : scene.array;
   }
-  Answer answer(const char* rule) const { return Answer(rule).with("line", finding.line); }
+  Answer answer(const char* rule) const { return Answer(rule).with("line", report.line); }
 };
 
 /// Whether the allocation has far too few bytes to be meant for a field, also for that of a coarser

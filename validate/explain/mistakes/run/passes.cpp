@@ -51,13 +51,6 @@ Answer other_count(const PassLook& look) {
       return answer;
     }
   }
-  const lab::Problem problem(look.interview.run().problem, look.n, 1);
-  Sweeps of_new(look.n, field_of(problem.initial_new(), look.n));
-  if (graph && agree(of_new.after(asked), look.seen.field, look.n, asked)) {
-    return Answer("pass_takes_the_other_field")
-        .with("asked", sweeps_in_words(asked))
-        .with("new", true);
-  }
   return {};
 }
 
@@ -84,33 +77,10 @@ Answer factor_of_a_pass(const Evidence& evidence) {
       .with("factor", power % 2 == 0 ? format("4^%d", power / 2) : format("2^%d", power));
 }
 
-/// Whether the residuals of the first passes are those of this many sweeps per pass, and more are
-/// counted, or fewer: a graph that was captured with another number of them.
-Answer sweeps_of_a_graph(const PassLook& look) {
-  constexpr int kMost = 64;
-  const Observation* seen = look.interview.after(look.interview.run().iterations);
-  if (!seen || seen->residuals.size() < 2) return {};
-  const auto &first = seen->residuals[0], &second = seen->residuals[1];
-  if (second.iteration != 2 * first.iteration) return {};
-  for (int made = 1; made <= kMost; ++made) {
-    if (made == first.iteration || !same_residual(first.value, look.right.residual(made)) ||
-        !same_residual(second.value, look.right.residual(2 * made))) {
-      continue;
-    }
-    return Answer("graph_of_other_sweeps")
-        .with("first", first.iteration)
-        .with("second", second.iteration)
-        .with("made", made)
-        .with("twice", 2 * made)
-        .with("sweeps", sweeps_in_words(made));
-  }
-  return {};
-}
-
 Answer race_in_a_pass(const PassLook& look) {
   if (!look.interview.field_changes(look.sweeps)) return {};
   const Finding& finding = look.evidence.finding;
-  const bool shared = finding.kind == Finding::kRace && finding.shared;
+  const bool shared = finding.is_race() && finding.shared();
   return Answer("race_in_a_pass").with("of_streams", look.words.has(kStreams) && !shared);
 }
 
@@ -248,28 +218,7 @@ Answer other_sweeps(PassSums* sums) {
       return answer.with("what", other.what);
     }
   }
-  // An earlier sweep, not the same one of each pass.
-  int sweep = 0, counted = 0;
-  const bool earlier = sums->all([&](double value, int first, int last) {
-    int made = last - 1;
-    while (made >= first && !same_residual(value, right.residual(made))) --made;
-    const bool one_sweep = last == first && same_residual(value, right.residual(last));
-    if (sweep == 0 && !one_sweep) sweep = made, counted = last;
-    return made >= first || one_sweep;
-  });
-  if (earlier && sweep > 0) {
-    return answer.with("what", format("the residual after %d sweeps is that of sweep %d, and not "
-                                      "of the last one",
-                                      counted, sweep));
-  }
-  // Some of the sweeps between two checks: of each pass its last one, or all of the last pass.
-  bool any = false;
-  const bool several = sums->all([&](double value, int first, int last) {
-    any |= first < last;
-    return first == last ||
-           (value > right.residual(last) * (1 + 1e-6) && value < sums->together(first, last));
-  });
-  return several && any ? Answer("residual_of_several_sweeps") : Answer();
+  return {};
 }
 
 Answer sum_of_pass(const Evidence& evidence) {
@@ -302,7 +251,7 @@ Answer of_a_pass(const Evidence& evidence) {
 
 }  // namespace
 
-std::string lines_that_are(const std::vector<int>& lines, char letter) {
+std::string lines_in_words(const std::vector<int>& lines, char letter) {
   std::vector<std::string> groups;
   int first = lines[0];
   for (std::size_t k = 1; k <= lines.size(); ++k) {
@@ -314,22 +263,20 @@ std::string lines_that_are(const std::vector<int>& lines, char letter) {
   const bool many = groups.size() > 4;
   if (many) groups.resize(4);
   const char* const one = letter == 'i' ? "column" : "row";
-  if (lines.size() == 1) return format("the %s %c = %d is", one, letter, lines[0]);
+  if (lines.size() == 1) return format("the %s %c = %d", one, letter, lines[0]);
   std::string words = format("the %ss %c = ", one, letter);
   for (std::size_t k = 0; k < groups.size(); ++k) words += (k ? ", " : "") + groups[k];
-  return words + (many ? " ..." : "") + " are";
+  return words + (many ? " ..." : "");
+}
+
+std::string lines_that_are(const std::vector<int>& lines, char letter) {
+  return lines_in_words(lines, letter) + (lines.size() == 1 ? " is" : " are");
 }
 
 // clang-format off
 const Family kPassMistakes = {
-    {"graph_of_other_sweeps", Strength::kModel, with(kGraph), of_pass<sweeps_of_a_graph>,
-     "After {first} counted sweeps the residual is that of sweep {made}, and after {second} that of sweep {twice}: a "
-     "launch of a graph performs {sweeps}",
-     {"how many sweeps the graphs are captured with: as many as the loop in main counts per launch; whether the fields "
-      "change roles after each sweep; and how often each graph is launched"}},
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
-     "After {asked} the field is that of {?new|as many that begin with f_new|{made}}: the wrong one of the two fields "
-     "is taken for the {?new|old|new} one",
+     "After {asked} the field is that of {made}: the wrong one of the two fields is taken for the new one",
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "
       "that it was captured with"}},
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,
@@ -380,10 +327,6 @@ const Family kPassMistakes = {
      "sweeps since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
     {"residual_of_other_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}{what}", {"{which_sweep}"}},
-    {"residual_of_several_sweeps", Strength::kShape, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the residual is too large, because the changes of more sweeps than the last one before a check are "
-     "in the sum",
-     {"{which_sweep}"}},
     {"several_sweeps_in_a_pass", Strength::kSymptom, kAnyProgram, of_a_pass,
      "What is wrong is how several sweeps form one pass",
      {"{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of them f_old and f_new "

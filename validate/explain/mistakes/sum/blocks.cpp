@@ -30,14 +30,14 @@ Answer first_thread(const SumLook& look) {
   return {};
 }
 
-/// Whether each sweep's sum is the squared change of a single point.
+/// Whether each sweep's sum is the squared change of a single point, another one in another run.
 Answer one_point(const SumLook& look) {
   const int n = look.n;
   for (int j = 1; look.sweeps.size() > 1 && j < n - 1; ++j) {
     for (int i = 1; i < n - 1; ++i) {
       if (!look.sum_explained([&](const Sweep& s) { return s.square(n, i, j); })) continue;
-      return Answer(look.another_run_differs() ? "last_thread_wins" : "a_single_thread_adds")
-          .with("point", format("(%d, %d)", i, j));
+      if (!look.another_run_differs()) return {};
+      return Answer("last_thread_wins").with("point", format("(%d, %d)", i, j));
     }
   }
   return {};
@@ -85,40 +85,14 @@ Answer one_block(const SumLook& look) {
 
 // ---- Precision
 
-Answer integer(const SumLook& look) {
-  std::size_t whole = 0;
-  for (const Sweep& sweep : look.sweeps) {
-    const double sum = sweep.found_sum(look.n);
-    whole += sum >= 1;
-    if (sum == 0) continue;  // nothing is left of what is below 1
-    if (!(sum >= 1) || std::fabs(sum - std::round(sum)) > 1e-9) return {};
-    if (std::fabs(sum - sweep.total) > 2 * static_cast<double>(look.n) * look.n) return {};
-  }
-  return Answer(whole >= 2);
-}
-
 Answer single_precision(const SumLook& look) {
   if (!look.is_float || look.sweeps.size() < 2) return {};
   double error = 0;
-  bool serial[2] = {true, true};
   for (const Sweep& sweep : look.sweeps) {
     error = std::max(error, std::fabs(sweep.found / sweep.right - 1));
-    for (int order = 0; order < 2; ++order) {
-      float sum = 0;
-      for (int a = 1; a < look.n - 1; ++a) {
-        for (int b = 1; b < look.n - 1; ++b) {
-          const int i = order ? a : b, j = order ? b : a;
-          const float change = sweep.changes[static_cast<std::size_t>(j) * look.n + i];
-          sum += change * change;
-        }
-      }
-      serial[order] &= std::fabs(sweep.found_sum(look.n) - sum) <= 2e-7 * sum;
-    }
   }
   if (!(error < 1e-2)) return {};
-  return Answer("sum_is_a_float")
-      .with("serial", serial[0] || serial[1])
-      .with("error", format("%.1g", error));
+  return Answer("sum_is_a_float").with("error", format("%.1g", error));
 }
 
 }  // namespace
@@ -135,21 +109,16 @@ const Family kBlockMistakes = {
      "only one point's change is in the sum, that of point {point}; in another run it is another point's: what the "
      "last thread writes stays",
      {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}},
-    {"a_single_thread_adds", Strength::kShape, kAnyProgram, of_sum<one_point>,
-     "only the change of point {point} is in the sum: a single thread of the whole grid adds", {"{who_adds}"}},
     {"only_one_block_adds", Strength::kShape, kAnyProgram, of_sum<one_block>,
      std::string(kOnlyOneBlock) + ", in another order of the threads as well: no other block adds to it",
      {"{?stored_parts|{stored_parts}}", "{who_adds}"}},
     {"last_block_wins", Strength::kShape, kAnyProgram, of_sum<one_block>,
      std::string(kOnlyOneBlock) + ": the last to write wins",
-     {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not sum = ..."}},
-    {"sum_is_an_integer", Strength::kShape, kAnyProgram, of_sum<integer>,
-     "the sum of the squared changes is a whole number in every iteration: somewhere on its way it is an integer",
-     {"the types of the sum, from {sweep} to main: double"}},
+     {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not sum = ...; and "
+      "whether a thread of the kernel sets to 0 what others add to"}},
     {"sum_is_a_float", Strength::kShape, kAnyProgram, of_sum<single_precision>,
-     "{?serial|one float adds up all squares one after another|the sum is a float, and many numbers are added to it "
-     "one after another}: it has 24 bits, and loses what is small compared with it (off by {error} here; more on a "
-     "larger grid)",
+     "the sum is a float, and many numbers are added to it one after another: it has 24 bits, and loses what is small "
+     "compared with it (off by {error} here; more on a larger grid)",
      {"the type of the sum, all the way from {sweep} to main: double"}},
 };
 // clang-format on

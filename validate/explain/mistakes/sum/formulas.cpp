@@ -30,17 +30,10 @@ const Formula kFormulas[] = {
     {"not_divided",
      "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
      "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
-    {"root_is_taken_twice", "the root is taken twice: of the sum, and once more of what is divided by n * n",
-     [](const Sweep& s, double n) { return sqrt(sqrt(s.total)) / n; }},
     {"divided_by_n", "it is divided by n under the root, not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total / n); }},
     {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
-    {"root_of_mean_magnitude", "the changes are not squared: it is the root of their mean magnitude",
-     [](const Sweep& s, double n) { return sqrt(s.magnitudes) / n; }},
-    {"whole_numbers_of_changes",
-     "only the integer part of each change counts: the change is an int, or abs() makes it one",
-     [](const Sweep& s, double n) { return sqrt(s.whole) / n; }},
     {"old_value_times_4", "the old value in the change is 4 times too large",
      [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
@@ -48,16 +41,10 @@ const Formula kFormulas[] = {
 
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
-  if (look.sum_explained([](const Sweep& s) { return s.against_exchanged; })) {
-    return Answer("change_against_another_point").with("point", "(j, i)");
-  }
   for (int dj = 0; dj < 3; ++dj) {
     for (int di = 0; di < 3; ++di) {
       if (di == 1 && dj == 1) continue;
-      // If lanes have the boundary's points, too, these are in the sum.
-      const auto and_sides = [&](const Sweep& s) { return s.against[dj][di] + s.sides[dj]; };
-      if (look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; }) ||
-          (di == 1 && look.sum_explained(and_sides))) {
+      if (look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; })) {
         return Answer("change_against_another_point")
             .with("point", point_from_here(di - 1, dj - 1));
       }
@@ -117,9 +104,6 @@ std::string divisor_words(const SumLook& look, double factor) {
 Answer factor(const SumLook& look) {
   if (look.sweeps.size() < 2) return {};
   const Sweep& first = look.sweeps[0];
-  if (first.found == 1 && look.explained([&](const Sweep& s) { return s.right / first.right; })) {
-    return Answer("divided_by_the_first_residual");
-  }
   const double factor = first.found / first.right;
   if (!(factor > 0) || !look.explained([&](const Sweep& s) { return factor * s.right; })) return {};
   // Right in this run, and wrong in another: a race.
@@ -170,8 +154,6 @@ Family make_family() {
        "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
        "up. The sums have to be added first, and then one root is taken",
        {"{sum_over_ranks}"}},
-      {"divided_by_the_first_residual", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "each residual is divided by the first one, so the first is 1", {"{formula}"}},
       {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
        "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the "
        "root}{?ranks| (there are {ranks} ranks)}{?divisor|; or {divisor}}",

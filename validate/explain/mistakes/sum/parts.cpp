@@ -60,13 +60,12 @@ bool find_part(const SumLook& look, const std::vector<std::vector<double>>& sums
 }
 
 std::string lines_words(const Part& part, char letter) {
+  std::vector<int> lines(part.last - part.first + 1);
+  std::iota(lines.begin(), lines.end(), part.first);
+  if (part.period == 0) return lines_in_words(lines, letter);
   const char* many = letter == 'i' ? "columns" : "rows";
-  const bool one = part.first == part.last;
-  if (part.period == 0 && one) {
-    return format("the %s %c = %d", letter == 'i' ? "column" : "row", letter, part.first);
-  }
-  if (part.period == 0) return format("the %s %c = %d..%d", many, letter, part.first, part.last);
-  return one ? format("the %s with %c %% %d == %d", many, letter, part.period, part.first)
+  return lines.size() == 1
+             ? format("the %s with %c %% %d == %d", many, letter, part.period, part.first)
              : format("the %s with %c %% %d from %d to %d", many, letter, part.period, part.first,
                       part.last);
 }
@@ -103,6 +102,8 @@ Answer describe_part(const SumLook& look, const Part& part, char letter) {
 }
 
 Answer lines(const SumLook& look) {
+  // Which ones they are is then a matter of who comes last.
+  if (look.another_run_differs()) return lost_additions(look.evidence);
   std::vector<int> periods = {0, 2, 4, 8, 16, 32, 64, 128, 256};
   for (int period = 3; period < 40; ++period) {
     if ((period & (period - 1)) != 0) periods.push_back(period);
@@ -125,26 +126,10 @@ Answer lines(const SumLook& look) {
   return {};
 }
 
-/// The parts that `ask` finds, unless which ones they are is a matter of who comes last.
-template <Answer (*ask)(const SumLook&)>
-Answer unless_lost(const SumLook& look) {
-  Answer answer = ask(look);
-  if (!answer.known() || !look.another_run_differs()) return answer;
-  const Answer lost = lost_additions(look.evidence);
-  if (lost.known()) return lost;
-  return answer.with("race", true)
-      .with("race_of_streams", look.has(kStreams) && look.evidence.finding.kind != Finding::kRace)
-      .with("race_of_threads", !look.has(kStreams) || look.evidence.finding.kind == Finding::kRace);
-}
-
 }  // namespace
 
-const std::vector<std::string> kWhoseLines = {
-    "{?race_of_streams|the stream in which the parts of the sum are added up, also over the ranks: "
-    "what it waits for (cudaStreamWaitEvent) before it reads what another stream has added}",
-    "{?race_of_threads|each place that several threads add to, also in shared memory: atomicAdd, "
-    "or a place for each thread; and whether one is set to 0 while others already add to it}",
-    "{?!race|{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and "
+const char* const kWhoseLines =
+    "{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and "
     "where it is added to}{?lane|what a lane adds to its own sum: the changes of all four of its "
     "points}{?lanes|how the lanes of a warp (threadIdx.x) contribute their part: {?shuffles|a "
     "shuffle's offsets are 16, 8, 4, 2, 1|a sum over threads that halves its distance goes on down "
@@ -152,26 +137,20 @@ const std::vector<std::string> kWhoseLines = {
     "part{?!block_sum|{?!shuffles| (a sum over threads that halves its distance begins with half "
     "of the block's)}}, and a thread all of its points: its own sum is 0 before the first of "
     "them}{?stored|{stored_parts}}{?threads|{who_adds}{?block_sum or shuffles|; those without a "
-    "point must also reach the reduction}}}"};
+    "point must also reach the reduction}}";
 // clang-format off
 const Family kPartMistakes = {
-    {"sum_of_one_rank", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
-     "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere{?race|. Another run has "
-     "other parts: a race}",
-     {kWhoseLines[0], kWhoseLines[1], "{?!race|{sum_over_ranks}}"}},
-    {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
-     "{lines} {are} in the sum twice; the field is right everywhere{?race|. Another run has other parts: a race}",
-     {kWhoseLines[0], kWhoseLines[1],
-      "{?!race|which points the threads (or loops) of {sweep} have: some are computed twice, by two threads or by "
-      "one}",
-      "{?!race|{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && "
-      "threadIdx.y == 0); others hold parts of it}}}"}},
-    {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
-     "{lines} {are} left out of the sum; the field is right everywhere{?race|. Another run has other parts: a race}",
-     kWhoseLines},
-    {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<unless_lost<lines>>,
-     "only {lines} {are} in the sum; the field is right everywhere{?race|. Another run has other parts: a race}",
-     kWhoseLines},
+    {"sum_of_one_rank", Strength::kShape, kAnyProgram, of_sum<lines>,
+     "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere", {"{sum_over_ranks}"}},
+    {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<lines>,
+     "{lines} {are} in the sum twice; the field is right everywhere",
+     {"which points the threads (or loops) of {sweep} have: some are computed twice, by two threads or by one",
+      "{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && threadIdx.y == "
+      "0); others hold parts of it}}"}},
+    {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<lines>,
+     "{lines} {are} left out of the sum; the field is right everywhere", {kWhoseLines}},
+    {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<lines>,
+     "only {lines} {are} in the sum; the field is right everywhere", {kWhoseLines}},
 };
 // clang-format on
 

@@ -30,10 +30,6 @@ bool in_one_function(const std::vector<std::string>& lines, int from, int to) {
                       [](const std::string& line) { return line.rfind('}', 0) == 0; });
 }
 
-std::string named_stream(const Queued& work) {
-  return work.stream.empty() ? "the default stream" : "the stream " + work.stream;
-}
-
 }  // namespace
 
 Answer half_a_sum(const Evidence& evidence) {
@@ -52,37 +48,6 @@ Answer half_a_sum(const Evidence& evidence) {
         .with("does", fill ? "sets" : "copies")
         .with("sum", sum)
         .with("field_is_right", evidence.sum() != nullptr);
-  }
-  return {};
-}
-
-Answer sum_in_two_streams(const Evidence& evidence) {
-  const std::vector<Queued> all = queued_in(evidence.source);
-  const bool default_waits = evidence.source.find("NonBlocking") == std::string::npos;
-  const std::string code = code_only(evidence.source);
-  const std::vector<std::string> lines = code_lines(evidence.source);
-  // Which stream a parameter is, the caller decides.
-  const auto given = [&](const Queued& work) {
-    const std::string name = "cudaStream_t" + work.stream;
-    return std::min(code.find(name + ","), code.find(name + ")")) != std::string::npos;
-  };
-  for (const Queued& other : all) {
-    if (other.launch || other.arguments.size() < 3) continue;
-    const bool fill = other.call.find("Memset") != std::string::npos;
-    const std::string& memory = other.arguments[fill ? 0 : 1];
-    for (const Queued& launch : all) {
-      if (launch.stream == other.stream || !adds_to(launch, memory)) continue;
-      if (default_waits && (launch.stream.empty() || other.stream.empty())) continue;
-      const auto [from, to] = std::minmax(launch.line, other.line);
-      if ((given(launch) || given(other)) && !in_one_function(lines, from, to)) continue;
-      return Answer("sum_in_two_streams")
-          .with("line", other.line)
-          .with("does", fill ? "fills" : "copies")
-          .with("sum", memory)
-          .with("stream", named_stream(other))
-          .with("launch", launch.line)
-          .with("other_stream", named_stream(launch));
-    }
   }
   return {};
 }
@@ -114,10 +79,6 @@ Answer order_of_sum(const Evidence& evidence) {
     }
     const bool nothing_before =
         k == 0 || all[k - 1].line > first.line || !one_function(all[k - 1], first);
-    if (is_copy_to_host(first) && adds_to(second, first.arguments[1]) &&
-        (nothing_before || is_fill(all[k - 1]))) {
-      return answer("sum_is_copied_before_the_launch", first, second, first.arguments[1]);
-    }
     if (is_fill(second) && adds_to(first, second.arguments[0]) && nothing_before) {
       return answer("sum_is_set_back_after_the_launch", second, first, second.arguments[0]);
     }

@@ -14,34 +14,12 @@
 namespace validate {
 namespace {
 
-/// Whether the numbers have nothing to do with the right ones: far too large or too small, and each
-/// by another factor; or so small that they are no sum of changes.
-bool is_wild(const SumLook& look) {
-  constexpr double kFar = 1e6, kNoSum = 1e-60;
-  double least = INFINITY, most = 0;
-  bool far = false, tiny = true, any = false;
-  for (const Sweep& sweep : look.sweeps) {
-    tiny &= sweep.found < kNoSum * sweep.right;
-    any |= sweep.found > 0;
-    if (!(sweep.found > 0) || !(sweep.right > 0)) continue;
-    const double factor = sweep.found / sweep.right;
-    far |= factor > kFar || factor < 1 / kFar;
-    least = std::min(least, factor);
-    most = std::max(most, factor);
-  }
-  return any && (tiny || (far && most > kFar * least && std::isfinite(most)));
-}
-
 bool any_is_none(const SumLook& look) {
   return std::any_of(look.sweeps.begin(), look.sweeps.end(),
                      [](const Sweep& s) { return std::isnan(s.found); });
 }
 
-/// A copy, or a fill, of four bytes of the sum: the numbers may then be anything.
-Answer four_bytes(const SumLook& look) {
-  const bool unwritten = look.evidence.finding.kind == Finding::kUnwritten;
-  return any_is_none(look) || is_wild(look) || unwritten ? half_a_sum(look.evidence) : Answer();
-}
+Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence); }
 
 Answer lost_address(const SumLook& look) { return lost_local(look.evidence); }
 
@@ -55,14 +33,6 @@ Answer not_a_number(const SumLook& look) {
       .with("adds", adds)
       .with("padding", !parts && !late && look.has(kPitch))
       .with("formula", other);
-}
-
-/// If the right residual is 0, all that is found is what the sum began with.
-Answer nothing_changes(const SumLook& look) {
-  const bool all = std::all_of(look.sweeps.begin(), look.sweeps.end(),
-                               [](const Sweep& s) { return s.right == 0 && s.found > 0; });
-  return all ? Answer("sum_of_nothing").with("found", format("%.3g", look.sweeps[0].found))
-             : Answer();
 }
 
 /// Residuals that are the one before once more, and right ones between them: they are not computed
@@ -102,16 +72,10 @@ bool adds_nothing(const std::string& source) {
 /// Residuals that are always the same, or another iteration's.
 Answer same_or_late(const SumLook& look) {
   const std::size_t count = look.sweeps.size();
-  const double first = look.sweeps[0].found;
   if (look.explained([](const Sweep&) { return 0.0; })) {
-    for (Answer order : {sum_in_two_streams(look.evidence), order_of_sum(look.evidence)}) {
-      if (order.known()) return order.with("zero", true);
-    }
+    if (const Answer order = order_of_sum(look.evidence); order.known()) return order;
     if (look.has(kKernels) && adds_nothing(look.evidence.source)) return Answer("nothing_is_added");
     return Answer("residuals_are_zero");
-  }
-  if (count > 1 && look.explained([&](const Sweep&) { return first; })) {
-    return Answer("residual_never_changes").with("one", first == 1);
   }
   if (const Answer twice = repeated(look); twice.known()) return twice;
   // Each iteration says the one before; the first has none to say.
@@ -153,12 +117,7 @@ Answer only_later_ones(const SumLook& look) {
       .with("first",
             right == 1 ? "is the first residual" : format("are the first %d residuals", right))
       .with("rest", wrong == look.sweeps.end() ? "a later one is not"
-                                               : format("that of iteration %d is not", right + 1))
-      .with("zero",
-            wrong != look.sweeps.end() && std::all_of(wrong, look.sweeps.end(),
-                                                      [](const Sweep& s) { return s.found == 0; })
-                ? format("%d", right + 1)
-                : "");
+                                               : format("that of iteration %d is not", right + 1));
 }
 
 Answer too_little_or_too_much(const SumLook& look) {
@@ -220,24 +179,11 @@ const Family kSumMistakes = {
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
       "{?formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
-    {"sum_of_nothing", Strength::kModel, kAnyProgram, of_sum<nothing_changes>,
-     "no point changes here, so every residual should be 0, but it is {found}: the sum does not begin with 0",
-     {"where each sum begins, the sum of all and a thread's own: it is set to 0.0 (cudaMemset sets single bytes, and 8 "
-      "of them are 0.0 only if each is 0)"}},
-    {"sum_in_two_streams", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} {does} {sum} in {stream}, line {launch} launches the kernel that adds "
-     "to it in {other_stream}: nothing says which of the two comes first",
-     {"the stream at line {line} and the one at line {launch}: the same for both; or an event that the second one "
-      "waits for (cudaStreamWaitEvent)"}},
     {"sum_is_set_back_before_its_copy", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} resets {sum} before line {other} copies it to the host",
+     "every residual is 0: line {line} resets {sum} before line {other} copies it to the host",
      {"the order: first the copy at line {other}, then the fill"}},
-    {"sum_is_copied_before_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} copies {sum} to the host before line {other} launches the kernel that "
-     "adds to it",
-     {"the order: first the launch at line {other}, then the copy"}},
     {"sum_is_set_back_after_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?zero|every residual is 0: }line {line} resets {sum} after the kernel of line {other} has added to it, and "
+     "every residual is 0: line {line} resets {sum} after the kernel of line {other} has added to it, and "
      "before the host reads it",
      {"the order: first the fill at line {line}, then the launch"}},
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
@@ -255,10 +201,6 @@ const Family kSumMistakes = {
       "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
       "of it when the sweep has ended; and {formula}: an integer divided by an integer loses its "
       "fraction", "{?strips|{change_line}: value minus the old field's point}"}},
-    {"residual_never_changes", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every iteration reports the same residual, though the field changes",
-     {"where residual is computed anew in the loop of main, and from what",
-      "{?one|{formula}: 1 / 2 between integers is 0, and any number to the power of 0 is 1}"}},
     {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the residual of iteration {which} is that of the previous iteration, in every digit: there it is not computed "
      "again, or not fetched again",
@@ -282,12 +224,10 @@ const Family kSumMistakes = {
      "the sum is never reset: each residual holds those of all previous iterations",
      {"{host}: the sum is set to 0 before each sweep"}},
     {"first_residuals_are_right", Strength::kSymptom, kAnyProgram, of_sum<only_later_ones>,
-     "the field is right, and so {first}; {rest}{?zero|: from iteration {zero} on they are 0}",
-     {"{?zero|what the first sweep changes that the next one needs as it was: a counter of blocks that are done, for "
-      "example, is reset to 0 by the last of them|{?late_sum|whether the host waits for the copy of a sum before it "
-      "reads it, for each sum, also that of the last check: an event that was recorded after the copy; and whether "
-      "each pass in flight has a place of its own for it on the host|what a sum holds before the points of a sweep are "
-      "added to it, each time}}"}},
+     "the field is right, and so {first}; {rest}",
+     {"{?late_sum|whether the host waits for the copy of a sum before it reads it, for each sum, also that of the last "
+      "check: an event that was recorded after the copy; and whether each pass in flight has a place of its own for it "
+      "on the host|what a sum holds before the points of a sweep are added to it, each time}"}},
     {"sum_is_too_small", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
      "the field is right, but the sum of the squared changes is too small ({part} of the correct one in iteration 1). "
      "Either some points are left out of it, or something else is added up, or a different formula follows",
