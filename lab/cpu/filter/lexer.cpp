@@ -46,8 +46,8 @@ Token read_token(const std::string& source, std::size_t at) {
   const char *begin = source.data() + at, *end = source.data() + source.size();
   std::cmatch match;
   const auto* kind = kKinds;
-  while (!std::regex_search(begin, end, match, kind->shape,
-                            std::regex_constants::match_continuous)) {
+  while (
+      !std::regex_search(begin, end, match, kind->shape, std::regex_constants::match_continuous)) {
     ++kind;
   }
   return {kind->kind, std::string_view(begin, match.length()), at, 0, 0};
