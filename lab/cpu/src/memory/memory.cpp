@@ -49,11 +49,10 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Address space costs nothing, unless it is limited: as much of it as the memory itself, so that
-/// an index some rows too high does not land in the memory next door.
+/// As much address space as the memory itself, so that an index some rows too high does not land in
+/// the memory next door.
 std::size_t choose_guard(std::size_t data_bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) return kPage;
+  if (address_space_is_limited()) return kPage;
   return std::clamp(data_bytes, std::size_t{64} << 10, std::size_t{1} << 30);
 }
 
@@ -86,6 +85,11 @@ bool inside(const Allocation* a, const void* p, std::size_t bytes) {
 }
 
 }  // namespace
+
+bool address_space_is_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
 
 const Allocation* find_allocation(const void* p) {
   auto next = allocations.upper_bound(static_cast<const char*>(p));

@@ -34,6 +34,9 @@ struct Allocation {
   char* end() const { return begin + bytes; }
 };
 
+/// Address space costs nothing, unless it is limited (ulimit -v).
+bool address_space_is_limited();
+
 /// The allocation that `p` points into, or right after; null if there is none. Freed ones count.
 const Allocation* find_allocation(const void* p);
 
