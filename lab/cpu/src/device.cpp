@@ -38,7 +38,6 @@ struct AtExit {
            text(first).c_str(), count > 1 ? " and after" : "");
     }
     if (!any_error() && report_growth() > 0) _exit(kExitFailed);
-    if (settings().leaks && report_leaks() > 0) _exit(kExitFailed);
   }
 } at_exit;
 
@@ -90,7 +89,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaDeviceReset(Where where) {
   if (auto e = cudaDeviceSynchronize()) return e;
   release_all(where);
-  drop_handles(where);
+  drop_handles();
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -43,7 +43,6 @@ constexpr std::size_t kAlignment = 16;
 // By the first byte of the guard. It outlives every other object of the program: it is looked at
 // when that ends.
 std::map<const char*, Allocation>& allocations = *new std::map<const char*, Allocation>;
-std::map<const char*, std::size_t> symbols;  // __device__ variables whose address was asked for
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -68,14 +67,6 @@ int rounds() { return program.rounds ? program.rounds() : 0; }
 std::size_t free_memory() {
   if (program.free_memory) return program.free_memory();
   return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-}
-
-/// Whether `p` points into a __device__ variable whose address was asked for, or right after it.
-bool in_symbol(const void* p) {
-  auto symbol = symbols.upper_bound(static_cast<const char*>(p));
-  if (symbol == symbols.begin()) return false;
-  --symbol;
-  return p <= symbol->first + symbol->second;
 }
 
 bool inside(const Allocation* a, const void* p, std::size_t bytes) {
@@ -335,17 +326,6 @@ int report_growth() {
   return count;
 }
 
-int report_leaks() {
-  int count = 0;
-  for (const auto& [guard, a] : allocations) {
-    if (a.freed) continue;
-    warn({"leak"}, "leak: %zu bytes that %s gave at %s were never freed", a.bytes, name_of(a.space),
-         text(a.allocated_at).c_str());
-    ++count;
-  }
-  return count;
-}
-
 // ---- copies -------------------------------------------------------------------------------------
 
 namespace {
@@ -366,7 +346,7 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
     error(cudaErrorInvalidValue, "the %s is device memory, but the direction says host", what);
     return because("direction", cudaErrorInvalidValue, what);
   }
-  if (as_device && !a && !in_symbol(p)) {
+  if (as_device && !a) {
     error(cudaErrorInvalidValue, "the %s is host memory, but the direction says device", what);
     return because("host_memory", cudaErrorInvalidValue, what);
   }
@@ -376,7 +356,7 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
 /// Whether `p` points into memory of the host: pinned, or the program's own.
 bool is_host(const void* p) {
   const Allocation* a = find_allocation(p);
-  return a ? a->space == Space::pinned : !in_symbol(p);
+  return !a || a->space == Space::pinned;
 }
 
 }  // namespace
@@ -404,7 +384,7 @@ cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   if (auto e = check_side(from, bytes, "source", !any && from_host, !any && !from_host)) return e;
   // What is read from ordinary host memory is read before an asynchronous call returns.
   std::vector<char> read_now;
-  if (!waits && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
+  if (!waits && !find_allocation(from) && !is_capturing(stream)) {
     read_now.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
   }
   std::vector<Use> uses;
@@ -487,10 +467,6 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
   return cudaSuccess;
 }
 
-void register_symbol(void* address, std::size_t bytes) {
-  symbols[static_cast<char*>(address)] = bytes;
-}
-
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config) {
   const void* pointer = argument.pointer;
   if (!pointer) return nullptr;
@@ -503,7 +479,6 @@ const Allocation* check_argument(const PointerArgument& argument, const LaunchCo
          text(a->freed_at).c_str());
   }
   if (a) return a;
-  if (in_symbol(pointer)) return nullptr;
   Report report = cuda_on_cpu::report("host_argument", config.where);
   report.array = "argument " + std::to_string(argument.number);
   fail(report,

@@ -58,7 +58,7 @@ void close_memory_to_host();
 /// Opens this memory to host code, until other memory is closed.
 void open_memory(const Allocation* a);
 
-/// The memory that a kernel's argument points to, null for none (a null pointer, a symbol). Ends
+/// The memory that a kernel's argument points to, null for a null pointer. Ends
 /// the program if no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
 
@@ -72,8 +72,5 @@ void release_all(Where where);
 /// A line for each line of the program that allocates memory, or creates a stream, an event or a
 /// graph, round after round, and never frees it. Returns how many there are.
 int report_growth();
-
-/// For LAB_CPU_LEAKS=1: a line for each allocation that was not freed. Returns how many there are.
-int report_leaks();
 
 }  // namespace cuda_on_cpu

@@ -28,9 +28,7 @@ unsigned bit_of(int thread) { return 1u << (thread & 31); }
 int lowest(unsigned lanes) { return std::countr_zero(lanes); }
 }  // namespace
 
-Block::Block() : random_state_(0x9e3779b97f4a7c15ull * (2 * settings().seed + 1)) {
-  shared_ = reserve_shared_memory();
-}
+Block::Block() : random_state_(0x9e3779b97f4a7c15ull * 3) { shared_ = reserve_shared_memory(); }
 
 Block::~Block() { release_shared_memory(shared_); }
 

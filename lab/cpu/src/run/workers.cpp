@@ -25,8 +25,8 @@ class BlockOrder {
   explicit BlockOrder(std::uint64_t count) : count_(count) {
     if (settings().order != Order::shuffled) return;
     // Steps of a length that has no divisor with the count in common come everywhere once.
-    first_ = settings().seed % count;
-    step_ = (count * 5 / 8 + settings().seed % 97) % count;
+    first_ = 1 % count;
+    step_ = (count * 5 / 8 + 1) % count;
     while (step_ == 0 || std::gcd(step_, count) != 1) ++step_;
   }
   std::uint64_t number(std::uint64_t k) const {
