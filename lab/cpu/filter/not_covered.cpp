@@ -56,6 +56,7 @@ constexpr NotCovered kNotCovered[] = {
      "this part of CUB", nullptr},
     {"__shfl __shfl_up __shfl_down __shfl_xor __ballot",
      "warp functions without a mask", "use the one that ends in _sync"},
+    {"__activemask", "the lanes that happen to run together", "name them: 0xffffffff is all"},
     {"__match_any_sync __match_all_sync", "a vote by value", nullptr},
     {"__reduce_add_sync __reduce_max_sync __reduce_min_sync",
      "this warp reduction", "use __shfl_xor_sync"},
@@ -86,8 +87,7 @@ cudaMemPool* cudaMemPrefetchBatch* cudaMemRange* cudaMemSetMemPool cudaMemcpyArr
 cudaMemcpyBatch* cudaMemcpyFromArray* cudaMemcpyFromSymbolAsync* cudaMemcpyPeer*
 cudaMemcpyToArray* cudaMemcpyToSymbolAsync* cudaMipmappedArray* cudaOccupancyAvailable*
 cudaOccupancyMaxActiveBlocksPerMultiprocessorWith* cudaOccupancyMaxActiveClusters*
-cudaOccupancyMaxPotentialBlockSizeVariable* cudaOccupancyMaxPotentialBlockSizeWith*
-cudaOccupancyMaxPotentialCluster* cudaPointerGet* cudaSetDeviceFlags* cudaSetValid*
+cudaOccupancyMaxPotential* cudaPointerGet* cudaSetDeviceFlags* cudaSetValid*
 cudaSignalExternal* cudaStreamAttach* cudaStreamBeginCaptureTo* cudaStreamCopy* cudaStreamGet*
 cudaStreamIs* cudaStreamSet* cudaStreamUpdate* cudaThread* cudaUnbindTexture* cudaUserObject*
 cudaVD* cudaWaitExternal*)",

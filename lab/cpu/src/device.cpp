@@ -63,14 +63,6 @@ cudaError_t resident_blocks(int* blocks, int block_size) {
   return cudaSuccess;
 }
 
-cudaError_t suggest_block_size(int* blocks, int* block_size, int most) {
-  *block_size = most > 0 ? std::min(most, kMaxThreads) : kMaxThreads;
-  if (*block_size > 32) *block_size -= *block_size % 32;
-  if (auto e = resident_blocks(blocks, *block_size)) return e;
-  *blocks *= settings().multiprocessors;
-  return cudaSuccess;
-}
-
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;

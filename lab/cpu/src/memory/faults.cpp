@@ -78,8 +78,7 @@ bool host_may_touch(const void* address, bool reads) {
 
 /// Host code: what it may not touch, and what to do.
 [[noreturn]] void fail_on_host(Where where, const char* verb, const void* address) {
-  constexpr std::uintptr_t kNearNull = 64 << 10;
-  if (reinterpret_cast<std::uintptr_t>(address) < kNearNull) {
+  if (is_near_null(address)) {
     fail(report_access("host_access", where, verb, address),
          "host code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
          "put it where their first argument points)",

@@ -75,12 +75,20 @@ bool inside(const Allocation* a, const void* p, std::size_t bytes) {
          bytes <= std::size_t(a->end() - begin);
 }
 
+/// How far before the allocation the address lies, or past its end; 0 inside.
+std::ptrdiff_t distance(const Allocation& a, const void* p) {
+  const char* address = static_cast<const char*>(p);
+  return address < a.begin ? a.begin - address : address >= a.end() ? address - a.end() : 0;
+}
+
 }  // namespace
 
 bool address_space_is_limited() {
   rlimit limit{};
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
+
+bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
 
 const Allocation* find_allocation(const void* p) {
   auto next = allocations.upper_bound(static_cast<const char*>(p));
@@ -91,43 +99,30 @@ const Allocation* find_allocation(const void* p) {
 
 const Allocation* nearest_allocation(const void* p) {
   const Allocation* nearest = nullptr;
-  std::size_t distance = 0;
   for (const auto& [guard, a] : allocations) {
     if (p < guard || p >= a.data + a.data_bytes + a.guard_bytes) continue;
-    const char* address = static_cast<const char*>(p);
-    const std::size_t d = address < a.begin    ? a.begin - address
-                          : address >= a.end() ? address - a.end()
-                                               : 0;
-    if (!nearest || d < distance) {
-      nearest = &a;
-      distance = d;
-    }
+    if (!nearest || distance(a, p) < distance(*nearest, p)) nearest = &a;
   }
   return nearest;
 }
 
 std::string describe_address(const void* p) {
   const Allocation* a = nearest_allocation(p);
-  const auto address_value = reinterpret_cast<std::uintptr_t>(p);
   if (!p) return "a null pointer";
-  if (address_value < (64 << 10))
-    return std::to_string(address_value) + " bytes past a null pointer";
+  if (is_near_null(p)) {
+    return std::to_string(reinterpret_cast<std::uintptr_t>(p)) + " bytes past a null pointer";
+  }
   if (!a) {
     char words[64];
     std::snprintf(words, sizeof words, "%p, where nothing was allocated", p);
     return words;
   }
-  const char* address = static_cast<const char*>(p);
-  std::string words;
-  if (address < a->begin) {
-    words = std::to_string(a->begin - address) + " bytes before the ";
-  } else if (address >= a->end()) {
-    const auto past = address - a->end();
-    words = past == 0 ? "just past the end of the "
-                      : std::to_string(past) + " bytes past the end of the ";
-  } else {
-    words = "byte " + std::to_string(address - a->begin) + " of the ";
-  }
+  const std::string bytes = std::to_string(distance(*a, p)) + " bytes ";
+  std::string words =
+      p < a->begin   ? bytes + "before the "
+      : p < a->end() ? "byte " + std::to_string(static_cast<const char*>(p) - a->begin) + " of the "
+      : p == a->end() ? "just past the end of the "
+                      : bytes + "past the end of the ";
   words += std::to_string(a->bytes) + " bytes that " + name_of(a->space) + " gave at " +
            text(a->allocated_at);
   if (a->freed) words += " and that were freed at " + text(a->freed_at);
@@ -139,15 +134,13 @@ Report report_access(const char* kind, Where where, const char* access, const vo
   Report report = block ? block->report(kind, where) : cuda_on_cpu::report(kind, where);
   report.access = access;
   const Allocation* a = nearest_allocation(p);
-  const char* address = static_cast<const char*>(p);
-  if (reinterpret_cast<std::uintptr_t>(p) < (64 << 10)) {
+  if (is_near_null(p)) {
     report.place = "null";
   } else if (!a) {
     report.place = "nowhere";
   } else {
-    report.place = address < a->begin ? "before" : address >= a->end() ? "past" : "inside";
-    report.distance = address < a->begin ? a->begin - address : address - a->end();
-    if (report.place == "inside") report.distance = 0;
+    report.place = p < a->begin ? "before" : p >= a->end() ? "past" : "inside";
+    report.distance = distance(*a, p);
     if (a->freed) report.flags = "freed";
     report.allocated_line = a->allocated_at.line;
     report.bytes = static_cast<long>(a->bytes);

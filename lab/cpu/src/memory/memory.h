@@ -37,6 +37,9 @@ struct Allocation {
 /// Address space costs nothing, unless it is limited (ulimit -v).
 bool address_space_is_limited();
 
+/// Whether `p` is a null pointer, or one with an index.
+bool is_near_null(const void* p);
+
 /// The allocation that `p` points into, or right after; null if there is none. Freed ones count.
 const Allocation* find_allocation(const void* p);
 

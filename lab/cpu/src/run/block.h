@@ -73,7 +73,6 @@ class Block {
   void grid_barrier(Where where);
   std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where);
   unsigned warp_ballot(unsigned mask, bool vote, Where where);
-  unsigned active_lanes(Where where);
 
   /// Lets another thread of the warp run first, if the watcher chooses one.
   void give_way();
@@ -104,8 +103,8 @@ class Block {
  private:
   /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.
   struct Warp {
-    unsigned all, ready, at_warp, at_block, at_grid, at_mask;
-    unsigned returned() const { return all & ~(ready | at_warp | at_block | at_grid | at_mask); }
+    unsigned all, ready, at_warp, at_block, at_grid;
+    unsigned returned() const { return all & ~(ready | at_warp | at_block | at_grid); }
   };
   enum class Exchange : unsigned char { shuffle, ballot };
 
@@ -118,7 +117,6 @@ class Block {
   int pick_lane(int warp);
   void begin_round();
   bool open_barrier();
-  void tell_active_lanes(int warp);
   void complete_exchange(int warp, unsigned lanes);
   void arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
                       Where where);
@@ -126,8 +124,8 @@ class Block {
   Warp& warp_of(int thread) { return warps_[thread / 32]; }
 
   [[noreturn]] void fail_at_warp(int warp);
-  [[noreturn]] void fail_at_block();
-  [[noreturn]] void fail_at_grid();
+  [[noreturn]] void fail_at_barrier(unsigned Warp::*at, const char* barrier,
+                                    const char* if_returned);
   [[noreturn]] void fail_in_block(const char* kind, Where where, const std::string& what,
                                   const std::string& detail = "");
 

@@ -33,11 +33,14 @@ struct Work {
 
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
 struct Graph {
+  static constexpr const char* kMadeBy = "cudaStreamEndCapture";
   std::vector<std::shared_ptr<Work>> work;
   Origin origin;
   Where destroyed_at;
 };
-struct GraphExec : Graph {};
+struct GraphExec : Graph {
+  static constexpr const char* kMadeBy = "cudaGraphInstantiate";
+};
 
 /// A capture goes on: what was captured, by the stream that began it and those that joined it.
 struct Capture {
@@ -73,7 +76,6 @@ std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was iss
 std::set<cudaEvent_t>& events = *new std::set<cudaEvent_t>;
 // Destroyed ones too: their addresses are not given out twice.
 std::set<Graph*>& graphs = *new std::set<Graph*>;
-std::set<GraphExec*>& graph_execs = *new std::set<GraphExec*>;
 const Where* running = nullptr;
 
 // How often the answer is "not ready" if work comes as late as it may. A program that asks again
@@ -244,22 +246,15 @@ cudaError_t not_an_event(cudaEvent_t event) {
   return error(cudaErrorInvalidResourceHandle, "there is no such event");
 }
 
-/// What is wrong with a graph that is about to be used, `made_by` that call.
+/// What is wrong with a graph that is about to be used.
 template <class G>
-cudaError_t check_graph(G* graph, const std::set<G*>& all, const char* made_by) {
+cudaError_t check(G* graph) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
-  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s did not create it", made_by);
+  if (!graphs.count(graph)) return error(cudaErrorInvalidValue, "%s did not create it", G::kMadeBy);
   if (graph->destroyed_at.line == 0) return cudaSuccess;
   return error(cudaErrorInvalidValue, "this graph was destroyed already, at %s",
                text(graph->destroyed_at).c_str());
 }
-cudaError_t check(cudaGraph_t graph) {
-  return check_graph<Graph>(graph, graphs, "cudaStreamEndCapture");
-}
-cudaError_t check(cudaGraphExec_t exec) {
-  return check_graph<GraphExec>(exec, graph_execs, "cudaGraphInstantiate");
-}
-
 template <class G>
 cudaError_t destroy_graph(G* graph, Where where) {
   if (!graph) return cudaSuccess;
@@ -299,20 +294,15 @@ void wait_for_stream(cudaStream_t stream) {
 void list_handles(std::vector<Origin>* live) {
   for (const Stream* stream : streams) live->push_back(stream->origin);
   for (const Event* event : events) live->push_back(event->origin);
-  const auto add = [&](const auto& all) {
-    for (const Graph* graph : all) {
-      if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
-    }
-  };
-  add(graphs);
-  add(graph_execs);
+  for (const Graph* graph : graphs) {
+    if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
+  }
 }
 
 void drop_handles() {
   streams.clear();
   events.clear();
   graphs.clear();
-  graph_execs.clear();
 }
 
 bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
@@ -502,7 +492,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
   if (auto e = check(graph)) return e;
   *exec = new GraphExec{*graph};
   (*exec)->origin = Origin::now("cudaGraphInstantiate", where);
-  graph_execs.insert(*exec);
+  graphs.insert(*exec);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,

@@ -4,6 +4,7 @@
 #include <cuda_on_cpu/where.h>
 
 #include <cstddef>
+#include <functional>
 
 namespace cuda_on_cpu {
 
@@ -14,6 +15,13 @@ struct Site {
 
   bool operator==(const Site&) const = default;
   Where line() const;
+
+  struct Hash {
+    std::size_t operator()(const Site& site) const {
+      return std::hash<const void*>()(site.return_address) * 31 +
+             std::hash<const void*>()(site.where.file) + 5 * site.where.line;
+    }
+  };
 };
 
 /// A load, a store or an atomic operation of a thread.

@@ -40,9 +40,7 @@ class Counters {
   };
   struct PlaceHash {
     std::size_t operator()(const Place& place) const {
-      return std::hash<const void*>()(place.site.return_address) * 31 +
-             std::hash<const void*>()(place.site.where.file) + 5 * place.site.where.line +
-             static_cast<std::size_t>(place.kind);
+      return Site::Hash()(place.site) + static_cast<std::size_t>(place.kind);
     }
   };
   struct KernelCounts {
