@@ -71,7 +71,7 @@ run "$ranks" 2 "$program" --help
 expect_status 0 "--help"
 [[ $(grep -c -- '--iterations K' <<<"$out") == 1 ]] || show "--help should be printed once"
 run "$ranks" 3 "$program" --n 2
-one_line 2 "^$name: --n 2: must be from 3 " "bad usage"
+one_line 2 "^$name: --n 2: must be a whole number from 3 " "bad usage"
 run "$ranks" 4 "$program" --n $((small - 1))
 one_line 2 "^$name: n = $((small - 1)) has too few rows for 4 ranks: each needs $levels, .*; this n allows at most 3 ranks" \
   "too many ranks"

@@ -128,22 +128,6 @@ ncclResult_t add(const Message& message, ncclComm_t comm) {
 }
 
 template <class T>
-T combined(T a, T b, ncclRedOp_t operation) {
-  switch (operation) {
-    case ncclProd:
-      return a * b;
-    case ncclMax:
-      return std::max(a, b);
-    case ncclMin:
-      return std::min(a, b);
-    case ncclSum:
-    case ncclAvg:
-      break;
-  }
-  return a + b;
-}
-
-template <class T>
 void reduce_over_ranks(const void* from, void* to, std::size_t count, ncclRedOp_t operation) {
   const int size = lab::job_size();
   std::vector<T> own(count), all(count * size);
@@ -153,7 +137,11 @@ void reduce_over_ranks(const void* from, void* to, std::size_t count, ncclRedOp_
       MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD));
   std::vector<T> result(all.begin(), all.begin() + count);
   for (std::size_t k = count; k < all.size(); ++k) {
-    result[k % count] = combined(result[k % count], all[k], operation);
+    T &a = result[k % count], b = all[k];
+    a = operation == ncclMax    ? std::max(a, b)
+        : operation == ncclMin  ? std::min(a, b)
+        : operation == ncclProd ? a * b
+                                : a + b;
   }
   if (operation == ncclAvg) {
     for (T& value : result) value /= size;

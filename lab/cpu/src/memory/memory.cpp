@@ -187,8 +187,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   return cudaSuccess;
 }
 
-namespace {
-void give_back(Allocation& a, Where where) {
+static void give_back(Allocation& a, Where where) {
   a.freed = true;
   note_release(a.space);
   a.freed_at = where;
@@ -200,7 +199,6 @@ void give_back(Allocation& a, Where where) {
   }
   if (watcher()) watcher()->memory_released(a.begin);
 }
-}  // namespace
 
 cudaError_t release(void* pointer, bool pinned, Where where) {
   if (!pointer) return cudaSuccess;
@@ -227,9 +225,7 @@ void release_all(Where where) {
   }
 }
 
-namespace {
-
-void protect(Allocation& a, int protection) {
+static void protect(Allocation& a, int protection) {
   if (a.freed || a.protection == protection) return;
   if (mprotect(a.data, a.data_bytes, protection) != 0) {
     fail("the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
@@ -239,13 +235,11 @@ void protect(Allocation& a, int protection) {
 }
 
 /// What a copy or a fill uses of the memory that `p` points into; nothing of ordinary host memory.
-void add_use(const void* p, std::size_t bytes, bool writable, std::vector<Use>* uses) {
+static void add_use(const void* p, std::size_t bytes, bool writable, std::vector<Use>* uses) {
   if (const Allocation* a = find_allocation(p)) {
     uses->push_back({a, writable, static_cast<const char*>(p), bytes});
   }
 }
-
-}  // namespace
 
 void open_memory(const Allocation* a) {
   protect(allocations[a->data - a->guard_bytes], PROT_READ | PROT_WRITE);
@@ -265,13 +259,10 @@ void close_memory_to_host() {
   }
 }
 
-namespace {
-bool holds_padding(const char* begin, const char* end) {
-  return std::all_of(begin, end, [](char c) { return static_cast<unsigned char>(c) == kPadding; });
-}
-}  // namespace
-
 void check_padding(Where launched_at) {
+  const auto holds_padding = [](const char* begin, const char* end) {
+    return std::all_of(begin, end, [](unsigned char c) { return c == kPadding; });
+  };
   for (const auto& [guard, a] : allocations) {
     if (a.freed) continue;
     const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
@@ -362,10 +353,9 @@ void written(void* p, std::size_t bytes) {
   if (watcher()) watcher()->memory_written(static_cast<char*>(p), bytes);
 }
 
-namespace {
 /// Queues a copy. The host `waits` for it, or may change what it is copied from at once.
-cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                       cudaStream_t stream, bool waits, Where where) {
+static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                              cudaStream_t stream, bool waits, Where where) {
   if (bytes == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return error(cudaErrorInvalidMemcpyDirection, "direction %d", kind);
@@ -390,7 +380,6 @@ cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   };
   return enqueue(stream, where, std::move(run), std::move(uses), "copy");
 }
-}  // namespace
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t stream, bool wait, Where where) {

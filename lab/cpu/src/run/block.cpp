@@ -28,7 +28,7 @@ unsigned bit_of(int thread) { return 1u << (thread & 31); }
 int lowest(unsigned lanes) { return std::countr_zero(lanes); }
 }  // namespace
 
-Block::Block() : random_state_(0x9e3779b97f4a7c15ull * 3) { shared_ = reserve_shared_memory(); }
+Block::Block() : shared_(reserve_shared_memory()) {}
 
 Block::~Block() { release_shared_memory(shared_); }
 
@@ -89,13 +89,6 @@ bool Block::run() {
 
 // ---- whose turn it is ---------------------------------------------------------------------------
 
-std::uint32_t Block::random() {  // xorshift64 (Marsaglia 2003)
-  random_state_ ^= random_state_ << 13;
-  random_state_ ^= random_state_ >> 7;
-  random_state_ ^= random_state_ << 17;
-  return random_state_ >> 32;
-}
-
 double Block::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
 }
@@ -104,7 +97,7 @@ void Block::begin_round() {
   turn_ = 0;
   if (settings().order == Order::shuffled) {
     for (int k = warp_count_ - 1; k > 0; --k) {
-      std::swap(warp_order_[k], warp_order_[random() % (k + 1)]);
+      std::swap(warp_order_[k], warp_order_[random_() % (k + 1)]);
     }
   }
 }
@@ -118,7 +111,7 @@ int Block::pick_lane(int warp) {
     case Order::reverse:
       return 31 - std::countl_zero(ready);
     case Order::shuffled:
-      const int first = random() % 32;
+      const int first = random_() % 32;
       return (lowest(std::rotr(ready, first)) + first) % 32;
   }
   return lowest(ready);
@@ -198,7 +191,7 @@ void Block::give_way() { wait(); }
 
 // ---- barriers -----------------------------------------------------------------------------------
 
-Votes Block::block_barrier(bool vote, Where where) {
+int Block::block_barrier(bool vote, Where where) {
   const int thread = running_;
   Warp& warp = warp_of(thread);
   if (arrived_++ == 0) {
@@ -245,8 +238,8 @@ bool Block::open_barrier() {
   }
 
   for (int w = 0; w < warp_count_; ++w) warps_[w].ready = std::exchange(warps_[w].at_block, 0);
-  votes_ = {votes_so_far_, votes_so_far_ > 0, votes_so_far_ == threads_};
-  arrived_ = votes_so_far_ = 0;
+  votes_ = std::exchange(votes_so_far_, 0);
+  arrived_ = 0;
   if (watcher()) watcher()->block_synchronises(*this);
   return true;
 }
@@ -400,7 +393,7 @@ void Block::fail_some_returned() {
 
 // ---- what the headers call ----------------------------------------------------------------------
 
-Votes block_barrier(bool vote, Where where) {
+int block_barrier(bool vote, Where where) {
   const OutsideKernelCode outside;
   return Block::current()->block_barrier(vote, where);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,7 @@ class Block {
   static Block* current() { return current_block; }
 
   // What the running thread asks for; the functions of the same names in the headers call these.
-  Votes block_barrier(bool vote, Where where);
+  int block_barrier(bool vote, Where where);
   void grid_barrier(Where where);
   std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where);
   unsigned warp_ballot(unsigned mask, bool vote, Where where);
@@ -120,7 +121,6 @@ class Block {
   void complete_exchange(int warp, unsigned lanes);
   void arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
                       Where where);
-  std::uint32_t random();
   Warp& warp_of(int thread) { return warps_[thread / 32]; }
 
   [[noreturn]] void fail_at_warp(int warp);
@@ -140,7 +140,7 @@ class Block {
   Warp warps_[kMaxWarps];
   int warp_order_[kMaxWarps];
   int turn_ = 0;  // warp_order_[turn_] has its turn
-  std::uint64_t random_state_;
+  std::minstd_rand random_;
 
   int running_ = kNobody;
   uint3 index_[kMaxThreads];
@@ -157,8 +157,7 @@ class Block {
   int arrived_ = 0;
   bool same_barrier_ = true;
   Where barrier_;
-  int votes_so_far_ = 0;
-  Votes votes_{};
+  int votes_so_far_ = 0, votes_ = 0;
 
   Fibre home_;
   Fibre* fibre_ = &home_;  // the one that runs

@@ -50,7 +50,7 @@ namespace {
 
 class TheWatcher : public Races {
  public:
-  TheWatcher() : lockstep_([this](auto accesses, int n) { counters_.request(accesses, n); }) {
+  TheWatcher() : lockstep_(counters_) {
     memory_allocated(&__data_start, &_end - &__data_start);
     memory_written(&__data_start, &_end - &__data_start);
     installed_watcher = this;
