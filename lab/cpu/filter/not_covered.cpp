@@ -61,6 +61,7 @@ constexpr NotCovered kNotCovered[] = {
     {"__reduce_add_sync __reduce_max_sync __reduce_min_sync",
      "this warp reduction", "use __shfl_xor_sync"},
     {"cudaStreamPerThread cudaStreamLegacy", "streams that no call creates", "create one"},
+    {"ncclAvg", "averages by NCCL", "sum and divide"},
     {"nvtxDomain*", "domains of NVTX", "use its ranges without one"},
     {"clock64", "clocks of a multiprocessor", nullptr},
     {"__nanosleep", "sleep in a kernel", nullptr},
