@@ -68,8 +68,9 @@ struct Closing {
   bool seen = false;   ///< a >>>
 };
 
-/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG. It may
-/// have blanks in it, as nvcc reads it. Then the last one counts: A<B<C<int> > >(3) also has them.
+/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG. It
+/// may have blanks in it, as nvcc reads it. Then the last one counts: A<B<C<int> > >(3) also has
+/// them.
 Closing find_closing(const Tokens& tokens, std::size_t open) {
   Closing closing{open};
   for (std::size_t k = open + 1; k < tokens.size(); ++k) {

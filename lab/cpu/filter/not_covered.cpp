@@ -81,7 +81,8 @@ cudaGetSurface* cudaGetSymbol* cudaGetTexture* cudaGraphChild* cudaGraphClone* c
 cudaGraphDebug* cudaGraphDestroyNode* cudaGraphEvent* cudaGraphExecChild* cudaGraphExecEvent*
 cudaGraphExecExternal* cudaGraphExecGet* cudaGraphExecHost* cudaGraphExecNode* cudaGraphExternal*
 cudaGraphGet* cudaGraphHost* cudaGraphInstantiateWithParams* cudaGraphMem*
-cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphUpload* cudaGraphics* cudaHostGet*
+cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphUpload* cudaGraphics*
+cudaHostGet*
 cudaImportExternal* cudaInitDevice* cudaKernelSet* cudaLibrary* cudaLogs* cudaMallocFrom*
 cudaMallocMipmapped* cudaMemAttachSingle* cudaMemDiscard* cudaMemGetDefault* cudaMemGetMem*
 cudaMemPool* cudaMemPrefetchBatch* cudaMemRange* cudaMemSetMemPool cudaMemcpyArray*

@@ -8,8 +8,9 @@
 namespace lab {
 
 /// Reads a program's command line: each option is declared with where its value goes, and `read`
-/// then reads all words; `--n 64` and `--n=64` are the same. A bad command line ends the program with exit code 2 and one line on
-/// stderr, "goals: --ranks two: must be a whole number from 1 to 100000".
+/// then reads all words; `--n 64` and `--n=64` are the same. A bad command line ends the program
+/// with exit code 2 and one line on stderr, "goals: --ranks two: must be a whole number from 1 to
+/// 100000".
 ///
 ///   CommandLine line("goals", kHelp);
 ///   line.flag("--gpu", &on_gpu);

@@ -3,8 +3,8 @@
 #include <cuda_on_cpu/watch.h>
 #include <cuda_on_cpu/where.h>
 
+#include <compare>
 #include <cstddef>
-#include <functional>
 
 namespace cuda_on_cpu {
 
@@ -13,15 +13,8 @@ struct Site {
   const void* return_address = nullptr;
   Where where;
 
-  bool operator==(const Site&) const = default;
+  auto operator<=>(const Site&) const = default;
   Where line() const;
-
-  struct Hash {
-    std::size_t operator()(const Site& site) const {
-      return std::hash<const void*>()(site.return_address) * 31 +
-             std::hash<const void*>()(site.where.file) + 5 * site.where.line;
-    }
-  };
 };
 
 /// A load, a store or an atomic operation of a thread.

@@ -96,7 +96,7 @@ bool Counters::write(const std::string& path) const {
     };
     std::map<Key, Count> lines;
     for (const auto& [place, count] : kernel.places) {
-      const Where where = place.site.line();
+      const Where where = place.first.line();
       Count& sum = lines[{file_name(where.file), where.line, count.first.shared, count.first.kind,
                           count.first.bytes}];
       sum.requests += count.requests;

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "report.h"
@@ -155,7 +155,7 @@ class Races : public Watcher {
   OfBlock* running_ = nullptr;
   std::unordered_map<const char*, Publications> publications_;
   std::unordered_map<std::uint32_t, std::vector<Moment>> fences_;  // of each block
-  std::unordered_set<Site, Site::Hash> sites_;
+  std::set<Site> sites_;
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;
   SecondWrite second_write_;
