@@ -15,6 +15,7 @@
 
 #include <cuda_runtime.h>
 
+#include <lab/command_line.h>
 #include <lab/cuda_check.h>
 
 #include "ceilings.h"
@@ -79,24 +80,12 @@ void measure_copy() {
 }
 
 int main(int argc, char** argv) {
-  lab::set_program_name("bandwidth");
   bool ceilings = false;
   std::string results;
-  for (int k = 1; k < argc; ++k) {
-    const std::string option = argv[k];
-    if (option == "--help") {
-      std::fputs(kHelp, stdout);
-      return lab::kExitDone;
-    } else if (option == "--ceilings") {
-      ceilings = true;
-    } else if (option == "--results" && k + 1 < argc && *argv[k + 1]) {
-      results = argv[++k];
-    } else if (option == "--results") {
-      lab::fail(lab::kExitBadUsage, "--results: needs a folder (see --help)");
-    } else {
-      lab::fail(lab::kExitBadUsage, "%s: no such option (see --help)", option.c_str());
-    }
-  }
+  lab::CommandLine line("bandwidth", kHelp);
+  line.flag("--ceilings", &ceilings);
+  line.path("--results", &results);
+  line.read(argc, argv);
   if (!ceilings && !results.empty()) {
     lab::fail(lab::kExitBadUsage, "--results: goes with --ceilings (see --help)");
   }

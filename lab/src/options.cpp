@@ -1,5 +1,7 @@
+#include <lab/command_line.h>
 #include <lab/options.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -14,61 +16,41 @@
 namespace lab {
 namespace {
 
-void print_help(const char* step, StepDefaults defaults) {
-  std::printf(
-      "%s: solves Laplace's equation on n x n points\n\n"
-      "  --n N                points per side, %d to %d (default %d)\n"
-      "  --iterations K       perform exactly K iterations, whatever the residual\n"
-      "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"
-      "  --max-iterations M   stop after M iterations, converged or not (default 1000)\n"
-      "  --problem NAME       laplace (default), probe or harmonic\n"
-      "  --seed S             seed of the problem probe (default 1)\n",
-      step, kMinN, kMaxN, defaults.n);
+std::string help_of(const char* step, StepDefaults defaults) {
+  char text[2048], of_checks[128] = "";
   if (defaults.check_every > 0) {
-    std::printf("  --check-every C      compute the residual every C sweeps (default %d)\n",
-                defaults.check_every);
+    std::snprintf(of_checks, sizeof of_checks,
+                  "  --check-every C      compute the residual every C sweeps (default %d)\n",
+                  defaults.check_every);
   }
-  std::printf(
-      "  --record DIR         write residuals.csv, run.json and the field into DIR\n"
-      "  --record-field WHAT  full: field.f32, every value (default up to n = %d)\n"
-      "                       rows: rows.csv, a hash of each row\n"
-      "  --quiet              print nothing but errors\n"
-      "  --help               print this\n\n"
-      "exit codes: 0 done, 1 not converged, 2 bad usage, 3 CUDA error,\n"
-      "            4 cannot write, 5 does not fit in memory, 77 no usable GPU\n",
-      kMaxFullRecordN);
+  std::snprintf(text, sizeof text,
+                "%s: solves Laplace's equation on n x n points\n\n"
+                "  --n N                points per side, %d to %d (default %d)\n"
+                "  --iterations K       perform exactly K iterations, whatever the residual\n"
+                "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"
+                "  --max-iterations M   stop after M iterations, converged or not (default 1000)\n"
+                "  --problem NAME       laplace (default), probe or harmonic\n"
+                "  --seed S             seed of the problem probe (default 1)\n"
+                "%s"
+                "  --record DIR         write residuals.csv, run.json and the field into DIR\n"
+                "  --record-field WHAT  full: field.f32, every value (default up to n = %d)\n"
+                "                       rows: rows.csv, a hash of each row\n"
+                "  --quiet              print nothing but errors\n"
+                "  --help               print this\n\n"
+                "exit codes: 0 done, 1 not converged, 2 bad usage, 3 CUDA error,\n"
+                "            4 cannot write, 5 does not fit in memory, 77 no usable GPU\n",
+                step, kMinN, kMaxN, defaults.n, of_checks, kMaxFullRecordN);
+  return job_rank() == 0 ? text : "";
 }
 
-struct Word {
-  std::string option, value;
-  bool has_value;
-};
-
-/// Both `--n 64` and `--n=64` are understood: of the latter, the value too.
-Word split_at_equals(const std::string& word) {
-  const std::size_t equals = word.find('=');
-  if (word.rfind("--", 0) != 0 || equals == std::string::npos) return {word, "", false};
-  return {word.substr(0, equals), word.substr(equals + 1), true};
-}
-
-/// Reads `text` as an integer in [low, high], or ends the program.
-long long integer(const char* option, const char* text, long long low, long long high) {
+double read_tolerance(const std::string& text) {
   char* end = nullptr;
-  errno = 0;
-  const long long value = std::strtoll(text, &end, 10);
-  if (end == text || *end != '\0') fail(kExitBadUsage, "%s %s: not a whole number", option, text);
-  if (errno == ERANGE || value < low || value > high) {
-    fail(kExitBadUsage, "%s %s: must be from %lld to %lld", option, text, low, high);
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0') {
+    fail(kExitBadUsage, "--tolerance %s: not a number", text.c_str());
   }
-  return value;
-}
-
-double non_negative_number(const char* option, const char* text) {
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (end == text || *end != '\0') fail(kExitBadUsage, "%s %s: not a number", option, text);
   if (!std::isfinite(value) || value < 0) {
-    fail(kExitBadUsage, "%s %s: must be zero or more", option, text);
+    fail(kExitBadUsage, "--tolerance %s: must be zero or more", text.c_str());
   }
   return value;
 }
@@ -131,73 +113,49 @@ bool parse_problem(const std::string& name, ProblemKind* kind) {
 }
 
 Options parse_options(int argc, char** argv, StepDefaults defaults, const char* step) {
-  set_program_name(step);
   Options options;
   options.start = std::chrono::steady_clock::now();
   options.step = step;
   options.n = defaults.n;
   options.check_every = defaults.check_every;
+  constexpr int kMost = std::numeric_limits<int>::max();
+  int iterations = 0, max_iterations = 0;  // 0: not given
   bool convergence_given = false, field_record_given = false;
 
-  for (int k = 1; k < argc; ++k) {
-    Word word = split_at_equals(argv[k]);
-    const std::string& option = word.option;
-    const char* name = option.c_str();
-    auto argument = [&]() -> const char* {
-      if (!word.has_value) {
-        if (k + 1 >= argc) fail(kExitBadUsage, "%s: needs a value (see --help)", name);
-        word.value = argv[++k];
-        word.has_value = true;
-      }
-      return word.value.c_str();
-    };
-
-    if (option == "--help" && !word.has_value) {
-      if (job_rank() == 0) print_help(step, defaults);
-      std::exit(kExitDone);
-    } else if (option == "--n") {
-      options.n = static_cast<int>(integer(name, argument(), kMinN, kMaxN));
-    } else if (option == "--iterations") {
-      options.fixed_iterations = true;
-      options.max_iterations =
-          static_cast<int>(integer(name, argument(), 1, std::numeric_limits<int>::max()));
-    } else if (option == "--tolerance") {
-      options.tolerance = non_negative_number(name, argument());
-      convergence_given = true;
-    } else if (option == "--max-iterations") {
-      options.max_iterations =
-          static_cast<int>(integer(name, argument(), 1, std::numeric_limits<int>::max()));
-      convergence_given = true;
-    } else if (option == "--problem") {
-      if (!parse_problem(argument(), &options.problem)) {
-        fail(kExitBadUsage, "--problem %s: must be laplace, probe or harmonic", word.value.c_str());
-      }
-    } else if (option == "--seed") {
-      options.seed = static_cast<std::uint64_t>(
-          integer(name, argument(), 0, std::numeric_limits<long long>::max()));
-    } else if (option == "--check-every") {
-      if (defaults.check_every == 0) {
-        fail(kExitBadUsage, "--check-every: this step computes the residual in every iteration");
-      }
-      options.check_every = static_cast<int>(integer(name, argument(), 1, kMaxCheckEvery));
-    } else if (option == "--record") {
-      options.record_dir = argument();
-      if (options.record_dir.empty()) fail(kExitBadUsage, "--record: needs a folder's name");
-    } else if (option == "--record-field") {
-      const std::string what = argument();
-      if (what != "full" && what != "rows") {
-        fail(kExitBadUsage, "--record-field %s: must be full or rows", what.c_str());
-      }
-      options.field_record = what == "full" ? FieldRecord::kFull : FieldRecord::kRows;
-      field_record_given = true;
-    } else if (option == "--quiet") {
-      if (word.has_value) fail(kExitBadUsage, "--quiet: takes no value");
-      options.quiet = true;
-    } else {
-      fail(kExitBadUsage, "%s: no such option (see --help)", argv[k]);
-    }
+  CommandLine line(step, help_of(step, defaults));
+  line.integer("--n", kMinN, kMaxN, &options.n);
+  line.integer("--iterations", 1, kMost, &iterations);
+  line.value("--tolerance", [&](const std::string& text) {
+    options.tolerance = read_tolerance(text);
+    convergence_given = true;
+  });
+  line.integer("--max-iterations", 1, kMost, &max_iterations);
+  line.value("--problem", [&](const std::string& text) {
+    if (parse_problem(text, &options.problem)) return;
+    fail(kExitBadUsage, "--problem %s: must be laplace, probe or harmonic", text.c_str());
+  });
+  line.integer<std::uint64_t>("--seed", 0, std::numeric_limits<long long>::max(), &options.seed);
+  if (defaults.check_every > 0) {
+    line.integer("--check-every", 1, kMaxCheckEvery, &options.check_every);
+  } else {
+    line.value("--check-every", [](const std::string&) {
+      fail(kExitBadUsage, "--check-every: this step computes the residual in every iteration");
+    });
   }
+  line.path("--record", &options.record_dir);
+  line.value("--record-field", [&](const std::string& what) {
+    if (what != "full" && what != "rows") {
+      fail(kExitBadUsage, "--record-field %s: must be full or rows", what.c_str());
+    }
+    options.field_record = what == "full" ? FieldRecord::kFull : FieldRecord::kRows;
+    field_record_given = true;
+  });
+  line.flag("--quiet", &options.quiet);
+  line.read(argc, argv);
 
+  options.fixed_iterations = iterations > 0;
+  convergence_given |= max_iterations > 0;
+  if (const int most = std::max(iterations, max_iterations)) options.max_iterations = most;
   check_together(options, convergence_given);
   // No residual is as small as -1: the loop `residual > tolerance` runs to the last iteration.
   if (options.fixed_iterations) options.tolerance = -1.0;
@@ -213,44 +171,24 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
 }
 
 ClinicOptions parse_clinic_options(int argc, char** argv, int default_n, const char* kernel) {
-  set_program_name(kernel);
   ClinicOptions options;
   options.n = default_n;
-  for (int k = 1; k < argc; ++k) {
-    Word word = split_at_equals(argv[k]);
-    const char* name = word.option.c_str();
-    if (word.option == "--quiet" && !word.has_value) {
-      options.quiet = true;
-      continue;
-    }
-    if (word.option == "--help" && !word.has_value) {
-      std::printf(
-          "%s: a small kernel of the clinic\n\n"
-          "  --n N            its size, %d to %d (default %d)\n"
-          "  --iterations K   run it K times; the first is not timed (default 1, on a GPU 21)\n"
-          "  --record DIR     write the result into DIR\n"
-          "  --quiet          print nothing but errors\n"
-          "  --help           print this\n",
-          kernel, kMinN, kMaxClinicN, default_n);
-      std::exit(kExitDone);
-    }
-    const bool known =
-        word.option == "--n" || word.option == "--iterations" || word.option == "--record";
-    if (!known) fail(kExitBadUsage, "%s: no such option (see --help)", argv[k]);
-    if (!word.has_value) {
-      if (k + 1 >= argc) fail(kExitBadUsage, "%s: needs a value (see --help)", name);
-      word.value = argv[++k];
-    }
-    const char* text = word.value.c_str();
-    if (word.option == "--n") {
-      options.n = static_cast<int>(integer(name, text, kMinN, kMaxClinicN));
-    } else if (word.option == "--iterations") {
-      options.iterations = static_cast<int>(integer(name, text, 1, 1000000));
-    } else {
-      options.record_dir = word.value;
-      if (word.value.empty()) fail(kExitBadUsage, "--record: needs a folder's name");
-    }
-  }
+  char help[512];
+  std::snprintf(
+      help, sizeof help,
+      "%s: a small kernel of the clinic\n\n"
+      "  --n N            its size, %d to %d (default %d)\n"
+      "  --iterations K   run it K times; the first is not timed (default 1, on a GPU 21)\n"
+      "  --record DIR     write the result into DIR\n"
+      "  --quiet          print nothing but errors\n"
+      "  --help           print this\n",
+      kernel, kMinN, kMaxClinicN, default_n);
+  CommandLine line(kernel, help);
+  line.integer("--n", kMinN, kMaxClinicN, &options.n);
+  line.integer("--iterations", 1, 1000000, &options.iterations);
+  line.path("--record", &options.record_dir);
+  line.flag("--quiet", &options.quiet);
+  line.read(argc, argv);
   if (!options.record_dir.empty()) prepare_record_dir(options.record_dir);
   return options;
 }

@@ -50,19 +50,11 @@ Handle make_handle(const char* name) {
   return reinterpret_cast<Handle>(new std::string(name ? name : ""));
 }
 
-std::string narrow(const wchar_t* text) {
-  std::string narrow;
-  for (; text && *text; ++text) narrow += *text < 128 ? static_cast<char>(*text) : '?';
-  return narrow;
-}
-
 std::string message(const nvtxEventAttributes_t* event) {
   if (!event) return "";
   switch (event->messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
       return event->message.ascii ? event->message.ascii : "";
-    case NVTX_MESSAGE_TYPE_UNICODE:
-      return narrow(event->message.unicode);
     case NVTX_MESSAGE_TYPE_REGISTERED:
       return name_of(event->message.registered);
   }
@@ -116,13 +108,11 @@ void end_started(nvtxRangeId_t id) {
 // ---- NVTX's own functions -----------------------------------------------------------------------
 
 int NVTX_API push_ascii(const char* name) { return push(nullptr, name ? name : ""); }
-int NVTX_API push_wide(const wchar_t* name) { return push(nullptr, narrow(name)); }
 int NVTX_API push_event(const nvtxEventAttributes_t* event) {
   return push(nullptr, message(event));
 }
 int NVTX_API pop_range() { return pop(nullptr); }
 nvtxRangeId_t NVTX_API start_ascii(const char* name) { return start(nullptr, name ? name : ""); }
-nvtxRangeId_t NVTX_API start_wide(const wchar_t* name) { return start(nullptr, narrow(name)); }
 nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t* event) {
   return start(nullptr, message(event));
 }
@@ -191,11 +181,9 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   FunctionTable core(callbacks, NVTX_CB_MODULE_CORE), core2(callbacks, NVTX_CB_MODULE_CORE2);
   if (!core) return 0;
   core.set(NVTX_CBID_CORE_RangePushA, push_ascii);
-  core.set(NVTX_CBID_CORE_RangePushW, push_wide);
   core.set(NVTX_CBID_CORE_RangePushEx, push_event);
   core.set(NVTX_CBID_CORE_RangePop, pop_range);
   core.set(NVTX_CBID_CORE_RangeStartA, start_ascii);
-  core.set(NVTX_CBID_CORE_RangeStartW, start_wide);
   core.set(NVTX_CBID_CORE_RangeStartEx, start_event);
   core.set(NVTX_CBID_CORE_RangeEnd, end_range);
   core2.set(NVTX_CBID_CORE2_DomainCreateA, create_domain);

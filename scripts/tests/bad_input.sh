@@ -177,7 +177,7 @@ printf '#!/bin/sh\nprintf "gpu\\tof another lab\\ngpus\\t2\\n"\n' >"$temp/bin/ba
 bad 2 '^ladder: the program bandwidth does not say .compute_capability.' "$ladder" --bin "$temp/bin" --steps 00
 bad 4 '^ladder: .*/file/results.*: Not a directory' "$ladder" --steps 00 --results "$temp/file/results"
 
-bad 2 '^00_serial: --n 2: must be from 3 to' "$program" --n 2
+bad 2 '^00_serial: --n 2: must be a whole number from 3 to' "$program" --n 2
 bad 2 '^00_serial: --nope: no such option' "$program" --nope
 bad 4 '^00_serial: --record .*/file/record: ' "$program" --record "$temp/file/record"
 

@@ -19,7 +19,7 @@ one_line() {
   expect "$regex" "bandwidth $*"
 }
 one_line 2 '^bandwidth: --fast: no such option' --fast
-one_line 2 '^bandwidth: --results: needs a folder' --ceilings --results
+one_line 2 '^bandwidth: --results: needs a value' --ceilings --results
 one_line 2 '^bandwidth: --results: goes with --ceilings' --results "$temp"
 run "$program" --help
 expect_status 0 "bandwidth --help"

@@ -214,7 +214,7 @@ if command -v make git cmake >/dev/null; then
   verb trace CLINIC=strides BACKEND=cpu N=64
   expect '^ +20  [0-9x]+ +128x1x1 +scale_kernel, launched at line [0-9]+$' "a kernel's launches"
   run "$lab/build/bin/exercise_clinic_strides_cpu_watched" --n two
-  expect '^clinic/strides: --n two: not a whole number$' "a bad size"
+  expect '^clinic/strides: --n two: must be a whole number from 3 to 16384$' "a bad size"
   expect_status 2 "a bad size"
 fi
 

@@ -15,7 +15,7 @@ readonly exit_skipped=77
 
 # `make test` hands its variables down, and a git hook its own: no test may see either.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES STEP STEPS WHICH N RESULTS TIME_LIMIT
-unset LAB_BUILD_DIR LAB_CMAKE_ARGS LAB_NVTX CMAKE_GENERATOR GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+unset LAB_BUILD_DIR LAB_CMAKE_ARGS CMAKE_GENERATOR GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 # Messages of the tools in English, and file names sorted alike everywhere.
 export LC_ALL=C
 # Tests run side by side in one tree: no python leaves its cache in it.

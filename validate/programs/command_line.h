@@ -1,67 +1,13 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
-#include <vector>
+
+#include <lab/command_line.h>
 
 namespace validate {
 
-/// Reads a program's command line: each option is declared with where its value goes, and `read`
-/// then reads all words. A bad command line ends the program with exit code 2 and one line on
-/// stderr, "goals: --ranks two: must be a whole number from 1 to 100000".
-///
-///   CommandLine line("goals", kHelp);
-///   line.flag("--gpu", &on_gpu);
-///   line.integers("--ranks", 1, 100000, "number of ranks", &ranks);
-///   line.read(argc, argv, &program);
-///
-/// What is never given keeps the value that it had.
-class CommandLine {
- public:
-  /// `program` stands before each message, also of lab::fail; --help prints `help` and exits 0.
-  CommandLine(const char* program, const char* help);
-
-  /// An option without a value: sets *given.
-  void flag(const std::string& option, bool* given);
-
-  /// Any text, an empty one too.
-  void text(const std::string& option, std::string* value);
-
-  /// The name of a file or a folder: not empty.
-  void path(const std::string& option, std::string* value);
-
-  /// A whole number from `low` to `high`.
-  void integer(const std::string& option, int low, int high, int* value);
-
-  /// Several of them, "1,2,4", and at least one; `each` is what one of them is called. An option
-  /// that is given twice adds to them.
-  void integers(const std::string& option, int low, int high, const std::string& each,
-                std::vector<int>* values);
-
-  /// A time in seconds, from 1 to 86400 (a day), not always a whole number.
-  void seconds(const std::string& option, double* value);
-
-  /// A value that `use` reads. Where that does not like it, it calls lab::fail itself.
-  void value(const std::string& option, std::function<void(const std::string& value)> use);
-
-  /// Several values with commas between them, and at least one: `use` reads one at a time.
-  void list(const std::string& option, const std::string& each,
-            std::function<void(const std::string& value)> use);
-
-  /// Reads the words from left to right; the first that is wrong is told. The word that is no
-  /// option is the file of a program: it has to be there once, and goes to *program, with a slash
-  /// in it (a shell would search the PATH for a name without). With `program` null there is none.
-  void read(int argc, char** argv, std::string* program = nullptr) const;
-
- private:
-  struct Option {
-    bool takes_value;
-    std::function<void(const std::string& value)> use;
-  };
-  const char* help_;
-  std::map<std::string, Option> options_;
-};
+using lab::CommandLine;
 
 /// Writes `verdict`, words for a script with tabs between them, as the only line of `file`; "": of
 /// none.

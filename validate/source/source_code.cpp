@@ -25,9 +25,7 @@ bool is_name(const Tokens& tokens, std::size_t k) {
   return k < tokens.size() && tokens[k].kind == Kind::kIdentifier;
 }
 
-bool is_text(const Token& token) {
-  return token.kind == Kind::kString || token.kind == Kind::kCharacter;
-}
+bool is_text(const Token& token) { return token.kind == Kind::kString; }
 
 /// The tokens from `begin` to before `end`, without blanks.
 std::string packed(const Tokens& tokens, std::size_t begin, std::size_t end) {

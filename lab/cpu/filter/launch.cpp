@@ -23,61 +23,43 @@ bool is_name(const Tokens& tokens, std::size_t k) {
   return k < tokens.size() && tokens[k].kind == Kind::kIdentifier && !is_keyword(tokens[k]);
 }
 
-/// Where the name begins that ends at `end`, a name or the `>` of its template arguments.
-std::optional<std::size_t> name_start(const Tokens& tokens, std::size_t end) {
-  if (is(tokens, end, ">")) {
-    int depth = 0;
-    std::size_t k = end + 1;
-    do {
-      if (k-- == 0 || opens(tokens[k]) || is(tokens, k, ";")) return std::nullopt;
-      if (closes(tokens[k])) k = match_back(tokens, k);
-      if (is(tokens, k, ">")) ++depth;
-      if (is(tokens, k, "<")) --depth;
-    } while (k < tokens.size() && depth > 0);
-    if (k == 0 || k >= tokens.size()) return std::nullopt;
-    end = k - 1;
+/// The name whose template arguments end at `close`; tokens.size() if those are none.
+std::size_t name_before_arguments(const Tokens& tokens, std::size_t close) {
+  int depth = 0;
+  for (std::size_t k = close + 1; k-- > 1;) {
+    if (opens(tokens[k]) || is(tokens, k, ";")) break;
+    if (closes(tokens[k])) k = match_back(tokens, k);
+    if (is(tokens, k, ">")) ++depth;
+    if (is(tokens, k, "<") && --depth == 0) return k - 1;
   }
-  if (!is_name(tokens, end)) return std::nullopt;
-  return end;
+  return tokens.size();
 }
 
 /// Where the expression begins that ends at `end`: a::b<c>, p->q, r[s], (t), or several of these.
 std::optional<std::size_t> expression_start(const Tokens& tokens, std::size_t end) {
-  if (is(tokens, end, ")") || is(tokens, end, "]")) {
-    const std::size_t open = match_back(tokens, end);
-    if (open >= tokens.size()) return std::nullopt;
-    // f(x) and r[s], but not if (x) (t).
-    std::optional<std::size_t> before;
-    if (open > 0) before = expression_start(tokens, open - 1);
-    if (before || is(tokens, end, "]")) return before;
-    return open > 0 && is_control(tokens[open - 1]) ? std::nullopt : std::optional(open);
+  std::optional<std::size_t> start;
+  for (std::size_t k = end;; --k) {
+    if (is(tokens, k, ")") || is(tokens, k, "]")) {
+      k = match_back(tokens, k);
+      // f(x) and r[s], but not if (x) (t).
+      if (k >= tokens.size() || (k > 0 && is_control(tokens[k - 1]))) return start;
+      if (is(tokens, k, "(")) start = k;
+    } else {
+      if (is(tokens, k, ">")) k = name_before_arguments(tokens, k);
+      if (!is_name(tokens, k)) return start;
+      if (k > 0 && is(tokens, k - 1, "template")) --k;
+      start = k;
+      if (k == 0) return start;
+      if (is(tokens, k - 1, "::")) {
+        start = --k;
+      } else if (is(tokens, k - 1, ".") || is(tokens, k - 1, "->")) {
+        --k;
+      } else {
+        return start;
+      }
+    }
+    if (k == 0) return start;
   }
-
-  std::optional<std::size_t> start = name_start(tokens, end);
-  if (!start) return std::nullopt;
-  std::size_t k = *start;
-  const auto take_template = [&] {
-    if (k > 0 && is(tokens, k - 1, "template")) --k;
-  };
-  take_template();
-  while (k > 0 && is(tokens, k - 1, "::")) {
-    --k;
-    start = k > 0 ? name_start(tokens, k - 1) : std::nullopt;
-    if (!start) return k;
-    k = *start;
-    take_template();
-  }
-  if (k > 1 && (is(tokens, k - 1, ".") || is(tokens, k - 1, "->"))) {
-    return expression_start(tokens, k - 2);
-  }
-  return k;
-}
-
-/// >>> or >> >, which is how nvcc reads them; a launch that begins with << < may end in > >>, too.
-bool is_closing(const Tokens& tokens, std::size_t k, bool spaced) {
-  return is(tokens, k, ">") && is(tokens, k + 1, ">") && is(tokens, k + 2, ">") &&
-         tokens[k + 2].line == tokens[k].line &&
-         (spaced || tokens[k + 2].offset == tokens[k].offset + 2);
 }
 
 struct Closing {
@@ -86,17 +68,20 @@ struct Closing {
   bool seen = false;   ///< a >>>
 };
 
-/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG. With
-/// `spaced` it may have blanks in it. Then the last one counts: A<B<C<int> > >(3) also has them.
-Closing find_closing(const Tokens& tokens, std::size_t open, bool spaced) {
+/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG. It
+/// may have blanks in it, as nvcc reads it. Then the last one counts: A<B<C<int> > >(3) also has
+/// them.
+Closing find_closing(const Tokens& tokens, std::size_t open) {
   Closing closing{open};
   for (std::size_t k = open + 1; k < tokens.size(); ++k) {
     if (closes(tokens[k]) || is(tokens, k, ";") || is_launch(tokens, k)) break;
     if (opens(tokens[k])) k = match_forward(tokens, k);
-    if (!is_closing(tokens, k, spaced)) continue;
-    if (closing.found && !is(tokens, k + 3, "(")) continue;
-    closing = {k, is(tokens, k + 3, "("), true};
-    if (closing.found && !spaced) break;
+    if (!is(tokens, k, ">") || !is(tokens, k + 1, ">") || !is(tokens, k + 2, ">")) continue;
+    if (tokens[k + 2].line != tokens[k].line) continue;
+    const bool has_arguments = is(tokens, k + 3, "(");
+    if (closing.found && !has_arguments) continue;
+    closing = {k, has_arguments, true};
+    if (has_arguments && tokens[k + 2].offset == tokens[k].offset + 2) break;
   }
   return closing;
 }
@@ -142,19 +127,15 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   const std::optional<std::size_t> start =
       open > 0 ? expression_start(tokens, open - 1) : std::nullopt;
   if (!start) return fail(open, "a launch without a kernel before <<<");
-  if (const std::optional<std::size_t> name = name_start(tokens, open - 1);
-      name && is_no_kernel(tokens, tokens[*name].text)) {
-    changes->errors.push_back(
-        {tokens[*name].line, std::string(tokens[*name].text) +
-                                 " is launched, but is not a kernel: it lacks "
-                                 "__global__ before void"});
+  std::size_t name = open - 1;
+  if (is(tokens, name, ">")) name = name_before_arguments(tokens, name);
+  if (is_name(tokens, name) && is_no_kernel(tokens, tokens[name].text)) {
+    changes->errors.push_back({tokens[name].line, std::string(tokens[name].text) +
+                                                      " is launched, but is not a kernel: it lacks "
+                                                      "__global__ before void"});
     return;
   }
-  Closing closing = find_closing(tokens, open, false);
-  if (!closing.found) {
-    const Closing with_blanks = find_closing(tokens, open, true);
-    if (with_blanks.found) closing = with_blanks;
-  }
+  const Closing closing = find_closing(tokens, open);
   if (!closing.seen) return fail(open, "launch without a closing >>>");
   if (!closing.found) {
     return fail(closing.index, "the launch needs its arguments in parentheses after >>>");

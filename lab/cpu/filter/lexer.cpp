@@ -2,172 +2,85 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 namespace cuda_filter {
 
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
-
-/// Letters beyond ASCII are part of names too.
-bool is_name(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return std::isalnum(byte) || c == '_' || c == '$' || byte >= 0x80;
+/// Where the blank, the comment or the continued line's end at `at` ends; `at` if none is there.
+std::size_t skip_blank(const std::string& source, std::size_t at) {
+  const auto sees = [&](std::string_view text) {
+    return source.compare(at, text.size(), text) == 0;
+  };
+  if (std::isspace(static_cast<unsigned char>(source[at]))) return at + 1;
+  if (sees("\\\n")) return at + 2;
+  if (sees("\\\r\n")) return at + 3;
+  std::size_t end = at;
+  if (sees("/*")) {
+    end = source.find("*/", at + 2);
+    if (end != std::string::npos) end += 2;
+  } else if (sees("//")) {
+    do {
+      end = source.find('\n', end + 1);
+    } while (end != std::string::npos &&
+             (source[end - 1] == '\\' || source.compare(end - 2, 2, "\\\r") == 0));
+  }
+  return std::min(end, source.size());
 }
 
-class Lexer {
- public:
-  explicit Lexer(const std::string& source) : source_(source) {}
-
-  Tokens run() {
-    if (sees(kByteOrderMark)) at_ = kByteOrderMark.size();
-    while (at_ < source_.size()) {
-      if (!skip_blank()) read_token();
-    }
-    return std::move(tokens_);
+/// What begins at `at`, where no blank is.
+Token read_token(const std::string& source, std::size_t at) {
+  static const struct {
+    Kind kind;
+    std::regex shape;
+  } kKinds[] = {
+      {Kind::kNumber, std::regex(R"(\.?\d(?:[eEpP][+-]|'?[\w.])*)")},  // 1'000, 1e-5f
+      {Kind::kString, std::regex(R"~((?:u8|[uUL])?R"([^\s(]*)\([\s\S]*?\)\1")~")},
+      // Ends with the line if the closing quote is missing: an apostrophe in #error's text, say.
+      {Kind::kString, std::regex(R"((?:u8|[uUL])?(["'])(?:\\\r?[\s\S]|(?!\1)[^\\\n])*\1?)")},
+      // Letters beyond ASCII are part of names too.
+      {Kind::kIdentifier, std::regex(R"([^\s!-#%-/:-@[-^`{-~]+)")},
+      {Kind::kPunctuator, std::regex(R"(<<[ \t]*<|<<|<=|>=|->|::|[\s\S])")},
+  };
+  const char *begin = source.data() + at, *end = source.data() + source.size();
+  std::cmatch match;
+  const auto* kind = kKinds;
+  while (
+      !std::regex_search(begin, end, match, kind->shape, std::regex_constants::match_continuous)) {
+    ++kind;
   }
-
- private:
-  char peek(std::size_t ahead = 0) const {
-    return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0';
-  }
-  bool sees(std::string_view text) const { return source_.compare(at_, text.size(), text) == 0; }
-
-  /// Goes on to `end`, and counts the lines.
-  void advance_to(std::size_t end) {
-    end = std::min(end, source_.size());
-    for (; at_ < end; ++at_) line_ += source_[at_] == '\n';
-  }
-
-  /// The length of a backslash and the line end after it; 0 if there is none.
-  std::size_t continuation() const { return sees("\\\n") ? 2 : sees("\\\r\n") ? 3 : 0; }
-
-  /// Skips one blank, comment or line end.
-  bool skip_blank() {
-    if (peek() == '\n') {
-      in_directive_ = false;
-      at_line_start_ = true;
-      advance_to(at_ + 1);
-    } else if (std::isspace(static_cast<unsigned char>(peek()))) {
-      advance_to(at_ + 1);
-    } else if (continuation() > 0) {
-      advance_to(at_ + continuation());
-    } else if (sees("//")) {
-      while (at_ < source_.size() && peek() != '\n') {
-        advance_to(at_ + std::max<std::size_t>(continuation(), 1));
-      }
-    } else if (sees("/*")) {
-      const std::size_t end = source_.find("*/", at_ + 2);
-      advance_to(end == std::string::npos ? end : end + 2);
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  void read_token() {
-    if (peek() == '#' && at_line_start_) {
-      in_directive_ = true;
-      ++directives_;
-    }
-    at_line_start_ = false;
-    const std::size_t start = at_;
-    const int line = line_;
-    const Kind kind = read();
-    tokens_.push_back({kind, std::string_view(source_).substr(start, at_ - start), start, line,
-                       in_directive_ ? directives_ : 0});
-  }
-
-  Kind read() {
-    if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) return read_number();
-    if (is_name(peek())) return read_name();
-    if (peek() == '"' || peek() == '\'') return read_quoted();
-    if (const std::size_t length = spaced_launch()) {
-      advance_to(at_ + length);
-      return Kind::kPunctuator;
-    }
-    for (const std::string_view text : {"<<<", "<<", "<=", ">=", "->", "::"}) {
-      if (sees(text)) {
-        advance_to(at_ + text.size());
-        return Kind::kPunctuator;
-      }
-    }
-    advance_to(at_ + 1);
-    return Kind::kPunctuator;
-  }
-
-  /// The length of `<< <`, with blanks as they are; 0 if none begins here. Only a launch has it:
-  /// no template's name ends in <<, but for operator<<.
-  std::size_t spaced_launch() const {
-    if (!sees("<< ") && !sees("<<\t")) return 0;
-    if (!tokens_.empty() && tokens_.back().text == "operator") return 0;
-    const std::size_t next = source_.find_first_not_of(" \t", at_ + 2);
-    if (next == std::string::npos || source_[next] != '<') return 0;
-    return next + 1 - at_;
-  }
-
-  /// 1'000 and 1e-5f are one token each.
-  Kind read_number() {
-    const auto goes_on = [this] {
-      if (peek() == '\'') return is_name(peek(1));
-      if (peek() == '+' || peek() == '-') {
-        return std::string_view("eEpP").find(source_[at_ - 1]) != std::string_view::npos;
-      }
-      return peek() == '.' || is_name(peek());
-    };
-    while (goes_on()) advance_to(at_ + 1);
-    return Kind::kNumber;
-  }
-
-  /// A name, or a string after its prefix: u8"...", R"(...)".
-  Kind read_name() {
-    const std::size_t start = at_;
-    while (is_name(peek())) advance_to(at_ + 1);
-    const std::string name = source_.substr(start, at_ - start);
-    const auto is_one_of = [&name](std::initializer_list<const char*> names) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    if (peek() == '"' && is_one_of({"R", "LR", "uR", "UR", "u8R"})) return read_raw_string();
-    if ((peek() == '"' || peek() == '\'') && is_one_of({"L", "u", "U", "u8"})) return read_quoted();
-    return Kind::kIdentifier;
-  }
-
-  Kind read_raw_string() {
-    const std::size_t open = source_.find('(', at_);
-    if (open == std::string::npos) {
-      advance_to(source_.size());
-    } else {
-      const std::string close = ")" + source_.substr(at_ + 1, open - at_ - 1) + "\"";
-      const std::size_t end = source_.find(close, open);
-      advance_to(end == std::string::npos ? end : end + close.size());
-    }
-    return Kind::kString;
-  }
-
-  /// Ends with the line if the closing quote is missing: an apostrophe in #error's text, say.
-  Kind read_quoted() {
-    const char quote = peek();
-    advance_to(at_ + 1);
-    while (at_ < source_.size() && peek() != quote && peek() != '\n') {
-      const std::size_t escape = peek() == '\\' ? std::max<std::size_t>(continuation(), 2) : 1;
-      advance_to(at_ + escape);
-    }
-    if (peek() == quote) advance_to(at_ + 1);
-    return quote == '"' ? Kind::kString : Kind::kCharacter;
-  }
-
-  const std::string& source_;
-  Tokens tokens_;
-  std::size_t at_ = 0;
-  int line_ = 1;
-  int directives_ = 0;
-  bool in_directive_ = false;
-  bool at_line_start_ = true;
-};
+  return {kind->kind, std::string_view(begin, match.length()), at, 0, 0};
+}
 
 }  // namespace
 
-Tokens lex(const std::string& source) { return Lexer(source).run(); }
+Tokens lex(const std::string& source) {
+  Tokens tokens;
+  int line = 1, directives = 0;
+  bool in_directive = false, at_line_start = true;
+  std::size_t at = source.rfind(kByteOrderMark, 0) == 0 ? kByteOrderMark.size() : 0;
+  for (std::size_t end; at < source.size(); at = end) {
+    end = skip_blank(source, at);
+    if (end == at) {
+      Token token = read_token(source, at);
+      end = token.end();
+      if (token.text == "#" && at_line_start) {
+        in_directive = true;
+        ++directives;
+      }
+      at_line_start = false;
+      token.line = line;
+      token.directive = in_directive ? directives : 0;
+      tokens.push_back(token);
+    } else if (source[at] == '\n') {
+      in_directive = false;
+      at_line_start = true;
+    }
+    line += static_cast<int>(std::count(source.begin() + at, source.begin() + end, '\n'));
+  }
+  return tokens;
+}
 
 std::size_t match_forward(const Tokens& tokens, std::size_t open) {
   int depth = 0;

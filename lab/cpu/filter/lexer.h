@@ -7,7 +7,8 @@
 
 namespace cuda_filter {
 
-enum class Kind { kIdentifier, kNumber, kString, kCharacter, kPunctuator };
+/// A character in quotes counts as a string.
+enum class Kind { kIdentifier, kNumber, kString, kPunctuator };
 
 /// A piece of the source that the rules look at: comments and white space are not one.
 struct Token {

@@ -56,9 +56,13 @@ constexpr NotCovered kNotCovered[] = {
      "this part of CUB", nullptr},
     {"__shfl __shfl_up __shfl_down __shfl_xor __ballot",
      "warp functions without a mask", "use the one that ends in _sync"},
+    {"__activemask", "the lanes that happen to run together", "name them: 0xffffffff is all"},
     {"__match_any_sync __match_all_sync", "a vote by value", nullptr},
     {"__reduce_add_sync __reduce_max_sync __reduce_min_sync",
      "this warp reduction", "use __shfl_xor_sync"},
+    {"cudaStreamPerThread cudaStreamLegacy", "streams that no call creates", "create one"},
+    {"ncclAvg", "averages by NCCL", "sum and divide"},
+    {"nvtxDomain*", "domains of NVTX", "use its ranges without one"},
     {"clock64", "clocks of a multiprocessor", nullptr},
     {"__nanosleep", "sleep in a kernel", nullptr},
     {"__trap", "a kernel that stops itself", nullptr},
@@ -73,19 +77,19 @@ cudaDeviceGetP* cudaDeviceGetShared* cudaDeviceGetTexture* cudaDeviceGraph* cuda
 cudaDeviceSet* cudaDeviceUnregister* cudaEventRecordWith* cudaExternalMemory* cudaFreeArray*
 cudaFreeMipmapped* cudaFuncGet* cudaFuncSetCache* cudaFuncSetShared* cudaGL* cudaGetChannel*
 cudaGetDeviceFlags* cudaGetDriver* cudaGetExport* cudaGetFunc* cudaGetKernel* cudaGetMipmapped*
-cudaGetSurface* cudaGetTexture* cudaGraphChild* cudaGraphClone* cudaGraphConditional*
+cudaGetSurface* cudaGetSymbol* cudaGetTexture* cudaGraphChild* cudaGraphClone* cudaGraphConditional*
 cudaGraphDebug* cudaGraphDestroyNode* cudaGraphEvent* cudaGraphExecChild* cudaGraphExecEvent*
 cudaGraphExecExternal* cudaGraphExecGet* cudaGraphExecHost* cudaGraphExecNode* cudaGraphExternal*
-cudaGraphGetEdges* cudaGraphGetRoot* cudaGraphHost* cudaGraphInstantiateWithParams* cudaGraphMem*
-cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphics* cudaHostGet*
+cudaGraphGet* cudaGraphHost* cudaGraphInstantiateWithParams* cudaGraphMem*
+cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphUpload* cudaGraphics*
+cudaHostGet*
 cudaImportExternal* cudaInitDevice* cudaKernelSet* cudaLibrary* cudaLogs* cudaMallocFrom*
 cudaMallocMipmapped* cudaMemAttachSingle* cudaMemDiscard* cudaMemGetDefault* cudaMemGetMem*
 cudaMemPool* cudaMemPrefetchBatch* cudaMemRange* cudaMemSetMemPool cudaMemcpyArray*
 cudaMemcpyBatch* cudaMemcpyFromArray* cudaMemcpyFromSymbolAsync* cudaMemcpyPeer*
 cudaMemcpyToArray* cudaMemcpyToSymbolAsync* cudaMipmappedArray* cudaOccupancyAvailable*
 cudaOccupancyMaxActiveBlocksPerMultiprocessorWith* cudaOccupancyMaxActiveClusters*
-cudaOccupancyMaxPotentialBlockSizeVariable* cudaOccupancyMaxPotentialBlockSizeWith*
-cudaOccupancyMaxPotentialCluster* cudaPointerGet* cudaSetDeviceFlags* cudaSetValid*
+cudaOccupancyMaxPotential* cudaPointerGet* cudaSetDeviceFlags* cudaSetValid*
 cudaSignalExternal* cudaStreamAttach* cudaStreamBeginCaptureTo* cudaStreamCopy* cudaStreamGet*
 cudaStreamIs* cudaStreamSet* cudaStreamUpdate* cudaThread* cudaUnbindTexture* cudaUserObject*
 cudaVD* cudaWaitExternal*)",

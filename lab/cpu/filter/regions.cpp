@@ -4,39 +4,6 @@ namespace cuda_filter {
 
 namespace {
 
-bool is_class_key(const Token& token) {
-  return token.text == "class" || token.text == "struct" || token.text == "union" ||
-         token.text == "enum";
-}
-
-/// Whether a class key stands in `head` itself, not in its parameters or template arguments.
-bool names_a_class(const Tokens& head) {
-  for (std::size_t k = 0; k < head.size(); ++k) {
-    if (is_class_key(head[k])) return true;
-    k = group_end(head, k, head.size());
-  }
-  return false;
-}
-
-/// Whether the brace after `head`, the tokens since the last statement, opens a function. What is
-/// neither a namespace nor a class counts as one: an initialiser does no harm.
-bool opens_function(const Tokens& head) {
-  const std::size_t size = head.size();
-  for (const Token& token : head) {
-    if (token.text == "namespace") return false;
-  }
-  if (size >= 2 && head[size - 2].text == "extern" && head[size - 1].kind == Kind::kString) {
-    return false;
-  }
-  if (size == 0 || !names_a_class(head)) return true;
-  // struct Pair make() const { ... } is a function; it ends otherwise than a class's head does.
-  const Token& last = head.back();
-  const bool ends_class =
-      last.text == ">" || (last.kind == Kind::kIdentifier && last.text != "const" &&
-                           last.text != "noexcept" && last.text != "override");
-  return !ends_class;
-}
-
 class Splitter {
  public:
   Regions run(const Tokens& tokens) {
@@ -53,17 +20,16 @@ class Splitter {
   }
 
  private:
+  /// A brace opens a function if a bracket stands before it, as in a function's head, and then so
+  /// do all braces in it.
   void take_code(const Token& token) {
     if (token.text == "}" && !in_function_.empty()) in_function_.pop_back();
     const bool inside = !in_function_.empty() && in_function_.back();
     regions_.code.push_back(token);
     regions_.in_function.push_back(inside);
-    if (token.text == "{") in_function_.push_back(opens_function(head_));
-    if (token.text == "{" || token.text == "}" || token.text == ";") {
-      head_.clear();
-    } else {
-      head_.push_back(token);
-    }
+    if (token.text == "{") in_function_.push_back(inside || head_has_bracket_);
+    if (token.text == "(") head_has_bracket_ = true;
+    if (token.text == "{" || token.text == "}" || token.text == ";") head_has_bracket_ = false;
   }
 
   /// The alternatives of an #if may open the same brace: each begins with the braces before it.
@@ -90,7 +56,7 @@ class Splitter {
   };
 
   Regions regions_;
-  Tokens head_;                    ///< since the last statement's end
+  bool head_has_bracket_ = false;  ///< since the last statement ended
   std::vector<bool> in_function_;  ///< for each open brace
   std::vector<Conditional> conditionals_;
   bool skipping_ = false;

@@ -1,7 +1,6 @@
 #include "rewrite.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -52,7 +51,7 @@ Changes apply_rules(const std::string& source, const std::string& folder, bool h
   Changes changes;
   rewrite_launches(regions.code, &changes);
   rewrite_launch_bounds(source, regions.code, &changes);
-  rewrite_shared_memory(source, regions, &changes);
+  rewrite_shared_memory(regions, &changes);
   find_not_covered(regions.code, &changes);
   for (const Tokens& directive : regions.directives) {
     const Tokens body = macro_body(directive);
@@ -81,14 +80,8 @@ std::string apply(const std::string& source, std::vector<Edit> edits) {
 std::string line_marker(const std::string& name) {
   std::string marker = "# 1 \"";
   for (const char c : name) {
-    if (static_cast<unsigned char>(c) < ' ') {
-      char octal[5];
-      std::snprintf(octal, sizeof octal, "\\%03o", static_cast<unsigned>(c));
-      marker += octal;
-    } else {
-      if (c == '"' || c == '\\') marker += '\\';
-      marker += c;
-    }
+    if (c == '"' || c == '\\') marker += '\\';
+    marker += c;
   }
   return marker + "\"\n";
 }

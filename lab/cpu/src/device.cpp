@@ -38,7 +38,6 @@ struct AtExit {
            text(first).c_str(), count > 1 ? " and after" : "");
     }
     if (!any_error() && report_growth() > 0) _exit(kExitFailed);
-    if (settings().leaks && report_leaks() > 0) _exit(kExitFailed);
   }
 } at_exit;
 
@@ -64,14 +63,6 @@ cudaError_t resident_blocks(int* blocks, int block_size) {
   return cudaSuccess;
 }
 
-cudaError_t suggest_block_size(int* blocks, int* block_size, int most) {
-  *block_size = most > 0 ? std::min(most, kMaxThreads) : kMaxThreads;
-  if (*block_size > 32) *block_size -= *block_size % 32;
-  if (auto e = resident_blocks(blocks, *block_size)) return e;
-  *blocks *= settings().multiprocessors;
-  return cudaSuccess;
-}
-
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;
@@ -90,7 +81,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaDeviceReset(Where where) {
   if (auto e = cudaDeviceSynchronize()) return e;
   release_all(where);
-  drop_handles(where);
+  drop_handles();
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -14,9 +14,6 @@
 #include <utility>
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cuda_on_cpu/program.h>
@@ -77,65 +74,26 @@ const char* keep(const std::string& file) {
   return files.insert(file).first->c_str();
 }
 
-/// One addr2line for all questions, because nearly all of its time goes into reading the program.
-/// Without it there are no lines.
-class Addr2line {
- public:
-  static Addr2line& running() {
-    static auto& addr2line = *new Addr2line;
-    return addr2line;
+/// The first line that is the program's own, at the address or of what was inlined there. Without
+/// addr2line there is none.
+Where line_at(std::uintptr_t address) {
+  // The program by its process: a folder may have a name that no shell takes.
+  char command[100];
+  std::snprintf(command, sizeof command, "exec addr2line -i -e /proc/%d/exe 0x%jx 2>/dev/null",
+                static_cast<int>(getpid()), std::uintmax_t{address});
+  std::FILE* answer = popen(command, "r");
+  Where found;
+  char line[4096];
+  while (answer && std::fgets(line, sizeof line, answer)) {
+    const char* colon = std::strrchr(line, ':');
+    const int number = colon ? std::atoi(colon + 1) : 0;
+    if (found.line > 0 || number <= 0) continue;
+    const std::string file(line, colon - line);
+    if (!of_the_backend(file)) found = {keep(file), number};
   }
-
-  /// The first line that is the program's own, at the address or of what was inlined there.
-  Where line_at(std::uintptr_t address) {
-    // It echoes each address before its lines (-a). The 0 says where the lines before it end.
-    char question[64];
-    std::snprintf(question, sizeof question, "0x%jx\n0x0\n", std::uintmax_t{address});
-    if (!pipe_ || send(socket_, question, std::strlen(question), MSG_NOSIGNAL) < 0) return {};
-    Where found;
-    char line[4096];
-    for (bool is_answer = false; std::fgets(line, sizeof line, pipe_);) {
-      if (std::strncmp(line, "0x", 2) == 0) {
-        const std::uintmax_t echo = std::strtoull(line, nullptr, 16);
-        if (echo == 0 && is_answer) break;
-        is_answer = echo == address;
-      }
-      const char* colon = std::strrchr(line, ':');
-      if (!is_answer || !colon) continue;
-      const int number = std::atoi(colon + 1);
-      const std::string file(line, colon - line);
-      if (found.line == 0 && number > 0 && !of_the_backend(file)) found = {keep(file), number};
-    }
-    return found;
-  }
-
- private:
-  /// No shell: a folder may have any name. It ends with this program, which closes the socket.
-  Addr2line() {
-    char program[4096];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    int ends[2];
-    if (length <= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-    program[length] = '\0';
-    const char* words[] = {"addr2line", "-a", "-i", "-e", program, nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t process;
-    if (posix_spawnp(&process, words[0], &actions, nullptr, const_cast<char**>(words), environ) ==
-        0) {
-      socket_ = ends[0];
-      pipe_ = fdopen(socket_, "r");
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-  }
-
-  int socket_ = -1;
-  std::FILE* pipe_ = nullptr;
-};
+  if (answer) pclose(answer);
+  return found;
+}
 
 }  // namespace
 
@@ -195,7 +153,7 @@ Where line_of(const void* return_address) {
   static auto& mutex = *new std::mutex;  // two workers may fail at once
   const std::lock_guard lock(mutex);
   const auto [entry, is_new] = known.try_emplace(offset);
-  if (is_new) entry->second = Addr2line::running().line_at(offset);
+  if (is_new) entry->second = line_at(offset);
   return entry->second;
 }
 

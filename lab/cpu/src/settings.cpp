@@ -9,17 +9,15 @@
 namespace cuda_on_cpu {
 namespace {
 
-std::uint64_t read_number(const char* name, std::uint64_t low, std::uint64_t high,
-                          std::uint64_t otherwise) {
+int read_number(const char* name, int low, int high, int otherwise) {
   const char* text = std::getenv(name);
   if (!text || !*text) return otherwise;
   char* end = nullptr;
-  const unsigned long long value = std::strtoull(text, &end, 10);
-  if (*end != '\0' || *text == '-' || value < low || value > high) {
-    fail("%s=%s: must be a whole number from %llu to %llu", name, text,
-         static_cast<unsigned long long>(low), static_cast<unsigned long long>(high));
+  const long value = std::strtol(text, &end, 10);
+  if (*end != '\0' || value < low || value > high) {
+    fail("%s=%s: must be a whole number from %d to %d", name, text, low, high);
   }
-  return value;
+  return static_cast<int>(value);
 }
 
 Order read_order() {
@@ -34,16 +32,13 @@ Order read_order() {
 Settings read_settings() {
   Settings settings;
   settings.order = read_order();
-  settings.seed = read_number("LAB_CPU_SEED", 0, 1'000'000'000, 1);
 #ifdef CUDA_ON_CPU_WATCHED
   settings.workers = 1;  // what is watched runs in one order, so that every report can be repeated
 #else
   const unsigned cores = std::thread::hardware_concurrency();
-  settings.workers =
-      static_cast<int>(read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1));
+  settings.workers = read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1);
 #endif
-  settings.multiprocessors = static_cast<int>(read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4));
-  settings.leaks = read_number("LAB_CPU_LEAKS", 0, 1, 0) == 1;
+  settings.multiprocessors = read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);
   settings.strict = read_number("LAB_CPU_STRICT", 0, 1, 0) == 1;
   return settings;
 }

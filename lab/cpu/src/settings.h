@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 namespace cuda_on_cpu {
 
 enum class Order { forward, reverse, shuffled };
@@ -12,14 +10,10 @@ struct Settings {
   /// block and the threads of a warp get their turn, and the work of streams. A right program does
   /// not care.
   Order order = Order::forward;
-  /// LAB_CPU_SEED=S: another shuffle.
-  std::uint64_t seed = 1;
   /// LAB_CPU_WORKERS=W: blocks run on W threads of the CPU. Default: one per core.
   int workers = 1;
   /// LAB_CPU_MULTIPROCESSORS=M: a launch that asks how many there are is told M. Default: 4.
   int multiprocessors = 4;
-  /// LAB_CPU_LEAKS=1: memory that was never freed is an error at the program's end.
-  bool leaks = false;
   /// LAB_CPU_STRICT=1: in a watched build also what does no harm by itself is an error: in global
   /// memory, an atomic on what nothing has written (the result may never be read); and two threads
   /// that write the same value to the same place, if their kernel does atomics: it may add up both.

@@ -16,7 +16,7 @@ struct ncclComm;
 using ncclComm_t = ncclComm*;
 enum ncclResult_t { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
 enum ncclDataType_t { ncclFloat = 7, ncclFloat32 = 7, ncclDouble = 8, ncclFloat64 = 8 };
-enum ncclRedOp_t { ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg };
+enum ncclRedOp_t { ncclSum, ncclProd, ncclMax, ncclMin };
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int to_rank,

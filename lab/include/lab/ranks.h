@@ -36,7 +36,7 @@ constexpr int kNcclBlocks = 2;
 /// error, a rank that dies, or one that others have awaited for LAB_EXCHANGE_SECONDS (20).
 class Ranks {
  public:
-  /// Starts MPI. Ends the job with exit code 2 if the ranks were given different options.
+  /// Starts MPI.
   Ranks(int* argc, char*** argv, const char* step = LAB_STEP_NAME);
   /// Frees what it holds and ends MPI.
   ~Ranks();

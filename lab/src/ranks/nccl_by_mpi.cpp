@@ -14,8 +14,6 @@ lab::Report why_invalid{""};  // an argument is: no kind, or more than the resul
 
 #ifdef __CUDA_ON_CPU__
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -64,20 +62,17 @@ void enqueue(cudaStream_t stream, const char* call, Work work) {
 
 /// All messages at once. A send ends when the other side receives, as NCCL's does.
 void exchange(const std::vector<Message>& messages) {
-  std::vector<std::vector<char>> host(messages.size());
   std::vector<MPI_Request> requests(messages.size());
   for (std::size_t k = 0; k < messages.size(); ++k) {
     const Message& message = messages[k];
-    host[k].resize(message.bytes);
     const int bytes = static_cast<int>(message.bytes);
     if (message.from) {
-      std::memcpy(host[k].data(), message.from, message.bytes);
-      MPI_CHECK(MPI_Issend(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD,
+      MPI_CHECK(MPI_Issend(message.from, bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD,
                            &requests[k]));
       cuda_on_cpu::note_library("ncclSend", message.bytes);
     } else {
-      MPI_CHECK(MPI_Irecv(host[k].data(), bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD,
-                          &requests[k]));
+      MPI_CHECK(
+          MPI_Irecv(message.to, bytes, MPI_BYTE, message.rank, kTag, MPI_COMM_WORLD, &requests[k]));
     }
   }
   for (std::size_t k = 0; k < messages.size(); ++k) {
@@ -95,7 +90,6 @@ void exchange(const std::vector<Message>& messages) {
                 "ncclRecv of %zu bytes from rank %d, which sends %s: that is undefined in NCCL",
                 message.bytes, message.rank, error != MPI_SUCCESS ? "more" : "fewer");
     }
-    std::memcpy(message.to, host[k].data(), message.bytes);
     cuda_on_cpu::written(message.to, message.bytes);
   }
 }
@@ -127,40 +121,14 @@ ncclResult_t add(const Message& message, ncclComm_t comm) {
   return ncclSuccess;
 }
 
-template <class T>
-T combined(T a, T b, ncclRedOp_t operation) {
-  switch (operation) {
-    case ncclProd:
-      return a * b;
-    case ncclMax:
-      return std::max(a, b);
-    case ncclMin:
-      return std::min(a, b);
-    case ncclSum:
-    case ncclAvg:
-      break;
-  }
-  return a + b;
-}
-
-template <class T>
-void reduce_over_ranks(const void* from, void* to, std::size_t count, ncclRedOp_t operation) {
-  const int size = lab::job_size();
-  std::vector<T> own(count), all(count * size);
-  const int bytes = static_cast<int>(count * sizeof(T));
-  std::memcpy(own.data(), from, bytes);
-  MPI_CHECK(
-      MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD));
-  std::vector<T> result(all.begin(), all.begin() + count);
-  for (std::size_t k = count; k < all.size(); ++k) {
-    result[k % count] = combined(result[k % count], all[k], operation);
-  }
-  if (operation == ncclAvg) {
-    for (T& value : result) value /= size;
-  }
-  std::memcpy(to, result.data(), bytes);
-  cuda_on_cpu::written(to, bytes);
-  cuda_on_cpu::note_library("ncclAllReduce", bytes);
+void reduce_over_ranks(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                       ncclRedOp_t operation) {
+  const MPI_Op operations[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};  // as in ncclRedOp_t
+  MPI_CHECK(MPI_Allreduce(from == to ? MPI_IN_PLACE : from, to, static_cast<int>(count),
+                          type == ncclDouble ? MPI_DOUBLE : MPI_FLOAT, operations[operation],
+                          MPI_COMM_WORLD));
+  cuda_on_cpu::written(to, count * size_of(type));
+  cuda_on_cpu::note_library("ncclAllReduce", count * size_of(type));
 }
 
 }  // namespace
@@ -197,10 +165,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDa
       !on_gpu(to, bytes, "second argument of ncclAllReduce")) {
     return ncclInvalidArgument;
   }
-  enqueue(stream, "ncclAllReduce", [=] {
-    type == ncclDouble ? reduce_over_ranks<double>(from, to, count, operation)
-                       : reduce_over_ranks<float>(from, to, count, operation);
-  });
+  enqueue(stream, "ncclAllReduce", [=] { reduce_over_ranks(from, to, count, type, operation); });
   return ncclSuccess;
 }
 

@@ -1,7 +1,6 @@
 #include "job.h"
 
 #include <algorithm>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -13,33 +12,6 @@ namespace lab {
 namespace {
 
 constexpr int kMaxWaitSeconds = 86400;
-
-/// The command line without the program's name, as a shell would take it.
-std::string options_of(int argc, char** argv) {
-  std::string all;
-  for (int k = 1; k < argc; ++k) {
-    if (k > 1) all += ' ';
-    all += argv[k];
-  }
-  return all;
-}
-
-/// Rank 0 learns of the first rank that was started with other options; all of them then end.
-void compare_options(const std::string& own) {
-  int length = static_cast<int>(own.size());
-  MPI_CHECK_START(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
-  std::string first = own;
-  first.resize(length);
-  MPI_CHECK_START(MPI_Bcast(&first[0], length, MPI_CHAR, 0, MPI_COMM_WORLD));
-  int other = own == first ? INT_MAX : self.rank, least = 0;
-  MPI_CHECK_START(MPI_Allreduce(&other, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-  if (least == INT_MAX) return;
-  char theirs[512] = "";
-  std::snprintf(theirs, sizeof theirs, "%s", own.c_str());
-  MPI_CHECK_START(MPI_Bcast(theirs, sizeof theirs, MPI_CHAR, least, MPI_COMM_WORLD));
-  fail(kExitBadUsage, "rank %d was started with options other than rank 0's: '%s' instead of '%s'",
-       least, theirs, first.c_str());
-}
 
 void read_time_limit() {
   const std::string text = setting("LAB_EXCHANGE_SECONDS");
@@ -67,7 +39,6 @@ std::string setting(const char* name) {
 Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_unique<State>()) {
   set_program_name(step);
   self.program = step;
-  const std::string options = options_of(*argc, *argv);
   // Open MPI reads out of another rank's memory, and says so on stderr where it may not (in a
   // container) or where that rank has just died; what there is to say then, we say in one line.
   setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", /*replace=*/0);
@@ -86,7 +57,6 @@ Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_uniqu
   MPI_CHECK(MPI_Bcast(&state_->node, 1, MPI_INT, 0, node));
   start_to_watch(node);
   MPI_CHECK(MPI_Comm_free(&node));
-  compare_options(options);
   read_time_limit();
   if (kOnCpu) {
     // The ranks share the cores.

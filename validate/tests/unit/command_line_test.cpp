@@ -81,7 +81,7 @@ TEST(CommandLineDeathTest, a_bad_line_is_exit_code_2_and_one_line) {
       {{"one", "two"}, "one program at a time, not one and two"},
       {{"two"}, "two: no such option \\(see --help\\)", false},
       {{"--nonsense", "program"}, "--nonsense: no such option \\(see --help\\)"},
-      {{"--quiet=1", "program"}, "--quiet=1: no such option \\(see --help\\)"},
+      {{"--quiet=1", "program"}, "--quiet: takes no value"},
       {{"program", "--next"}, "--next: needs a value \\(see --help\\)"},
       {{"--folder", "", "program"}, "--folder: needs a value \\(see --help\\)"},
       {{"--iterations", "0", "program"}, "--iterations 0: must be a whole number from 1 to 1000"},

@@ -56,7 +56,6 @@ cudaError_t cudaDeviceReset(CUDA_ON_CPU_CALLER);
 namespace cuda_on_cpu {
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);
 cudaError_t resident_blocks(int* blocks, int block_size);
-cudaError_t suggest_block_size(int* blocks, int* block_size, int most);
 }  // namespace cuda_on_cpu
 
 /// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not only for this one.
@@ -70,11 +69,4 @@ template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int block_size,
                                                           std::size_t /*shared_bytes*/) {
   return cuda_on_cpu::resident_blocks(blocks, block_size);
-}
-
-/// Threads a block with which the most threads fit at once, and how many blocks of them do.
-template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* block_size, Kernel*,
-                                               std::size_t /*shared_bytes*/ = 0, int most = 0) {
-  return cuda_on_cpu::suggest_block_size(blocks, block_size, most);
 }

@@ -12,7 +12,6 @@
   E(cudaErrorMemoryAllocation, 2, "out of memory") \
   E(cudaErrorInvalidConfiguration, 9, "invalid configuration argument") \
   E(cudaErrorInvalidPitchValue, 12, "invalid pitch argument") \
-  E(cudaErrorInvalidSymbol, 13, "invalid device symbol") \
   E(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy") \
   E(cudaErrorInsufficientDriver, 35, \
     "CUDA driver version is insufficient for CUDA runtime version") \
@@ -21,19 +20,15 @@
   E(cudaErrorInvalidDevice, 101, "invalid device ordinal") \
   E(cudaErrorNoKernelImageForDevice, 209, \
     "no kernel image is available for execution on the device") \
-  E(cudaErrorPeerAccessUnsupported, 217, \
-    "peer access is not supported between these two devices") \
   E(cudaErrorUnsupportedPtxVersion, 222, \
     "the provided PTX was compiled with an unsupported toolchain.") \
   E(cudaErrorInvalidResourceHandle, 400, "invalid resource handle") \
   E(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state") \
   E(cudaErrorNotReady, 600, "device not ready") \
   E(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered") \
-  E(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled") \
   E(cudaErrorMisalignedAddress, 716, "misaligned address") \
   E(cudaErrorLaunchFailure, 719, "unspecified launch failure") \
   E(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch") \
-  E(cudaErrorNotSupported, 801, "operation not supported") \
   E(cudaErrorSystemNotReady, 802, "system not yet initialized") \
   E(cudaErrorSystemDriverMismatch, 803, \
     "system has unsupported display driver / cuda driver combination") \

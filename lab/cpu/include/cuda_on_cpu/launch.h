@@ -69,32 +69,20 @@ std::decay_t<T> copy_argument(T&& argument) {
   return std::forward<T>(argument);
 }
 
+/// What launches the kernel with its arguments. They are copied then; it runs when the host waits
+/// for it.
 template <class Kernel>
-struct PreparedLaunch {
-  Kernel kernel;
-  LaunchConfig config;
-
-  /// The arguments are copied now; the kernel runs when the host waits for it.
-  template <class... Arguments>
-  void operator()(Arguments&&... arguments) const {
+auto launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
+            cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
+  return [=](auto&&... arguments) {
     const std::vector<PointerArgument> pointers = find_pointers(arguments...);
-    auto run_thread = [kernel = kernel,
-                       ... copies = copy_argument(std::forward<Arguments>(arguments))] {
+    auto run_thread = [kernel,
+                       ... copies = copy_argument(std::forward<decltype(arguments)>(arguments))] {
       kernel(copies...);
     };
-    enqueue_kernel(config, std::move(run_thread), pointers);
-  }
-};
-
-template <class Kernel>
-PreparedLaunch<Kernel> launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
-                              cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
-  return {kernel, {grid, block, shared_bytes, stream, where}};
+    enqueue_kernel({grid, block, shared_bytes, stream, where}, std::move(run_thread), pointers);
+  };
 }
-
-}  // namespace cuda_on_cpu
-
-namespace cuda_on_cpu {
 
 /// A launch by a call, with the addresses of the arguments.
 template <class... Parameters>

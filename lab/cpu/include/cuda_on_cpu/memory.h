@@ -59,7 +59,6 @@ cudaError_t check_managed(const void* pointer, std::size_t bytes);
 /// A __device__ or __constant__ variable: memory of the device with a name.
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
                         std::size_t size_of_symbol);
-void register_symbol(void* address, std::size_t bytes);
 
 }  // namespace cuda_on_cpu
 
@@ -156,14 +155,4 @@ template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
                                  std::size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   return cuda_on_cpu::copy_symbol(to, (const char*)&symbol + offset, bytes, offset, sizeof symbol);
-}
-template <class T>
-cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
-  cuda_on_cpu::register_symbol(*address = (void*)&symbol, sizeof symbol);
-  return cudaSuccess;
-}
-template <class T>
-cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T& symbol) {
-  *bytes = sizeof symbol;
-  return cudaSuccess;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Shared memory. filter/ turns `__shared__ float tile[34][34];` into a SharedVariable, and
-// `extern __shared__ float tile[];` into a call of dynamic_shared.
+// `extern __shared__ float tile[];` into a call of dynamic_shared, with float[1] as its type.
 
 #include <atomic>
 #include <cstddef>
@@ -53,8 +53,8 @@ class SharedVariable {
 };
 
 template <class T>
-T* dynamic_shared() {
-  return reinterpret_cast<T*>(dynamic_shared_memory);
+std::remove_extent_t<T>* dynamic_shared() {
+  return reinterpret_cast<std::remove_extent_t<T>*>(dynamic_shared_memory);
 }
 
 }  // namespace cuda_on_cpu

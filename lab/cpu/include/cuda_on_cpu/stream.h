@@ -34,14 +34,6 @@ enum cudaStreamCaptureMode {
   cudaStreamCaptureModeRelaxed = 2,
 };
 
-namespace cuda_on_cpu {
-cudaStream_t stream_per_thread();
-}  // namespace cuda_on_cpu
-
-/// Streams that no call creates: the default stream, and one per host thread; there is only one.
-#define cudaStreamLegacy (static_cast<cudaStream_t>(nullptr))
-#define cudaStreamPerThread (cuda_on_cpu::stream_per_thread())
-
 /// Runs all that is queued.
 cudaError_t cudaDeviceSynchronize();
 
@@ -89,9 +81,7 @@ struct cudaGraphExecUpdateResultInfo {
 /// same kinds, in the same order.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info);
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph, CUDA_ON_CPU_CALLER);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec, CUDA_ON_CPU_CALLER);
 

@@ -13,13 +13,9 @@ constexpr int warpSize = 32;
 
 namespace cuda_on_cpu {
 
-/// Waits until every thread of the block is here; returns what `vote` was anywhere, everywhere, and
-/// how often. Where not every thread comes, the program ends with a message.
-struct Votes {
-  int count;
-  bool any, all;
-};
-Votes block_barrier(bool vote, Where where);
+/// Waits until every thread of the block is here; returns how many `vote` for it. Where not every
+/// thread comes, the program ends with a message.
+int block_barrier(bool vote, Where where);
 
 /// The same for all blocks of a cooperative launch.
 void grid_barrier(Where where);
@@ -36,13 +32,13 @@ void thread_fence();
 
 inline void __syncthreads(CUDA_ON_CPU_CALLER) { cuda_on_cpu::block_barrier(false, where); }
 inline int __syncthreads_count(int vote, CUDA_ON_CPU_CALLER) {
-  return cuda_on_cpu::block_barrier(vote != 0, where).count;
+  return cuda_on_cpu::block_barrier(vote != 0, where);
 }
 inline int __syncthreads_or(int vote, CUDA_ON_CPU_CALLER) {
-  return cuda_on_cpu::block_barrier(vote != 0, where).any;
+  return cuda_on_cpu::block_barrier(vote != 0, where) > 0;
 }
 inline int __syncthreads_and(int vote, CUDA_ON_CPU_CALLER) {
-  return cuda_on_cpu::block_barrier(vote != 0, where).all;
+  return cuda_on_cpu::block_barrier(vote == 0, where) == 0;
 }
 inline void __threadfence() { cuda_on_cpu::thread_fence(); }
 inline void __threadfence_block() { cuda_on_cpu::block_fence(); }

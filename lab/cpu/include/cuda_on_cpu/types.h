@@ -14,7 +14,7 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-#define __align__(bytes) alignas(bytes)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 // Where a shared variable is declared in the .cu file itself, filter/ has replaced the word.
 #define __shared__ \
   static_assert(false, "CUDA on the CPU does not cover __shared__ in a header of your own");

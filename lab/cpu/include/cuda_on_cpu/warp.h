@@ -19,9 +19,6 @@ std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
 /// Waits for the lanes in `mask`; returns those of them whose vote is true, as bits.
 unsigned warp_ballot(unsigned mask, bool vote, Where where);
 
-/// The lanes that come to this place together: waits until no thread of the block can go on.
-unsigned active_lanes(Where where);
-
 template <class T>
 T shuffle(unsigned mask, T value, int source_lane, Where where) {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8, "a shuffle moves one number");
@@ -37,8 +34,6 @@ T shuffle(unsigned mask, T value, int source_lane, Where where) {
 inline void __syncwarp(unsigned mask = ~0u, CUDA_ON_CPU_CALLER) {
   cuda_on_cpu::warp_ballot(mask, false, where);
 }
-
-inline unsigned __activemask(CUDA_ON_CPU_CALLER) { return cuda_on_cpu::active_lanes(where); }
 
 // A warp may be split into parts of `width` lanes (a power of two); no shuffle leaves its part.
 template <class T>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <compare>
+
 namespace cuda_on_cpu {
 
 /// A line of the program.
@@ -10,7 +12,7 @@ struct Where {
   static constexpr Where here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
-  bool operator==(const Where&) const = default;
+  auto operator<=>(const Where&) const = default;
 };
 
 }  // namespace cuda_on_cpu

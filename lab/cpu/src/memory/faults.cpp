@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <string>
+#include <vector>
 
 #include <execinfo.h>
 #include <sys/mman.h>
@@ -42,27 +43,22 @@ const char* verb(const ucontext_t& context) {
 #endif
 }
 
+/// The program's lines whose calls are not over: the last one is that in main.
+std::vector<Where> calling_lines() {
+  void* frames[32];
+  const int count = backtrace(frames, 32);
+  std::vector<Where> lines;
+  for (int k = 0; k < count; ++k) lines.push_back(line_of(frames[k]));
+  std::erase_if(lines, [](Where where) { return where.line == 0; });
+  return lines;
+}
+
 /// The program's line: where a library's function faulted, that of its caller.
 Where find_line(const ucontext_t& context) {
   const Where where = line_of(static_cast<const char*>(instruction(context)) + 1);
   if (where.line > 0) return where;
-  void* frames[32];
-  const int count = backtrace(frames, 32);
-  for (int k = 0; k < count; ++k) {
-    const Where caller = line_of(frames[k]);
-    if (caller.line > 0) return caller;
-  }
-  return {};
-}
-
-/// The line in main, of host code that runs now.
-Where outermost_line() {
-  void* frames[32];
-  for (int k = backtrace(frames, 32) - 1; k >= 0; --k) {
-    const Where caller = line_of(frames[k]);
-    if (caller.line > 0) return caller;
-  }
-  return {};
+  const std::vector<Where> lines = calling_lines();
+  return lines.empty() ? Where{} : lines.front();
 }
 
 /// Whether host code may touch the byte after all: a page is closed as a whole, and what is queued
@@ -78,8 +74,7 @@ bool host_may_touch(const void* address, bool reads) {
 
 /// Host code: what it may not touch, and what to do.
 [[noreturn]] void fail_on_host(Where where, const char* verb, const void* address) {
-  constexpr std::uintptr_t kNearNull = 64 << 10;
-  if (reinterpret_cast<std::uintptr_t>(address) < kNearNull) {
+  if (is_near_null(address)) {
     fail(report_access("host_access", where, verb, address),
          "host code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
          "put it where their first argument points)",
@@ -182,7 +177,8 @@ void say_where(const ucontext_t& context) {
          block->describe_running_thread().c_str());
   }
   if (where.line == 0) fail("host code still runs");
-  const Where in_main = outermost_line();
+  const std::vector<Where> lines = calling_lines();
+  const Where in_main = lines.empty() ? where : lines.back();
   Report report = cuda_on_cpu::report("endless_host", where);
   if (in_main.line != where.line) report.other_line = in_main.line;
   fail(report, "host code still runs here%s",

@@ -43,17 +43,15 @@ constexpr std::size_t kAlignment = 16;
 // By the first byte of the guard. It outlives every other object of the program: it is looked at
 // when that ends.
 std::map<const char*, Allocation>& allocations = *new std::map<const char*, Allocation>;
-std::map<const char*, std::size_t> symbols;  // __device__ variables whose address was asked for
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Address space costs nothing, unless it is limited: as much of it as the memory itself, so that
-/// an index some rows too high does not land in the memory next door.
+/// As much address space as the memory itself, so that an index some rows too high does not land in
+/// the memory next door.
 std::size_t choose_guard(std::size_t data_bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) return kPage;
+  if (address_space_is_limited()) return kPage;
   return std::clamp(data_bytes, std::size_t{64} << 10, std::size_t{1} << 30);
 }
 
@@ -71,21 +69,26 @@ std::size_t free_memory() {
   return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-/// Whether `p` points into a __device__ variable whose address was asked for, or right after it.
-bool in_symbol(const void* p) {
-  auto symbol = symbols.upper_bound(static_cast<const char*>(p));
-  if (symbol == symbols.begin()) return false;
-  --symbol;
-  return p <= symbol->first + symbol->second;
-}
-
 bool inside(const Allocation* a, const void* p, std::size_t bytes) {
   const char* begin = static_cast<const char*>(p);
   return a && !a->freed && begin >= a->begin && begin <= a->end() &&
          bytes <= std::size_t(a->end() - begin);
 }
 
+/// How far before the allocation the address lies, or past its end; 0 inside.
+std::ptrdiff_t distance(const Allocation& a, const void* p) {
+  const char* address = static_cast<const char*>(p);
+  return address < a.begin ? a.begin - address : address >= a.end() ? address - a.end() : 0;
+}
+
 }  // namespace
+
+bool address_space_is_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
 
 const Allocation* find_allocation(const void* p) {
   auto next = allocations.upper_bound(static_cast<const char*>(p));
@@ -96,43 +99,30 @@ const Allocation* find_allocation(const void* p) {
 
 const Allocation* nearest_allocation(const void* p) {
   const Allocation* nearest = nullptr;
-  std::size_t distance = 0;
   for (const auto& [guard, a] : allocations) {
     if (p < guard || p >= a.data + a.data_bytes + a.guard_bytes) continue;
-    const char* address = static_cast<const char*>(p);
-    const std::size_t d = address < a.begin    ? a.begin - address
-                          : address >= a.end() ? address - a.end()
-                                               : 0;
-    if (!nearest || d < distance) {
-      nearest = &a;
-      distance = d;
-    }
+    if (!nearest || distance(a, p) < distance(*nearest, p)) nearest = &a;
   }
   return nearest;
 }
 
 std::string describe_address(const void* p) {
   const Allocation* a = nearest_allocation(p);
-  const auto address_value = reinterpret_cast<std::uintptr_t>(p);
   if (!p) return "a null pointer";
-  if (address_value < (64 << 10))
-    return std::to_string(address_value) + " bytes past a null pointer";
+  if (is_near_null(p)) {
+    return std::to_string(reinterpret_cast<std::uintptr_t>(p)) + " bytes past a null pointer";
+  }
   if (!a) {
     char words[64];
     std::snprintf(words, sizeof words, "%p, where nothing was allocated", p);
     return words;
   }
-  const char* address = static_cast<const char*>(p);
-  std::string words;
-  if (address < a->begin) {
-    words = std::to_string(a->begin - address) + " bytes before the ";
-  } else if (address >= a->end()) {
-    const auto past = address - a->end();
-    words = past == 0 ? "just past the end of the "
-                      : std::to_string(past) + " bytes past the end of the ";
-  } else {
-    words = "byte " + std::to_string(address - a->begin) + " of the ";
-  }
+  const std::string bytes = std::to_string(distance(*a, p)) + " bytes ";
+  std::string words =
+      p < a->begin   ? bytes + "before the "
+      : p < a->end() ? "byte " + std::to_string(static_cast<const char*>(p) - a->begin) + " of the "
+      : p == a->end() ? "just past the end of the "
+                      : bytes + "past the end of the ";
   words += std::to_string(a->bytes) + " bytes that " + name_of(a->space) + " gave at " +
            text(a->allocated_at);
   if (a->freed) words += " and that were freed at " + text(a->freed_at);
@@ -144,15 +134,13 @@ Report report_access(const char* kind, Where where, const char* access, const vo
   Report report = block ? block->report(kind, where) : cuda_on_cpu::report(kind, where);
   report.access = access;
   const Allocation* a = nearest_allocation(p);
-  const char* address = static_cast<const char*>(p);
-  if (reinterpret_cast<std::uintptr_t>(p) < (64 << 10)) {
+  if (is_near_null(p)) {
     report.place = "null";
   } else if (!a) {
     report.place = "nowhere";
   } else {
-    report.place = address < a->begin ? "before" : address >= a->end() ? "past" : "inside";
-    report.distance = address < a->begin ? a->begin - address : address - a->end();
-    if (report.place == "inside") report.distance = 0;
+    report.place = p < a->begin ? "before" : p >= a->end() ? "past" : "inside";
+    report.distance = distance(*a, p);
     if (a->freed) report.flags = "freed";
     report.allocated_line = a->allocated_at.line;
     report.bytes = static_cast<long>(a->bytes);
@@ -199,8 +187,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   return cudaSuccess;
 }
 
-namespace {
-void give_back(Allocation& a, Where where) {
+static void give_back(Allocation& a, Where where) {
   a.freed = true;
   note_release(a.space);
   a.freed_at = where;
@@ -212,7 +199,6 @@ void give_back(Allocation& a, Where where) {
   }
   if (watcher()) watcher()->memory_released(a.begin);
 }
-}  // namespace
 
 cudaError_t release(void* pointer, bool pinned, Where where) {
   if (!pointer) return cudaSuccess;
@@ -239,9 +225,7 @@ void release_all(Where where) {
   }
 }
 
-namespace {
-
-void protect(Allocation& a, int protection) {
+static void protect(Allocation& a, int protection) {
   if (a.freed || a.protection == protection) return;
   if (mprotect(a.data, a.data_bytes, protection) != 0) {
     fail("the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
@@ -251,13 +235,11 @@ void protect(Allocation& a, int protection) {
 }
 
 /// What a copy or a fill uses of the memory that `p` points into; nothing of ordinary host memory.
-void add_use(const void* p, std::size_t bytes, bool writable, std::vector<Use>* uses) {
+static void add_use(const void* p, std::size_t bytes, bool writable, std::vector<Use>* uses) {
   if (const Allocation* a = find_allocation(p)) {
     uses->push_back({a, writable, static_cast<const char*>(p), bytes});
   }
 }
-
-}  // namespace
 
 void open_memory(const Allocation* a) {
   protect(allocations[a->data - a->guard_bytes], PROT_READ | PROT_WRITE);
@@ -277,13 +259,10 @@ void close_memory_to_host() {
   }
 }
 
-namespace {
-bool holds_padding(const char* begin, const char* end) {
-  return std::all_of(begin, end, [](char c) { return static_cast<unsigned char>(c) == kPadding; });
-}
-}  // namespace
-
 void check_padding(Where launched_at) {
+  const auto holds_padding = [](const char* begin, const char* end) {
+    return std::all_of(begin, end, [](unsigned char c) { return c == kPadding; });
+  };
   for (const auto& [guard, a] : allocations) {
     if (a.freed) continue;
     const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
@@ -331,17 +310,6 @@ int report_growth() {
   return count;
 }
 
-int report_leaks() {
-  int count = 0;
-  for (const auto& [guard, a] : allocations) {
-    if (a.freed) continue;
-    warn({"leak"}, "leak: %zu bytes that %s gave at %s were never freed", a.bytes, name_of(a.space),
-         text(a.allocated_at).c_str());
-    ++count;
-  }
-  return count;
-}
-
 // ---- copies -------------------------------------------------------------------------------------
 
 namespace {
@@ -362,7 +330,7 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
     error(cudaErrorInvalidValue, "the %s is device memory, but the direction says host", what);
     return because("direction", cudaErrorInvalidValue, what);
   }
-  if (as_device && !a && !in_symbol(p)) {
+  if (as_device && !a) {
     error(cudaErrorInvalidValue, "the %s is host memory, but the direction says device", what);
     return because("host_memory", cudaErrorInvalidValue, what);
   }
@@ -372,7 +340,7 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
 /// Whether `p` points into memory of the host: pinned, or the program's own.
 bool is_host(const void* p) {
   const Allocation* a = find_allocation(p);
-  return a ? a->space == Space::pinned : !in_symbol(p);
+  return !a || a->space == Space::pinned;
 }
 
 }  // namespace
@@ -385,10 +353,9 @@ void written(void* p, std::size_t bytes) {
   if (watcher()) watcher()->memory_written(static_cast<char*>(p), bytes);
 }
 
-namespace {
 /// Queues a copy. The host `waits` for it, or may change what it is copied from at once.
-cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                       cudaStream_t stream, bool waits, Where where) {
+static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                              cudaStream_t stream, bool waits, Where where) {
   if (bytes == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return error(cudaErrorInvalidMemcpyDirection, "direction %d", kind);
@@ -400,7 +367,7 @@ cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   if (auto e = check_side(from, bytes, "source", !any && from_host, !any && !from_host)) return e;
   // What is read from ordinary host memory is read before an asynchronous call returns.
   std::vector<char> read_now;
-  if (!waits && !find_allocation(from) && !in_symbol(from) && !is_capturing(stream)) {
+  if (!waits && !find_allocation(from) && !is_capturing(stream)) {
     read_now.assign(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
   }
   std::vector<Use> uses;
@@ -413,7 +380,6 @@ cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   };
   return enqueue(stream, where, std::move(run), std::move(uses), "copy");
 }
-}  // namespace
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t stream, bool wait, Where where) {
@@ -483,10 +449,6 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
   return cudaSuccess;
 }
 
-void register_symbol(void* address, std::size_t bytes) {
-  symbols[static_cast<char*>(address)] = bytes;
-}
-
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config) {
   const void* pointer = argument.pointer;
   if (!pointer) return nullptr;
@@ -499,7 +461,6 @@ const Allocation* check_argument(const PointerArgument& argument, const LaunchCo
          text(a->freed_at).c_str());
   }
   if (a) return a;
-  if (in_symbol(pointer)) return nullptr;
   Report report = cuda_on_cpu::report("host_argument", config.where);
   report.array = "argument " + std::to_string(argument.number);
   fail(report,

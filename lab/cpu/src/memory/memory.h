@@ -34,6 +34,12 @@ struct Allocation {
   char* end() const { return begin + bytes; }
 };
 
+/// Address space costs nothing, unless it is limited (ulimit -v).
+bool address_space_is_limited();
+
+/// Whether `p` is a null pointer, or one with an index.
+bool is_near_null(const void* p);
+
 /// The allocation that `p` points into, or right after; null if there is none. Freed ones count.
 const Allocation* find_allocation(const void* p);
 
@@ -55,7 +61,7 @@ void close_memory_to_host();
 /// Opens this memory to host code, until other memory is closed.
 void open_memory(const Allocation* a);
 
-/// The memory that a kernel's argument points to, null for none (a null pointer, a symbol). Ends
+/// The memory that a kernel's argument points to, null for a null pointer. Ends
 /// the program if no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
 
@@ -69,8 +75,5 @@ void release_all(Where where);
 /// A line for each line of the program that allocates memory, or creates a stream, an event or a
 /// graph, round after round, and never frees it. Returns how many there are.
 int report_growth();
-
-/// For LAB_CPU_LEAKS=1: a line for each allocation that was not freed. Returns how many there are.
-int report_leaks();
 
 }  // namespace cuda_on_cpu

@@ -28,9 +28,7 @@ unsigned bit_of(int thread) { return 1u << (thread & 31); }
 int lowest(unsigned lanes) { return std::countr_zero(lanes); }
 }  // namespace
 
-Block::Block() : random_state_(0x9e3779b97f4a7c15ull * (2 * settings().seed + 1)) {
-  shared_ = reserve_shared_memory();
-}
+Block::Block() : shared_(reserve_shared_memory()) {}
 
 Block::~Block() { release_shared_memory(shared_); }
 
@@ -58,7 +56,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
   for (int w = 0; w < warp_count_; ++w) {
     const int lanes = std::min(32, threads_ - 32 * w);
     const unsigned all = lanes == 32 ? ~0u : (1u << lanes) - 1;
-    warps_[w] = {all, all, 0, 0, 0, 0};
+    warps_[w] = {all, all, 0, 0, 0};
   }
   std::fill_n(suspended_on_, threads_, nullptr);
   arrived_ = votes_so_far_ = 0;
@@ -91,13 +89,6 @@ bool Block::run() {
 
 // ---- whose turn it is ---------------------------------------------------------------------------
 
-std::uint32_t Block::random() {  // xorshift64 (Marsaglia 2003)
-  random_state_ ^= random_state_ << 13;
-  random_state_ ^= random_state_ >> 7;
-  random_state_ ^= random_state_ << 17;
-  return random_state_ >> 32;
-}
-
 double Block::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
 }
@@ -106,7 +97,7 @@ void Block::begin_round() {
   turn_ = 0;
   if (settings().order == Order::shuffled) {
     for (int k = warp_count_ - 1; k > 0; --k) {
-      std::swap(warp_order_[k], warp_order_[random() % (k + 1)]);
+      std::swap(warp_order_[k], warp_order_[random_() % (k + 1)]);
     }
   }
 }
@@ -120,7 +111,7 @@ int Block::pick_lane(int warp) {
     case Order::reverse:
       return 31 - std::countl_zero(ready);
     case Order::shuffled:
-      const int first = random() % 32;
+      const int first = random_() % 32;
       return (lowest(std::rotr(ready, first)) + first) % 32;
   }
   return lowest(ready);
@@ -200,7 +191,7 @@ void Block::give_way() { wait(); }
 
 // ---- barriers -----------------------------------------------------------------------------------
 
-Votes Block::block_barrier(bool vote, Where where) {
+int Block::block_barrier(bool vote, Where where) {
   const int thread = running_;
   Warp& warp = warp_of(thread);
   if (arrived_++ == 0) {
@@ -230,18 +221,9 @@ void Block::grid_barrier(Where where) {
   wait();
 }
 
-/// No thread of the block can go on. Tells those that ask which of them are active, or opens the
-/// barrier that they wait at; false if they have all returned or wait for the grid. Where
-/// neither is so, they would wait for ever: that is an error.
+/// No thread of the block can go on. Opens the barrier that they wait at; false if they have all
+/// returned or wait for the grid. Where neither is so, they would wait for ever: that is an error.
 bool Block::open_barrier() {
-  bool asked = false;
-  for (int w = 0; w < warp_count_; ++w) {
-    if (!warps_[w].at_mask) continue;
-    tell_active_lanes(w);
-    asked = true;
-  }
-  if (asked) return true;
-
   int returned = 0, at_grid = 0;
   for (int w = 0; w < warp_count_; ++w) {
     if (warps_[w].at_warp) fail_at_warp(w);
@@ -249,12 +231,15 @@ bool Block::open_barrier() {
     at_grid += std::popcount(warps_[w].at_grid);
   }
   if (returned == threads_ || at_grid == threads_) return false;
-  if (at_grid > 0) fail_at_grid();
-  if (returned > 0 || !same_barrier_) fail_at_block();
+  if (at_grid > 0) fail_at_barrier(&Warp::at_grid, "grid barrier", "");
+  if (returned > 0 || !same_barrier_) {
+    fail_at_barrier(&Warp::at_block, "barrier",
+                    "; GPUs since Volta let that pass, older ones may hang");
+  }
 
   for (int w = 0; w < warp_count_; ++w) warps_[w].ready = std::exchange(warps_[w].at_block, 0);
-  votes_ = {votes_so_far_, votes_so_far_ > 0, votes_so_far_ == threads_};
-  arrived_ = votes_so_far_ = 0;
+  votes_ = std::exchange(votes_so_far_, 0);
+  arrived_ = 0;
   if (watcher()) watcher()->block_synchronises(*this);
   return true;
 }
@@ -329,31 +314,6 @@ unsigned Block::warp_ballot(unsigned mask, bool vote, Where where) {
   return static_cast<unsigned>(value_[thread]);
 }
 
-unsigned Block::active_lanes(Where where) {
-  const int thread = running_;
-  Warp& warp = warp_of(thread);
-  waits_at_[thread] = where;
-  warp.ready &= ~bit_of(thread);
-  warp.at_mask |= bit_of(thread);
-  wait();
-  return mask_[thread];
-}
-
-/// No lane can go on: those of the warp that ask at one place are the ones that run together.
-void Block::tell_active_lanes(int number) {
-  Warp& warp = warps_[number];
-  const int first = 32 * number;
-  const Where where = waits_at_[first + lowest(warp.at_mask)];
-  unsigned together = 0;
-  for (unsigned rest = warp.at_mask; rest; rest &= rest - 1) {
-    const int lane = lowest(rest);
-    if (waits_at_[first + lane] == where) together |= 1u << lane;
-  }
-  for (unsigned rest = together; rest; rest &= rest - 1) mask_[first + lowest(rest)] = together;
-  warp.at_mask &= ~together;
-  warp.ready |= together;
-}
-
 // ---- what goes wrong ----------------------------------------------------------------------------
 
 std::string Block::describe_running_thread() const {
@@ -412,32 +372,16 @@ void Block::fail_at_warp(int warp) {
   fail_in_block("other", waits_at_[thread], "a warp waits for itself");
 }
 
-void Block::fail_at_block() {
-  // A thread that waits, and one that does not wait there.
-  int waiting = 0, other = kNobody;
-  while (!(warp_of(waiting).at_block & bit_of(waiting))) ++waiting;
-  bool other_returned = false;
-  for (int t = 0; t < threads_ && other == kNobody; ++t) {
-    other_returned = warp_of(t).returned() & bit_of(t);
-    if (other_returned || waits_at_[t] != waits_at_[waiting]) other = t;
-  }
-  const std::string what = "barrier not reached by all threads of the block: thread " +
-                           text(index_[waiting]) + " waits here, thread " + text(index_[other]);
-  if (other_returned) {
-    fail_in_block("barrier", waits_at_[waiting],
-                  what + " has returned; GPUs since Volta let that pass, older ones may hang");
-  }
-  fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
-}
-
-void Block::fail_at_grid() {
+/// Of a thread that waits `at` the barrier, and one that does not wait there.
+void Block::fail_at_barrier(unsigned Warp::*at, const char* barrier, const char* if_returned) {
   int waiting = 0, other = 0;
-  while (!(warp_of(waiting).at_grid & bit_of(waiting))) ++waiting;
-  while (warp_of(other).at_grid & bit_of(other)) ++other;
-  const std::string what = "grid barrier not reached by all threads of the block: thread " +
+  while (!(warp_of(waiting).*at & bit_of(waiting))) ++waiting;
+  while (warp_of(other).*at & bit_of(other) && waits_at_[other] == waits_at_[waiting]) ++other;
+  const std::string what = std::string(barrier) +
+                           " not reached by all threads of the block: thread " +
                            text(index_[waiting]) + " waits here, thread " + text(index_[other]);
   if (warp_of(other).returned() & bit_of(other)) {
-    fail_in_block("barrier", waits_at_[waiting], what + " has returned");
+    fail_in_block("barrier", waits_at_[waiting], what + " has returned" + if_returned);
   }
   fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
 }
@@ -449,7 +393,7 @@ void Block::fail_some_returned() {
 
 // ---- what the headers call ----------------------------------------------------------------------
 
-Votes block_barrier(bool vote, Where where) {
+int block_barrier(bool vote, Where where) {
   const OutsideKernelCode outside;
   return Block::current()->block_barrier(vote, where);
 }
@@ -488,10 +432,6 @@ std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
 unsigned warp_ballot(unsigned mask, bool vote, Where where) {
   const OutsideKernelCode outside;
   return Block::current()->warp_ballot(mask, vote, where);
-}
-unsigned active_lanes(Where where) {
-  const OutsideKernelCode outside;
-  return Block::current()->active_lanes(where);
 }
 
 }  // namespace cuda_on_cpu

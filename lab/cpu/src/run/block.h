@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -69,11 +70,10 @@ class Block {
   static Block* current() { return current_block; }
 
   // What the running thread asks for; the functions of the same names in the headers call these.
-  Votes block_barrier(bool vote, Where where);
+  int block_barrier(bool vote, Where where);
   void grid_barrier(Where where);
   std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where);
   unsigned warp_ballot(unsigned mask, bool vote, Where where);
-  unsigned active_lanes(Where where);
 
   /// Lets another thread of the warp run first, if the watcher chooses one.
   void give_way();
@@ -104,8 +104,8 @@ class Block {
  private:
   /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.
   struct Warp {
-    unsigned all, ready, at_warp, at_block, at_grid, at_mask;
-    unsigned returned() const { return all & ~(ready | at_warp | at_block | at_grid | at_mask); }
+    unsigned all, ready, at_warp, at_block, at_grid;
+    unsigned returned() const { return all & ~(ready | at_warp | at_block | at_grid); }
   };
   enum class Exchange : unsigned char { shuffle, ballot };
 
@@ -118,16 +118,14 @@ class Block {
   int pick_lane(int warp);
   void begin_round();
   bool open_barrier();
-  void tell_active_lanes(int warp);
   void complete_exchange(int warp, unsigned lanes);
   void arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
                       Where where);
-  std::uint32_t random();
   Warp& warp_of(int thread) { return warps_[thread / 32]; }
 
   [[noreturn]] void fail_at_warp(int warp);
-  [[noreturn]] void fail_at_block();
-  [[noreturn]] void fail_at_grid();
+  [[noreturn]] void fail_at_barrier(unsigned Warp::*at, const char* barrier,
+                                    const char* if_returned);
   [[noreturn]] void fail_in_block(const char* kind, Where where, const std::string& what,
                                   const std::string& detail = "");
 
@@ -142,7 +140,7 @@ class Block {
   Warp warps_[kMaxWarps];
   int warp_order_[kMaxWarps];
   int turn_ = 0;  // warp_order_[turn_] has its turn
-  std::uint64_t random_state_;
+  std::minstd_rand random_;
 
   int running_ = kNobody;
   uint3 index_[kMaxThreads];
@@ -159,8 +157,7 @@ class Block {
   int arrived_ = 0;
   bool same_barrier_ = true;
   Where barrier_;
-  int votes_so_far_ = 0;
-  Votes votes_{};
+  int votes_so_far_ = 0, votes_ = 0;
 
   Fibre home_;
   Fibre* fibre_ = &home_;  // the one that runs

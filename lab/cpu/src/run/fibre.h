@@ -2,7 +2,10 @@
 // A fibre is a stack and a place in the code: a thread that runs only when another hands over to
 // it. Each thread of a kernel that has to wait has one.
 
+#include <csetjmp>
 #include <cstddef>
+
+#include <ucontext.h>
 
 namespace cuda_on_cpu {
 
@@ -26,10 +29,11 @@ class Fibre {
   bool overflowed_at(const void* address) const;
 
  private:
-  void* stack_pointer_ = nullptr;
-  char* stack_ = nullptr;  // its lowest byte
+  jmp_buf place_;          // where it goes on
+  ucontext_t beginning_;   // where a new one begins
+  bool is_new_ = false;    // it has never run
+  char* stack_ = nullptr;  // its lowest byte; null: the worker's own
   std::size_t stack_bytes_ = 0;
-  bool owned_ = false;  // the stack is this object's
 };
 
 /// How much local memory a thread of a kernel has.

@@ -33,11 +33,14 @@ struct Work {
 
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
 struct Graph {
+  static constexpr const char* kMadeBy = "cudaStreamEndCapture";
   std::vector<std::shared_ptr<Work>> work;
   Origin origin;
   Where destroyed_at;
 };
-struct GraphExec : Graph {};
+struct GraphExec : Graph {
+  static constexpr const char* kMadeBy = "cudaGraphInstantiate";
+};
 
 /// A capture goes on: what was captured, by the stream that began it and those that joined it.
 struct Capture {
@@ -73,12 +76,7 @@ std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was iss
 std::set<cudaEvent_t>& events = *new std::set<cudaEvent_t>;
 // Destroyed ones too: their addresses are not given out twice.
 std::set<Graph*>& graphs = *new std::set<Graph*>;
-std::set<GraphExec*>& graph_execs = *new std::set<GraphExec*>;
 const Where* running = nullptr;
-
-// Streams and events that cudaDeviceReset has destroyed. No new one is to stand in their place.
-std::set<const void*>& dropped = *new std::set<const void*>;
-cudaStream_t per_thread = nullptr;  // what cudaStreamPerThread stands for
 
 // How often the answer is "not ready" if work comes as late as it may. A program that asks again
 // and again must see the work done one day. One that asks once must not count on it.
@@ -100,7 +98,7 @@ void finish(Work& work) {
 
 /// A piece of work that may go on: all that it has to come after is done. Null: there is none.
 std::shared_ptr<Work> any_ready() {
-  static std::mt19937_64& shuffle = *new std::mt19937_64(settings().seed);
+  static std::mt19937_64& shuffle = *new std::mt19937_64;
   std::vector<std::shared_ptr<Work>> ready;
   for (const auto& work : queue) {
     const auto done = [](const auto& before) { return before->done; };
@@ -229,16 +227,12 @@ cudaError_t refuse_while_capturing(const char* call) {
   return because("capture", cudaErrorStreamCaptureUnsupported);
 }
 
-const char* after_reset(const void* handle) {
-  return dropped.count(handle) ? ": cudaDeviceReset has destroyed it" : "";
-}
-
 bool is_stream(cudaStream_t stream) {
   return !stream || std::find(streams.begin(), streams.end(), stream) != streams.end();
 }
 
-cudaError_t not_a_stream(cudaStream_t stream) {
-  return error(cudaErrorInvalidResourceHandle, "there is no such stream%s", after_reset(stream));
+cudaError_t not_a_stream() {
+  return error(cudaErrorInvalidResourceHandle, "there is no such stream");
 }
 
 const std::shared_ptr<Work>& last_work(cudaStream_t stream) {
@@ -249,25 +243,18 @@ bool is_event(cudaEvent_t event) { return events.count(event) > 0; }
 
 cudaError_t not_an_event(cudaEvent_t event) {
   if (!event) return error(cudaErrorInvalidResourceHandle, "a null event: was it created?");
-  return error(cudaErrorInvalidResourceHandle, "there is no such event%s", after_reset(event));
+  return error(cudaErrorInvalidResourceHandle, "there is no such event");
 }
 
-/// What is wrong with a graph that is about to be used, `made_by` that call.
+/// What is wrong with a graph that is about to be used.
 template <class G>
-cudaError_t check_graph(G* graph, const std::set<G*>& all, const char* made_by) {
+cudaError_t check(G* graph) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
-  if (!all.count(graph)) return error(cudaErrorInvalidValue, "%s did not create it", made_by);
+  if (!graphs.count(graph)) return error(cudaErrorInvalidValue, "%s did not create it", G::kMadeBy);
   if (graph->destroyed_at.line == 0) return cudaSuccess;
   return error(cudaErrorInvalidValue, "this graph was destroyed already, at %s",
                text(graph->destroyed_at).c_str());
 }
-cudaError_t check(cudaGraph_t graph) {
-  return check_graph<Graph>(graph, graphs, "cudaStreamEndCapture");
-}
-cudaError_t check(cudaGraphExec_t exec) {
-  return check_graph<GraphExec>(exec, graph_execs, "cudaGraphInstantiate");
-}
-
 template <class G>
 cudaError_t destroy_graph(G* graph, Where where) {
   if (!graph) return cudaSuccess;
@@ -281,7 +268,7 @@ cudaError_t destroy_graph(G* graph, Where where) {
 
 cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
                     std::vector<Use> uses, const char* what) {
-  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_stream(stream)) return not_a_stream();
   if (stream && stream->capture) {
     stream->capture->graph.work.push_back(
         std::make_shared<Work>(Work{where, std::move(run), std::move(uses), what}));
@@ -294,15 +281,10 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
 }
 
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
-  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_stream(stream)) return not_a_stream();
   if (any_capture()) return refuse_while_capturing(what);
   append(stream, {}, std::move(run), {}, nullptr, what);
   return cudaSuccess;
-}
-
-cudaStream_t stream_per_thread() {
-  if (!per_thread) cudaStreamCreate(&per_thread);
-  return per_thread;
 }
 
 void wait_for_stream(cudaStream_t stream) {
@@ -312,31 +294,15 @@ void wait_for_stream(cudaStream_t stream) {
 void list_handles(std::vector<Origin>* live) {
   for (const Stream* stream : streams) live->push_back(stream->origin);
   for (const Event* event : events) live->push_back(event->origin);
-  const auto add = [&](const auto& all) {
-    for (const Graph* graph : all) {
-      if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
-    }
-  };
-  add(graphs);
-  add(graph_execs);
+  for (const Graph* graph : graphs) {
+    if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
+  }
 }
 
-void drop_handles(Where where) {
-  dropped.insert(streams.begin(), streams.end());
-  dropped.erase(per_thread);
-  dropped.insert(events.begin(), events.end());
+void drop_handles() {
   streams.clear();
-  if (per_thread) streams.push_back(per_thread);
   events.clear();
-  const auto drop = [&](const auto& all) {
-    for (auto* graph : all) {
-      if (graph->destroyed_at.line > 0) continue;
-      graph->work.clear();
-      graph->destroyed_at = where;
-    }
-  };
-  drop(graphs);
-  drop(graph_execs);
+  graphs.clear();
 }
 
 bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
@@ -395,28 +361,25 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamSynchronize")) return e;
   wait_for_stream(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamQuery")) return e;
   return query(last_work(stream));
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (!stream || !is_stream(stream)) return not_a_stream(stream);
-  if (stream == per_thread) {
-    return error(cudaErrorInvalidResourceHandle, "cudaStreamPerThread was not created");
-  }
+  if (!stream || !is_stream(stream)) return not_a_stream();
   if (auto e = cudaStreamSynchronize(stream)) return e;
   std::erase(streams, stream);
   delete stream;
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_stream(stream)) return not_a_stream();
   if (!is_event(event)) return not_an_event(event);
   if (event->capture) {  // the stream joins the capture, or the origin waits for one that did
     if (!stream) return refuse_while_capturing("the default stream waits");
@@ -446,7 +409,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event, Where where) {
   return cudaEventCreateWithFlags(event, cudaEventDefault, where);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_stream(stream)) return not_a_stream();
   if (!is_event(event)) return not_an_event(event);
   if (stream && stream->capture) {
     event->capture = stream->capture;
@@ -495,7 +458,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   if (!stream) {
     return error(cudaErrorStreamCaptureUnsupported, "the default stream cannot be captured");
   }
-  if (!is_stream(stream)) return not_a_stream(stream);
+  if (!is_stream(stream)) return not_a_stream();
   if (stream->capture) return error(cudaErrorIllegalState, "the stream is being captured already");
   stream->capture = std::make_shared<Capture>();
   stream->capture->origin = stream;
@@ -504,7 +467,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Where where) {
   *graph = nullptr;
-  if (!stream || !is_stream(stream)) return not_a_stream(stream);
+  if (!stream || !is_stream(stream)) return not_a_stream();
   const auto capture = stream->capture;
   if (!capture) return error(cudaErrorIllegalState, "the stream is not being captured");
   if (capture->origin != stream) {
@@ -529,7 +492,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
   if (auto e = check(graph)) return e;
   *exec = new GraphExec{*graph};
   (*exec)->origin = Origin::now("cudaGraphInstantiate", where);
-  graph_execs.insert(*exec);
+  graphs.insert(*exec);
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
@@ -556,19 +519,12 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
   if (info) info->result = cudaGraphExecUpdateErrorTopologyChanged;
   return error(cudaErrorGraphExecUpdateFailure, "the two graphs have different nodes");
 }
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return check(exec); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (auto e = check(exec)) return e;
   note("handed over", "graph");
   for (const auto& work : exec->work) {
     if (auto e = enqueue(stream, work->where, work->run, work->uses, work->what)) return e;
   }
-  return cudaSuccess;
-}
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  if (auto e = check(graph)) return e;
-  if (nodes) return error(cudaErrorNotSupported, "only the number of nodes is available");
-  *count = graph->work.size();
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph, Where where) { return destroy_graph(graph, where); }

@@ -46,7 +46,7 @@ void wait_for_stream(cudaStream_t stream);
 void list_handles(std::vector<Origin>* live);
 
 /// For cudaDeviceReset: no stream, event or graph from before can be used any more.
-void drop_handles(Where where);
+void drop_handles();
 
 /// Where the work that runs now was queued.
 Where running_work();

@@ -1,10 +1,9 @@
 // Spreads the blocks of a kernel over the cores of the CPU.
 
 #include <atomic>
-#include <condition_variable>
+#include <barrier>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <system_error>
 #include <thread>
@@ -25,8 +24,8 @@ class BlockOrder {
   explicit BlockOrder(std::uint64_t count) : count_(count) {
     if (settings().order != Order::shuffled) return;
     // Steps of a length that has no divisor with the count in common come everywhere once.
-    first_ = settings().seed % count;
-    step_ = (count * 5 / 8 + settings().seed % 97) % count;
+    first_ = 1 % count;
+    step_ = (count * 5 / 8 + 1) % count;
     while (step_ == 0 || std::gcd(step_, count) != 1) ++step_;
   }
   std::uint64_t number(std::uint64_t k) const {
@@ -53,7 +52,7 @@ void run_blocks(const Kernel& kernel, const BlockOrder& order, std::atomic<std::
 /// The workers besides the one that launches. They sleep between kernels.
 class Pool {
  public:
-  explicit Pool(int size) {
+  explicit Pool(int size) : begin_(size + 1), end_(size + 1) {
     try {
       for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
@@ -61,48 +60,32 @@ class Pool {
     }
   }
   ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      quit_ = true;
-    }
-    wake_.notify_all();
+    job_ = nullptr;
+    begin_.arrive_and_wait();
     for (std::thread& thread : threads_) thread.join();
   }
 
   /// Runs `job` on every worker and here, and waits for all.
   void run(const std::function<void()>& job) {
-    {
-      const std::lock_guard lock(mutex_);
-      job_ = &job;
-      busy_ = static_cast<int>(threads_.size());
-      ++round_;
-    }
-    wake_.notify_all();
+    job_ = &job;
+    begin_.arrive_and_wait();
     job();
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return busy_ == 0; });
+    end_.arrive_and_wait();
   }
 
  private:
   void work() {
     handle_faults_on_this_thread();
-    std::unique_lock lock(mutex_);
-    for (int seen = 0;;) {
-      wake_.wait(lock, [&] { return quit_ || round_ != seen; });
-      if (quit_) return;
-      seen = round_;
-      lock.unlock();
+    for (;;) {
+      begin_.arrive_and_wait();
+      if (!job_) return;
       (*job_)();
-      lock.lock();
-      if (--busy_ == 0) idle_.notify_one();
+      end_.arrive_and_wait();
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable wake_, idle_;
+  std::barrier<> begin_, end_;  // of a job
   const std::function<void()>* job_ = nullptr;
-  int busy_ = 0, round_ = 0;
-  bool quit_ = false;
   std::vector<std::thread> threads_;
 };
 

@@ -3,6 +3,7 @@
 #include <cuda_on_cpu/watch.h>
 #include <cuda_on_cpu/where.h>
 
+#include <compare>
 #include <cstddef>
 
 namespace cuda_on_cpu {
@@ -12,7 +13,7 @@ struct Site {
   const void* return_address = nullptr;
   Where where;
 
-  bool operator==(const Site&) const = default;
+  auto operator<=>(const Site&) const = default;
   Where line() const;
 };
 

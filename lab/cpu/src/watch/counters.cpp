@@ -1,7 +1,7 @@
 #include "watch/counters.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <fstream>
 
 #include "report.h"
 
@@ -81,11 +81,9 @@ void Counters::request(const MemoryAccess* const* accesses, int count) {
 }
 
 bool Counters::write(const std::string& path) const {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (!file) return false;
-  std::fprintf(file,
-               "file\tline\tkernel_line\tlaunches\tspace\taccess\tbytes\trequests\tthreads\t"
-               "sectors\twavefronts\tconflicts\taddresses\tmost_at_one_address\n");
+  std::ofstream file(path);
+  file << "file\tline\tkernel_line\tlaunches\tspace\taccess\tbytes\trequests\tthreads\t"
+          "sectors\twavefronts\tconflicts\taddresses\tmost_at_one_address\n";
   for (const auto& [launch, kernel] : kernels_) {
     // A line can access memory at several places in the code.
     struct Key {
@@ -98,7 +96,7 @@ bool Counters::write(const std::string& path) const {
     };
     std::map<Key, Count> lines;
     for (const auto& [place, count] : kernel.places) {
-      const Where where = place.site.line();
+      const Where where = place.first.line();
       Count& sum = lines[{file_name(where.file), where.line, count.first.shared, count.first.kind,
                           count.first.bytes}];
       sum.requests += count.requests;
@@ -115,19 +113,14 @@ bool Counters::write(const std::string& path) const {
                          : key.kind == Access::write ? "store"
                          : key.kind == Access::copy  ? "copy"
                                                      : "atomic";
-      std::fprintf(
-          file, "%s\t%d\t%d\t%llu\t%s\t%s\t%zu\t%llu\t%llu\t%llu\t%llu\t%llu\t%zu\t%llu\n",
-          key.file.c_str(), key.line, launch.second,
-          static_cast<unsigned long long>(kernel.launches), key.shared ? "shared" : "global", kind,
-          key.bytes, static_cast<unsigned long long>(c.requests),
-          static_cast<unsigned long long>(c.threads), static_cast<unsigned long long>(c.sectors),
-          static_cast<unsigned long long>(c.wavefronts),
-          static_cast<unsigned long long>(c.conflicts), c.atomics.size(),
-          static_cast<unsigned long long>(most));
+      file << key.file << '\t' << key.line << '\t' << launch.second << '\t' << kernel.launches
+           << '\t' << (key.shared ? "shared" : "global") << '\t' << kind << '\t' << key.bytes
+           << '\t' << c.requests << '\t' << c.threads << '\t' << c.sectors << '\t' << c.wavefronts
+           << '\t' << c.conflicts << '\t' << c.atomics.size() << '\t' << most << '\n';
     }
   }
-  const bool written = !std::ferror(file);
-  return std::fclose(file) == 0 && written;
+  file.close();
+  return bool(file);
 }
 
 }  // namespace cuda_on_cpu

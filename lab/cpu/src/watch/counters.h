@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "watch/access.h"
 
@@ -32,22 +33,10 @@ class Counters {
     std::uint64_t conflicts = 0;   // ... and those of them that bank conflicts cost
     std::unordered_map<const char*, std::uint64_t> atomics;  // at each address
   };
-  /// An asynchronous copy performs two kinds of accesses at one site.
-  struct Place {
-    Site site;
-    Access kind;
-    bool operator==(const Place&) const = default;
-  };
-  struct PlaceHash {
-    std::size_t operator()(const Place& place) const {
-      return std::hash<const void*>()(place.site.return_address) * 31 +
-             std::hash<const void*>()(place.site.where.file) + 5 * place.site.where.line +
-             static_cast<std::size_t>(place.kind);
-    }
-  };
   struct KernelCounts {
     std::uint64_t launches = 0;
-    std::unordered_map<Place, Count, PlaceHash> places;
+    // An asynchronous copy performs two kinds of accesses at one site.
+    std::map<std::pair<Site, Access>, Count> places;
   };
   std::map<std::pair<std::string, int>, KernelCounts> kernels_;  // by the line of the launch
   KernelCounts* running_ = nullptr;

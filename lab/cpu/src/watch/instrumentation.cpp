@@ -48,11 +48,11 @@ const char* verb(Access kind) {
 
 namespace {
 
-class TheWatcher : public Watcher {
+class TheWatcher : public Races {
  public:
-  TheWatcher() : lockstep_([this](auto accesses, int n) { counters_.request(accesses, n); }) {
-    races_.memory_allocated(&__data_start, &_end - &__data_start);
-    races_.memory_written(&__data_start, &_end - &__data_start);
+  TheWatcher() : lockstep_(counters_) {
+    memory_allocated(&__data_start, &_end - &__data_start);
+    memory_written(&__data_start, &_end - &__data_start);
     installed_watcher = this;
   }
 
@@ -64,24 +64,11 @@ class TheWatcher : public Watcher {
     }
   }
 
-  void memory_allocated(const char* p, std::size_t n) override { races_.memory_allocated(p, n); }
-  void memory_released(const char* p) override { races_.memory_released(p); }
-  void memory_written(const char* p, std::size_t n) override { races_.memory_written(p, n); }
-
   void kernel_begins(const Kernel& kernel) override {
     counters_.kernel_begins(kernel.config.where);
-    races_.kernel_begins();
+    Races::kernel_begins(kernel);
   }
-  void kernel_ends() override { races_.kernel_ends(); }
-  void block_resumes(Block& block) override { races_.block_resumes(block); }
-  void block_ends(Block& block) override { races_.block_ends(block); }
   void thread_ends(Block& block) override { lockstep_.thread_ends(block); }
-  void block_synchronises(Block& block) override { races_.block_synchronises(block); }
-  void grid_synchronises() override { races_.grid_synchronises(); }
-  void thread_fences(Block& block) override { races_.thread_fences(block); }
-  void warp_synchronises(Block& block, int warp, unsigned lanes) override {
-    races_.warp_synchronises(block, warp, lanes);
-  }
   int choose_lane(Block&, int warp, unsigned ready) override {
     return lockstep_.choose_lane(warp, ready);
   }
@@ -99,13 +86,13 @@ class TheWatcher : public Watcher {
   }
 
   /// `place`: of the code, for the order in which lanes go on. `alignment`: what the type has.
-  void access(const void* address, std::size_t bytes, std::size_t alignment, Access kind,
-              const void* place, Site site, bool of_library) {
+  void see(const void* address, std::size_t bytes, std::size_t alignment, Access kind,
+           const void* place, Site site, bool of_library) {
     if (bytes == 0) return;
     Block* block = Block::current();
     const char* p = static_cast<const char*>(address);
     if (!block) {
-      if (kind != Access::read) races_.memory_written(p, bytes);
+      if (kind != Access::read) memory_written(p, bytes);
       // What runs in a stream, a copy or a fill, is not the host's.
       if (running_work().line == 0) note_host_access(p);
       return;
@@ -122,7 +109,7 @@ class TheWatcher : public Watcher {
     const MemoryAccess access{p, bytes, kind, site, of_library, shared, uses, compares};
     check_bounds(*block, access, alignment, offset, own);
     if (!of_library) lockstep_.stop(*block, place, &access);
-    if (kind != Access::copy) races_.access(*block, access);
+    if (kind != Access::copy) Races::access(*block, access);
   }
 
  private:
@@ -175,7 +162,6 @@ class TheWatcher : public Watcher {
   }
 
   Counters counters_;
-  Races races_;
   Lockstep lockstep_;
 };
 
@@ -196,11 +182,11 @@ struct AtExit {
 // What the headers report. Not to be inlined: the place is the caller's.
 __attribute__((noinline)) void watch_access(const void* p, std::size_t bytes, Access kind,
                                             Where where) {
-  the_watcher().access(p, bytes, bytes, kind, __builtin_return_address(0), {nullptr, where}, false);
+  the_watcher().see(p, bytes, bytes, kind, __builtin_return_address(0), {nullptr, where}, false);
 }
 __attribute__((noinline)) void watch_library_access(const void* p, std::size_t bytes, Access kind,
                                                     Where where) {
-  the_watcher().access(p, bytes, 1, kind, nullptr, {nullptr, where}, true);
+  the_watcher().see(p, bytes, 1, kind, nullptr, {nullptr, where}, true);
 }
 
 }  // namespace cuda_on_cpu
@@ -214,7 +200,7 @@ using cuda_on_cpu::the_watcher;
 namespace {
 void seen(const void* p, std::size_t bytes, Access kind, const void* caller,
           std::size_t alignment = 1) {
-  the_watcher().access(p, bytes, alignment, kind, caller, {caller, {}}, false);
+  the_watcher().see(p, bytes, alignment, kind, caller, {caller, {}}, false);
 }
 
 void copied(void* to, const void* from, std::size_t bytes, const void* caller) {

@@ -37,7 +37,7 @@ int Lockstep::choose_lane(int number, unsigned ready) {
       for (unsigned rest = group; rest; rest &= rest - 1) {
         accesses[count++] = stop_[first + std::countr_zero(rest)].access;
       }
-      request_(accesses, count);
+      counters_.request(accesses, count);
     }
     warp.released = group;
     warp.stopped &= ~group;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <array>
-#include <functional>
 
 #include "run/block.h"
 #include "watch/access.h"
+#include "watch/counters.h"
 
 namespace cuda_on_cpu {
 
@@ -14,9 +14,8 @@ namespace cuda_on_cpu {
 /// something wait for those that have not, and meet them again.
 class Lockstep {
  public:
-  /// Told of each access that lanes perform together: one entry for each.
-  using Request = std::function<void(const MemoryAccess* const* accesses, int count)>;
-  explicit Lockstep(Request request) : request_(std::move(request)) {}
+  /// `counters` are told of each access that lanes perform together.
+  explicit Lockstep(Counters& counters) : counters_(counters) {}
 
   /// The running thread stops before `access` (null: at a branch) at this place of the code, and
   /// gives way to the others. It returns when it may go on.
@@ -41,7 +40,7 @@ class Lockstep {
   std::array<int, kMaxThreads> depth_{};
   std::array<Stop, kMaxThreads> stop_{};
   std::array<Warp, kMaxWarps> warps_{};
-  Request request_;
+  Counters& counters_;
 };
 
 }  // namespace cuda_on_cpu

@@ -96,7 +96,7 @@ Races::Word* Races::find_word(const Block& block, const MemoryAccess& access, st
 
 // ---- what orders accesses -----------------------------------------------------------------------
 
-void Races::kernel_begins() {
+void Races::kernel_begins(const Kernel&) {
   ++launch_;
   grid_epoch_ = 0;
   publications_.clear();
@@ -173,7 +173,7 @@ bool Races::precedes(const Earlier& earlier, const Moment& later) {
          earlier.warp_clock < (*later.known)[earlier.thread % 32];
 }
 
-void Races::thread_fences(const Block& block) {
+void Races::thread_fences(Block& block) {
   fences_[static_cast<std::uint32_t>(block.number())].push_back(moment(block.running_thread()));
 }
 
@@ -241,21 +241,6 @@ bool Races::ordered(const Stamp& before, const Stamp& now, const char* fenced_at
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-std::uint32_t Races::number_of(const Site& site) {
-  if (!site.return_address) {
-    for (std::uint32_t k = 0; k < sites_.size(); ++k) {
-      if (sites_[k] == site) return k;
-    }
-  } else if (const auto found = site_numbers_.find(site.return_address);
-             found != site_numbers_.end()) {
-    return found->second;
-  }
-  const auto number = static_cast<std::uint32_t>(sites_.size());
-  sites_.push_back(site);
-  if (site.return_address) site_numbers_[site.return_address] = number;
-  return number;
-}
-
 Races::Stamp Races::stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes) {
   const int thread = block.running_thread();
   Stamp s;
@@ -264,7 +249,7 @@ Races::Stamp Races::stamp(const Block& block, const MemoryAccess& access, std::u
   s.block_epoch = running_->epoch;
   s.warp_clock = running_->warps[thread / 32].clock[thread % 32];
   s.tick = running_->tick[thread];
-  s.site = number_of(access.site);
+  s.site = &*sites_.insert(access.site).first;
   s.thread = static_cast<std::uint16_t>(thread);
   s.grid_epoch = grid_epoch_;
   s.bytes = bytes;
@@ -355,7 +340,7 @@ Report Races::describe(const Block& block, int thread, const Stamp& before, cons
   const dim3 grid = block.kernel().config.grid;
   const uint3 other = {before.block % grid.x, before.block / grid.x % grid.y,
                        before.block / grid.x / grid.y};
-  const Where where = sites_[before.site].line();
+  const Where where = before.site->line();
   Report race = report("race", now.site.line());
   race.access = verb(now.kind);
   race.block = numbers(block.block_index());

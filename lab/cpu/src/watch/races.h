@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "report.h"
 #include "run/block.h"
 #include "watch/access.h"
+#include "watcher.h"
 
 namespace cuda_on_cpu {
 
@@ -23,20 +25,20 @@ namespace cuda_on_cpu {
 /// first.
 ///
 /// Also finds reads, and atomics, of memory that nothing has written.
-class Races {
+class Races : public Watcher {
  public:
-  void memory_allocated(const char* begin, std::size_t bytes);
-  void memory_released(const char* begin);
-  void memory_written(const char* begin, std::size_t bytes);
+  void memory_allocated(const char* begin, std::size_t bytes) override;
+  void memory_released(const char* begin) override;
+  void memory_written(const char* begin, std::size_t bytes) override;
 
-  void kernel_begins();
-  void kernel_ends();
-  void block_resumes(Block& block);
-  void block_ends(Block& block);
-  void block_synchronises(Block& block);
-  void grid_synchronises();
-  void thread_fences(const Block& block);
-  void warp_synchronises(Block& block, int warp, unsigned lanes);
+  void kernel_begins(const Kernel& kernel) override;
+  void kernel_ends() override;
+  void block_resumes(Block& block) override;
+  void block_ends(Block& block) override;
+  void block_synchronises(Block& block) override;
+  void grid_synchronises() override;
+  void thread_fences(Block& block) override;
+  void warp_synchronises(Block& block, int warp, unsigned lanes) override;
 
   /// Ends the program, with both lines, if the access races with one before it.
   void access(Block& block, const MemoryAccess& access);
@@ -49,9 +51,9 @@ class Races {
     std::uint32_t block_epoch;  // how often the block had synchronised
     std::uint32_t warp_clock;   // how often the thread had synchronised with its warp
     std::uint32_t tick;         // how many atomics and fences the thread had done
-    std::uint32_t site;
-    std::uint16_t thread;
     std::uint32_t grid_epoch;
+    const Site* site;
+    std::uint16_t thread;
     std::uint8_t bytes;  // of the word's four, as bits
     bool atomic;
   };
@@ -144,7 +146,6 @@ class Races {
   void look_again();
   void settle_suspicions(const Block& block);
   void note_comparison(const Block& block, const MemoryAccess& access);
-  std::uint32_t number_of(const Site& site);
 
   std::map<const char*, Region> regions_;  // global memory, by where it begins
   Region* last_region_ = nullptr;
@@ -154,8 +155,7 @@ class Races {
   OfBlock* running_ = nullptr;
   std::unordered_map<const char*, Publications> publications_;
   std::unordered_map<std::uint32_t, std::vector<Moment>> fences_;  // of each block
-  std::vector<Site> sites_;
-  std::unordered_map<const void*, std::uint32_t> site_numbers_;
+  std::set<Site> sites_;
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;
   SecondWrite second_write_;

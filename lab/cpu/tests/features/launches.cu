@@ -151,12 +151,6 @@ void calls() {
   CHECK(cudaLaunchKernel(scale_kernel<float, 3>, dim3(1), dim3(2048), arguments) ==
         cudaErrorInvalidConfiguration);
   (void)cudaGetLastError();
-
-  int blocks = 0, threads = 0;
-  CUDA(cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, scale_kernel<float, 3>, 0, 0));
-  CHECK(blocks >= 1 && threads >= 32 && threads <= 1024 && threads % 32 == 0);
-  CUDA(cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, scale_kernel<float, 3>, 0, 128));
-  CHECK(blocks >= 1 && threads >= 32 && threads <= 128);
 }
 
 void many() {

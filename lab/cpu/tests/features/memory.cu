@@ -24,8 +24,6 @@ __global__ void symbols_kernel(float* out) {
   }
 }
 
-__global__ void through_pointer_kernel(float* t) { t[threadIdx.x] += 100; }
-
 constexpr int kCount = 1000;
 constexpr size_t kBytes = kCount * sizeof(float);
 
@@ -184,22 +182,6 @@ void symbols() {
   CUDA(cudaMemcpyFromSymbol(&count, counter, sizeof count));
   CHECK_EQUAL(count, 13);
   CHECK_EQUAL(both_sides, 10);
-
-  void* address = nullptr;
-  CUDA(cudaGetSymbolAddress(&address, table));
-  size_t bytes = 0;
-  CUDA(cudaGetSymbolSize(&bytes, table));
-  CHECK_EQUAL(bytes, sizeof table);
-  float* t = static_cast<float*>(address);
-  through_pointer_kernel<<<1, 4>>>(t);
-  LAUNCHED();
-  float back[4];
-  CUDA(cudaMemcpyFromSymbol(back, table, sizeof back));
-  for (int k = 0; k < 4; ++k) CHECK_EQUAL(back[k], 100 + (k == 1 ? 20 : k + 1));
-  CUDA(cudaMemset(t, 0, 2 * sizeof(float)));
-  CUDA(cudaMemcpy(t + 3, &two, sizeof two, cudaMemcpyHostToDevice));
-  CUDA(cudaMemcpy(back, t, sizeof back, cudaMemcpyDeviceToHost));
-  CHECK(back[0] == 0 && back[1] == 0 && back[2] == 103 && back[3] == 20);
 }
 
 void rows_with_a_pitch() {

@@ -210,7 +210,7 @@ __global__ void union_kernel(int* out) {
   const int k = threadIdx.x;
   shared.tile[k / 32][k % 32] = 0.5f * k;
   if (k == 0) pair = {7, 8};
-  if (k < 2) pairs[k] = Pair{k, 10 * k};
+  if (k < 2) pairs[k] = {k, 10 * k};
   __syncthreads();
   const float mine = shared.tile[3 - k / 32][k % 32];
   __syncthreads();

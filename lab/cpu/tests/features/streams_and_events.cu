@@ -67,18 +67,6 @@ void default_stream() {
   CHECK(least >= greatest);
 }
 
-// Streams that no call has created.
-void ready_made() {
-  Array<int> x(1);
-  set_kernel<<<1, 1, 0, cudaStreamPerThread>>>(x.data(), 1);
-  append_kernel<<<1, 1, 0, cudaStreamPerThread>>>(x.data(), 2);
-  append_kernel<<<1, 1, 0, cudaStreamLegacy>>>(x.data(), 3);  // waits for the one before
-  LAUNCHED();
-  append_kernel<<<1, 1, 0, cudaStreamPerThread>>>(x.data(), 4);
-  CUDA(cudaStreamSynchronize(cudaStreamPerThread));
-  CHECK_EQUAL(x[0], 1234);
-}
-
 void queries() {
   Array<int> x(1);
   cudaStream_t stream;
@@ -124,7 +112,6 @@ int main() {
   one_stream();
   event_between_streams();
   default_stream();
-  ready_made();
   queries();
   times();
   return result();

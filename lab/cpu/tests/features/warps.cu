@@ -105,36 +105,6 @@ __global__ void two_stage_kernel(const int* in, int* out) {
   }
 }
 
-// The lanes that run together: after a branch, and when some have returned.
-__global__ void active_kernel(unsigned* masks, int* sums) {
-  const int k = threadIdx.x;
-  if (k >= 40) return;
-  int x = k;
-  if (k % 3 == 0) {
-    masks[k] = __activemask();
-    __syncwarp(masks[k]);
-  } else {
-    const unsigned mask = __activemask();
-    masks[k] = mask;
-    x += __shfl_sync(mask, k, __ffs(mask) - 1);  // the first of them
-  }
-  __syncwarp(__activemask());
-  sums[k] = x;
-}
-
-void active() {
-  Array<unsigned> masks(40);
-  Array<int> sums(40);
-  active_kernel<<<1, 64>>>(masks.data(), sums.data());
-  FINISHED();
-  unsigned third[2] = {}, others[2] = {};
-  for (int k = 0; k < 40; ++k) (k % 3 ? others : third)[k / 32] |= 1u << k % 32;
-  for (int k = 0; k < 40; ++k) {
-    CHECK_EQUAL(masks[k], (k % 3 ? others : third)[k / 32]);
-    CHECK_EQUAL(sums[k], k + (k % 3 == 0 ? 0 : k < 32 ? 1 : 32));
-  }
-}
-
 void widths() {
   Array<int> out(128);
   for (int width = 1; width <= 32; width *= 2) {
@@ -234,6 +204,5 @@ int main() {
   parts();
   votes();
   shared();
-  active();
   return result();
 }

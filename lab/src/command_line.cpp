@@ -1,0 +1,117 @@
+#include <lab/command_line.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include <lab/exit_codes.h>
+
+namespace lab {
+namespace {
+
+constexpr int kMaxSeconds = 86400;
+
+}  // namespace
+
+long long CommandLine::read_integer(const std::string& option, const std::string& text,
+                                    long long low, long long high) {
+  char* end = nullptr;
+  errno = 0;
+  const long long value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || errno == ERANGE || value < low || value > high) {
+    fail(kExitBadUsage, "%s %s: must be a whole number from %lld to %lld", option.c_str(),
+         text.c_str(), low, high);
+  }
+  return value;
+}
+
+CommandLine::CommandLine(const char* program, std::string help) : help_(std::move(help)) {
+  set_program_name(program);
+}
+
+void CommandLine::flag(const std::string& option, bool* given) {
+  options_[option] = {false, [=](const std::string&) { *given = true; }};
+}
+
+void CommandLine::text(const std::string& option, std::string* value) {
+  this->value(option, [=](const std::string& text) { *value = text; });
+}
+
+void CommandLine::path(const std::string& option, std::string* value) {
+  this->value(option, [=](const std::string& text) {
+    if (text.empty()) {
+      fail(kExitBadUsage, "%s: needs a value (see --help)", option.c_str());
+    }
+    *value = text;
+  });
+}
+
+void CommandLine::integers(const std::string& option, int low, int high, const std::string& each,
+                           std::vector<int>* values) {
+  list(option, each, [=](const std::string& text) {
+    values->push_back(static_cast<int>(read_integer(option, text, low, high)));
+  });
+}
+
+void CommandLine::seconds(const std::string& option, double* value) {
+  this->value(option, [=](const std::string& text) {
+    char* end = nullptr;
+    const double seconds = std::strtod(text.c_str(), &end);
+    // Written so that NaN is refused, too.
+    if (text.empty() || *end != '\0' || !(seconds >= 1 && seconds <= kMaxSeconds)) {
+      fail(kExitBadUsage, "%s %s: must be a number of seconds from 1 to %d", option.c_str(),
+           text.c_str(), kMaxSeconds);
+    }
+    *value = seconds;
+  });
+}
+
+void CommandLine::value(const std::string& option,
+                        std::function<void(const std::string& value)> use) {
+  options_[option] = {true, std::move(use)};
+}
+
+void CommandLine::list(const std::string& option, const std::string& each,
+                       std::function<void(const std::string& value)> use) {
+  value(option, [=](const std::string& text) {
+    if (text.empty()) {
+      fail(kExitBadUsage, "%s: needs at least one %s", option.c_str(), each.c_str());
+    }
+    std::istringstream values(text);
+    for (std::string one; std::getline(values, one, ',');) use(one);
+  });
+}
+
+void CommandLine::read(int argc, char** argv, std::string* program) const {
+  for (int k = 1; k < argc; ++k) {
+    const std::string word = argv[k];
+    if (word == "--help") {
+      std::fputs(help_.c_str(), stdout);
+      std::exit(0);
+    }
+    const std::size_t equals = options_.count(word) ? word.npos : word.find('=');
+    const auto option = options_.find(word.substr(0, equals));
+    if (option != options_.end()) {
+      const auto& [name, how] = *option;
+      const bool joined = equals != word.npos;
+      if (joined && !how.takes_value) fail(kExitBadUsage, "%s: takes no value", name.c_str());
+      if (how.takes_value && !joined && k + 1 >= argc) {
+        fail(kExitBadUsage, "%s: needs a value (see --help)", name.c_str());
+      }
+      how.use(joined ? word.substr(equals + 1) : how.takes_value ? argv[++k] : "");
+    } else if (!program || word.rfind('-', 0) == 0) {
+      fail(kExitBadUsage, "%s: no such option (see --help)", word.c_str());
+    } else if (!program->empty()) {
+      fail(kExitBadUsage, "one program at a time, not %s and %s", program->c_str(), word.c_str());
+    } else {
+      *program = word;
+    }
+  }
+  if (!program) return;
+  if (program->empty()) fail(kExitBadUsage, "which program? (see --help)");
+  if (program->find('/') == std::string::npos) *program = "./" + *program;
+}
+
+}  // namespace lab
