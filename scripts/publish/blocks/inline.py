@@ -10,7 +10,8 @@ Between the markers is what tables.py writes. What stands in the first marker:
     ladder["serial", "best", "2048"].ms    in a line of the head that has more, the field after `ms`
     h100.ladder["04"].ms      the same of results/h100
     3 * (... + ...) / ...     + - * / and parentheses
-    | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal.
+    | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal,
+                              `| .3g` powers of ten.
                               `| ns` before no unit: `| duration` takes nanoseconds and chooses the unit
     \\| ms                     the same in a row of a table, where a bare | would end the cell; tables.py --write puts the \\
 """
@@ -85,10 +86,10 @@ def written(marker):
         result = value(ast.parse(" ".join(expression.split()), mode="eval").body)
     except SyntaxError:
         raise Wrong(f"{expression}: is no expression") from None
-    digits, places, unit = re.fullmatch(r"(?:\.(\d+)(f?)\b)? *(.*)", form.strip()).groups()
+    digits, places, unit = re.fullmatch(r"(?:\.(\d+)([fg]?)\b)? *(.*)", form.strip()).groups()
     if unit == "duration":
         return duration(result)
-    text = f"{result:,.{digits}f}" if places else significant(result, int(digits or 3))
+    text = f"{result:,.{digits}{places}}" if places else significant(result, int(digits or 3))
     return f"{text} {unit}".strip()
 
 

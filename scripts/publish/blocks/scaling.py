@@ -57,18 +57,3 @@ def scaling_block(step):
     if last:
         lines += ["", "![Strong and weak scaling of steps 14 and 15](../../results/h200/scaling.svg)"]
     return lines
-
-
-def scaling_words():
-    """What README.md says of step 15 on the most GPUs."""
-    facts, rows = scaling_table.read(SCALING)
-    most = max(int(row["ranks"]) for row in rows)
-    of_15 = [row for row in rows if (row["step"][:2], int(row["ranks"])) == ("15", most) and row["ms"] != "-"
-             and int(row["check_every"]) == scaling_table.often(rows)]
-    strong = [f"{float(row['efficiency']):.1f} % at n = {row['n']}" for row in of_15 if row["efficiency"] != "-"]
-    fastest = max(of_15, key=lambda row: float(row["glups"]))
-    return [f"On {most} {facts['gpu']}s (CUDA {facts['cuda']}, NCCL {facts['nccl']}), with a residual every "
-            f"{scaling_table.often(rows)} sweeps, step 15 reaches",
-            f"{', '.join(strong)} of {most} times the speed of step 13 on one GPU of that machine. (The ladder's rows have fewer residuals.)",
-            f"At n = {fastest['n']} it reaches {significant(fastest['glups'])} GLUPS (10⁹ points per second; median of "
-            f"{fastest['samples']}, spread {spread(fastest):.1f} %)."]
