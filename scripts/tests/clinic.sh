@@ -238,7 +238,7 @@ if command -v python3 >/dev/null; then
     question=$(awk -F '\t' -v kernel="$kernel" '$1 == kernel { print substr($5, 1, 30); exit }' "$source_dir/scripts/lib/profile_questions.tsv")
     [[ -n $question && $out == *"> $question"* ]] || show "ncu does not ask what $kernel is about"
   done <<<"$kernels"
-  run "$source_dir/scripts/publish/clinic.py" --write "$temp/results" --build "$temp"
+  LAB_BUILD_DIR=$temp run "$source_dir/scripts/publish/clinic.py" --write "$temp/results"
   expect_status 1 "clinic.py without programs"
   expect '^clinic.py: .*/bin/clinic is not there: build it first$' "clinic.py without programs"
 fi

@@ -12,9 +12,9 @@ MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 # What writes each of them.
 WRITTEN_BY = {LADDER: "make run RESULTS=results/h200", BANDWIDTH: "make bandwidth RESULTS=results/h200",
               **dict.fromkeys((KERNELS, ROOFLINE), "make roofline RESULTS=results/h200"),
-              **dict.fromkeys((TUNING, LARGE), "scripts/publish/tune.py --write results/h200"),
               **{path: f"scripts/publish/{path.stem}.py --write {path.parent.relative_to(ROOT)}"
                  for path in (COUNTERS, TRACER, SCALING, EXPERIMENTS, CLINIC, CLINIC_H100)},
+              **dict.fromkeys((TUNING, LARGE), "scripts/publish/experiments.py --write results/h200"),
               MISTAKES: "scripts/tests/planted_bugs_on_cpu.sh 09_shared_tile --write"}
 
 
