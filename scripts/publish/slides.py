@@ -13,14 +13,13 @@ Exit: 0 written, 1 it cannot be written, 2 bad usage, 77 cmark-gfm, which reads 
 import argparse
 import base64
 import html
-import os
 import pathlib
 import re
 import string
 
 import labtools_here  # noqa: F401
 from blocks.inline import MARKED, replace_numbers
-from labtools.files import ROOT, write_aside
+from labtools.files import BUILD, ROOT, write_aside
 from labtools.process import fail
 from page.markdown import html_of, need_cmark
 
@@ -54,8 +53,7 @@ def lecture(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    build = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
-    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=build / "slides")
+    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=BUILD / "slides")
     parser.add_argument("files", metavar="FILE", type=pathlib.Path, nargs="*")
     arguments = parser.parse_args()
     need_cmark()

@@ -71,11 +71,6 @@ refused() {
   cmp -s "$new" "$temp/before" || fail "$what: the ladder should be as it was"
 }
 fresh
-refused 2 "^ladder.py: $temp/nowhere: cannot be read: No such file" "no ladder" "$temp/nowhere" "$new"
-printf 'a\tb\n' >"$temp/odd.tsv"
-refused 2 'is not a ladder, it has no column' "another table" "$temp/odd.tsv" "$new"
-printf '# nothing\n' >"$temp/empty.tsv"
-refused 2 'is not a ladder, it has no ' "an empty file" "$temp/empty.tsv" "$new"
 ladder "$old" 2026-02-02 "Other GPU" "02_c 512 0.5 1"
 refused 0 'rows of before are not kept: gpu was Other GPU, and is Test GPU$' "another GPU" "$old" "$new"
 fresh
