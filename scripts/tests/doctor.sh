@@ -38,7 +38,7 @@ for mode in --ranks --tests; do
     show "setup.sh $mode, nothing installed"
 done
 run "$source_dir/scripts/verbs/run.sh"
-expect '^setup.sh: missing: a C\+\+ compiler, cmake, make, python3, git, MPI\.' "make run, nothing installed"
+expect '^setup.sh: missing: a C\+\+ compiler, cmake, make, python3, git, MPI, mpirun\.' "make run, nothing installed"
 [[ $status == 1 && -z $out ]] || show "make run, nothing installed"
 
 # The commands that every verb calls. (The doctor cannot look without them, either.)

@@ -85,7 +85,7 @@ export STUBS=$temp
 table=$temp/results/scaling.tsv
 measure() {
   rm -f "$temp/log"
-  PATH=$temp/tools:$PATH LAB_BUILD_DIR=$temp/build run "$scripts/publish/scaling.py" --write "$temp/results" "$@"
+  PATH=$temp/tools:$PATH LAB_BUILD_DIR=$temp/build run "$scripts/publish/scaling.py" --write "$temp/results"
 }
 has() { grep -qxE -- "$1" < <(tr '\t' ' ' <"$table") || fail "scaling.tsv should have the line: $1" "$(<"$table")"; }
 
