@@ -46,12 +46,9 @@ QUANTITIES = [
 ASYNCHRONOUS = "smsp__inst_executed_op_ldgsts.sum"
 # A step may launch as many blocks as these have room for: the CPU is told how many the GPU has.
 MULTIPROCESSORS = "device__attribute_multiprocessor_count"
-# Where nvcc makes other instructions of the source, the counts of these must differ. {(step, quantity): why}; the
+# Where nvcc makes other instructions of the source, the counts of these must differ (lab/cpu/README.md says why); the
 # sectors and the passes, which are what takes time, are also compared there.
-BY_NVCC = {
-    ("12", "load requests"): "nvcc leaves out a load whose value is not used: the point beyond a warp's first row south",
-    ("13", "shared loads"): "if the boundary may be near, nvcc reads a lane's four floats with four loads of one",
-}
+BY_NVCC = {("12", "load requests"), ("13", "shared loads")}
 
 
 def options_of_run(source, n):
@@ -128,7 +125,7 @@ def write(folder):
     machine, path = ready(folder, [f"bin/solution_{step}{end}" for step in SOURCES for end in ("", "_cpu_watched")], "ncu")
     if not path:
         fail("ncu was not found")
-    rows, of_cub, asynchronous = [], {}, []
+    rows, of_cub = [], {}
     for step, source in SOURCES.items():
         for n in SIZES:
             on_gpu, copying, multiprocessors = count_on_gpu(path, step, source, n)
@@ -137,22 +134,16 @@ def write(folder):
                 raise NotPossible(f"{step}: kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
             for kernel in on_gpu:
                 take_away_cub(on_cpu[kernel], on_gpu[kernel], of_cub.setdefault((kernel, n), {}))
-                if kernel in copying:
-                    asynchronous.append(f"{step} {kernel}")
                 for quantity, _, _ in QUANTITIES:
                     a, b = on_cpu[kernel][quantity], on_gpu[kernel][quantity]
                     if (a or b) and not (quantity == "load sectors" and kernel in copying):
                         rows.append(dict(zip(COLUMNS, (step, kernel, str(n), quantity, a, b, f"{100 * difference(a, b):.2f}"))))
             print(f"{step} n = {n}: counted", flush=True)
-    head = [*machine.items(), ("multiprocessors", multiprocessors)]
-    head += [(f"not compared: {step} {quantity}", why) for (step, quantity), why in BY_NVCC.items()
-             if any(row["step"][:2] == step and row["quantity"] == quantity for row in rows)]
-    if asynchronous:
-        head.append(("asynchronous", *sorted(set(asynchronous))))
     write_table(folder / "counters.tsv",
                 ["What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
                  "Shared memory: without CUB's own part, which ncu counts in step 08, which has no other.",
-                 "Written by scripts/publish/counters.py --write."], head, COLUMNS, rows)
+                 "Written by scripts/publish/counters.py --write."],
+                {**machine, "multiprocessors": multiprocessors}, COLUMNS, rows)
     worst = max((row for row in rows if (row["step"][:2], row["quantity"]) not in BY_NVCC),
                 key=lambda row: abs(float(row["difference_percent"])))
     print(f"{len(rows)} counts; the largest difference: {worst['difference_percent']} % "
