@@ -127,31 +127,16 @@ run_limited() {
   return "$status"
 }
 
-# read_baseline TOOL: sets baseline to the step that $BASELINE names (previous, or NN), and baseline_which to solution
-# or exercise; both empty if $BASELINE is not set. A file goes with $REPORT.
+# read_baseline TOOL: sets baseline to the previous step if $BASELINE says so, and baseline_which to solution or exercise.
 read_baseline() {
-  local wanted=${BASELINE:-} source
-  baseline="" baseline_which=""
-  case $wanted in
-    "") return ;;
-    *.csv)
-      [[ -n ${REPORT:-} ]] || die $exit_bad_usage "BASELINE=$wanted: a file goes with REPORT=FILE.csv"
-      return
-      ;;
-  esac
-  [[ -z ${CLINIC:-} ]] || die $exit_bad_usage "BASELINE=$wanted: goes with a step, STEP=NN"
-  [[ $wanted =~ ^(previous|[0-9].*)$ ]] || die $exit_bad_usage "BASELINE=$wanted: must be previous, or the number of a step"
-  if [[ $wanted == previous ]]; then
-    [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
-    wanted=$step_before
+  baseline="" baseline_which=exercise # a handout has no solutions
+  if [[ -z ${BASELINE:-} ]]; then return; fi
+  [[ $BASELINE == previous && -z ${CLINIC:-} ]] || die $exit_bad_usage "BASELINE=$BASELINE: must be previous, with STEP=NN"
+  [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
+  if [[ $1 == ncu && $step_before_source != *.cu ]]; then
+    die $exit_bad_usage "BASELINE=previous: $step_before has no kernel that ncu could look at"
   fi
-  wanted=$(step_line "$wanted" BASELINE) || exit $?
-  IFS=$'\t' read -r baseline source _ <<<"$wanted"
-  if [[ -n ${REPORT:-} ]]; then return; fi
-  if [[ $1 == ncu && $source != *.cu ]]; then
-    die $exit_bad_usage "BASELINE=$BASELINE: $baseline has no kernel that ncu could look at"
-  fi
-  baseline_which=exercise # a handout has no solutions
+  baseline=$step_before
   if [[ -d $lab_root/solutions ]]; then baseline_which=solution; fi
 }
 
@@ -178,23 +163,18 @@ start_profile() {
   command -v python3 >/dev/null || die $exit_no_gpu "python3 was not found; it prints $1's tables"
 }
 
-# show_report TOOL: the tables of $REPORT, next to those of $BASELINE, a file or the previous step in the same folder;
+# show_report TOOL: the tables of $REPORT, next to those of the previous step in the same folder if $BASELINE says so;
 # ends the script.
 show_report() {
-  local wanted=${REPORT-} report of_n arguments=() status=0
-  report=$(kept_report "$1" "REPORT=$wanted" "$wanted") || exit $?
-  if [[ ${BASELINE:-} == *.csv ]]; then
-    wanted=$BASELINE
-  elif [[ -n $baseline ]]; then
+  local report before of_n arguments=() status=0
+  report=$(kept_report "$1" "REPORT=$REPORT" "$REPORT") || exit $?
+  if [[ -n $baseline ]]; then
     # One at this report's n, where it was kept.
-    wanted=$(dirname "$report")/${1}_${baseline%%_*}
+    before=$(dirname "$report")/${1}_${baseline%%_*}
     of_n=$(sed -n 's/^# n\t//p' "$report" | head -n 1)
-    if [[ -f ${wanted}_n$of_n.csv ]]; then wanted+=_n$of_n; fi
-    wanted+=.csv
-  fi
-  if [[ -n ${BASELINE:-} ]]; then
-    wanted=$(kept_report "$1" "BASELINE=$BASELINE" "$wanted") || exit $?
-    arguments=(--baseline "$wanted")
+    if [[ -f ${before}_n$of_n.csv ]]; then before+=_n$of_n; fi
+    before=$(kept_report "$1" "BASELINE=$BASELINE" "$before.csv") || exit $?
+    arguments=(--baseline "$before")
   fi
   labtool profile_tables "$1" "$report" --step "${CLINIC:-$step_number}" "${arguments[@]}" || status=$?
   exit "$status"

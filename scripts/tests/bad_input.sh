@@ -97,7 +97,7 @@ bad_verb "RESULTS=$temp/file/results: cannot be written" run RESULTS="$temp/file
 bad_verb 'STEPS=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
 bad_verb 'STEPS=[*]: there is no such step' run STEPS='*' RESULTS="$temp/results"
 bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned" RESULTS="$temp/results"
-bad_verb 'BASELINE=99: there is no such step' nsys STEP=05 BASELINE=99
+bad_verb 'BASELINE=99: must be previous' nsys STEP=05 BASELINE=99
 bad_verb 'STEPS=,: names no step' run STEPS=, RESULTS="$temp/results"
 bad_verb 'WHICH=exercise: which step[?] Also give STEP=NN' run WHICH=exercise RESULTS="$temp/results"
 if [[ -d $source_dir/solutions ]]; then

@@ -7,10 +7,8 @@
 #   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times, at most 500)
 #   RANKS=R                    how many ranks run a step for several GPUs (default: one per GPU); a report for each
-#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side; or
-#                              BASELINE=NN, another one
-#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
-#                              with BASELINE=FILE.csv, next to another
+#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side
+#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results)
 # If it is not in the usual places: LAB_NSYS=/path/to/nsys. See scripts/lib/profilers.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
