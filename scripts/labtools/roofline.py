@@ -246,7 +246,7 @@ def write(folder, machine, measured, keep):
     ceilings = charts.ceilings_of(Table(folder / "bandwidth.tsv").lines) if (folder / "bandwidth.tsv").exists() else {}
     where = " ".join(table.facts[key] for key in ("gpu", "date"))
     chart = charts.roofline(table.rows, ceilings, {step.name: step.title for step in steps()}, where)
-    must_write(folder / "roofline.svg", chart.standalone())
+    must_write(folder / "roofline.svg", charts.stacked([chart], "roofline", chart.title))
     print(f"drawn: {folder / 'roofline.svg'}")
 
 

@@ -19,6 +19,19 @@ found() {
   fi
 }
 
+# at_least WHAT VERSION LEAST WHERE ABSENT FIX: its version; fails if it is not here, or too old.
+at_least() {
+  if [[ -n $2 ]] && version_at_least "$2" "$3"; then
+    line ok "$1" "$2$4"
+    return
+  elif [[ -n $2 ]]; then
+    line problem "$1" "$2; $3 or newer is needed$4" "$6"
+  else
+    line missing "$1" "$5" "$6"
+  fi
+  return 1
+}
+
 # quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.
 quietly() {
   local seconds=$1
@@ -47,34 +60,16 @@ else
   cannot_build+=("a C++ compiler for C++20")
 fi
 
-version=$(quietly 30 cmake --version | awk 'NR == 1 { print $3 }')
-if [[ -z $version ]]; then
-  line missing CMake "3.25 or newer is needed" "$install cmake; or python3 -m pip install --user cmake"
-  cannot_build+=(CMake)
-elif ! version_at_least "$version" 3.25; then
-  line problem CMake "$version; 3.25 or newer is needed" "a newer module, or python3 -m pip install --user cmake"
-  cannot_build+=("CMake 3.25")
-else
-  line ok CMake "$version"
-fi
+at_least CMake "$(quietly 30 cmake --version | awk 'NR == 1 { print $3 }')" 3.25 "" "3.25 or newer is needed" \
+  "$install cmake; or python3 -m pip install --user cmake" || cannot_build+=(CMake)
 found make "$(quietly 10 make --version | head -n 1)" "every command of the lab is run by make" "$install make" ||
   cannot_build+=(make)
 
 # The GPU and what is built for it.
-toolkit=""
-if nvcc=$(LAB_NVCC=$(command -v "${CUDACXX:-nvcc}") find_tool nvcc); then
-  toolkit=$(quietly 30 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-  if version_at_least "${toolkit:-0}" 12; then
-    line ok "CUDA Toolkit" "${toolkit} ($nvcc)"
-  else
-    line problem "CUDA Toolkit" "${toolkit:-no version}; 12 or 13 is needed ($nvcc)" \
-      "a newer module, such as: module load cuda"
-    toolkit=""
-  fi
-else
-  line missing "CUDA Toolkit" "no nvcc found, so the CPU runs the kernels" \
-    "module load cuda, or https://developer.nvidia.com/cuda-downloads (12 or 13)"
-fi
+nvcc=$(LAB_NVCC=$(command -v "${CUDACXX:-nvcc}") find_tool nvcc) || true
+toolkit=${nvcc:+$(quietly 30 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')}
+at_least "CUDA Toolkit" "$toolkit" 12 "${nvcc:+ ($nvcc)}" "no nvcc found, so the CPU runs the kernels" \
+  "module load cuda, or https://developer.nvidia.com/cuda-downloads (12 or 13)" || toolkit=""
 
 driver_cuda="" gpus="" gpu_usable=0
 if ! have nvidia-smi; then
@@ -162,14 +157,8 @@ nccl=$(newest "${NCCL_HOME:-/nowhere}"/{lib,lib64}/libnccl.so* "${EBROOTNCCL:-/n
 found NCCL "$nccl" "only needed for several GPUs (steps from 14 on)" "module load nccl, or package libnccl-dev" || true
 
 # What prints and draws.
-version=$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
-if [[ -z $version ]]; then
-  line missing Python "for guides, tables and reports" "module load python, or package python3"
-elif ! version_at_least "$version" 3.8; then
-  line problem Python "$version; 3.8 or newer is needed for guides, tables and reports" "module load python"
-else
-  line ok Python "$version"
-fi
+at_least Python "$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')" 3.8 "" \
+  "for guides, tables and reports" "module load python, or package python3" || true
 found git "$(quietly 10 git --version)" "make reset and make diff use it" "package git" || true
 
 folder=$build_dir
