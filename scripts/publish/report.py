@@ -79,22 +79,22 @@ def main():
     listed = [step for step in steps() if not by_cycles(step.name)]
     titles = {step.name: step.title for step in listed}
     folders = [pathlib.Path(results)] if results else [ROOT / "results/local", ROOT / "results/h200"]
-    ladder = find_table(folders, "ladder.tsv", "mpoints_per_s")
-    roofline = find_table(folders, "roofline.tsv", "time_ns")
-    bandwidth = find_table(folders, "bandwidth.tsv", "rate_median")
-    scaling = find_table(folders, "scaling.tsv", "glups")
+    ladder = find_table(folders, "ladder.tsv")
+    roofline = find_table(folders, "roofline.tsv")
+    bandwidth = find_table(folders, "bandwidth.tsv")
+    scaling = find_table(folders, "scaling.tsv")
     # What was counted on one machine is held against that machine's ceilings, and its kernels' facts go with it.
     beside = [roofline.path.parent] if roofline else folders
-    ceilings = find_table(beside, "bandwidth.tsv", "rate_median") if roofline else None
-    kernels = find_table(beside, "kernels.tsv", "n")
-    clinic = find_table(beside, "clinic.tsv", "before_ms") if roofline else None
+    ceilings = find_table(beside, "bandwidth.tsv") if roofline else None
+    kernels = find_table(beside, "kernels.tsv")
+    clinic = find_table(beside, "clinic.tsv") if roofline else None
 
     if not arguments.no_run:
         if not arguments.no_build:
             build_solutions()
         print(f"running the solutions at n = {N} ...", flush=True)
     runner = Runner(not arguments.no_run)
-    experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv", "n")
+    experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv")
     convergence, fields, why = convergence_section(runner, listed, N, ITERATIONS)
     tiles = []
     ladder_html = shown(ladder_section, ladder, listed, tiles)
@@ -119,16 +119,15 @@ def main():
         ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
          shown(bandwidth_section, bandwidth)),
         ("own", "Your own steps", "Your predictions, times and kernels, compared with the measured ones and the solutions.",
-         shown(own_section, find_table([ROOT / "results/h200"], "ladder.tsv", "ms")))]
+         shown(own_section, find_table([ROOT / "results/h200"], "ladder.tsv")))]
     about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
     if not tables:
         about += "Nothing has been measured yet."
     published = [table for table in tables if table.path.parent == ROOT / "results/h200"]
     if published and not results:
-        all_of_them = len(published) == len(tables)
-        about += (f"{'Times and counts are' if all_of_them else 'Some times and counts are'} the published ones of "
-                  f"results/h200 ({published[0].fact('gpu')}): "
-                  f"{'nothing' if all_of_them else 'not everything'} has been measured here, in results/local.")
+        which, here = ("Times", "nothing") if len(published) == len(tables) else ("Some times", "not everything")
+        about += (f"{which} and counts are the published ones of results/h200 ({published[0].fact('gpu')}): {here} has been "
+                  "measured here, in results/local.")
     must_write(out, page(sections, tiles, about))
     print(out)
 

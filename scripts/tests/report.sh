@@ -253,9 +253,8 @@ head -c 3000 /dev/urandom >"$temp/some/kernels.tsv"
 RESULTS=$temp/some OUT=$temp/some.html report --no-run
 expect_status 0 "damaged tables"
 expect_no 'Traceback' "damaged tables"
-expect '^report.py: .*/kernels.tsv: has no number in its column' "damaged tables"
 said "damaged tables" "$temp/some.html" "Not measured yet: this machine's ceilings"
-said "damaged tables" "$temp/some.html" 'Not measured yet: registers, occupancy'
+said "damaged tables" "$temp/some.html" 'Not measured yet: registers, occupancy|Cannot be shown: .*kernels.tsv'
 cp "$temp/measured/kernels.tsv" "$temp/some/bandwidth.tsv"
 RESULTS=$temp/some OUT=$temp/some.html report --no-run
 expect_status 0 "a table under another's name"
@@ -276,7 +275,7 @@ for case in "H200 here published" "none here"; do
   read -r -a folders <<<"$names"
   run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); import labtools_here
 from page import parts
-print(parts.find_table([pathlib.Path(f) for f in sys.argv[2:]], "ladder.tsv", "mpoints_per_s").fact("gpu"))' \
+print(parts.find_table([pathlib.Path(f) for f in sys.argv[2:]], "ladder.tsv").fact("gpu"))' \
     "$source_dir/scripts/publish" "${folders[@]/#/$temp/}"
   [[ $out == "$gpu" ]] || show "the ladder of $names: should be that of the GPU '$gpu'"
 done
