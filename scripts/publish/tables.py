@@ -3,8 +3,8 @@
 
 Each text has pairs of markers, and what stands between them comes from a file:
     <!-- ladder:begin -->  ...  <!-- ladder:end -->      the whole table (README.md), results/h200/ladder.tsv
-    <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below,
-                                                         and the others of results/h200
+    <!-- measured:begin -->  ...  <!-- measured:end -->  the tables of steps 05 to 13 (exercises/NN_name/README.md), of
+                                                         kernels.tsv, roofline.tsv, tuning.tsv and large.tsv
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
                                                          scaling.svg is drawn next to it
@@ -42,9 +42,10 @@ def blocks():
         if is_job(step):
             of_guide["scaling"] = scaling.scaling_block(step)
         if not by_cycles(step):
-            of_guide["measured"] = measured.measured_block(table, row)
             if step[:2] >= "02":
                 of_guide["profile"] = tools.profile_block(step)
+            if "05" <= step[:2] < "14":
+                of_guide["measured"] = measured.measured_block(step)
     return found
 
 

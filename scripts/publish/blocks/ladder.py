@@ -1,7 +1,5 @@
 """README.md's ladder."""
 
-import re
-
 from blocks.published import EXPERIMENTS, LADDER, is_job, step_before
 from labtools.files import by_cycles
 from labtools.numbers import lasting, significant, spread
@@ -18,13 +16,7 @@ def other_runs(ladder):
              f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
     if lines:
         lines.append("In every row *× serial* refers to the serial times listed below.")
-    return lines + [f"Note: {note}." for note in notes(ladder)]
-
-
-def notes(ladder, step=None):
-    """What was noted of rows of the ladder, `row 02 ...` or `rows 13, 14, 15 ...`; of one step if its number is given."""
-    found = [fields[0] for fields in ladder.lines_of("note")]
-    return [note for note in found if step is None or step in re.match(r"rows? ([\d, ]+)|", note)[0]]
+    return lines + [f"Note: {note}." for note, *_ in ladder.lines_of("note")]
 
 
 def job_lines(rows):

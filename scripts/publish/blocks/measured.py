@@ -1,56 +1,16 @@
-"""What a guide says that was measured of its step."""
+"""The tables of a guide of what was measured of its step; single numbers stand in its sentences (inline.py)."""
 
 import re
 
-from blocks.ladder import notes
-from blocks.published import COUNTERS, KERNELS, LARGE, ROOFLINE, TRACER, TUNING, is_job, step_before
-from labtools.files import steps
-from labtools.numbers import as_told, duration, significant, spread
-from labtools.table import job_of, read_table
-
-# From this step on a kernel may be limited by what its schedulers issue.
-FIRST_SCHEDULED = "09"
+from blocks.published import KERNELS, LARGE, ROOFLINE, TUNING, step_before
+from labtools.numbers import as_told, significant, spread
+from labtools.table import read_table
 
 
 def rows_of(path, step):
     """(facts, the step's rows) of a table."""
     facts, rows = read_table(path)
     return facts, [row for row in rows if row["step"] == step]
-
-
-def traced_lines(step):
-    """What the tracer saw of a step: its kernels, and the pages that migrated."""
-    rows = rows_of(TRACER, step)[1]
-    lines = []
-    kernels = [f"`{row['name']}` {duration(float(row['tracer']))}" for row in rows if row["table"] == "kernels"]
-    if kernels:
-        lines.append(f"Kernels, median, as `make trace` shows them: {', '.join(kernels)}.")
-    moved = {row["name"]: float(row["tracer"]) for row in rows if row["table"] == "migration"}
-    # At large n the driver reports less than both fields, all of which must go to the GPU: some records are lost.
-    if moved and moved.get("host to device", 0) >= 8 * int(rows[0]["n"]) ** 2:
-        both = ", ".join(f"{significant(1e-6 * size, 4 if size >= 1e9 else 3)} MB {name}"
-                         for name, size in sorted(moved.items(), reverse=True))
-        lines.append(f"Pages that migrated in a run of {rows[0]['iterations']} sweeps: {both}.")
-    return lines
-
-
-def counter_lines(step):
-    """Sectors per request of each kernel of a step, as ncu counted them."""
-    rows = rows_of(COUNTERS, step)[1]
-    n = max((int(row["n"]) for row in rows), default=0)
-    counts = {(row["kernel"], row["quantity"]): int(row["ncu"]) for row in rows if int(row["n"]) == n}
-    each = []
-    for kernel in dict.fromkeys(row["kernel"] for row in rows):
-        ratios = []
-        for access in ("load", "store"):
-            sectors, requests = (counts.get((kernel, f"{access} {what}")) for what in ("sectors", "requests"))
-            if sectors and requests:
-                ratios.append(f"{sectors / requests:.2f} per {access}")
-        if ratios:
-            each.append(f"`{kernel}` {', '.join(ratios)}")
-    if not each:
-        return []
-    return [f"Sectors per request (ncu, n = {n}): {'; '.join(each)}."]
 
 
 def tuning_lines(step):
@@ -136,45 +96,7 @@ def kernel_lines(step):
     return lines + (["", f"That is {others}."] if others else [])
 
 
-def scheduler_lines(step):
-    """What the schedulers issue, from step 09 to this one."""
-    found = [row for name, *_ in steps() if FIRST_SCHEDULED <= name <= step
-             for row in sweep_kernels(rows_of(KERNELS, name)[1]) if row.get("eligible_warps", "-") != "-"]
-    lines = ["", "What each scheduler issues, counted with ncu:", "",
-             "| step | kernel | n | warp instructions per 32 points and sweep | eligible warps per cycle | issue slots busy |",
-             "|---|---|--:|--:|--:|--:|"]
-    return lines + [f"| {row['step'][:2]} | `{row['kernel']}` | {row['n']} | {significant(row['instructions_per_32_points'])} "
-                    f"| {float(row['eligible_warps']):.2f} | {100 - float(row['no_eligible_percent']):.0f} % |" for row in found]
-
-
-def measured_block(ladder, row):
-    """All that was measured of one step; row is its row of the ladder."""
-    facts, on_gpu = ladder.facts, row["percent_of_copy"] != "-"
-    where = f"On an {facts['gpu']} (CUDA {facts['cuda']})" if on_gpu else \
-        f"On one CPU core of the machine with the {facts['gpu']} ({facts['cpu']})"
-    job, before = job_of(row), ""
-    if job:
-        ranks, gpus = job
-        where = (f"{'As' if ranks > gpus else 'On'} {f'{ranks} ranks on ' * (ranks > gpus)}"
-                 f"{'one' if gpus == 1 else gpus} {facts['gpu']}{'s' * (gpus > 1)}"
-                 f"{', one rank per GPU' * (ranks == gpus > 1)} (CUDA {facts['cuda']})")
-        before = " with as many ranks" if is_job(step_before(row["step"])) else " on one GPU"
-    text = (f"{where}, n = {row['n']}: {significant(row['ms'])} ms per iteration, "
-            f"{significant(row['gb_per_s'])} GB/s at 8 bytes per point")
-    if on_gpu:
-        text += f", {significant(row['percent_of_copy'])} % of the copy bandwidth"
-        text += " of all of them together" if job and job[1] > 1 else ""
-    text += "."
-    if row["x_before"] != "-":
-        text += (f" The previous step, at this n{before}: {significant(row['before_ms'])} ms, "
-                 f"so the speed-up is {significant(row['x_before'])}.")
-    text += "".join(f" Note: {note}." for note in notes(ladder, row["step"][:2]))
-    lines = [text] + traced_lines(row["step"]) + counter_lines(row["step"])
-    # A blank line between two sentences keeps them apart when the guide is shown.
-    lines = [part for line in lines for part in (line, "")][:-1]
-    number = row["step"][:2]
-    # Step 04 is a first kernel: what its warps wait for is a question of later steps.
-    lines += kernel_lines(row["step"]) if number != "04" else []
-    lines += scheduler_lines(row["step"]) if number in ("10", "12", "13") else []
-    lines += tuning_lines(row["step"]) if number in ("12", "13") else []
-    return lines + (large_lines() if number == "13" else [])
+def measured_block(step):
+    """The tables of one step."""
+    return (kernel_lines(step) + (tuning_lines(step) if step[:2] in ("12", "13") else []) +
+            (large_lines() if step[:2] == "13" else []))[1:]
