@@ -167,7 +167,7 @@ start_profile() {
 # ends the script.
 show_report() {
   local report before of_n arguments=() status=0
-  report=$(kept_report "$1" "REPORT=$REPORT" "$REPORT") || exit $?
+  report=$(kept_report "$1" "REPORT=${REPORT-}" "${REPORT-}") || exit $?
   if [[ -n $baseline ]]; then
     # One at this report's n, where it was kept.
     before=$(dirname "$report")/${1}_${baseline%%_*}

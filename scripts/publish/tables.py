@@ -9,7 +9,6 @@ Each text has pairs of markers, and what stands between them comes from a file:
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
                                                          scaling.svg is drawn next to it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
-    <!-- clinic:begin --> ... <!-- clinic:end -->        (exercises/clinic/README.md) results/h200/clinic.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
                                                      validate/tests/bank/found_on_cpu/09_shared_tile.tsv
@@ -34,7 +33,7 @@ def blocks():
     """{text: {name of the markers: lines between them}}."""
     table = Table(LADDER)
     found = {"README.md": {"ladder": ladder.ladder_block(table)}, "lab/trace/README.md": {"tracer": tools.tracer_block()},
-             "lab/cpu/README.md": {"counters": tools.counters_block()}, "exercises/clinic/README.md": {"clinic": tools.clinic_block()},
+             "lab/cpu/README.md": {"counters": tools.counters_block()},
              "validate/tests/bank/README.md": {"mistakes": tools.mistakes_block()}}
     for row in table.rows:
         step = row["step"]

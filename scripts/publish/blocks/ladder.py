@@ -1,10 +1,10 @@
 """README.md's ladder."""
 
-from blocks.published import EXPERIMENTS, LADDER, is_job, step_before
+from blocks.published import EXPERIMENTS
 from labtools.files import by_cycles
 from labtools.numbers import lasting, significant, spread
 from labtools.solution import seconds_to_solution, solution_by_cycles
-from labtools.table import Table, gain_text, job_of
+from labtools.table import Table, gain_text
 
 
 def other_runs(ladder):
@@ -17,22 +17,6 @@ def other_runs(ladder):
     if lines:
         lines.append("In every row *× serial* refers to the serial times listed below.")
     return lines + [f"Note: {note}." for note, *_ in ladder.lines_of("note")]
-
-
-def job_lines(rows):
-    """On how many GPUs the rows of several GPUs were timed, and what they are compared with."""
-    jobs, lines = {}, []
-    for row in rows:
-        if job := job_of(row):
-            jobs.setdefault((job[1], row["note"] if job[0] > job[1] else f"on {row['note']}"), []).append(row)
-    for (gpus, words), of_job in jobs.items():
-        line = f"Row{'s' if len(of_job) > 1 else ''} {', '.join(row['step'][:2] for row in of_job)}: {words}"
-        if gpus > 1:
-            line += "; the % of copy refers to all of them together"
-            alone = [row["step"][:2] for row in of_job if row["x_before"] != "-" and not is_job(step_before(row["step"]))]
-            line += f"; the step before {' and '.join(alone)} ran on one GPU" if alone else ""
-        lines.append(line + ".")
-    return lines
 
 
 def serial_lines(ladder, all_cores, threads):
@@ -73,5 +57,5 @@ def ladder_block(ladder):
     return [*lines, "",
             f"Measured on: {facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}; copy bandwidth in the "
             f"same run {significant(facts['copy_gb_per_s'], 4)} GB/s.",
-            *other_runs(ladder), *job_lines(rows), *serial_lines(ladder, all_cores, threads),
+            *other_runs(ladder), *serial_lines(ladder, all_cores, threads),
             *(not_timed if any("– (n)" in line for line in lines) else [])]

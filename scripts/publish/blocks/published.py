@@ -3,10 +3,9 @@
 from labtools.files import ROOT, steps
 
 RESULTS = ROOT / "results/h200"
-LADDER, TRACER, COUNTERS, SCALING, CLINIC, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (
-    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "clinic", "tuning", "large", "experiments",
+LADDER, TRACER, COUNTERS, SCALING, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (
+    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "tuning", "large", "experiments",
                                          "kernels", "roofline"))
-CLINIC_H100 = ROOT / "results/h100/clinic.tsv"
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 

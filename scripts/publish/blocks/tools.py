@@ -5,9 +5,9 @@ import re
 import subprocess
 import sys
 
-from blocks.published import CLINIC, CLINIC_H100, COUNTERS, MISTAKES, PROFILES, TRACER, is_job
+from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER, is_job
 from counters import BY_NVCC
-from labtools.files import ROOT, clinic_kernels
+from labtools.files import ROOT
 from labtools.numbers import significant
 from labtools.table import Table, read_table
 
@@ -38,26 +38,6 @@ def counters_block():
         f"n = {' and '.join(map(str, sizes))} (requests, sectors, atomics, shared memory's loads, stores and passes) {equal} are equal;",
         f"the largest difference is {float(worst['difference_percent']):.1f} % ({worst['step']}, {worst['quantity']}).",
     ]
-
-
-def clinic_block():
-    """The kernels of the clinic, before and after, on each GPU that has a table."""
-    tables = [read_table(path) for path in (CLINIC, CLINIC_H100)]
-    heads, rows = [], [{row["kernel"]: row for row in rows} for _, rows in tables]
-    for facts, _ in tables:
-        gpu = facts["gpu"].split()[1]
-        heads.append(f"{gpu}: before | after | times as fast")
-    lines = [f"| kernel | n | {' | '.join(heads)} | counted before | after |", "|---|" + "--:|" * (1 + 3 * len(tables)) + "---|---|"]
-    for kernel, n in clinic_kernels():
-        cells = []
-        for of_gpu in rows:
-            ms = [float(of_gpu[kernel][f"{when}_ms"]) for when in ("before", "after")] if kernel in of_gpu else None
-            cells += [*(f"{significant(each, 3)} ms" for each in ms), significant(ms[0] / ms[1], 3)] if ms else ["not measured", "", ""]
-        counts = next((of_gpu[kernel] for of_gpu in rows if kernel in of_gpu), {})
-        cells += [counts.get(f"{when}_count", "") for when in ("before", "after")]
-        lines.append(f"| [{kernel}]({kernel}/README.md) | {n} | {' | '.join(cells)} |")
-    where = "; ".join(f"{facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']})" for facts, _ in tables)
-    return [*lines, "", f"Medians on an {where}."]
 
 
 def tracer_block():
