@@ -1,16 +1,14 @@
 """Draws what `make bandwidth` measured: DIR/bandwidth.svg from DIR/bandwidth.tsv. It needs no matplotlib.
 
   bandwidth_plot.py DIR
-Exit: 0 drawn, 1 there is nothing to draw, or it cannot be written, 2 bad usage.
 """
 
-import argparse
 import pathlib
+import sys
 
 from labtools import charts
-from labtools.files import write_aside
 from labtools.numbers import number, significant, size
-from labtools.process import fail
+from labtools.process import must_write
 from labtools.table import Table
 
 WAYS = (("copy_library", "cudaMemcpy", "blue", "circle"), ("copy_float4", "kernel, float4", "green", "square"),
@@ -107,23 +105,12 @@ def facts(rows):
     return said
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
-    folder = parser.parse_args().folder
-    try:
-        head, _, rows = read(folder / "bandwidth.tsv")
-        drawn = draw(head, rows)
-        if not drawn:
-            raise ValueError("has nothing to draw")
-        gpu = head.get("gpu", "a GPU")
-        write_aside(folder / "bandwidth.svg", charts.stacked(drawn, "bandwidth", f"What {gpu} can do at most"))
-    except OSError as error:
-        fail(f"{error.filename}: {error.strerror}")
-    except (ValueError, KeyError) as error:
-        fail(f"{folder / 'bandwidth.tsv'}: {error}")
+def main(folder):
+    head, _, rows = read(folder / "bandwidth.tsv")
+    drawn = charts.stacked(draw(head, rows), "bandwidth", f"What {head.get('gpu', 'a GPU')} can do at most")
+    must_write(folder / "bandwidth.svg", drawn)
     print(f"drawn: {folder / 'bandwidth.svg'}")
 
 
 if __name__ == "__main__":
-    main()
+    main(pathlib.Path(sys.argv[1]))

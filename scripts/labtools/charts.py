@@ -1,7 +1,7 @@
 """Charts as SVG, with only the standard library: what roofline.py, bandwidth_plot.py and report.py draw with.
 
-Colours are CSS variables, so that one drawing serves light and dark, on a screen and on paper. A chart of its own
-(Chart.standalone) carries STYLE with it; within a page the page does."""
+Colours are CSS variables, so that one drawing serves light and dark, on a screen and on paper. A file of its own
+(stacked) carries STYLE with it; within a page the page does."""
 
 import math
 from xml.sax.saxutils import escape, quoteattr
@@ -135,17 +135,11 @@ class Chart:
             self.text(left + 14, base, words, size=12)
         return y + ((len(entries) - 1) // columns + 1) * 20
 
-    def svg(self, more=""):
-        ground = f'<rect width="{WIDTH}" height="{px(self.height)}" fill="var(--paper)"/>' if more else ""
-        return (f'<svg class="chart" role="img" data-chart="{self.name}" viewBox="0 0 {WIDTH} {px(self.height)}"'
-                f' width="{WIDTH}" height="{px(self.height)}"'
-                + (' xmlns="http://www.w3.org/2000/svg"' if more else "") + ">\n"
-                + f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>{more}{ground}\n"
+    def svg(self):
+        size = f'width="{WIDTH}" height="{px(self.height)}"'
+        return (f'<svg class="chart" role="img" data-chart="{self.name}" viewBox="0 0 {WIDTH} {px(self.height)}" {size}>\n'
+                f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>\n"
                 + "\n".join(self.shapes) + "\n</svg>\n")
-
-    def standalone(self):
-        """The text of a file of its own."""
-        return self.svg(f"<style>{STYLE}</style>")
 
 
 def power_label(value):

@@ -1,9 +1,11 @@
 """Where the lab is, and its steps."""
 
 import collections
+import os
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
 
 
 # A line of lab/steps.tsv. `before`: the name of the step that it begins with, "-" for the first.

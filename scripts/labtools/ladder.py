@@ -10,22 +10,10 @@ which its percentage belongs; its speed-ups over the serial code are those over 
 import pathlib
 import sys
 
-from labtools.process import fail, warn
+from labtools.process import warn
 from labtools.table import Table, write_table
 
-NEEDED = ("step", "n", "ms", "x_best_serial", "x_strided_serial")
 SAME = ("gpu", "cuda", "driver", "cpu")
-
-
-def read(path):
-    try:
-        table = Table(path)
-    except OSError as error:
-        fail(f"{path}: cannot be read: {error.strerror}", 2)
-    missing = [name for name in NEEDED if name not in (table.columns or [])]
-    if missing or not table.rows:
-        fail(f"{path}: is not a ladder, it has no {f'column {missing[0]}' if missing else 'rows'}", 2)
-    return table
 
 
 def size_of(fields):
@@ -34,7 +22,7 @@ def size_of(fields):
 
 
 def merged(before, new):
-    """(head, rows) of both."""
+    """(head, columns, rows) of both."""
     taken = {row["step"] for row in new.rows}
     head = [fields for fields in before.lines if fields[:1] != ["row"] or fields[1] not in taken]
     for name in ("serial", "all_cores"):
@@ -48,20 +36,16 @@ def merged(before, new):
             if row[name] != "-" and (which, row["n"]) in serial:
                 row[name] = f"{serial[which, row['n']] / float(row['ms']):.6g}"
     rows = {row["step"]: row for row in [*before.rows, *new.rows]}
-    return head, [rows[step] for step in sorted(rows)]
+    return head, before.columns, [rows[step] for step in sorted(rows)]
 
 
 def main():
-    before, new = (read(pathlib.Path(name)) for name in sys.argv[1:])
+    before, new = (Table(pathlib.Path(name)) for name in sys.argv[1:])
     for name in SAME:
         if before.fact(name, "") != new.fact(name, ""):
             warn(f"the rows of before are not kept: {name} was {before.fact(name, '')}, and is {new.fact(name, '')}")
             return
-    try:
-        head, rows = merged(before, new)
-    except (ValueError, IndexError, ZeroDivisionError) as error:
-        fail(f"a time of the ladder is no number: {error}", 2)
-    write_table(new.path, ["The ladder: every solution, validated and timed. Written by `make run`."], head, before.columns, rows)
+    write_table(new.path, ["The ladder: every solution, validated and timed. Written by `make run`."], *merged(before, new))
     print(f"{new.path}: the rows of other steps are those of before")
 
 

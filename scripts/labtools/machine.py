@@ -4,8 +4,10 @@ import datetime
 import re
 import shutil
 
-from labtools.files import ROOT
-from labtools.process import attempt, fail, printed_by, reason, run
+from labtools.files import BUILD, ROOT
+from labtools.process import attempt, fail, printed_by
+
+NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
 def find_profiler(tool):
@@ -15,45 +17,24 @@ def find_profiler(tool):
     return out.strip() or None if code == 0 else None
 
 
-def gpu_facts(tool, path):
-    """{"date", "gpu", "driver", "cuda" (the driver's)}, and the version of ncu or nsys, which lies at `path`, if it
-    is there; None without a GPU."""
-    smi = printed_by(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"])
+def ready(folder, programs=(), tool="nvcc"):
+    """(what is known of the machine, the path of ncu, nsys or nvcc, or None): {"date", "gpu", "driver", "cuda" (nvcc's)} and
+    the tool's version. Ends the script if there is no GPU, a program has not been built, or `folder` cannot be written."""
+    for name in programs:
+        if not (BUILD / name).is_file():
+            fail(f"{BUILD / name} is not there: build it first")
+    smi = printed_by(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip()
     if ", " not in smi:
-        return None
-    gpu, driver = smi.strip().splitlines()[0].rsplit(", ", 1)
-    cuda = re.search(r"CUDA(?: UMD)? Version *:? *([0-9.]+)", printed_by(["nvidia-smi"]))
-    facts = {"date": str(datetime.date.today()), "gpu": gpu, "driver": driver, "cuda": cuda[1] if cuda else "unknown"}
-    version = re.search(r"[Vv]ersion (\d[\d.]*)", printed_by([path, "--version"])) if path else None
-    return {**facts, tool: version[1] if version else "none"}
-
-
-def compiler_and_facts():
-    """(nvcc, what it is measured on: gpu, driver, and nvcc's cuda); ends the script if one is missing."""
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin") or fail("nvcc was not found")
-    if not shutil.which("nvidia-smi"):
-        fail("nvidia-smi was not found: this needs an NVIDIA GPU")
-    said = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]).strip()
-    if said.count(", ") != 1:
-        fail(f"nvidia-smi names no GPU and its driver: {reason(said)}")
-    gpu, driver = said.split(", ")
-    release = re.search(r"release ([0-9.]+)", run([nvcc, "--version"]))
-    if not release:
-        fail(f"{nvcc} --version: names no release")
-    return nvcc, {"date": datetime.date.today(), "gpu": gpu, "driver": driver, "cuda": release[1]}
-
-
-def need_programs(build, names):
-    """Before anything is measured: is all of it built?"""
-    for name in names:
-        path = build / (name if "/" in name else f"bin/{name}")
-        if not path.is_file():
-            fail(f"{path} is not there: build it first")
-
-
-def need_folder(folder):
-    """Before anything is measured: can the results be written?"""
+        fail("there is no NVIDIA GPU here, as far as nvidia-smi can tell: nothing can be measured", 77)
+    gpu, driver = smi.rsplit(", ", 1)
+    release = re.search(r"release ([0-9.]+)", printed_by([NVCC, "--version"])) if NVCC else None
+    facts = {"date": str(datetime.date.today()), "gpu": gpu, "driver": driver, "cuda": release[1] if release else "unknown"}
+    path = NVCC if tool == "nvcc" else find_profiler(tool)
+    if tool != "nvcc":
+        version = re.search(r"[Vv]ersion (\d[\d.]*)", printed_by([path, "--version"])) if path else None
+        facts[tool] = version[1] if version else "none"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"{folder}: cannot be created: {error.strerror}")
+    return facts, path

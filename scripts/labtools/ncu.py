@@ -8,6 +8,7 @@ from labtools.numbers import number
 from labtools.process import attempt
 from labtools.tracer import NotPossible, kernel_name
 
+UNCHANGED = ["--clock-control", "none", "--cache-control", "none"]  # the clock, and what the kernel before has left
 SPEED = ".avg.pct_of_peak_sustained_elapsed"
 # What ncu's units are in nanoseconds and bytes.
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "ns": 1, "nsecond": 1, "us": 1e3,

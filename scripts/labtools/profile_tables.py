@@ -24,6 +24,7 @@ from labtools import ncu
 from labtools.files import ROOT
 from labtools.numbers import duration, number
 from labtools.process import fail
+from labtools.tracer import kernel_name
 
 QUESTIONS = ROOT / "scripts/lib/profile_questions.tsv"
 WIDTH = 80
@@ -87,17 +88,9 @@ NAME_WIDTH = 26
 
 
 def short(name):
-    """A kernel's or range's name without domain, arguments and long template arguments. "sweep<true>", and where that
-    is too long "jacobi_pass_kernel<12, 1>", as ncu writes it."""
-    name = name.strip().lstrip(":")
-    if name.startswith("["):
-        return name
-    name = re.sub(r"^void ", "", name.replace("(anonymous namespace)::", ""))
-    name = name.replace("(bool)1", "true").replace("(bool)0", "false").replace("(int)", "")
-    name = name.split("(")[0]
-    if "<" in name and len(name) > NAME_WIDTH:
-        name = re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", name))
-    return name if "<" not in name or (name.endswith(">") and len(name) <= NAME_WIDTH) else name.split("<")[0]
+    """A kernel's or range's name without domain, arguments and long template arguments."""
+    name = kernel_name(name.strip().lstrip(":"))
+    return name if len(name) <= NAME_WIDTH else name.split("<")[0]
 
 
 def trimmed(text, width):
@@ -112,26 +105,20 @@ def say_sentence(sentence):
 # nsys
 
 # Reports of nsys that the lab looks at, and columns that each of them has; the first that fits counts.
-REPORTS = (("nvtx_sum", {"Range"}), ("cuda_api_sum", {"Num Calls", "Name"}), ("cuda_gpu_kern_sum", {"Instances", "Name"}),
-           ("timeline", {"Strm", "Name"}), ("cuda_gpu_mem_size_sum", {"Operation", "Total (MB)"}))
-
-
-def kind_of_table(columns):
-    """Which report of nsys has these columns; None if it is none that the lab looks at."""
-    if any(column.startswith("Total HtoD Migration Size") for column in columns):
-        return "um_total_sum"
-    return next((report for report, needed in REPORTS if needed <= set(columns)), None)
+REPORTS = {"nvtx_sum": {"Range"}, "cuda_api_sum": {"Num Calls", "Name"}, "cuda_gpu_kern_sum": {"Instances", "Name"},
+           "timeline": {"Strm", "Name"}, "cuda_gpu_mem_size_sum": {"Operation", "Total (MB)"},
+           "um_total_sum": {"Total CPU Page Faults"}}
 
 
 def nsys_tables(lines):
     """{report: [row]}; a row is a dictionary."""
     tables, kind, columns = {}, None, []
     for fields in csv.reader(lines):
-        if not fields or len(fields) < 2:
+        if len(fields) < 2:
             kind = None
-        elif fields[0].startswith(("Time", "Total", "Virtual Address", "Start")) and number(fields[0]) is None:
-            columns = [field.strip() for field in fields]
-            kind = kind_of_table(columns)
+        elif fields[0].startswith(("Time (", "Total ", "Start (")):
+            columns = fields
+            kind = next((report for report, needed in REPORTS.items() if needed <= set(columns)), None)
             if kind:
                 tables[kind] = []
         elif kind and len(fields) == len(columns):
@@ -147,16 +134,8 @@ def read_nsys(path):
 
 def times_of(row):
     """(share, total, times, median, min, max) of a row; times in nanoseconds."""
-    def column(name):
-        for key, value in row.items():
-            if key.startswith(name):
-                unit = re.search(r"\((\w+)\)", key)
-                scale = {"us": 1e3, "ms": 1e6, "s": 1e9}.get(unit.group(1) if unit else "ns", 1)
-                return (number(value) or 0) * scale
-        return 0
-    count = column("Instances") or column("Num Calls")
-    share = number(row.get("Time (%)", row.get("Time(%)", 0))) or 0
-    return share, column("Total Time"), count, column("Med") or column("Avg"), column("Min"), column("Max")
+    names = ("Time (%)", "Total Time (ns)", "Instances" if "Instances" in row else "Num Calls", "Med (ns)", "Min (ns)", "Max (ns)")
+    return tuple(number(row[name]) or 0 for name in names)
 
 
 TITLES = {"nvtx_sum": ("NVTX ranges", "range"), "cuda_gpu_kern_sum": ("kernels on the GPU", "kernel"),
@@ -188,20 +167,12 @@ def unified_memory(tables):
     """{what: (value, written)} of what migrated."""
     found = {}
     for row in tables.get("cuda_gpu_mem_size_sum", []):
-        for words, name in (("Host-to-Device", "host to device"), ("HtoD", "host to device"),
-                            ("Device-to-Host", "device to host"), ("DtoH", "device to host")):
-            if "Unified" in row["Operation"] and words in row["Operation"]:
-                found[name] = 1e6 * (number(row["Total (MB)"]) or 0), number(row.get("Count")) or 0
+        for words, name in (("Host-to-Device", "host to device"), ("Device-to-Host", "device to host")):
+            if f"Unified {words}" in row["Operation"]:
+                found[name] = 1e6 * number(row["Total (MB)"]), number(row["Count"])
     for row in tables.get("um_total_sum", []):
-        for column, value in row.items():
-            if column.startswith("Total HtoD"):
-                found.setdefault("host to device", (1e6 * (number(value) or 0), None))
-            elif column.startswith("Total DtoH"):
-                found.setdefault("device to host", (1e6 * (number(value) or 0), None))
-            elif "CPU Page" in column:
-                found["page faults on the CPU"] = number(value) or 0, None
-            elif "GPU Page" in column:
-                found["page fault groups on the GPU"] = number(value) or 0, None
+        found["page faults on the CPU"] = number(row["Total CPU Page Faults"]), None
+        found["page fault groups on the GPU"] = number(row["Total GPU PageFaults"]), None
     return found
 
 

@@ -1,17 +1,16 @@
 """Time, flops and bytes of kernels, for the roofline.
 
-  python3 -m labtools.roofline --write DIR     on a machine with a GPU: counts with ncu, and writes DIR/roofline.tsv
-                                   and DIR/kernels.tsv (registers, occupancy, stalls ...), and draws them
-                    --draw DIR     draws DIR/roofline.svg from DIR/roofline.tsv and the ceilings of DIR/bandwidth.tsv
+  python3 -m labtools.roofline --write DIR     on a machine with a GPU: counts with ncu, writes DIR/roofline.tsv and
+                                               DIR/kernels.tsv (registers, occupancy, stalls ...), and draws
+                                               DIR/roofline.svg below the ceilings of DIR/bandwidth.tsv
 
 Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
 8 bytes per point, and 4 flops per point and sweep. roofline.tsv says which; these two stand in it for every kernel. A
 kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
 
-Options: --build DIR (default: build), --steps 04,05 (default: all with kernels; with it, the rows of other steps stay
-as they are, if they come from the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the
-rows of an exercise are called NN_yours, and stand next to the solution's). Caches stay as they are: a kernel finds in L2
-what the one before has left. The programs and lab_trace must have been built.
+Options: --steps 04,05 (default: all with kernels; with it, the rows of other steps stay as they are, if they come from
+the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the rows of an exercise are called
+NN_yours, and stand next to the solution's). Caches stay as they are: a kernel finds in L2 what the one before has left.
 Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
@@ -22,8 +21,8 @@ import statistics
 import tempfile
 
 from labtools import charts, ncu
-from labtools.files import ROOT, steps, steps_with_kernels
-from labtools.machine import find_profiler, gpu_facts
+from labtools.files import BUILD, steps, steps_with_kernels
+from labtools.machine import ready
 from labtools.process import fail, must_write, warn
 from labtools.table import Table, update, write_table
 from labtools.tracer import NotPossible, trace
@@ -61,19 +60,13 @@ def count_step(path, program, n, traced, iterations):
     many iterations."""
     sweeps = max(sweeps_of(traced, iterations).values(), default=1)
     command = [program, "--n", n, "--iterations", max(ITERATIONS, LAUNCHES * sweeps), "--quiet"]
-    options = ["--clock-control", "none", "--cache-control", "none"]
     few = ["--filter-mode", "per-launch-config", "--launch-skip", 1, "--launch-count", launches_to_count(traced)]
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    failure = None
-    # With less and less of what an older ncu, or a smaller GPU, may not have.
-    for attempt in ([*options, *few, *sections], [*options, *few], [*options, "--launch-skip", 1, "--launch-count", 9]):
-        try:
-            return by_kernel(ncu.launches(ncu.count(path, attempt, METRICS, command, seconds=240)))
-        except ncu.NotAllowed:
-            raise
-        except NotPossible as error:
-            failure = error
-    raise failure
+    found = {}
+    for launch in ncu.launches(ncu.count(path, [*ncu.UNCHANGED, *few, *sections], METRICS, command, seconds=240)):
+        if not is_set_up(launch["kernel"]):
+            found.setdefault(launch["kernel"], []).append(launch)
+    return found
 
 
 def launches_to_count(traced):
@@ -86,40 +79,28 @@ def launches_to_count(traced):
                             for counts in shapes.values() if len(counts) > 1])
 
 
-def collect(arguments, chosen):
+def collect(out, which, chosen):
     """(what is known of the machine, [(step, n, iterations, {kernel: launches that ncu counted}, {kernel: its row of the
     tracer's table})])."""
-    path = find_profiler("ncu")
-    machine = gpu_facts("ncu", path)
-    if machine is None:
-        fail("there is no NVIDIA GPU here, as far as nvidia-smi can tell: nothing can be measured", 77)
+    machine, path = ready(out, (), "ncu")
     why, measured = "ncu was not found", []
     for step, _, _, n, iterations, *_ in chosen:
-        program = arguments.build / "bin" / f"{arguments.which}_{step}"
-        step = step if arguments.which == "solution" else f"{step[:2]}{charts.YOURS}"
-        if not program.exists():
-            warn(f"{step}: {program.name} has not been built; left out")
-            continue
-        counted, traced, told = {}, {}, []
+        program = BUILD / "bin" / f"{which}_{step}"
+        step = step if which == "solution" else f"{step[:2]}{charts.YOURS}"
+        counted, traced = {}, {}
         try:
             with tempfile.TemporaryDirectory() as folder:
-                rows = trace(arguments.build, [program, "--n", n, "--iterations", iterations, "--quiet"],
-                             pathlib.Path(folder) / "trace.tsv")
+                rows = trace([program, "--n", n, "--iterations", iterations, "--quiet"], pathlib.Path(folder) / "trace.tsv")
             traced = {row["name"]: row for row in rows if row["table"] == "kernels" and not is_set_up(row["name"])}
-            told.append("traced")
-        except (NotPossible, OSError) as error:
-            warn(f"{step}: {error}")
-        if path:
-            try:
+            if path:
                 counted = count_step(path, program, n, traced, iterations)
-                told.append("counted")
-            except ncu.NotAllowed as error:
-                warn(f"nothing can be counted: {error}")
-                path, why = None, str(error)
-            except NotPossible as error:
-                warn(f"{step}: not counted: {error}")
+        except ncu.NotAllowed as error:
+            warn(f"nothing can be counted: {error}")
+            path, why = None, str(error)
+        except NotPossible as error:
+            warn(f"{step}: {error}")
         measured.append((step, n, iterations, counted, traced))
-        print(f"{step} n = {n}: {' and '.join(told) or 'nothing measured'}", flush=True)
+        print(f"{step} n = {n}: {'counted' if counted else 'traced' if traced else 'nothing measured'}", flush=True)
     if not path:
         machine["not_counted"] = why
     return machine, measured
@@ -165,15 +146,6 @@ def ratio(a, b):
     return a / b if a is not None and b else None
 
 
-def by_kernel(launches):
-    """{kernel: launches}, without those that only set up."""
-    found = {}
-    for launch in launches:
-        if not is_set_up(launch["kernel"]):
-            found.setdefault(launch["kernel"], []).append(launch)
-    return found
-
-
 def stalls(launches):
     """The three reasons for which warps wait most: "long_scoreboard 12.3", in warps a scheduler per issue."""
     medians = {name: median(launches, name) for launch in launches for name in launch}
@@ -181,12 +153,8 @@ def stalls(launches):
 
 
 def shape(launches, what):
-    """ncu's launch__grid_dim_x ... or "(64, 64, 1)", as 64x64x1."""
-    sizes = [median(launches, f"launch__{what}_dim_{axis}") for axis in "xyz"]
-    if None not in sizes:
-        return "x".join(f"{size:.0f}" for size in sizes)
-    words = str(launches[0].get(f"{what.capitalize()} Size", "")).strip("() ").replace(", ", "x")
-    return words or None
+    """"(64, 64, 1)", as ncu has it, as 64x64x1."""
+    return str(launches[0].get(f"{what.capitalize()} Size", "")).strip("() ").replace(", ", "x") or None
 
 
 def text(value):
@@ -255,76 +223,43 @@ def with_others(path, head, rows):
     """(the head's lines, rows) together with those of the other steps that stand in the file."""
     numbers = {row["step"][:2] for row in rows}
     old, rows = update(path, head, rows, SAME)
-    said = [fields for fields in (old.lines if old else []) if fields[0].startswith("row ") and fields[0].split()[1] not in numbers]
+    said = [fields for fields in (old.lines if old else []) if fields[0][:4] == "row " and fields[0][4:] not in numbers]
     return [*head.items(), *said], rows
 
 
 def write(folder, machine, measured, keep):
-    """Makes the two tables of what collect() has found; `keep`: the rows of other steps stay."""
-    roofline, facts = [], []
-    for one in measured:
-        try:
-            a, b = rows_of_step(*one)
-        except (KeyError, ValueError, IndexError) as error:
-            warn(f"{one[0]}: what was printed cannot be read: {error!r}")
-            continue
-        roofline += a
-        facts += b
+    """Makes the two tables of what collect() has found, and the chart; `keep`: the rows of other steps stay."""
+    roofline, facts = ([row for rows in of_steps for row in rows] for of_steps in zip(*(rows_of_step(*one) for one in measured)))
     if not roofline:
         fail("no kernel was measured")
-    all_of_them = []
     for name, columns, words, rows in (
-            ("roofline.tsv", ROOFLINE_COLUMNS, "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline),
-            ("kernels.tsv", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
+            ("roofline", ROOFLINE_COLUMNS, "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline),
+            ("kernels", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
         rows = [{column: text(row.get(column)) for column in columns} for row in rows]
-        lines, rows = with_others(folder / name, dict(machine), rows) if keep else (machine, rows)
-        write_table(folder / name, [f"{words} Written by `make roofline`."], lines, columns, rows)
-        all_of_them.append(rows)
+        path = folder / f"{name}.tsv"
+        lines, rows = with_others(path, dict(machine), rows) if keep else (machine, rows)
+        write_table(path, [f"{words} Written by `make roofline`."], lines, columns, rows)
     by_hand = sum(line["counted_by"] == "hand" for line in roofline)
     print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
           f"{folder / 'roofline.tsv'} and {folder / 'kernels.tsv'}")
-    if any(point["flops"] > 0 for point in charts.kernel_points(all_of_them[0])):
-        draw(folder)
-
-
-def draw(folder):
-    """Draws folder/roofline.svg. Needs no GPU, and no matplotlib."""
-    try:
-        table = Table(folder / "roofline.tsv")
-    except OSError as error:
-        fail(f"{error.filename}: {error.strerror}")
-    if not any(point["flops"] > 0 for point in charts.kernel_points(table.rows)):
-        fail(f"{table.path}: has no kernel with operations")
-    ceilings = {}
-    if (folder / "bandwidth.tsv").exists():
-        ceilings = charts.ceilings_of(Table(folder / "bandwidth.tsv").lines)
-    else:
-        warn(f"{folder / 'bandwidth.tsv'}: is not there, so the chart has no ceilings; make bandwidth measures them")
-    where = " ".join(table.facts[key] for key in ("gpu", "date") if key in table.facts)
+    table = Table(folder / "roofline.tsv")
+    ceilings = charts.ceilings_of(Table(folder / "bandwidth.tsv").lines) if (folder / "bandwidth.tsv").exists() else {}
+    where = " ".join(table.facts[key] for key in ("gpu", "date"))
     chart = charts.roofline(table.rows, ceilings, {step.name: step.title for step in steps()}, where)
-    must_write(folder / "roofline.svg", chart.standalone())
+    must_write(folder / "roofline.svg", charts.stacked([chart], "roofline", chart.title))
     print(f"drawn: {folder / 'roofline.svg'}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", metavar="DIR", type=pathlib.Path)
-    what.add_argument("--draw", metavar="DIR", type=pathlib.Path)
-    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
     parser.add_argument("--steps", default="")
     parser.add_argument("--which", choices=("exercise", "solution"), default="solution")
     arguments = parser.parse_args()
-    if arguments.draw:
-        draw(arguments.draw)
-        return
-    with_kernels = steps_with_kernels()
-    wanted = [word for word in arguments.steps.split(",") if word]
-    unknown = [word for word in wanted if word not in {step[0][:2] for step in with_kernels}]
-    if unknown:
-        fail(f"--steps {unknown[0]}: no such step with kernels", 2)
-    chosen = [step for step in with_kernels if not wanted or step[0][:2] in wanted]
-    write(arguments.write, *collect(arguments, chosen), bool(wanted))
+    chosen = [step for step in steps_with_kernels() if not arguments.steps or step.name[:2] in arguments.steps.split(",")]
+    if not chosen:
+        fail(f"--steps {arguments.steps}: no such step with kernels", 2)
+    write(arguments.write, *collect(arguments.write, arguments.which, chosen), bool(arguments.steps))
 
 
 if __name__ == "__main__":

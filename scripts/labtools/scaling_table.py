@@ -1,10 +1,8 @@
-"""What scripts/publish/scaling.py measured: its file, and the picture. tables.py writes both into the guides."""
+"""How steps 14 and 15 scale, as it was measured: its file, and the picture. tables.py writes both into the guides."""
 
 import math
 
 from labtools import charts
-from labtools.files import write_aside
-from labtools.process import fail
 from labtools.table import read_table
 
 STRONG = (16384, 32768, 65536)
@@ -13,18 +11,7 @@ WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / rank
 
 def read(path, ways=False):
     """(facts, rows) of scaling.tsv: those with the program's own choice of how to exchange, or those with other ways."""
-    try:
-        facts, rows = read_table(path)
-        for row in rows:
-            int(row["n"]), int(row["ranks"]), int(row["check_every"]), row["ms"] == "-" or float(row["ms"])
-            row["way"], row["step"], row["verdict"], row["efficiency"], row["own_efficiency"], row["weak_efficiency"]
-        facts["gpu"], facts["links"]
-    except OSError as error:
-        fail(f"{path}: cannot be read: {error.strerror}")
-    except (ValueError, KeyError, TypeError) as error:
-        fail(f"{path}: is not a table of scaling.py ({type(error).__name__}: {error})")
-    if not rows:
-        fail(f"{path}: is not a table of scaling.py: it has no rows")
+    facts, rows = read_table(path)
     return facts, [row for row in rows if (row["way"] != "-") == ways]
 
 
@@ -75,17 +62,3 @@ def picture(path):
     facts, rows = read(path)
     drawn = drawn_of(facts["gpu"], facts["links"], rows)
     return charts.stacked(drawn, "scaling", f"How steps 14 and 15 scale on {facts['gpu']}s")
-
-
-def plot(folder, needed=True):
-    """Draws it; if there is nothing to draw, that is an error if it is needed."""
-    try:
-        write_aside(folder / "scaling.svg", picture(folder / "scaling.tsv"))
-    except ValueError as error:
-        if needed:
-            fail(f"{folder / 'scaling.tsv'}: {error}")
-        print(f"not drawn: {folder / 'scaling.tsv'} {error}")
-        return
-    except OSError as error:
-        fail(f"{folder / 'scaling.svg'}: cannot be written: {error.strerror}")
-    print(f"drawn: {folder / 'scaling.svg'}")

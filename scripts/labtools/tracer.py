@@ -1,8 +1,10 @@
-"""Runs a program under the lab's own tracer, and reads what it wrote."""
+"""Runs a program, also under the lab's own tracer, and reads what it wrote."""
 
+import json
 import os
 import re
 
+from labtools.files import BUILD
 from labtools.process import attempt, reason
 from labtools.table import Table
 
@@ -25,19 +27,19 @@ def kernel_name(text):
     return text
 
 
-def environment(build, table):
+def environment(table):
     """What loads the tracer into a program."""
-    library = build / "lib/liblab_trace.so"
+    library = BUILD / "lib/liblab_trace.so"
     if not library.exists():
         raise NotPossible(f"{library.name} has not been built")
     return os.environ | {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
                          "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"}
 
 
-def trace(build, command, table, seconds=240):
+def trace(command, table, seconds=240):
     """The rows of the table that the tracer writes of the command's run; kernels have their names as ncu has them."""
     table.unlink(missing_ok=True)
-    code, out, error = attempt(command, seconds, env=environment(build, table))
+    code, out, error = attempt(command, seconds, env=environment(table))
     if code > 1 or not table.exists():
         raise NotPossible(f"not traced, exit code {code}: {reason(out, error)}")
     rows = Table(table).rows
@@ -45,3 +47,21 @@ def trace(build, command, table, seconds=240):
         if row.get("table") == "kernels":
             row["name"] = kernel_name(row["name"])
     return rows
+
+
+def time_of(command, n, iterations, folder, *options, seconds=300, **more):
+    """run.json of a run: its times are of an iteration, in milliseconds. The record lies in `folder`/record."""
+    record = folder / "record"
+    code, out, error = attempt([*command, "--n", n, "--iterations", iterations, "--quiet", "--record", record,
+                                "--record-field", "rows", *options], seconds, **more)
+    if code > 1:
+        raise NotPossible(f"exit code {code}: {reason(out, error)}")
+    times = json.loads((record / "run.json").read_text())
+    if "iteration_ms_median" not in times:
+        raise NotPossible("it recorded no times")
+    return times
+
+
+def quartiles(times):
+    """[median, first and third quartile, samples] of run.json, as a table has them."""
+    return [f"{times[f'iteration_ms_{what}']:.6f}" for what in ("median", "q1", "q3")] + [str(times["iteration_samples"])]

@@ -86,17 +86,11 @@ errors_first() {
     END { put(); printf "%s", later }'
 }
 
-# forget_cmake WHY: says so, and removes what CMake knows of this build folder; what was built stays until then.
-forget_cmake() {
-  say "$1: everything is built again" >&2
-  find "$build_dir" -name CMakeFiles -type d -prune -exec rm -rf {} +
-  rm -f "$build_dir/CMakeCache.txt"
-}
-
 # of_the_lab: whether the build folder has been configured, and for the lab.
 of_the_lab() { grep -qsx 'CMAKE_PROJECT_NAME:STATIC=jacobi_porting_lab' "$build_dir/CMakeCache.txt"; }
 
-# forget_moved: CMake keeps absolute paths. If the build folder or the lab was moved, everything is built again.
+# forget_moved: CMake keeps absolute paths. If the build folder or the lab was moved, everything is built again; what was
+# built stays until then.
 forget_moved() {
   local cache=$build_dir/CMakeCache.txt of here
   of_the_lab || return 0
@@ -104,36 +98,18 @@ forget_moved() {
   here=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache")
   if [[ -z $of || -z $here ]] || [[ $of -ef $lab_root && $here -ef $build_dir ]]; then return 0; fi
   doing
-  forget_cmake "The lab or its build folder was moved since it was built (in $here)"
-}
-
-# gone_since_configured: the first tool, library or folder of the system that CMake found and that is no longer there.
-gone_since_configured() {
-  local path
-  of_the_lab || return 0
-  while IFS= read -r path; do
-    if [[ ! -e $path ]]; then
-      printf '%s\n' "$path"
-      return
-    fi
-  done < <(sed -n '/^CMAKE_INSTALL_/d; s/^[A-Za-z_0-9-]*:\(FILEPATH\|PATH\|STRING\)=\(\/[^;]*\)$/\2/p' "$build_dir/CMakeCache.txt")
+  say "The lab or its build folder was moved since it was built (in $here): everything is built again" >&2
+  find "$build_dir" -name CMakeFiles -type d -prune -exec rm -rf {} +
+  rm -f "$cache"
 }
 
 # run_cmake ARGUMENT...: for configure, locked. Its log is there whole or not at all: other verbs read it.
 run_cmake() {
-  local log=$build_dir/configure.log status=0 gone
-  local -a generator=() command
+  local log=$build_dir/configure.log status=0
+  local -a generator=()
   forget_moved
-  if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-  command=(cmake -S "$lab_root" -B "$build_dir" "$@")
-  if [[ ! -f $build_dir/CMakeCache.txt ]]; then command+=("${generator[@]}"); fi
-  watched "$log.new" "${command[@]}" || status=$?
-  # An MPI, a toolkit or a compiler that was found before may be another one today, or none.
-  if ((status)) && gone=$(gone_since_configured) && [[ -n $gone ]]; then
-    forget_cmake "$gone, which this was built with, is no longer there"
-    status=0
-    watched "$log.new" cmake -S "$lab_root" -B "$build_dir" "${generator[@]}" "$@" || status=$?
-  fi
+  if [[ ! -f $build_dir/CMakeCache.txt ]] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  watched "$log.new" cmake -S "$lab_root" -B "$build_dir" "${generator[@]}" "$@" || status=$?
   if ((status)); then show_log "$log.new"; fi
   mv -f "$log.new" "$log"
   return "$status"
@@ -147,7 +123,6 @@ what_decides() {
   # shellcheck disable=SC2046  # names of commands
   stat -L -c '%n %i %y' $(type -P cmake make ninja c++ "${CXX:-c++}" nvcc mpicxx nvidia-smi) /usr/local/cuda/bin/nvcc \
     /usr/include /usr/local/{include,lib} /usr/lib/*-linux-gnu "$steps_file" "$clinic_file" 2>/dev/null
-  gone_since_configured
 }
 
 # configure: makes the build folder ready. What CMake says is shown only if it fails. all_steps=1: it is for all of them.
@@ -169,7 +144,7 @@ configure() {
       die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
     doing configuring
     rm -f "$known"
-    locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above"
+    locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above. make clean forgets what it found before"
     decides=$(what_decides) || true
     printf '%s\n' "$decides" >"$known"
   fi

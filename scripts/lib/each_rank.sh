@@ -1,19 +1,16 @@
 #!/usr/bin/env bash
 # Runs a command as one rank of a job. {rank} in its words becomes the rank's number, so each rank has its own file.
 #
-#   build/bin/ranks 2 scripts/lib/each_rank.sh [--log FILE] [NAME=VALUE...] COMMAND...
+#   build/bin/ranks 2 scripts/lib/each_rank.sh [NAME=VALUE...] COMMAND...
 #
-# It is what nsys calls %q{OMPI_COMM_WORLD_RANK}, for Open MPI, MPICH and srun alike. --log FILE takes the command's
-# stderr.
+# It is what nsys calls %q{OMPI_COMM_WORLD_RANK}, for Open MPI, MPICH and srun alike. Of several ranks only the first one's
+# tracer prints its table.
 set -euo pipefail
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}}
 words=("${@//'{rank}'/$rank}")
-if [[ ${words[0]:-} == --log && ${#words[@]} -ge 2 ]]; then
-  exec 2>"${words[1]}"
-  words=("${words[@]:2}")
-fi
+if ((rank)); then export LAB_TRACE_QUIET=1; fi
 if ((${#words[@]} == 0)); then
-  printf '%s\n' "each_rank.sh: say what: each_rank.sh [--log FILE] [NAME=VALUE...] COMMAND..." >&2
+  printf '%s\n' "each_rank.sh: say what: each_rank.sh [NAME=VALUE...] COMMAND..." >&2
   exit 2
 fi
 exec env -- "${words[@]}"

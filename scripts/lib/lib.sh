@@ -37,7 +37,6 @@ need_commands() {
   fi
 }
 need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum sort tail timeout tr wc
-check_steps_file
 
 # labtool NAME ARGUMENT...: a program of scripts/labtools.
 labtool() { PYTHONPATH=$lab_root/scripts PYTHONDONTWRITEBYTECODE=1 python3 -m "labtools.$1" "${@:2}"; }

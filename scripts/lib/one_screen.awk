@@ -5,22 +5,7 @@
 #
 # The verdict comes first. Of a wrong program follow the first diagnosis and where to look; of one that does not
 # compile the errors, without the warnings; of one that is done what led to the verdict; of any other all that was said.
-# What the compilers say is broken at blanks, but the lines of the file that they quote are cut.
-
-# add(TEXT): in lines of at most 80 characters.
-function add(s,    at, indent) {
-  if (s ~ /^ *[0-9]* \|/) s = substr(s, 1, 80)
-  match(s, /^ */)
-  indent = substr(s, 1, RLENGTH) "  "
-  while (length(s) > 80) {
-    at = 81
-    while (at > length(indent) && substr(s, at, 1) != " ") --at
-    if (at <= length(indent)) at = 80 # one long word
-    text[++count] = substr(s, 1, at - (substr(s, at, 1) == " "))
-    s = indent substr(s, at + 1)
-  }
-  text[++count] = s
-}
+# The lines on stdin have at most 80 characters, if there are blanks at which they could be broken.
 
 /^(No (nvcc|GPU) here|building \.\.\.)/ { next }
 is_done { next } # what was predicted has a verb of its own
@@ -28,17 +13,13 @@ is_done { next } # what was predicted has a verb of its own
 /: warning: / && error { skips = hidden = 1 }
 /: (fatal )?error: / || index($0, step ": ") == 1 { skips = 0 }
 skips { next }
-{
-  sub(/^exercises\/[^\/:]*\//, "") # of a compiler
-  first_of_it = count + 1
-  add($0)
-}
+{ text[++count] = substr($0, 1, 80) }
 index($0, step ": ") == 1 {
-  verdict = first_of_it
+  verdict = count
   if (/: wrong/ && !wrong) wrong = verdict
   is_done = /: done/
 }
-/: (fatal )?error: / && !error { error = first_of_it }
+/: (fatal )?error: / && !error { error = count }
 /^  look at:/ && wrong && !last {
   looks = 1
   last = count

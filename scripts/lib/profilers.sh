@@ -22,39 +22,23 @@ newest() {
 
 # tool_places TOOL: where toolkits, packages and clusters put nsys, ncu or another tool, one path a line.
 tool_places() {
-  local root folder name value named=${1^^}
+  local root name named=${1^^} nsight
   named=LAB_${named//-/_}
   printf '%s\n' "${!named:-}"
   type -aP "$1" || true
-  # Modules set variables, of many names: NSIGHT_SYSTEMS_ROOT, NSIGHT_COMPUTE_HOME, EBROOTCUDA ...
-  while IFS= read -r name; do
-    value=${!name}
-    [[ $value == /* && -d $value ]] || continue
-    for folder in "$value" "$value/bin" "$value/target-linux-x64" "$value/target-linux-sbsa-armv8"; do
-      printf '%s\n' "$folder/$1"
+  {
+    # Modules set variables, of many names: CUDA_HOME, NVHPC_ROOT, NSIGHT_COMPUTE_HOME, EBROOTCUDA ...
+    while IFS= read -r name; do printf '%s\n' "${!name%%$'\n'*}"; done < <(
+      compgen -e | grep -E '^(CUDA|NVHPC|NSIGHT|EBROOT|NSYS|NCU)|_(NSIGHT|NSYS|NCU)' || true)
+    printf '%s\n' "$system_root"/{usr/local,opt}/cuda
+    newest "$system_root"/usr/local/cuda-* "$system_root"/opt/nvidia/{hpc_sdk/Linux_*/[0-9]*,nsight-systems{,-cli}/*,nsight-compute/*}
+  } | while IFS= read -r root; do
+    if [[ $root != /* || ! -d $root ]]; then continue; fi
+    for nsight in "$root" "$root"/{nsight-{systems,compute}-*,{,Linux_*/*/}profilers/Nsight_{Systems,Compute}}; do
+      newest "$nsight"/{,bin/,"$1"/,host/target-linux-*/,target-linux-*/}"$1"
     done
-  done < <(compgen -e | grep -E '^(NSIGHT|EBROOT|NSYS|NCU)|_(NSIGHT|NSYS|NCU)' || true)
-  for root in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${CUDA_ROOT:-}" "${CUDA_DIR:-}" "${EBROOTCUDA:-}" \
-    "$system_root"/usr/local/cuda "$system_root"/opt/cuda; do
-    if [[ -n $root ]]; then toolkit_places "$1" "$root"; fi
   done
-  while IFS= read -r root; do toolkit_places "$1" "$root"; done < <(newest "$system_root"/usr/local/cuda-*)
-  for root in "${NVHPC_ROOT:-}" "${NVHPC:-}"/Linux_*/*; do hpc_sdk_places "$1" "$root"; done
-  while IFS= read -r root; do
-    hpc_sdk_places "$1" "$root"
-  done < <(newest "$system_root"/opt/nvidia/hpc_sdk/Linux_*/[0-9]*)
-  newest "$system_root"/opt/nvidia/nsight-systems{,-cli}/*/{bin,target-linux-*}/"$1"
-  newest "$system_root"/opt/nvidia/nsight-compute/*/{,host/target-linux-*/}"$1"
 }
-
-# toolkit_places TOOL FOLDER: each tool's package also has a copy of nsys.
-toolkit_places() {
-  printf '%s\n' "$2/bin/$1" "$2/$1/$1"
-  newest "$2"/nsight-systems-*/{bin,target-linux-*}/"$1" "$2"/nsight-compute-*/{,host/target-linux-*/}"$1"
-}
-
-# hpc_sdk_places TOOL FOLDER
-hpc_sdk_places() { newest "$2"/profilers/{Nsight_Systems/{bin,target-linux-*},Nsight_Compute}/"$1"; }
 
 # find_tool TOOL: prints the first one that says its version. (A toolkit has a script of this name even if the tool
 # itself was not installed.)
@@ -143,35 +127,17 @@ run_limited() {
   return "$status"
 }
 
-# read_baseline TOOL: sets baseline to the step that $BASELINE names (previous, or NN), and baseline_which to solution
-# or exercise; both empty if $BASELINE is not set. A file goes with $REPORT.
+# read_baseline TOOL: sets baseline to the previous step if $BASELINE says so, and baseline_which to solution or exercise.
 read_baseline() {
-  local wanted=${BASELINE:-} source
-  baseline="" baseline_which=""
-  case $wanted in
-    "") return ;;
-    [!/]*) [[ -z ${CLINIC:-} || $wanted == *.csv ]] || die $exit_bad_usage "BASELINE=$wanted: goes with a step, STEP=NN" ;;&
-    previous)
-      [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
-      wanted=$step_before
-      ;;
-    *.csv)
-      [[ -n ${REPORT:-} ]] || die $exit_bad_usage "BASELINE=$wanted: a file goes with REPORT=FILE.csv"
-      return
-      ;;
-    [0-9]*) ;;
-    *) die $exit_bad_usage "BASELINE=$wanted: must be previous, or the number of a step" ;;
-  esac
-  wanted=$(step_line "$wanted" BASELINE) || exit $?
-  IFS=$'\t' read -r baseline source _ <<<"$wanted"
-  if [[ -n ${REPORT:-} ]]; then return; fi
-  if [[ $1 == ncu && $source != *.cu ]]; then
-    die $exit_bad_usage "BASELINE=$BASELINE: $baseline has no kernel that ncu could look at"
+  baseline="" baseline_which=exercise # a handout has no solutions
+  if [[ -z ${BASELINE:-} ]]; then return; fi
+  [[ $BASELINE == previous && -z ${CLINIC:-} ]] || die $exit_bad_usage "BASELINE=$BASELINE: must be previous, with STEP=NN"
+  [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
+  if [[ $1 == ncu && $step_before_source != *.cu ]]; then
+    die $exit_bad_usage "BASELINE=previous: $step_before has no kernel that ncu could look at"
   fi
-  for baseline_which in solution exercise; do # a handout has no solutions
-    if [[ -f $lab_root/${baseline_which}s/$baseline/$source ]]; then return; fi
-  done
-  die $exit_bad_usage "BASELINE=$BASELINE: $baseline is not there"
+  baseline=$step_before
+  if [[ -d $lab_root/solutions ]]; then baseline_which=solution; fi
 }
 
 # head_of_report TOOL STEP WHICH KERNELS: the lines that say what a report is of. tool_version, n and iterations
@@ -197,23 +163,18 @@ start_profile() {
   command -v python3 >/dev/null || die $exit_no_gpu "python3 was not found; it prints $1's tables"
 }
 
-# show_report TOOL: the tables of $REPORT, next to those of $BASELINE, a file or the previous step in the same folder;
+# show_report TOOL: the tables of $REPORT, next to those of the previous step in the same folder if $BASELINE says so;
 # ends the script.
 show_report() {
-  local wanted=${REPORT-} report of_n arguments=() status=0
-  report=$(kept_report "$1" "REPORT=$wanted" "$wanted") || exit $?
-  if [[ ${BASELINE:-} == *.csv ]]; then
-    wanted=$BASELINE
-  elif [[ -n $baseline ]]; then
+  local report before of_n arguments=() status=0
+  report=$(kept_report "$1" "REPORT=${REPORT-}" "${REPORT-}") || exit $?
+  if [[ -n $baseline ]]; then
     # One at this report's n, where it was kept.
-    wanted=$(dirname "$report")/${1}_${baseline%%_*}
+    before=$(dirname "$report")/${1}_${baseline%%_*}
     of_n=$(sed -n 's/^# n\t//p' "$report" | head -n 1)
-    if [[ -f ${wanted}_n$of_n.csv ]]; then wanted+=_n$of_n; fi
-    wanted+=.csv
-  fi
-  if [[ -n ${BASELINE:-} ]]; then
-    wanted=$(kept_report "$1" "BASELINE=$BASELINE" "$wanted") || exit $?
-    arguments=(--baseline "$wanted")
+    if [[ -f ${before}_n$of_n.csv ]]; then before+=_n$of_n; fi
+    before=$(kept_report "$1" "BASELINE=$BASELINE" "$before.csv") || exit $?
+    arguments=(--baseline "$before")
   fi
   labtool profile_tables "$1" "$report" --step "${CLINIC:-$step_number}" "${arguments[@]}" || status=$?
   exit "$status"

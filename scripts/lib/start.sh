@@ -3,7 +3,6 @@
 # ask it.
 #
 #   start.sh NN          the text; of a kernel of the clinic: start.sh clinic/transpose
-#   start.sh --from NN   where it was found, instead of the text: .start, a commit's id, or "file"
 #   start.sh --unchanged NN...
 #                        the names of those steps whose exercise is as it was handed out
 #   start.sh --keep      where git does not know the lab: keeps a copy in .start/ of each that is as handed out
@@ -16,7 +15,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 what=text
-if [[ ${1-} == --from || ${1-} == --unchanged || ${1-} == --keep ]]; then
+if [[ ${1-} == --unchanged || ${1-} == --keep ]]; then
   what=${1#--}
   shift
 fi
@@ -31,14 +30,10 @@ read_exercise() {
   copy=.start/$step/$step_source
 }
 
-# answer FROM COMMAND...: prints what was asked for, and ends.
+# answer COMMAND...: prints the text, and ends.
 answer() {
-  if [[ $what == from ]]; then
-    say "$1"
-  else
-    "${@:2}" 2>/dev/null ||
-      die $exit_cannot_write "$(readlink /proc/$$/fd/1 || printf 'standard output'): cannot be written: is there space left?"
-  fi
+  "$@" 2>/dev/null ||
+    die $exit_cannot_write "$(readlink /proc/$$/fd/1 || printf 'standard output'): cannot be written: is there space left?"
   exit
 }
 
@@ -114,18 +109,18 @@ read_exercise "${1-}"
 if [[ -f $lab_root/.start/SHA256SUMS ]] || [[ -d $lab_root/.start && ! -d $lab_root/solutions ]]; then
   (cd "$lab_root" && grep -sF "  $copy" .start/SHA256SUMS | sha256sum --check --status 2>/dev/null) ||
     die 1 "$copy is missing, or was changed since the handout was made: unpack the handout again"
-  answer .start cat "$lab_root/$copy"
+  answer cat "$lab_root/$copy"
 fi
 
 if in_git; then
   # Also the solution's path: a change in two commits is complete with the later one.
   solution=solutions/${step_before:-$step}/${step_before_source:-$step_source}
   while read -r commit; do
-    if handed_out from_commit; then answer "$commit" from_commit "$exercise"; fi
+    if handed_out from_commit; then answer from_commit "$exercise"; fi
   done < <(git -C "$lab_root" rev-list HEAD -- "./$exercise" "./$solution" 2>/dev/null)
 fi
-if handed_out from_tree; then answer file from_tree "$exercise"; fi
-if handed_out from_copy; then answer .start from_tree "$copy"; fi
+if handed_out from_tree; then answer from_tree "$exercise"; fi
+if handed_out from_copy; then answer from_tree "$copy"; fi
 if [[ -e $lab_root/.git && -n $git_said ]]; then
   way_out=""
   if [[ $git_said == *safe.directory* ]]; then way_out=" (git config --global --add safe.directory '$lab_root')"; fi

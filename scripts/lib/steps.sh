@@ -2,22 +2,6 @@
 # shellcheck disable=SC2034,SC2154  # its variables are those of lib.sh and of the scripts
 # The list of steps, and the variables of make that name one: STEP, STEPS, WHICH, RANKS. lib.sh brings it.
 
-# check_steps_file: ends the script if lab/steps.tsv, which every verb reads, is not as it should be.
-check_steps_file() {
-  local problem
-  problem=$(awk -F '\t' '
-    function bad() { return NF < 7 || $1 !~ /^[0-9][0-9]_[a-z0-9_]+$/ || $2 !~ /^jacobi\.(cpp|cu)$/ ||
-      $3 !~ /^(cpu|cuda|ranks)$/ || $4 !~ /^[1-9][0-9]*$/ || $5 !~ /^[1-9][0-9]*$/ }
-    /^#/ || /^[ \t\r]*$/ { next }
-    bad() { print ":" NR ": not a step in seven fields with tabs between them"; exit }
-    { ++steps }
-    END { if (!steps) print ": lists no step" }' "$steps_file" 2>/dev/null) || problem=": cannot be read"
-  if [[ -n $problem ]]; then
-    problem=${problem%%$'\n'*}
-    die 1 "lab/steps.tsv$problem (git checkout lab/steps.tsv brings it back; without git, unpack the lab again)"
-  fi
-}
-
 # step_line STEP [VARIABLE]: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names. VARIABLE is what
 # the user gave it in, if that is not STEP.
 step_line() {

@@ -6,9 +6,6 @@
   counters.py --check DIR   without a GPU: counts on the CPU again, and compares with DIR/counters.tsv;
                             exit 1 if they differ by more than 5 %
 
-Options: --build DIR (default: build), --n N,N (with --write; default 250,1024), --steps 10,11 (with --write; the rows
-of other steps stay as they are, if they come from the same GPU, driver, CUDA and ncu; 08 has to be among them if
-a later one uses CUB: it shows what is CUB's).
 The programs solution_NN_name and solution_NN_name_cpu_watched must have been built.
 """
 
@@ -22,14 +19,14 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import ncu
-from labtools.files import ROOT, steps_with_kernels
-from labtools.machine import find_profiler, gpu_facts
-from labtools.process import fail, run, warn
-from labtools.table import Table, update, write_table
+from labtools.files import BUILD, ROOT, steps_with_kernels
+from labtools.machine import ready
+from labtools.process import fail, run
+from labtools.table import Table, write_table
 from labtools.tracer import NotPossible
 
 SOURCES = {step.name: ROOT / "solutions" / step.name / step.source for step in steps_with_kernels()}
-TOLERANCE = 0.05
+SIZES, TOLERANCE = (250, 1024), 0.05
 COLUMNS = ["step", "kernel", "n", "quantity", "cpu", "ncu", "difference_percent"]
 
 # What is compared: its name, ncu's metric, and how to get it from the table of the CPU:
@@ -49,12 +46,9 @@ QUANTITIES = [
 ASYNCHRONOUS = "smsp__inst_executed_op_ldgsts.sum"
 # A step may launch as many blocks as these have room for: the CPU is told how many the GPU has.
 MULTIPROCESSORS = "device__attribute_multiprocessor_count"
-# Where nvcc makes other instructions of the source, the counts of these must differ. {(step, quantity): why}; the
+# Where nvcc makes other instructions of the source, the counts of these must differ (lab/cpu/README.md says why); the
 # sectors and the passes, which are what takes time, are also compared there.
-BY_NVCC = {
-    ("12", "load requests"): "nvcc leaves out a load whose value is not used: the point beyond a warp's first row south",
-    ("13", "shared loads"): "if the boundary may be near, nvcc reads a lane's four floats with four loads of one",
-}
+BY_NVCC = {("12", "load requests"), ("13", "shared loads")}
 
 
 def options_of_run(source, n):
@@ -68,7 +62,7 @@ def kernel_launched(lines, number):
     kernels = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(", "\n".join(lines))
     launch = re.search(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<", " ".join(lines[number - 1:number + 1]))
     if not launch:
-        raise NotPossible(f"line {number} of its source launches no kernel: build it again")
+        raise NotPossible(f"line {number} of a step's source launches no kernel: build it again")
     name = launch.group(1)
     for line in reversed(lines[:number - 1]):
         if name in kernels:
@@ -79,12 +73,12 @@ def kernel_launched(lines, number):
     return name
 
 
-def count_on_cpu(build, step, source, n, multiprocessors):
+def count_on_cpu(step, source, n, multiprocessors):
     """{kernel's name: {quantity: count}} of one launch each. Kernels that only set up are left out."""
     lines = source.read_text().splitlines()
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "counts.tsv"
-        run([build / "bin" / f"solution_{step}_cpu_watched", *options_of_run(source, n)],
+        run([BUILD / "bin" / f"solution_{step}_cpu_watched", *options_of_run(source, n)],
             env=os.environ | {"LAB_CPU_COUNTS": str(table), "LAB_CPU_MULTIPROCESSORS": str(multiprocessors)})
         rows = list(csv.DictReader(table.open(), delimiter="\t"))
     kernels = {}
@@ -99,15 +93,11 @@ def count_on_cpu(build, step, source, n, multiprocessors):
     return kernels
 
 
-def count_on_gpu(path, build, step, source, n):
+def count_on_gpu(path, step, source, n):
     """The same by ncu, the kernels that copy to shared memory asynchronously, and how many multiprocessors there are."""
-    try:
-        printed = ncu.count(path, ["--kernel-name", "regex:sweep|pass|copy"],
-                                    [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS, MULTIPROCESSORS],
-                                    [build / "bin" / f"solution_{step}", *options_of_run(source, n)])
-    except ncu.NotAllowed as error:
-        fail(error)
-    launches = ncu.launches(printed)
+    launches = ncu.launches(ncu.count(path, ["--kernel-name", "regex:sweep|pass|copy"],
+                                      [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS, MULTIPROCESSORS],
+                                      [BUILD / "bin" / f"solution_{step}", *options_of_run(source, n)]))
     # The instances of a template are one kernel here, as they are on the CPU.
     return ({launch["kernel"].split("<")[0]: {quantity: int(launch[metric]) for quantity, metric, _ in QUANTITIES}
              for launch in launches},
@@ -131,60 +121,37 @@ def take_away_cub(on_cpu, on_gpu, of_cub):
         on_gpu[quantity] -= of_cub.get(quantity, 0)
 
 
-def write(build, folder, sizes, wanted):
-    path = find_profiler("ncu") or fail("ncu was not found")
-    machine = gpu_facts("ncu", path) or fail("there is no NVIDIA GPU here")
-    rows, of_cub, asynchronous, missing, multiprocessors = [], {}, [], False, 0
+def write(folder):
+    machine, path = ready(folder, [f"bin/solution_{step}{end}" for step in SOURCES for end in ("", "_cpu_watched")], "ncu")
+    if not path:
+        fail("ncu was not found")
+    rows, of_cub = [], {}
     for step, source in SOURCES.items():
-        if wanted and step[:2] not in wanted:
-            continue
-        for n in sizes:
-            try:
-                on_gpu, copying, multiprocessors = count_on_gpu(path, build, step, source, n)
-                on_cpu = count_on_cpu(build, step, source, n, multiprocessors)
-                if on_cpu.keys() != on_gpu.keys():
-                    raise NotPossible(f"kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
-            except NotPossible as error:  # the other steps can be
-                warn(f"{step}: not counted: {error}")
-                missing = True
-                continue
+        for n in SIZES:
+            on_gpu, copying, multiprocessors = count_on_gpu(path, step, source, n)
+            on_cpu = count_on_cpu(step, source, n, multiprocessors)
+            if on_cpu.keys() != on_gpu.keys():
+                raise NotPossible(f"{step}: kernels on the CPU {sorted(on_cpu)}, on the GPU {sorted(on_gpu)}")
             for kernel in on_gpu:
                 take_away_cub(on_cpu[kernel], on_gpu[kernel], of_cub.setdefault((kernel, n), {}))
-                if kernel in copying:
-                    asynchronous.append(f"{step} {kernel}")
                 for quantity, _, _ in QUANTITIES:
                     a, b = on_cpu[kernel][quantity], on_gpu[kernel][quantity]
                     if (a or b) and not (quantity == "load sectors" and kernel in copying):
                         rows.append(dict(zip(COLUMNS, (step, kernel, str(n), quantity, a, b, f"{100 * difference(a, b):.2f}"))))
             print(f"{step} n = {n}: counted", flush=True)
-    if not rows:
-        fail("nothing was counted")
-    path = folder / "counters.tsv"
-    measured = {row["step"] for row in rows}
-    old, rows = update(path, machine, rows, ("gpu", "driver", "cuda", "ncu")) if wanted else (None, rows)
-    for kernels in old.lines_of("asynchronous") if old else []:
-        asynchronous += [kernel for kernel in kernels if kernel.split()[0] not in measured]
-    head = [*machine.items(), ("multiprocessors", multiprocessors)]
-    head += [(f"not compared: {step} {quantity}", why) for (step, quantity), why in BY_NVCC.items()
-             if any(row["step"][:2] == step and row["quantity"] == quantity for row in rows)]
-    if asynchronous:
-        head.append(("asynchronous", *sorted(set(asynchronous))))
-    write_table(path, ["What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
-                       "Shared memory: without CUB's own part, which ncu counts in step 08, which has no other.",
-                       "Written by scripts/publish/counters.py --write."], head, COLUMNS, rows)
+    write_table(folder / "counters.tsv",
+                ["What one launch of each kernel does to memory, counted by CUDA on the CPU and by ncu.",
+                 "Shared memory: without CUB's own part, which ncu counts in step 08, which has no other.",
+                 "Written by scripts/publish/counters.py --write."],
+                {**machine, "multiprocessors": multiprocessors}, COLUMNS, rows)
     worst = max((row for row in rows if (row["step"][:2], row["quantity"]) not in BY_NVCC),
                 key=lambda row: abs(float(row["difference_percent"])))
     print(f"{len(rows)} counts; the largest difference: {worst['difference_percent']} % "
           f"({' '.join(worst[column] for column in COLUMNS[:4])})")
-    if missing:
-        sys.exit(1)
 
 
-def check(build, folder):
-    path = folder / "counters.tsv"
-    if not path.exists():
-        fail(f"{path}: is not there")
-    table = Table(path)
+def check(folder):
+    table = Table(folder / "counters.tsv")
     rows, multiprocessors = table.rows, table.fact("multiprocessors", "4")
     counted = {}
     wrong = compared = 0
@@ -194,10 +161,7 @@ def check(build, folder):
             continue
         compared += 1
         if (step, n) not in counted:
-            try:
-                counted[step, n] = count_on_cpu(build, step, SOURCES[step], n, multiprocessors)
-            except NotPossible as error:
-                fail(f"{step}: {error}")
+            counted[step, n] = count_on_cpu(step, SOURCES[step], n, multiprocessors)
         now = counted[step, n].get(row["kernel"], {}).get(row["quantity"], 0)
         if abs(difference(now, int(row["ncu"]))) > TOLERANCE:
             print(f"{step} {row['kernel']} n = {n}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
@@ -215,15 +179,11 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", metavar="DIR", type=pathlib.Path)
     what.add_argument("--check", metavar="DIR", type=pathlib.Path)
-    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--n", default="250,1024")
-    parser.add_argument("--steps", default="")
     arguments = parser.parse_args()
-    if arguments.write:
-        write(arguments.build, arguments.write, [int(n) for n in arguments.n.split(",")],
-              [step for step in arguments.steps.split(",") if step])
-    else:
-        check(arguments.build, arguments.check)
+    try:
+        write(arguments.write) if arguments.write else check(arguments.check)
+    except NotPossible as error:
+        fail(error)
 
 
 if __name__ == "__main__":

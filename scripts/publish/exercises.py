@@ -94,46 +94,45 @@ def exercise_problems(step):
     return problems
 
 
-def check():
-    wrong, edited = [], []
-    for step in steps():
-        exercise, solution = exercise_of(step), solution_of(step)
-        missing = [path for path in (exercise, solution, exercise.parent / "README.md") if not path.is_file()]
-        wrong += [f"{path.relative_to(ROOT)}: missing" for path in missing]
-        if exercise in missing or solution in missing:
-            continue
-        for path in (exercise, solution):
-            # What `make reset` keeps of a learner's is no part of the lab.
-            extra = [p.name for p in path.parent.iterdir()
-                     if p.name not in (path.name, "README.md") and not p.name.startswith(f"{path.name}.kept-")]
-            if extra:
-                wrong.append(f"{path.parent.relative_to(ROOT)}: has no place for {', '.join(extra)}")
-        if "TODO" in solution.read_text():
-            wrong.append(f"{solution.relative_to(ROOT)}: a solution with a TODO")
-        constant = re.search(r"kDefaultN = (\d+);", solution.read_text())
-        if not constant or constant.group(1) != str(step.n):
-            wrong.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {step.n}, as lab/steps.tsv has it")
+def problems_of(step):
+    """(what does not hold of a step's files, what does not hold of its exercise)."""
+    exercise, solution = exercise_of(step), solution_of(step)
+    missing = [path for path in (exercise, solution, exercise.parent / "README.md") if not path.is_file()]
+    found = [f"{path.relative_to(ROOT)}: missing" for path in missing]
+    if exercise in missing or solution in missing:
+        return found, []
+    for path in (exercise, solution):
+        # What `make reset` keeps of a learner's is no part of the lab.
+        extra = [p.name for p in path.parent.iterdir()
+                 if p.name not in (path.name, "README.md") and not p.name.startswith(f"{path.name}.kept-")]
+        if extra:
+            found.append(f"{path.parent.relative_to(ROOT)}: has no place for {', '.join(extra)}")
+    text = solution.read_text()
+    if "TODO" in text:
+        found.append(f"{solution.relative_to(ROOT)}: a solution with a TODO")
+    if f"kDefaultN = {step.n};" not in text:
+        found.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {step.n}, as lab/steps.tsv has it")
+    return found, exercise_problems(step)
 
-        problems = exercise_problems(step)
-        if problems and edited_since_commit(exercise):
-            # A learner's work, not a mistake of ours.
-            edited.append(f"{exercise.relative_to(ROOT)}: you have worked on it, so it is not compared with "
+
+def check():
+    wrong, edited, names = [], [], {step.name for step in steps()}
+    for step in steps():
+        found, of_exercise = problems_of(step)
+        wrong += found
+        if of_exercise and edited_since_commit(exercise_of(step)):  # a learner's work, not a mistake of ours
+            edited.append(f"{exercise_of(step).relative_to(ROOT)}: you have worked on it, so it is not compared with "
                           f"its starting point (`git checkout -- exercises/{step.name}` brings that back)")
         else:
-            wrong += problems
-    names = {step.name for step in steps()}
-    for kind in ("exercises", "solutions"):
-        for folder in sorted(p for p in (ROOT / kind).iterdir() if p.is_dir()):
-            if folder.name not in names | {"pictures", "clinic", "slides"}:
-                wrong.append(f"{kind}/{folder.name}: is not in lab/steps.tsv")
+            wrong += of_exercise
+    wrong += [f"{folder.relative_to(ROOT)}: is not in lab/steps.tsv" for kind in ("exercises", "solutions")
+              for folder in sorted((ROOT / kind).iterdir())
+              if folder.is_dir() and folder.name not in names | {"pictures", "clinic", "slides"}]
     for line in wrong + edited:
         print(line)
-    if wrong:
-        return 1
-    if edited:
-        return SKIPPED
-    print(f"{len(names)} steps: every exercise is the solution before it, banner and TODO blocks apart")
-    return 0
+    if not wrong + edited:
+        print(f"{len(names)} steps: every exercise is the solution before it, banner and TODO blocks apart")
+    return 1 if wrong else SKIPPED if edited else 0
 
 
 def write():
@@ -189,8 +188,7 @@ def carry(number):
             path.write_text("\n".join(banner) + "\n" + ours.read_text())
     if conflicts:
         fail("conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
-                 ". Fix them, then run exercises.py --write")
-    write()
+             ". Fix them, then run exercises.py --write")
 
 
 def main():
@@ -205,11 +203,7 @@ def main():
         return SKIPPED
     if arguments.carry:
         carry(arguments.carry)
-    elif arguments.write:
-        write()
-    else:
-        return check()
-    return 0
+    return check() if arguments.check else write()
 
 
 if __name__ == "__main__":

@@ -47,21 +47,14 @@ mkdir "$made"
 # 1. The files.
 commit=$(cd "$lab_root" && git ls-files --error-unmatch lab/steps.tsv >/dev/null 2>&1 &&
   git rev-parse --quiet --verify HEAD) || commit=""
-existing=()
 if [[ -n $commit ]]; then
   origin="commit $(git -C "$lab_root" rev-parse --short HEAD)"
   date=$(git -C "$lab_root" show --no-patch --format=%ct HEAD)
-  for file in "${wanted[@]}"; do
-    if git -C "$lab_root" cat-file -e "HEAD:./$file" 2>/dev/null; then existing+=("$file"); fi
-  done
-  git -C "$lab_root" -c tar.umask=0022 archive HEAD -- "${existing[@]}" | tar -C "$made" -xf -
+  git -C "$lab_root" -c tar.umask=0022 archive HEAD -- "${wanted[@]}" | tar -C "$made" -xf -
 else
   origin="the files as they are"
   date=946684800 # 1 January 2000: any date will do, as long as it is the same one
-  for file in "${wanted[@]}"; do
-    if [[ -e $lab_root/$file ]]; then existing+=("$file"); fi
-  done
-  tar -C "$lab_root" -cf - -- "${existing[@]}" | tar -C "$made" -xf -
+  tar -C "$lab_root" -cf - -- "${wanted[@]}" | tar -C "$made" -xf -
 fi
 cd "$made"
 find . \( "${not_for_learners[@]}" \) -prune -exec rm -rf {} +

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Writes one HTML page of all that has been measured: build/report.html. It opens from a file, and loads nothing.
 
-  report.py [--out FILE]   (or OUT=FILE)
+  report.py
 
 The ladder, the roofline, what is known of each kernel, the scaling and the bandwidth come from results/local if
 they have been measured on this machine, else from results/h200; the page says which. The convergence and the
 field are run for it: every solution, at n = 128, on the GPU or else on the CPU. It takes about a minute. The last
 section is the learner's own: what `make predict`, `make check` and `make progress` have kept.
 
-Options: --results DIR (or RESULTS=DIR; only that folder), --no-run (runs and builds nothing), --build DIR (programs
-that are there; nothing is built), --n N and --iterations K (of the convergence; default 128 and 2000).
+  OUT=FILE       another file
+  RESULTS=DIR    tables of that folder alone
+  --no-run       runs and builds nothing
+  --no-build     runs the programs that are there
 Exit: 0 written, 1 it cannot be written, 2 bad usage.
 """
 
@@ -23,7 +25,7 @@ import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import charts
-from labtools.files import ROOT, by_cycles, steps
+from labtools.files import BUILD, ROOT, by_cycles, steps
 from labtools.process import fail, must_write, warn
 from labtools.table import Table
 from page.fields import convergence_section, field_section
@@ -33,6 +35,7 @@ from page.runs import Runner, build_solutions
 from page.sections import (bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section,
                            solution_section)
 
+N, ITERATIONS = 128, 2000  # of the convergence
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 
 
@@ -60,58 +63,39 @@ def page(sections, tiles, about):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default_build = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
-    parser.add_argument("--out", metavar="FILE", type=pathlib.Path, default=os.environ.get("OUT") or None)
-    parser.add_argument("--results", metavar="DIR", type=pathlib.Path, default=os.environ.get("RESULTS") or None)
     parser.add_argument("--no-run", action="store_true")
-    parser.add_argument("--build", metavar="DIR", type=pathlib.Path)
-    parser.add_argument("--n", type=int, default=128)
-    parser.add_argument("--iterations", type=int, default=2000)
+    parser.add_argument("--no-build", action="store_true")
     arguments = parser.parse_args()
-    if not 3 <= arguments.n <= 1024:
-        fail(f"--n {arguments.n}: must be from 3 to 1024", 2)
-    if not 1 <= arguments.iterations <= 100000:
-        fail(f"--iterations {arguments.iterations}: must be from 1 to 100000", 2)
-    if arguments.results and not arguments.results.is_dir():
-        fail(f"{arguments.results}: there is no such folder (RESULTS, --results)", 2)
-    if arguments.build and not (arguments.build / "bin").is_dir():
-        fail(f"--build {arguments.build}: there is no folder bin in it", 2)
-    build = (arguments.build or default_build).absolute()
-    out = arguments.out or build / "report.html"
-    # Found out now, not after the runs.
-    if out.is_dir():
-        fail(f"{out}: is a folder", 2)
+    results, out = os.environ.get("RESULTS"), pathlib.Path(os.environ.get("OUT") or BUILD / "report.html")
+    if results and not os.path.isdir(results):
+        fail(f"RESULTS={results}: there is no such folder", 2)
+    # Found out now, not after the runs. Tried, as root is told that it may write even where nothing can be made.
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fail(f"{out.parent}: {error.strerror}")
-    # Tried, as root is told that it may write even where nothing can be made.
-    try:
         tempfile.TemporaryFile(dir=out.parent).close()
     except OSError as error:
         fail(f"{out.parent}: cannot be written: {error.strerror}")
 
     listed = [step for step in steps() if not by_cycles(step.name)]
     titles = {step.name: step.title for step in listed}
-    folders = [arguments.results] if arguments.results else [ROOT / "results/local", ROOT / "results/h200"]
-    ladder = find_table(folders, "ladder.tsv", "mpoints_per_s")
-    roofline = find_table(folders, "roofline.tsv", "time_ns")
-    bandwidth = find_table(folders, "bandwidth.tsv", "rate_median")
-    scaling = find_table(folders, "scaling.tsv", "glups")
+    folders = [pathlib.Path(results)] if results else [ROOT / "results/local", ROOT / "results/h200"]
+    ladder = find_table(folders, "ladder.tsv")
+    roofline = find_table(folders, "roofline.tsv")
+    bandwidth = find_table(folders, "bandwidth.tsv")
+    scaling = find_table(folders, "scaling.tsv")
     # What was counted on one machine is held against that machine's ceilings, and its kernels' facts go with it.
     beside = [roofline.path.parent] if roofline else folders
-    ceilings = find_table(beside, "bandwidth.tsv", "rate_median") if roofline else None
-    kernels = find_table(beside, "kernels.tsv", "n")
-    clinic = find_table(beside, "clinic.tsv", "before_ms") if roofline else None
+    ceilings = find_table(beside, "bandwidth.tsv") if roofline else None
+    kernels = find_table(beside, "kernels.tsv")
+    clinic = find_table(beside, "clinic.tsv") if roofline else None
 
-    may_run = not arguments.no_run
-    if may_run and not arguments.build:
-        build_solutions()
-    runner = Runner(build, build / "report", may_run)
-    if may_run:
-        print(f"running the solutions at n = {arguments.n} ...", flush=True)
-    experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv", "n")
-    convergence, fields, why = convergence_section(runner, listed, arguments.n, arguments.iterations)
+    if not arguments.no_run:
+        if not arguments.no_build:
+            build_solutions()
+        print(f"running the solutions at n = {N} ...", flush=True)
+    runner = Runner(not arguments.no_run)
+    experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv")
+    convergence, fields, why = convergence_section(runner, listed, N, ITERATIONS)
     tiles = []
     ladder_html = shown(ladder_section, ladder, listed, tiles)
     if ladder:
@@ -126,7 +110,7 @@ def main():
         ("solution", "The time to the solution", "Ask first whether a kernel should run so often.",
          shown(solution_section, ladder, experiments)),
         ("field", "The temperature field", "And how far it is from the exact solution.",
-         field_section(fields, arguments.n, why)),
+         field_section(fields, N, why)),
         ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",
          shown(roofline_section, roofline, ceilings, titles, clinic)),
         ("kernels", "The kernels", "What the profiler knows of them.",
@@ -135,16 +119,15 @@ def main():
         ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
          shown(bandwidth_section, bandwidth)),
         ("own", "Your own steps", "Your predictions, times and kernels, compared with the measured ones and the solutions.",
-         shown(own_section, find_table([ROOT / "results/h200"], "ladder.tsv", "ms")))]
+         shown(own_section, find_table([ROOT / "results/h200"], "ladder.tsv")))]
     about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
     if not tables:
         about += "Nothing has been measured yet."
     published = [table for table in tables if table.path.parent == ROOT / "results/h200"]
-    if published and not arguments.results:
-        all_of_them = len(published) == len(tables)
-        about += (f"{'Times and counts are' if all_of_them else 'Some times and counts are'} the published ones of "
-                  f"results/h200 ({published[0].fact('gpu')}): "
-                  f"{'nothing' if all_of_them else 'not everything'} has been measured here, in results/local.")
+    if published and not results:
+        which, here = ("Times", "nothing") if len(published) == len(tables) else ("Some times", "not everything")
+        about += (f"{which} and counts are the published ones of results/h200 ({published[0].fact('gpu')}): {here} has been "
+                  "measured here, in results/local.")
     must_write(out, page(sections, tiles, about))
     print(out)
 

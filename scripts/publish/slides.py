@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Makes one HTML file per lecture of exercises/slides/: it opens from a file, and loads nothing.
-
-  slides.py [--out DIR] [FILE...]   (DIR: build/slides; FILE: exercises/slides/*.md if none is named)
+"""Makes one HTML file per lecture of exercises/slides/: build/slides/NAME.html. It opens from a file, and
+loads nothing.
 
 A line --- separates two slides. A comment is a note for the speaker. Numbers are those of the tables
 (blocks/inline.py). In the browser: arrow keys or blanks turn the pages, n shows the notes, and printing gives a page
@@ -10,17 +9,15 @@ per slide.
 Exit: 0 written, 1 it cannot be written, 2 bad usage, 77 cmark-gfm, which reads Markdown, is missing.
 """
 
-import argparse
 import base64
 import html
-import os
 import pathlib
 import re
 import string
 
 import labtools_here  # noqa: F401
 from blocks.inline import MARKED, replace_numbers
-from labtools.files import ROOT, write_aside
+from labtools.files import BUILD, ROOT, write_aside
 from labtools.process import fail
 from page.markdown import html_of, need_cmark
 
@@ -53,16 +50,9 @@ def lecture(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    build = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
-    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=build / "slides")
-    parser.add_argument("files", metavar="FILE", type=pathlib.Path, nargs="*")
-    arguments = parser.parse_args()
     need_cmark()
-    for path in arguments.files or sorted((ROOT / "exercises/slides").glob("*.md")):
-        if not path.is_file():
-            fail(f"{path}: there is no such file", 2)
-        out = arguments.out / f"{path.stem}.html"
+    for path in sorted((ROOT / "exercises/slides").glob("*.md")):
+        out = BUILD / f"slides/{path.stem}.html"
         try:
             page, count = lecture(path)
             write_aside(out, page)

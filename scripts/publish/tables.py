@@ -3,13 +3,12 @@
 
 Each text has pairs of markers, and what stands between them comes from a file:
     <!-- ladder:begin -->  ...  <!-- ladder:end -->      the whole table (README.md), results/h200/ladder.tsv
-    <!-- measured:begin -->  ...  <!-- measured:end -->  one step's (exercises/NN_name/README.md), all of the files below,
-                                                         and the others of results/h200
+    <!-- measured:begin -->  ...  <!-- measured:end -->  the tables of steps 05 to 13 (exercises/NN_name/README.md), of
+                                                         kernels.tsv, roofline.tsv, tuning.tsv and large.tsv
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
-                                                         scaling.svg is drawn next to it. README.md: some words of it
+                                                         scaling.svg is drawn next to it
     <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
-    <!-- clinic:begin --> ... <!-- clinic:end -->        (exercises/clinic/README.md) results/h200/clinic.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
                                                      validate/tests/bank/found_on_cpu/09_shared_tile.tsv
@@ -20,22 +19,47 @@ Each text has pairs of markers, and what stands between them comes from a file:
 """
 
 import argparse
-import re
 import sys
 
 import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
-from blocks.published import CLINIC, COUNTERS, LADDER, MISTAKES, PROFILES, SCALING, TRACER, WRITTEN_BY
+from blocks.published import LADDER, SCALING, is_job
 from labtools import scaling_table
-from labtools.files import ROOT, STEPS
+from labtools.files import ROOT, by_cycles
+from labtools.table import Table
 
 
-def replace_block(text, name, lines):
-    """text with what stands between the markers of `name` replaced; None if there are no markers."""
-    pattern = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-    if not pattern.search(text):
-        return None
-    return pattern.sub(lambda match: match.group(1) + "\n".join(lines) + "\n" + match.group(2), text)
+def blocks():
+    """{text: {name of the markers: lines between them}}."""
+    table = Table(LADDER)
+    found = {"README.md": {"ladder": ladder.ladder_block(table)}, "lab/trace/README.md": {"tracer": tools.tracer_block()},
+             "lab/cpu/README.md": {"counters": tools.counters_block()},
+             "validate/tests/bank/README.md": {"mistakes": tools.mistakes_block()}}
+    for row in table.rows:
+        step = row["step"]
+        of_guide = found.setdefault(f"exercises/{step}/README.md", {})
+        if is_job(step):
+            of_guide["scaling"] = scaling.scaling_block(step)
+        if not by_cycles(step):
+            if step[:2] >= "02":
+                of_guide["profile"] = tools.profile_block(step)
+            if "05" <= step[:2] < "14":
+                of_guide["measured"] = measured.measured_block(step)
+    return found
+
+
+def brought_up_to_date(text, of_text):
+    """(the text with its blocks and numbers as they are measured, what is wrong with it)."""
+    wrong = []
+    for name, lines in of_text.items():
+        begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->"
+        if begin not in text or end not in text:
+            wrong.append(f"has no {begin.strip()} ... {end}")
+            continue
+        before, _, rest = text.partition(begin)
+        text = before + begin + "\n".join(lines) + "\n" + rest[rest.index(end):]
+    text, mistaken = inline.replace_numbers(text)
+    return text, wrong + [f"{expression}: {why}" for expression, why in mistaken]
 
 
 def main():
@@ -44,58 +68,23 @@ def main():
     what.add_argument("--write", action="store_true")
     what.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    for needed, written_by in WRITTEN_BY.items():
-        if not needed.is_file():
-            sys.exit(f"tables.py: {needed.relative_to(ROOT)} is missing: `{written_by}` writes it")
-
-    facts, serial, rows = ladder.read_ladder()
-    cpu = ROOT / "lab/cpu/README.md"
-    blocks = [(ROOT / "README.md", "ladder", LADDER, ladder.ladder_block(facts, serial, rows)),
-              (ROOT / "README.md", "scaling", SCALING, scaling.scaling_words()),
-              (ROOT / "lab/trace/README.md", "tracer", TRACER, tools.tracer_block()),
-              (cpu, "counters", COUNTERS, tools.counters_block()),
-              (ROOT / "exercises/clinic/README.md", "clinic", CLINIC, tools.clinic_block()),
-              (ROOT / "validate/tests/bank/README.md", "mistakes", MISTAKES, tools.mistakes_block())]
-    for row in rows:
-        blocks.append((ROOT / "exercises" / row["step"] / "README.md", "measured", LADDER, measured.measured_block(facts, row)))
-
-    for step in STEPS.values():
-        guide = ROOT / "exercises" / step / "README.md"
-        if guide.is_file() and step not in {row["step"] for row in rows}:
-            several = ", as one rank on one GPU. On several:" if "<!-- scaling:begin -->" in guide.read_text() else "."
-            blocks.append((guide, "measured", LADDER, [f"Not in the ladder yet{several}"]))
-        if guide.is_file() and "<!-- profile:begin -->" in guide.read_text():
-            blocks.append((guide, "profile", PROFILES, tools.profile_block(step)))
-        if guide.is_file() and (step[:2] == "15" or "<!-- scaling:begin -->" in guide.read_text()):
-            blocks.append((guide, "scaling", SCALING, scaling.scaling_block(step)))
-
-    wrong = []
-    drawn, path = scaling_table.picture(SCALING), SCALING.with_suffix(".svg")
-    if not path.is_file() or path.read_text() != drawn:
+    try:
+        wrong, of_texts = [], blocks()
+    except FileNotFoundError as error:
+        sys.exit(f"tables.py: {error.filename} is missing")
+    texts = {*of_texts, *(str(path.relative_to(ROOT)) for path in (ROOT / "exercises").rglob("*.md"))}
+    new = {name: brought_up_to_date((ROOT / name).read_text(), of_texts.get(name, {})) for name in sorted(texts)}
+    drawn = SCALING.with_suffix(".svg")
+    for name, (text, mistaken) in [*new.items(), (str(drawn.relative_to(ROOT)), (scaling_table.picture(SCALING), []))]:
+        path = ROOT / name
+        wrong += [f"{name}: {words}" for words in mistaken]
+        if path.is_file() and path.read_text() == text:
+            continue
         if arguments.check:
-            wrong.append(f"{path.relative_to(ROOT)}: is not drawn from {SCALING.relative_to(ROOT)}; run `make tables`")
+            wrong.append(f"{name}: its numbers are not the measured ones; run `make tables`")
         else:
-            scaling_table.plot(path.parent)
-
-    def bring_up_to_date(path, text, new, stale):
-        if new != text and arguments.check:
-            wrong.append(f"{path.relative_to(ROOT)}: {stale}; run `make tables`")
-        elif new != text:
-            path.write_text(new)
-            print(f"{path.relative_to(ROOT)}: written")
-
-    for path, name, source, lines in blocks:
-        text = path.read_text() if path.is_file() else ""
-        new = replace_block(text, name, lines)
-        if new is None:
-            wrong.append(f"{path.relative_to(ROOT)}: has no <!-- {name}:begin --> ... <!-- {name}:end -->")
-        else:
-            bring_up_to_date(path, text, new, f"its numbers are not those of {source.relative_to(ROOT)}")
-    for path in [ROOT / "README.md", *sorted((ROOT / "exercises").rglob("*.md"))]:
-        text = path.read_text()
-        new, mistaken = inline.replace_numbers(text)
-        wrong += [f"{path.relative_to(ROOT)}: {expression}: {why}" for expression, why in mistaken]
-        bring_up_to_date(path, text, new, "a number within its sentences is not the measured one")
+            path.write_text(text)
+            print(f"{name}: written")
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if wrong else 0

@@ -3,8 +3,6 @@
 
   tracer.py --write DIR   on a machine with a GPU and nsys: runs every solution under both, and writes
                           DIR/tracer.tsv. nsys is looked for where `make nsys` does; LAB_NSYS names another
-Options: --build DIR (default: build), --steps 04,05 (default: all that need a GPU; with it, the rows of other steps
-stay in DIR/tracer.tsv as they are, if they come from the same GPU, driver, CUDA and nsys).
 """
 
 import argparse
@@ -12,29 +10,21 @@ import pathlib
 import tempfile
 
 import labtools_here  # noqa: F401
-from labtools import variant
-from labtools.files import ROOT, steps
-from labtools.machine import find_profiler, gpu_facts
+from labtools.files import BUILD, steps
+from labtools.machine import ready
 from labtools.process import fail, run
 from labtools.profile_tables import nsys_tables, options_of, times_of, unified_memory
-from labtools.table import update, write_table
-from labtools.tracer import NotPossible, environment, kernel_name, trace
+from labtools.table import write_table
+from labtools.tracer import NotPossible, environment, kernel_name, time_of, trace
 
 COLUMNS = "step n iterations table name quantity count nsys_count tracer nsys difference_percent".split()
 
 
-def steps_on_gpu():
-    """(name, n, iterations) of each step that needs a GPU, as words of a command."""
-    for step in steps():
-        if step.needs == "cuda":
-            yield step.name, str(step.n), str(step.iterations)
-
-
-def traced(build, command, folder):
+def traced(command, folder):
     """{(table, name): (count, total ns, median ns, bytes)} by the lab's tracer."""
     return {(row["table"], row["name"].split("(")[0]):
             tuple(float(row[column]) for column in ("count", "total_ns", "median_ns", "bytes"))
-            for row in trace(build, command, folder / "trace.tsv")}
+            for row in trace(command, folder / "trace.tsv")}
 
 
 def profiled(nsys, command, folder, options):
@@ -58,44 +48,37 @@ def profiled(nsys, command, folder, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
-    parser.add_argument("--build", metavar="DIR", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--steps", default="")
-    arguments = parser.parse_args()
-    nsys = find_profiler("nsys") or \
+    out = parser.parse_args().write
+    chosen = [step for step in steps() if step.needs == "cuda"]
+    head, nsys = ready(out, [f"bin/solution_{step.name}" for step in chosen], "nsys")
+    if not nsys:
         fail("nsys was not found, neither on the PATH nor where toolkits and modules put it; LAB_NSYS names it")
-    wanted = [s for s in arguments.steps.split(",") if s]
-    head = gpu_facts("nsys", nsys) or fail("there is no NVIDIA GPU here")
     rows, overhead = [], []
-    for step, n, iterations in steps_on_gpu():
-        if wanted and step[:2] not in wanted:
-            continue
-        command = [arguments.build / "bin" / f"solution_{step}", "--n", n, "--iterations", iterations, "--quiet"]
+    for step, _, _, n, iterations, *_ in chosen:
+        program = BUILD / "bin" / f"solution_{step}"
+        command = [program, "--n", n, "--iterations", iterations, "--quiet"]
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            program = command[0]
             try:
-                ours = traced(arguments.build, command, folder)
-                alone, watched = (variant.time_of(program, folder, n, iterations, **options)["iteration_ms_median"]
-                                  for options in ({}, {"env": environment(arguments.build, folder / "t.tsv")}))
+                ours = traced(command, folder)
+                alone, watched = (time_of([program], n, iterations, folder, **options)["iteration_ms_median"]
+                                  for options in ({}, {"env": environment(folder / "t.tsv")}))
             except NotPossible as error:
                 fail(f"{step}: {error}")
             theirs = profiled(nsys, command, folder, options_of(step))
-            overhead.append(("overhead", step, "n", n, "iterations", iterations, "ms_alone", f"{alone:.6g}", "ms_traced",
-                             f"{watched:.6g}"))
+        overhead.append(("overhead", step, "n", n, "iterations", iterations, "ms_alone", f"{alone:.6g}", "ms_traced",
+                         f"{watched:.6g}"))
         for key in sorted(ours.keys() & theirs.keys()):
             a, b = ours[key], theirs[key]
             # What migrates is compared in bytes, all else in time.
             quantity, x, y = ("bytes", a[3], b[3]) if key[0] == "migration" else ("median_ns", a[2], b[2])
-            rows.append(dict(zip(COLUMNS, (step, n, iterations, *key, quantity, f"{a[0]:.0f}", f"{b[0]:.0f}", f"{x:.0f}",
-                                           f"{y:.0f}", f"{100 * (x / y - 1):.2f}" if y else "-"))))
-        print(f"{step}: {len(ours.keys() & theirs.keys())} lines in both, "
-              f"{len([k for k in theirs if k not in ours])} only in nsys", flush=True)
-    path = arguments.write / "tracer.tsv"
-    measured = {line[1] for line in overhead}
-    old, rows = update(path, head, rows, ("gpu", "driver", "cuda", "nsys")) if wanted else (None, rows)
-    overhead += [("overhead", *fields) for fields in (old.lines_of("overhead") if old else []) if fields[0] not in measured]
-    write_table(path, ["The lab's tracer against nsys: two runs of each solution. Written by scripts/publish/tracer.py."],
-                [*head.items(), *sorted(overhead)], COLUMNS, rows)
+            rows.append([step, n, iterations, *key, quantity, f"{a[0]:.0f}", f"{b[0]:.0f}", f"{x:.0f}", f"{y:.0f}",
+                         f"{100 * (x / y - 1):.2f}" if y else "-"])
+        print(f"{step}: {len(ours.keys() & theirs.keys())} lines in both, {len(theirs.keys() - ours.keys())} only in nsys",
+              flush=True)
+    write_table(out / "tracer.tsv",
+                ["The lab's tracer against nsys: two runs of each solution. Written by scripts/publish/tracer.py."],
+                [*head.items(), *overhead], COLUMNS, rows)
 
 
 if __name__ == "__main__":

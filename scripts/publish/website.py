@@ -22,7 +22,7 @@ import sys
 
 import labtools_here  # noqa: F401
 from labtools import charts
-from labtools.files import ROOT, steps
+from labtools.files import BUILD, ROOT, steps
 from labtools.guide import without_comments
 from labtools.process import fail, run
 from page.markdown import html_of, need_cmark
@@ -168,22 +168,23 @@ def neighbours(page, pages, row):
     return f'<nav class="neighbours">{" ".join(links)}</nav>'
 
 
-def write_report(out, build):
+def write_report(out):
     """The report, as it was made, or one without runs; says which."""
-    made = build / "report.html"
+    made = BUILD / "report.html"
     if made.is_file():
         shutil.copyfile(made, out / "report.html")
         return f"with {made}"
-    run([sys.executable, pathlib.Path(__file__).with_name("report.py"), "--no-run", "--out", out / "report.html"])
+    run([sys.executable, pathlib.Path(__file__).with_name("report.py"), "--no-run"],
+        env=os.environ | {"OUT": str(out / "report.html")})
     return "with a report without runs; `make report` before `make site` runs the solutions"
 
 
-def write_site(lab, out, build):
+def write_site(lab, out):
     """All of it, in the empty folder `out`; returns what to say of it."""
     guides = [f"exercises/{name}/README.md" for name, *_ in steps(lab)]
     pages = collect(lab, guides)
     row = [START, COURSE, *guides]
-    report = write_report(out, build) if (lab / "solutions").is_dir() else ""
+    report = write_report(out) if (lab / "solutions").is_dir() else ""
     template = string.Template((TEMPLATE / "site.html").read_text(encoding="utf-8"))
     (out / "style.css").write_text(charts.STYLE + (TEMPLATE / "site.css").read_text(encoding="utf-8"), encoding="utf-8")
     pictures = set()
@@ -204,9 +205,8 @@ def write_site(lab, out, build):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    build = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
     parser.add_argument("--lab", metavar="DIR", type=pathlib.Path, default=ROOT)
-    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=build / "site")
+    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=BUILD / "site")
     arguments = parser.parse_args()
     lab, out = arguments.lab.absolute(), arguments.out.absolute()
     if not (lab / "lab/steps.tsv").is_file():
@@ -218,7 +218,7 @@ def main():
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        said = write_site(lab, aside, build)
+        said = write_site(lab, aside)
         if out.exists():
             shutil.rmtree(out)
         aside.rename(out)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a job does, on the compute node: the site's modules, then `make VERB`, between before_profiler and
-# after_profiler if the verb is a profiler's. The .sbatch files next to it call it; VERB is run, check,
+# after_profiler if the verb is a profiler's. verb.sbatch calls it; VERB is run, check,
 # trace, nsys or ncu, and its variables (STEP, WHICH, N ...) are in the environment. Or VERB is ranks: `make run
 # STEP=NN` of a step for several GPUs, one rank per task of the job.
 set -euo pipefail

@@ -15,18 +15,14 @@ while [[ ${1-} == -* ]]; do
   case $1 in
     --dry-run) dry=1 ;;
     --wait) wait=1 ;;
-    --help)
-      sed -n '2,8s/^# \{0,1\}//p' "$0"
-      exit 0
-      ;;
-    *) die $exit_bad_usage "$1: no such option (see --help)" ;;
+    *) die $exit_bad_usage "$1: no such option; there are --dry-run and --wait" ;;
   esac
   shift
 done
 verb=${1-}
 case $verb in
   run | check | trace | nsys | ncu | ranks) shift ;;
-  "") die $exit_bad_usage "which job? run, check, trace, nsys, ncu or ranks (see --help)" ;;
+  "") die $exit_bad_usage "which job? run, check, trace, nsys, ncu or ranks" ;;
   *) die $exit_bad_usage "$verb: no such job; there are run, check, trace, nsys, ncu and ranks" ;;
 esac
 for setting in "$@"; do
@@ -38,9 +34,7 @@ if [[ $verb != run && -z ${CLINIC:-} ]]; then step_line "${STEP-}" >/dev/null; f
 if [[ $verb == ranks ]]; then
   read_step "$STEP"
   ((step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a program of one process"
-  for setting in NODES GPUS; do
-    [[ ${!setting:-1} =~ ^[1-9][0-9]{0,4}$ ]] || die $exit_bad_usage "$setting=${!setting}: must be a whole number"
-  done
+  [[ ${NODES:-1}${GPUS:-1} =~ ^[1-9][0-9]{0,5}$ ]] || die $exit_bad_usage "NODES=${NODES:-} GPUS=${GPUS:-}: must be whole numbers"
 fi
 command -v sbatch >/dev/null || ((dry)) || die $exit_no_gpu "sbatch was not found: is this a node of a Slurm cluster?"
 
@@ -49,23 +43,21 @@ read -r -a gpu <<<"$LAB_SLURM_GPU"
 read -r -a further <<<"$LAB_SLURM_OPTIONS"
 read -r -a of_profiler <<<"$LAB_SLURM_PROFILER_OPTIONS"
 if [[ $verb == ranks ]]; then
-  read -r -a gpu <<<"--nodes=${NODES:-1} --ntasks-per-node=${GPUS:-4} ${LAB_SLURM_GPUS//'{gpus}'/${GPUS:-4}}"
+  read -r -a gpu <<<"--nodes=${NODES:-1} --ntasks=$((${NODES:-1} * ${GPUS:-4})) --ntasks-per-node=${GPUS:-4} \
+${LAB_SLURM_GPUS//'{gpus}'/${GPUS:-4}}"
 fi
 time=$LAB_SLURM_TIME
 if [[ $verb == run && $time == 00:10:00 ]]; then time=00:30:00; fi
 command=(sbatch --parsable --export=ALL --chdir="$lab_root" --output="$jobs_dir/$verb-%j.txt"
   --cpus-per-task="$LAB_SLURM_CPUS" --time="$time" "${gpu[@]}")
-if [[ -n $LAB_SLURM_PARTITION ]]; then command+=(--partition="$LAB_SLURM_PARTITION"); fi
-if [[ -n $LAB_SLURM_ACCOUNT ]]; then command+=(--account="$LAB_SLURM_ACCOUNT"); fi
-if [[ -n $LAB_SLURM_RESERVATION ]]; then command+=(--reservation="$LAB_SLURM_RESERVATION"); fi
+for option in partition account reservation; do
+  setting=LAB_SLURM_${option^^}
+  if [[ -n ${!setting} ]]; then command+=("--$option=${!setting}"); fi
+done
 command+=("${further[@]}")
 if [[ $verb == ncu ]]; then command+=("${of_profiler[@]}"); fi
 if ((wait)); then command+=(--wait); fi
-if [[ $verb == ranks ]]; then
-  command+=("$lab_root/scripts/slurm/ranks.sbatch")
-else
-  command+=(--job-name="jacobi-$verb" "$lab_root/scripts/slurm/verb.sbatch" "$verb")
-fi
+command+=(--job-name="jacobi-$verb" "$lab_root/scripts/slurm/verb.sbatch" "$verb")
 if ((dry)); then
   printf '%q ' "${command[@]}"
   printf '\n'

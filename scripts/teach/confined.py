@@ -1,5 +1,6 @@
 """Runs a command that is not trusted: with limits, and with nothing left of it afterwards."""
 
+import collections
 import ctypes
 import dataclasses
 import os
@@ -35,27 +36,32 @@ class Ended:
     seconds: float
 
 
-def parents():
-    """{process: its parent} of all that run."""
+Process = collections.namedtuple("Process", "parent threads memory user")
+
+
+def all_processes():
+    """{number: Process} of all that run."""
     found = {}
     for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            found[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+            fields = entry.read_text().rpartition(")")[2].split()
+            found[int(entry.parent.name)] = Process(int(fields[1]), int(fields[17]),
+                                                    int(fields[21]) * resource.getpagesize(), entry.stat().st_uid)
         except OSError:
             pass
     return found
 
 
 def descendants():
-    """All processes that this one has started, and theirs. Orphans come back to this one."""
-    parent, found = parents(), []
-    for process in parent:
-        at = process
-        while at in parent and at != os.getpid():
-            at = parent[at]
-        if at == os.getpid() and process != at:
-            found.append(process)
-    return found
+    """{number: Process} of all that this one has started, and theirs. Orphans come back to this one."""
+    running, own = all_processes(), os.getpid()
+
+    def is_own(number):
+        while number in running and number != own:
+            number = running[number].parent
+        return number == own
+
+    return {number: process for number, process in running.items() if number != own and is_own(number)}
 
 
 def end_all():
@@ -76,17 +82,6 @@ def end_all():
         time.sleep(0.01)
 
 
-def memory_of(processes):
-    """The bytes of memory that they have."""
-    total = 0
-    for process in processes:
-        try:
-            total += int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[1])
-        except (OSError, IndexError):
-            pass
-    return total * resource.getpagesize()
-
-
 def bytes_in(folder):
     """The bytes of all files in a folder."""
     total = 0
@@ -96,17 +91,6 @@ def bytes_in(folder):
                 total += os.lstat(os.path.join(path, name)).st_blocks * 512
             except OSError:
                 pass
-    return total
-
-
-def threads_of(user):
-    """How many threads a user has now, in all sessions: the system's limit counts them too."""
-    total = 0
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            total += len(os.listdir(process / "task")) if process.stat().st_uid == user else 0
-        except OSError:
-            pass
     return total
 
 
@@ -131,7 +115,9 @@ class Confined:
         self.folder, self.limits = folder, limits
         self.identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
         self.no_network = no_network(self.identity)
-        self.threads = 4 * limits.processes + threads_of(self.identity.get("user", os.geteuid()))
+        # The system's limit counts all threads that the user has now, in all sessions.
+        user = self.identity.get("user", os.geteuid())
+        self.threads = 4 * limits.processes + sum(one.threads for one in all_processes().values() if one.user == user)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def give(self):
@@ -161,7 +147,7 @@ class Confined:
         processes = descendants()
         if len(processes) > self.limits.processes:
             return "processes"
-        if memory_of(processes) > self.limits.memory:
+        if sum(process.memory for process in processes.values()) > self.limits.memory:
             return "memory"
         return "disk" if bytes_in(self.folder) > self.limits.disk else ""
 

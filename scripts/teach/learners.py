@@ -3,7 +3,9 @@
 Nothing of theirs is run or trusted: no symbolic link is followed, of a file only the first bytes are read, texts lose
 what is not printable, and a mistake that the catalogue does not have is called unknown."""
 
+import contextlib
 import dataclasses
+import errno
 import hashlib
 import os
 import stat
@@ -65,26 +67,21 @@ def plain(text, most=MOST_NAME):
 def read_inside(folder, *parts):
     """The bytes of a file in a folder; no part of its name may be a symbolic link. None if it is not there."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    handle = None
-    try:
-        handle = os.open(folder, flags | os.O_DIRECTORY)
-        for part in parts:
-            inner = os.open(part, flags, dir_fd=handle)
-            os.close(handle)
-            handle = inner
+    with contextlib.ExitStack() as open_ones:
+        try:
+            handle = None
+            for part in (folder, *parts):
+                handle = os.open(part, flags, dir_fd=handle)
+                open_ones.callback(os.close, handle)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            link = os.path.islink(os.path.join(folder, *parts[:1])) or error.errno == errno.ELOOP
+            raise Unreadable(f"{'/'.join(parts)}: {'a symbolic link' if link else error.strerror}") from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise Unreadable(f"{'/'.join(parts)} is no file")
-        with os.fdopen(handle, "rb") as file:
-            handle = None
+        with os.fdopen(os.dup(handle), "rb") as file:
             data = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        link = os.path.islink(os.path.join(folder, *parts[:1])) or error.errno == 40
-        raise Unreadable(f"{'/'.join(parts)}: {'a symbolic link' if link else error.strerror}") from None
-    finally:
-        if handle is not None:
-            os.close(handle)
     if len(data) > MOST_BYTES:
         raise Unreadable(f"{'/'.join(parts)} has more than {MOST_BYTES >> 20} MiB")
     return data

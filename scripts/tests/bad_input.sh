@@ -97,7 +97,7 @@ bad_verb "RESULTS=$temp/file/results: cannot be written" run RESULTS="$temp/file
 bad_verb 'STEPS=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
 bad_verb 'STEPS=[*]: there is no such step' run STEPS='*' RESULTS="$temp/results"
 bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned" RESULTS="$temp/results"
-bad_verb 'BASELINE=99: there is no such step' nsys STEP=05 BASELINE=99
+bad_verb 'BASELINE=99: must be previous' nsys STEP=05 BASELINE=99
 bad_verb 'STEPS=,: names no step' run STEPS=, RESULTS="$temp/results"
 bad_verb 'WHICH=exercise: which step[?] Also give STEP=NN' run WHICH=exercise RESULTS="$temp/results"
 if [[ -d $source_dir/solutions ]]; then
@@ -113,27 +113,6 @@ fi
 
 [[ ! -e $LAB_BUILD_DIR ]] || fail "bad input was found after the build folder was made"
 export LAB_BUILD_DIR=$build_dir
-
-# A list of steps that is gone or damaged.
-mkdir -p "$temp/lab/lab"
-cp -r "$source_dir/scripts" "$source_dir/Makefile" "$temp/lab/"
-steps=$temp/lab/lab/steps.tsv
-way_back='git checkout lab/steps.tsv brings it back'
-damaged() { # damaged REGEX
-  local verb
-  for verb in progress "hint STEP=04" "check STEP=04"; do
-    # shellcheck disable=SC2086  # a verb and its variable
-    bad 2 "lab/steps.tsv$1 .$way_back" make --no-print-directory -C "$temp/lab" $verb
-  done
-}
-damaged ': cannot be read'
-: >"$steps"
-damaged ': lists no step'
-sed '/^04/s/\t/ /' "$source_dir/lab/steps.tsv" >"$steps"
-line=$(grep -n '^04' "$steps")
-damaged ":${line%%:*}: not a step in seven fields with tabs between them"
-sed '/^04/s/2048/abc/' "$source_dir/lab/steps.tsv" >"$steps"
-damaged ":${line%%:*}: not a step in seven fields with tabs between them"
 
 bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/verbs/setup.sh" --nope
 

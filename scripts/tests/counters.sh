@@ -12,7 +12,8 @@ while IFS= read -r step; do
 done < <(awk -F '\t' '/^[0-9]/ { print $1 }' "$source_dir/results/h200/counters.tsv" | sort -u)
 make_temp
 
-run "$source_dir/scripts/publish/counters.py" --build "$build_dir" --check "$source_dir/results/h200"
+export LAB_BUILD_DIR=$build_dir
+run "$source_dir/scripts/publish/counters.py" --check "$source_dir/results/h200"
 expect_status 0 "counted on the CPU and by ncu"
 expect ' counts agree with ncu' "counted on the CPU and by ncu"
 expect_no '^not counted by ncu yet: .*0[4-9]_' "counted on the CPU and by ncu"
@@ -21,13 +22,12 @@ expect_no '^not counted by ncu yet: .*0[4-9]_' "counted on the CPU and by ncu"
 mkdir "$temp/results"
 sed $'s/^\\(06_coalesced\tcopy_field_kernel\t250\tload sectors\t\\)[0-9]*\t[0-9]*/\\11\t99999/' \
   "$source_dir/results/h200/counters.tsv" | grep -E '^#|^step|^06' >"$temp/results/counters.tsv"
-run "$source_dir/scripts/publish/counters.py" --build "$build_dir" --check "$temp/results"
+run "$source_dir/scripts/publish/counters.py" --check "$temp/results"
 expect_status 1 "a table that says otherwise"
 expect '^06_coalesced copy_field_kernel n = 250: load sectors: [0-9]+ on the CPU, 99999 by ncu' "a table that says otherwise"
 expect '^not counted by ncu yet: 04_jacobi_kernel, ' "a table that leaves a step out"
 
-# With a stand-in for ncu: a kernel that a variable names is found; what stands there of other steps stays; and ncu's
-# sectors of a kernel that copies to shared memory asynchronously are not compared.
+# With a stand-in for ncu: a kernel that a variable names is found, and ncu's sectors of a kernel that copies to shared memory asynchronously are not compared.
 step=$(awk '/^11_/ { print $1 }' "$source_dir/lab/steps.tsv")
 if [[ -x $build_dir/bin/solution_${step}_cpu_watched ]]; then
   mkdir "$temp/tools"
@@ -52,27 +52,30 @@ line("", "", *["" for _ in metrics])
 line("0", os.environ["KERNEL_NAME"], *[os.environ["COPIES"] if "ldgsts" in metric else "7" for metric in metrics])
 END
   chmod +x "$temp/tools/"*
-  count() {
-    cp "$source_dir/results/h200/counters.tsv" "$temp/results/counters.tsv"
-    PATH=$temp/tools:$PATH LAB_NCU='' run "$source_dir/scripts/publish/counters.py" --build "$build_dir" --write "$temp/results" \
-      --steps 11 --n 40
-  }
+  cat >"$temp/one.py" <<'END'
+import pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import counters
+counters.SOURCES = {step: source for step, source in counters.SOURCES.items() if step[:2] == "11"}
+counters.SIZES = (40,)
+sys.argv = ["counters.py", "--write", sys.argv[2]]
+counters.main()
+END
+  touch "$temp/solution_$step"
+  mkdir "$temp/bin"
+  ln -s "$temp/solution_$step" "$build_dir/bin/solution_${step}_cpu_watched" "$temp/bin"
+  count() { PATH=$temp/tools:$PATH LAB_BUILD_DIR=$temp run python3 "$temp/one.py" "$source_dir/scripts/publish" "$temp/results"; }
   export KERNEL_NAME='void jacobi_sweep_kernel<(bool)1>(float *)' COPIES=0
   count
   expect_status 0 "a stand-in for ncu"
   grep -q "^$step"$'\tjacobi_sweep_kernel\t40\tload sectors\t[1-9][0-9]*\t7\t' "$temp/results/counters.tsv" ||
     fail "the kernel that a variable names is not found:" "$(grep "^$step" "$temp/results/counters.tsv")"
-  diff <(grep -v "^$step" "$source_dir/results/h200/counters.tsv" | grep '^[0-9]') \
-    <(grep -v "^$step" "$temp/results/counters.tsv" | grep '^[0-9]') >"$temp/diff" ||
-    fail "rows of other steps have changed:" "$(<"$temp/diff")"
   COPIES=5 count
   expect_status 0 "asynchronous copies"
   if grep -q "^$step.*load sectors" "$temp/results/counters.tsv"; then fail "sectors of asynchronous copies are compared"; fi
-  grep -q "^# asynchronous"$'.*\t'"$step jacobi_sweep_kernel" "$temp/results/counters.tsv" ||
-    fail "the table should say which kernel copies asynchronously"
   KERNEL_NAME='other_pass_kernel(float *)' count
   expect_status 1 "another kernel on the GPU"
-  expect "^counters.py: $step: not counted: kernels on the CPU .*jacobi_sweep_kernel.*, on the GPU .*other_pass_kernel" \
+  expect "^counters.py: $step: kernels on the CPU .*jacobi_sweep_kernel.*, on the GPU .*other_pass_kernel" \
     "another kernel on the GPU"
 fi
 

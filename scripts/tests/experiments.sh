@@ -8,29 +8,27 @@ need python3 patch
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to change"
 make_temp
 unset LAB_NCU
-experiments() { PATH=$temp/tools:$PATH run "$lab/scripts/publish/experiments.py" "$@"; }
+experiments() { LAB_BUILD_DIR=$temp/build PATH=$temp/tools:$PATH run "$lab/scripts/publish/experiments.py" "$@"; }
 lab=$source_dir
 
 experiments --help
 expect_status 0 "--help"
-expect '^  experiments.py --dry-run' "--help"
+expect '^  experiments.py --sources DIR' "--help"
 experiments
 expect_status 2 "nothing asked for"
-experiments --write "$temp/results" --dry-run
-expect_status 2 "both asked for"
 experiments --write "$temp/results" --sources "$temp/sources"
-expect_status 2 "sources without --dry-run"
+expect_status 2 "both asked for"
 
 # The variants of the solutions as they are now.
-experiments --dry-run --sources "$temp/sources"
+experiments --sources "$temp/sources"
 expect_status 0 "the variants can be made"
 tiles=$(find "$lab/validate/tests/bank/right/09_shared_tile" -name 'tile_by_*.patch' | wc -l)
-expect "^$((34 + tiles)) variants can be made" "the variants can be made"
+expect "^$((68 + tiles)) variants can be made" "the variants can be made"
 cmp -s "$temp/sources/08_as_it_is.cu" "$lab"/solutions/08_*/jacobi.cu || fail "step 08 as it is should be the solution"
 for name in "$temp/sources"/*.cu; do
   case $name in
     */07_copy.cu | */05_step_0?.cu | */08_as_it_is.cu | */08_threads_4.cu | */09_no_tile.cu) ;;
-    */09_flat_loop.cu | */11_step_1?.cu | */11_every_sweep.cu | */13_as_it_is.cu | */16_as_it_is.cu) ;;
+    */09_flat_loop.cu | */11_step_1?.cu | */11_every_sweep.cu | */1[236]_as_it_is*.cu) ;;
     *) cmp -s "$name" "$lab/solutions"/"$(basename "${name%%_*}")"_*/jacobi.cu && fail "$name is the solution" ;;
   esac
 done
@@ -41,8 +39,10 @@ lab=$temp/lab
 copy_tree "$lab"
 sed -i -e 's/CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));/&\n  &/' \
   -e 's/thread_sum += change/thread_sum = thread_sum + change/' "$lab"/solutions/08_*/jacobi.cu
-experiments --dry-run
+sed -i 's/^constexpr int kAhead = \([0-9]*\);/constexpr int kAhead = 1 + \1;/' "$lab"/solutions/12_*/jacobi.cu
+experiments --sources "$temp/sources"
 expect_status 1 "a solution that has changed"
+expect '^experiments.py: 12_register_march, kAhead=1: solutions/12_.* has 0 times, and not once: ' "a constant that is gone"
 expect '^experiments.py: 08_cub_reduction, sum_on_host: solutions/08_.* has 2 times, and not once: CUDA_CHECK' "a text"
 expect '^experiments.py: 08_cub_reduction, float_tree: validate/.*/float_tree.patch does not apply' "a patch"
 expect_no 'shuffles' "a patch that does apply"
@@ -62,7 +62,10 @@ cat >"$temp/tools/nvcc" <<'END_OF_NVCC'
 #!/bin/sh
 case $1 in --version) echo "Cuda compilation tools, release 12.9, V12.9.1"; exit 0 ;; esac
 for program; do :; done # the last word, after -o
-case $program in */08_threads_16) echo "jacobi.cu(7): error: no such luck" >&2; exit 2 ;; esac
+case $program in */08_threads_16 | */12_kAhead=2) echo "jacobi.cu(7): error: no such luck" >&2; exit 2 ;; esac
+echo "ptxas info    : Compiling entry function '_Z19jacobi_sweep_kernelPf' for 'sm_90'" >&2
+echo "    0 bytes stack frame, 0 bytes spill stores, 16 bytes spill loads" >&2
+echo "ptxas info    : Used 40 registers, used 0 barriers" >&2
 cp "$STUBS/program" "$program"
 END_OF_NVCC
 cat >"$temp/build/bin/validate" <<'END_OF_VALIDATE'
@@ -105,7 +108,11 @@ print(f'"ID","Kernel Name","{metric}"\n"","","byte"')
 for k, value in enumerate(("2,097,152", "1,048,576", "4,194,304")):
     print(f'"{k}","copy_field_kernel(float *)","{value}"')
 END_OF_NCU
-chmod +x "$temp/tools/"* "$temp/program" "$temp/build/bin/validate"
+printf '#!/bin/sh\nprintf "copy\\t4000\\ncudaMemcpy\\t2000\\nread\\t9999\\n"\n' >"$temp/build/bin/bandwidth"
+chmod +x "$temp/tools/"* "$temp/program" "$temp/build/bin/"*
+for step in 09_shared_tile 10_pointer_swap 11_cuda_graph 12_register_march 13_temporal_blocking; do
+  cp "$temp/program" "$temp/build/bin/solution_$step"
+done
 touch "$temp/build/lib/liblab_trace.so" "$temp/build/lab/liblab.a"
 export STUBS=$temp
 
@@ -121,7 +128,7 @@ has() {
     fail "$1 $2, n = $3: $4 should be $5, and is: $(line "$1" "$2" "$3" "$4")"
 }
 
-experiments --write "$temp/results" --build "$temp/build"
+experiments --write "$temp/results"
 expect_status 0 "measured"
 has 07 copy 512 "copy kernel" '^GB/s 2048 1024 4096 8 bytes'
 has 07 copy 512 "DRAM bytes" '^bytes per point 8 4 16 counted by ncu'
@@ -133,36 +140,48 @@ has 08 sum_on_host 8192 iteration '^ms 2.5 '
 has 08 threads_8 8192 registers '^per thread 32 32 32 '
 has 08 threads_8 8192 occupancy '^% 2\.'
 has 08 no_atomic 8192 "sweep kernel" '^ms 2 '
-has 08 no_reduction 8192 "sweep kernel" '^ms - - - not right: diagnosis: all is lost$'
-has 08 shuffles 8192 "sweep kernel" '^ms - - - not right: the field is right$'
+has 08 no_reduction - - '^- - - - not right: diagnosis: all is lost$'
+has 08 shuffles - - '^- - - - not right: the field is right$'
 has 08 float_tree 8192 "sweep kernel" '^ms - - - not traced, exit code 3: no luck$'
-has 08 threads_16 8192 "sweep kernel" '^ms - - - does not compile: .*no such luck$'
+has 08 threads_16 - - '^- - - - does not compile: .*no such luck$'
 has 09 flat_loop 8192 "sweep kernel" '^ms 2 1 9 One flat loop over the tile$'
-has 09 tile_by_nested_loops 8192 registers '^per thread 32 32 32 The tile is loaded by two nested loops'
+has 09 tile_by_nested_loops 8192 "sweep kernel" '^ms 2 1 9 The tile is loaded by two nested loops'
 has 11 late 128 iteration '^ms 2.5 2 3 read one check late$'
 has 16 as_it_is 32768 solution '^ms 40 40 40 step 16 as it is$'
 has 16 as_it_is 256 distance '^relative 2.5e-08 '
-has 16 no_start 16384 cycle '^ms 2.5 2 3 Every cycle on the finest level$'
+has 16 no_start 16384 solution '^ms 40 40 40 Every cycle on the finest level$'
 [[ $(grep -c '^11_' "$temp/results/experiments.tsv") == 30 ]] || fail "six sizes, five variants of step 11"
 grep -qx $'# cuda\t12.9' "$temp/results/experiments.tsv" || fail "the table should name the toolkit"
 [[ ! -e $temp/results/experiments.tsv.partial ]] || fail "nothing half-written should be left"
 
+# has_line FILE LINE: that line, its tabs written as blanks.
+has_line() { grep -qxE -- "$2" < <(tr '\t' ' ' <"$temp/results/$1") || fail "$1 should have the line: $2" "$(<"$temp/results/$1")"; }
+has_line tuning.tsv '# copy_gb_per_s 4000.0'
+has_line tuning.tsv '12_register_march as it is: kWarps=[0-9] kRows=[0-9]* kAhead=[0-9] 40 16 2.500000 2.000000 3.000000 0.2147 right'
+has_line tuning.tsv '12_register_march kAhead=1 40 16 2.500000 2.000000 3.000000 0.2147 right'
+has_line tuning.tsv '12_register_march kAhead=2 - - - - - - wrong'
+has_line tuning.tsv '13_temporal_blocking as it is, --check-every 16 40 16 .* right'
+has_line large.tsv '8192 10_pointer_swap 2.500000 2.000000 3.000000 7 26.84 0.0537 right'
+
 # Of one guide: the rows of the others stay.
 cp "$temp/results/experiments.tsv" "$temp/before.tsv"
-experiments --write "$temp/results" --build "$temp/build" --steps 11
+cp "$temp/results/tuning.tsv" "$temp/tuning.tsv"
+experiments --write "$temp/results" --steps 11
 expect_status 0 "--steps 11"
 cmp -s "$temp/before.tsv" "$temp/results/experiments.tsv" || fail "--steps 11: the rows of other steps should stay"
-experiments --write "$temp/results" --steps 12
+cmp -s "$temp/tuning.tsv" "$temp/results/tuning.tsv" || fail "--steps 11: the constants that were tried should stay"
+experiments --write "$temp/results" --steps 06
 expect_status 2 "a step without experiments"
 
-FORBIDDEN=1 experiments --write "$temp/results" --build "$temp/build"
+FORBIDDEN=1 experiments --write "$temp/results"
 expect_status 0 "counters that are for administrators"
 has 07 copy 512 "copy kernel" '^GB/s 2048 '
-has 07 copy 512 "DRAM bytes" '^bytes per point - - - not counted: .*ERR_NVGPUCTRPERM'
+has 07 copy 512 "DRAM bytes" '^bytes per point - - - .*ERR_NVGPUCTRPERM'
 
-NO_GPU=1 experiments --write "$temp/none" --build "$temp/build"
+NO_GPU=1 experiments --write "$temp/none"
 expect_status 77 "no GPU"
-experiments --write "$temp/none" --build "$temp/empty"
+rm "$temp/build/lab/liblab.a"
+experiments --write "$temp/none"
 expect_status 1 "nothing built"
 expect '^experiments.py: .*liblab.a is not there: build it first$' "nothing built"
 [[ ! -e $temp/none ]] || fail "nothing should be written where nothing was measured"

@@ -84,8 +84,7 @@ while IFS= read -r step; do
     fail "$guide: its sections are not those of the others:" "$(<"$temp/diff")"
   [[ $(grep -c '<details>' "$guide") == "$(grep -c '</details>' "$guide")" ]] || fail "$guide: a <details> is not closed"
   # The tables of what was measured are looked up, not read, and what stands for a number is not seen.
-  words=$(sed -E '/<!-- measured:begin -->/,/<!-- measured:end -->/d; /<!-- profile:begin -->/,/<!-- profile:end -->/d
-    /<!-- scaling:begin -->/,/<!-- scaling:end -->/d; s/<!--=([^-]|-[^-])*-->//g' "$guide" | wc -w)
+  words=$(sed -E '/<summary>Measured on/,/<\/details>/d; /<!-- profile:begin -->/,/<!-- profile:end -->/d; s/<!--=([^-]|-[^-])*-->//g' "$guide" | wc -w)
   ((words <= 3000)) || fail "$guide: $words words are more than 15 minutes of reading"
   # The measured block is a script's.
   while IFS= read -r line; do

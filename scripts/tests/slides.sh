@@ -6,14 +6,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 cmark-gfm
 [[ -d $source_dir/exercises/slides ]] || skip "there are no slides here"
 make_temp
-slides() { run "$source_dir/scripts/publish/slides.py" --out "$temp/the slides" "$@"; }
 
-slides
+LAB_BUILD_DIR="$temp/the build" run "$source_dir/scripts/publish/slides.py"
 expect_status 0 "all lectures"
 lectures=0
 for file in "$source_dir"/exercises/slides/*.md; do
   lectures=$((lectures + 1))
-  page="$temp/the slides/$(basename "$file" .md).html"
+  page="$temp/the build/slides/$(basename "$file" .md).html"
   [[ -f $page ]] || { fail "$file: there is no page"; continue; }
   [[ $(grep -c '<section>' "$page") == $(($(grep -cx -- --- "$file") + 1)) ]] || fail "$page: another number of slides"
   if grep -nE 'https?://|src="[^d]|<!--' "$page"; then fail "$page: loads something, or has comments"; fi
@@ -23,17 +22,18 @@ for file in "$source_dir"/exercises/slides/*.md; do
     END { exit bad }' "$file" || fail "$file: too much on a slide"
 done
 
+# lecture FILE: the page of one.
+lecture() {
+  run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); import slides; print(slides.lecture(pathlib.Path(sys.argv[2]))[0])' \
+    "$source_dir/scripts/publish" "$temp/$1"
+}
 printf '# T <i>\n\n<!-- a note <b> -->\n---\n## N\n\n<!--= ladder["03"].n | .4 -->1<!--=-->\n' >"$temp/small.md"
-slides "$temp/small.md"
-page="$temp/the slides/small.html"
-grep -q '<title>T &lt;i&gt;</title>' "$page" || fail "the title should be escaped"
-grep -q '<aside>a note &lt;b&gt;</aside>' "$page" || fail "the notes should be there"
-grep -q '2,048' "$page" || fail "a number should be that of the table" "$(<"$page")"
+lecture small.md
+expect '<title>T &lt;i&gt;</title>' "the title should be escaped"
+expect '<aside>a note &lt;b&gt;</aside>' "the notes should be there"
+expect '2,048' "a number should be that of the table"
 printf '<!--= ladder["03"].none -->1<!--=-->\n' >"$temp/wrong.md"
-slides "$temp/wrong.md"
-expect '^slides\.py: .*/wrong\.md: ladder\["03"\]\.none: .* is no number$' "a number that there is not"
-slides "$temp/none.md"
-expect_status 2 "no file"
-expect '^slides\.py: .*/none\.md: there is no such file$' "no file"
+lecture wrong.md
+expect '/wrong\.md: ladder\["03"\]\.none: .* is no number$' "a number that there is not"
 
 finish "$lectures lectures"

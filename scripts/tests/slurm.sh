@@ -89,11 +89,11 @@ dcgm "DCGM is left alone where the site does not say otherwise"
 unset "${!LAB_SLURM_@}" CUDAARCHS
 SLURM_NTASKS=8 run "$slurm/submit.sh" --wait ranks STEP=14 NODES=2 GPUS=4 ARGS="--n 65536"
 expect_status 0 "ranks"
-asked --nodes=2 --ntasks-per-node=4 --gpus-per-node=4
+asked --nodes=2 --ntasks=8 --ntasks-per-node=4 --gpus-per-node=4
 expect '^make run STEP=14 ' "ranks"
 expect '^RANKS=8 ARGS=--n 65536 by srun --mpi=pmix --kill-on-bad-exit=1 --gpu-bind=none -n \{ranks\}$' "ranks"
 LAB_SLURM_GPUS='--gres=gpu:{gpus}' run "$slurm/submit.sh" --dry-run ranks STEP=14
-expect '^sbatch .* --nodes=1 --ntasks-per-node=4 --gres=gpu:4 .*/ranks\.sbatch $' "ranks on one node"
+expect '^sbatch .* --nodes=1 --ntasks=4 --ntasks-per-node=4 --gres=gpu:4 .*/verb\.sbatch ranks $' "ranks on one node"
 
 # What is paused is resumed: after success, after failure, after a signal, and where pausing itself fails.
 export LAB_PAUSE_DCGM=1
@@ -154,7 +154,7 @@ bad '^submit.sh: which step\?' check
 bad '^submit.sh: STEP=42: there is no such step' ncu STEP=42
 bad '^submit.sh: 04: must be like STEP=04' ncu 04
 bad '^submit.sh: STEP=13: .* is a program of one process' ranks STEP=13
-bad '^submit.sh: NODES=two: must be a whole number' ranks STEP=14 NODES=two
+bad '^submit.sh: NODES=two GPUS=: must be whole numbers' ranks STEP=14 NODES=two
 touch "$temp/refuse"
 run "$slurm/submit.sh" check STEP=04
 expect_status 1 "sbatch refuses"

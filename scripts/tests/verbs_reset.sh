@@ -201,8 +201,6 @@ cp "$temp/mine" "$lab/$exercise"
 rm -f "$lab/$exercise".kept-*
 reset STEP=04 YES=1
 brought_back 1 last "an archive without git"
-run "$lab/scripts/lib/start.sh" --from 04
-[[ $out == file ]] || show "an archive without git: it is there again as it was"
 cp "$temp/mine" "$lab/$exercise"
 sed -i 's/0\.25f/0.26f/' "$lab/.start/04_jacobi_kernel/jacobi.cu"
 reset STEP=04 YES=1

@@ -28,6 +28,3 @@ LAB_CPU_COUNTS=$counts "$build_dir/bin/$target" --n "$n" --iterations "${levels:
 say "$source_file: accesses to memory, n = $n"
 say ""
 awk -f "$lab_root/scripts/lib/counts.awk" -v n="$n" -v path="$lab_root/$source_file" -v name="$source_file" "$counts"
-say "A request is one instruction of a warp; a sector is 32 bytes. Coalesced accesses"
-say "of 32 floats take 4 sectors. Shared memory serves its 32 banks in one pass if no"
-say "two lanes want different words of one bank. What CUB does inside is not counted."

@@ -19,6 +19,19 @@ found() {
   fi
 }
 
+# at_least WHAT VERSION LEAST WHERE ABSENT FIX: its version; fails if it is not here, or too old.
+at_least() {
+  if [[ -n $2 ]] && version_at_least "$2" "$3"; then
+    line ok "$1" "$2$4"
+    return
+  elif [[ -n $2 ]]; then
+    line problem "$1" "$2; $3 or newer is needed$4" "$6"
+  else
+    line missing "$1" "$5" "$6"
+  fi
+  return 1
+}
+
 # quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.
 quietly() {
   local seconds=$1
@@ -29,62 +42,34 @@ quietly() {
 have() { command -v "$1" >/dev/null; }
 
 begin=exercises/$(awk '/^[0-9]/ { print $1; exit }' "$steps_file")/README.md
-# A handout has no solutions to run.
-probe="make ncu STEP=06 WHICH=solution"
-if [[ ! -d $lab_root/solutions ]]; then probe="make ncu, with the last step that you have"; fi
 
 cannot_build=()
 make_scratch
 
 # What builds.
 read -r -a compiler <<<"${CXX:-c++}"
-new_enough="gcc (g++ 11, clang++ 14 or newer)"
 install="make setup (with apt and sudo), or your site's module, such as: module load"
+version=$(quietly 30 "${compiler[@]}" --version | head -n 1)
 if ! have "${compiler[0]}"; then
   line missing "C++ compiler" "${compiler[0]} is not on the PATH" "$install gcc"
   cannot_build+=("a C++ compiler")
+elif echo 'int main() {}' >"$temp/a.cpp" && timeout 120 "${compiler[@]}" -std=c++20 "$temp/a.cpp" -o "$temp/a" >/dev/null 2>&1; then
+  line ok "C++ compiler" "${version:-${compiler[*]}}"
 else
-  version=$(quietly 30 "${compiler[@]}" --version | head -n 1)
-  printf '#include <optional>\nint main() { return std::optional<int>(0).value(); }\n' >"$temp/a.cpp"
-  if timeout 120 "${compiler[@]}" -std=c++17 "$temp/a.cpp" -o "$temp/a" >/dev/null 2>&1; then
-    line ok "C++ compiler" "${version:-${compiler[*]}}"
-    if ! timeout 120 "${compiler[@]}" -std=c++20 -fsyntax-only "$temp/a.cpp" >/dev/null 2>&1; then
-      line problem "" "it does not know C++20, which CUDA on the CPU needs" "$install $new_enough"
-    fi
-  else
-    line problem "C++ compiler" "${version:-${compiler[*]}}: does not compile C++17" "$install $new_enough"
-    cannot_build+=("a C++ compiler for C++17")
-  fi
+  line problem "C++ compiler" "${version:-${compiler[*]}}: does not compile C++20" "$install gcc (g++ 11, clang++ 14 or newer)"
+  cannot_build+=("a C++ compiler for C++20")
 fi
 
-version=$(quietly 30 cmake --version | awk 'NR == 1 { print $3 }')
-if [[ -z $version ]]; then
-  line missing CMake "3.25 or newer is needed" "$install cmake; or python3 -m pip install --user cmake"
-  cannot_build+=(CMake)
-elif ! version_at_least "$version" 3.25; then
-  line problem CMake "$version; 3.25 or newer is needed" "a newer module, or python3 -m pip install --user cmake"
-  cannot_build+=("CMake 3.25")
-else
-  line ok CMake "$version"
-fi
+at_least CMake "$(quietly 30 cmake --version | awk 'NR == 1 { print $3 }')" 3.25 "" "3.25 or newer is needed" \
+  "$install cmake; or python3 -m pip install --user cmake" || cannot_build+=(CMake)
 found make "$(quietly 10 make --version | head -n 1)" "every command of the lab is run by make" "$install make" ||
   cannot_build+=(make)
 
 # The GPU and what is built for it.
-toolkit=""
-if nvcc=$(LAB_NVCC=$(command -v "${CUDACXX:-nvcc}") find_tool nvcc); then
-  toolkit=$(quietly 30 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-  if version_at_least "${toolkit:-0}" 12; then
-    line ok "CUDA Toolkit" "${toolkit} ($nvcc)"
-  else
-    line problem "CUDA Toolkit" "${toolkit:-no version}; 12 or 13 is needed ($nvcc)" \
-      "a newer module, such as: module load cuda"
-    toolkit=""
-  fi
-else
-  line missing "CUDA Toolkit" "no nvcc found, so the CPU runs the kernels" \
-    "module load cuda, or https://developer.nvidia.com/cuda-downloads (12 or 13)"
-fi
+nvcc=$(LAB_NVCC=$(command -v "${CUDACXX:-nvcc}") find_tool nvcc) || true
+toolkit=${nvcc:+$(quietly 30 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')}
+at_least "CUDA Toolkit" "$toolkit" 12 "${nvcc:+ ($nvcc)}" "no nvcc found, so the CPU runs the kernels" \
+  "module load cuda, or https://developer.nvidia.com/cuda-downloads (12 or 13)" || toolkit=""
 
 driver_cuda="" gpus="" gpu_usable=0
 if ! have nvidia-smi; then
@@ -97,8 +82,6 @@ else
   if ! gpu_here; then
     line problem driver "nvidia-smi sees no GPU (${driver:-the driver does not answer})" \
       "srun --gpus=1 make doctor (a node with a GPU); or see dmesg: is the kernel module loaded?"
-  elif [[ -z $driver_cuda ]]; then
-    line problem driver "nvidia-smi does not say its version" "see what nvidia-smi prints"
   elif [[ -n $toolkit && ${toolkit%%.*} -gt ${driver_cuda%%.*} ]]; then
     line problem driver "$driver is for CUDA $driver_cuda: what toolkit $toolkit builds cannot run" \
       "a toolkit ${driver_cuda%%.*} (module avail cuda), or a newer driver"
@@ -107,9 +90,7 @@ else
     gpu_usable=1
   fi
   if gpu_here; then
-    # A driver of long ago does not know all of these.
-    gpus=$(timeout 30 nvidia-smi --query-gpu=name,compute_cap,memory.total,memory.free,mig.mode.current \
-      --format=csv,noheader 2>/dev/null) || gpus=$(quietly 30 nvidia-smi --query-gpu=name --format=csv,noheader)
+    gpus=$(quietly 30 nvidia-smi --query-gpu=name,compute_cap,memory.total,memory.free,mig.mode.current --format=csv,noheader)
   fi
 fi
 # Two fields of the largest step, and what CUDA takes for itself, in MiB.
@@ -120,16 +101,14 @@ while IFS=, read -r name capability total free mig; do
   capability=${capability// /} total=${total//[!0-9]/} free=${free//[!0-9]/} mig=${mig// /}
   least=6.0
   if [[ ${toolkit%%.*} == 13 ]]; then least=7.5; fi
-  if [[ -n $capability ]] && ! version_at_least "$capability" $least; then
+  if ! version_at_least "$capability" $least; then
     line problem "GPU $k" "$name, compute capability $capability: ${toolkit:+toolkit $toolkit }needs $least or more" \
       "a newer GPU${toolkit:+, or toolkit 12, which supports 6.0 and later}"
     gpu_usable=0
   else
-    line ok "GPU $k" "$name, compute capability ${capability:-unknown}"
+    line ok "GPU $k" "$name, compute capability $capability"
   fi
-  if [[ -z $free ]]; then
-    line problem "  memory" "unknown how much is free" "see what nvidia-smi prints"
-  elif ((free < needed)); then
+  if ((free < needed)); then
     line problem "  memory" "$free of $total MiB free; the largest step takes $needed MiB" \
       "nvidia-smi shows who uses it; or choose a smaller --n"
   else
@@ -150,70 +129,22 @@ ncu=$(find_tool ncu) || true
 found ncu "${ncu:+$(profiler_version "$ncu") ($ncu)}" "Nsight Compute; make count works without it" \
   "module avail nsight, or package nsight-compute" || true
 
-# may_count: whether the driver and this process's capabilities let it read counters: yes, no or unknown.
-may_count() {
-  local params=$system_root/proc/driver/nvidia/params effective
-  [[ -r $params ]] || { printf 'unknown\n' && return; }
-  if grep -q '^RmProfilingAdminOnly: 0' "$params"; then
-    printf 'yes\n'
-    return
-  fi
-  effective=$(awk '/^CapEff:/ { print $2 }' "$system_root/proc/self/status" 2>/dev/null || true)
-  # CAP_SYS_ADMIN is bit 21.
-  if [[ $effective =~ ^[0-9a-f]+$ ]] && ((16#$effective >> 21 & 1)); then printf 'yes\n'; else printf 'no\n'; fi
-}
-
-# try_counting: a small run of ncu with a program that is built already; the same three words, or what it said.
-try_counting() {
-  local candidate log=$temp/ncu.log
-  while IFS= read -r candidate; do
-    [[ -x $build_dir/bin/$candidate ]] || continue
-    candidate=$build_dir/bin/$candidate
-    timeout 120 "$ncu" --metrics sm__cycles_elapsed.max --clock-control none --launch-count 1 \
-      "$candidate" --n 64 --iterations 1 --quiet >"$log" 2>&1 </dev/null || true
-    if grep -q 'ERR_NVGPUCTRPERM' "$log"; then
-      printf 'no\n'
-    elif grep -qi 'driver resource was unavailable' "$log"; then
-      printf 'held\n'
-    elif grep -q 'sm__cycles_elapsed.max .*[0-9]' "$log"; then
-      printf 'tried\n'
-    else
-      printf 'unknown\n'
-    fi
-    return
-  done < <(awk -F '\t' '/^[0-9]/ && $2 ~ /\.cu$/ { print "solution_" $1; print "exercise_" $1 }' "$steps_file")
-  printf 'unknown\n'
-}
+# Whether the driver, or this process's capabilities (CAP_SYS_ADMIN is bit 21), let it read counters.
 if [[ -n $gpus ]]; then
-  may=$(may_count)
-  if [[ -n $ncu ]] && ((gpu_usable)); then
-    tried=$(try_counting)
-    if [[ $tried != unknown ]]; then may=$tried; fi
-  fi
-  case $may in
-    tried) line ok "may count" "ncu read a counter just now" ;;
-    yes) line ok "may count" "the driver lets you read hardware counters" ;;
-    no)
-      line problem "may count" "hardware counters are for administrators (RmProfilingAdminOnly)" \
-        "an administrator sets: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and reboots; in a \
+  params=$system_root/proc/driver/nvidia/params
+  effective=$(awk '/^CapEff:/ { print $2 }' "$system_root/proc/self/status" 2>/dev/null || true)
+  if grep -qs '^RmProfilingAdminOnly: 0' "$params" || ((16#${effective:-0} >> 21 & 1)); then
+    line ok "may count" "the driver lets you read hardware counters"
+  elif [[ ! -r $params ]]; then
+    line problem "may count" "unknown: there is no /proc/driver/nvidia/params here" "try: make ncu STEP=06"
+  else
+    line problem "may count" "hardware counters are for administrators (RmProfilingAdminOnly)" \
+      "an administrator sets: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and reboots; in a \
 container, --cap-add=SYS_ADMIN; on a cluster, ask the operators. make trace and make count need no counters"
-      ;;
-    held)
-      line problem "may count" "another program holds the counters, probably DCGM" \
-        "dcgmi profile --pause, and --resume afterwards (scripts/slurm/site.sh)"
-      ;;
-    *)
-      line problem "may count" "unknown: there is no /proc/driver/nvidia/params here" \
-        "try: $probe"
-      ;;
-  esac
+  fi
 fi
 if quietly 10 ps -eo comm | grep -qE '^(nv-hostengine|dcgm-exporter)'; then
   line ok DCGM "watches this node and may hold the counters: dcgmi profile --pause, --resume"
-elif have dcgmi; then
-  line ok DCGM "installed, but not running"
-else
-  line ok DCGM "not here, so it holds no counters"
 fi
 
 # For more than one GPU.
@@ -226,14 +157,8 @@ nccl=$(newest "${NCCL_HOME:-/nowhere}"/{lib,lib64}/libnccl.so* "${EBROOTNCCL:-/n
 found NCCL "$nccl" "only needed for several GPUs (steps from 14 on)" "module load nccl, or package libnccl-dev" || true
 
 # What prints and draws.
-version=$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
-if [[ -z $version ]]; then
-  line missing Python "for guides, tables and reports" "module load python, or package python3"
-elif ! version_at_least "$version" 3.8; then
-  line problem Python "$version; 3.8 or newer is needed for guides, tables and reports" "module load python"
-else
-  line ok Python "$version"
-fi
+at_least Python "$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')" 3.8 "" \
+  "for guides, tables and reports" "module load python, or package python3" || true
 found git "$(quietly 10 git --version)" "make reset and make diff use it" "package git" || true
 
 folder=$build_dir
@@ -249,23 +174,14 @@ else
   line ok disk "${free:-unknown} MB free in $folder"
 fi
 
-if have sinfo; then
-  # Partition, generic resources, nodes: those with a GPU.
-  partitions=$(quietly 30 sinfo -h -o '%P %G %D' | awk '/gpu/ {
-    sub(/\*$/, "", $1)
-    sub(/\(S:.*/, "", $2)
-    print $1 " (" $2 ", " $3 ($3 == 1 ? " node)" : " nodes)")
-  }' |
-    sort -u | head -n 8 | awk '{ printf "%s%s", (NR > 1 ? ", " : ""), $0 }')
-  if [[ -n $partitions ]]; then
-    line ok Slurm "partitions with GPUs: $partitions. Name yours in scripts/slurm/site.sh"
-  else
-    line problem Slurm "sinfo names no partition with a GPU" "ask your site; then scripts/slurm/site.sh"
-  fi
-elif [[ -n ${SLURM_JOB_ID:-} ]]; then
-  line ok Slurm "inside job $SLURM_JOB_ID"
-else
-  line ok Slurm "not here; only clusters have it"
+# Partition, generic resources, nodes: those with a GPU.
+partitions=$(quietly 30 sinfo -h -o '%P %G %D' | awk '/gpu/ {
+  sub(/\*$/, "", $1)
+  sub(/\(S:.*/, "", $2)
+  print $1 " (" $2 ", " $3 ($3 == 1 ? " node)" : " nodes)")
+}' | sort -u | head -n 8 | awk '{ printf "%s%s", (NR > 1 ? ", " : ""), $0 }')
+if [[ -n $partitions ]]; then
+  line ok Slurm "partitions with GPUs: $partitions. Name yours in scripts/slurm/site.sh"
 fi
 
 say ""
@@ -275,11 +191,8 @@ if ((${#cannot_build[@]} > 0)); then
   exit 1
 elif [[ -n $toolkit ]] && ((gpu_usable)); then
   say "Ready, with a GPU. Begin with: $begin"
-elif [[ -n $toolkit ]]; then
-  say "Ready, without a GPU: the CPU runs the kernels (results and races, no times)."
-  say "The toolkit builds for nodes that have a GPU."
-  say "Begin with: $begin"
 else
   say "Ready, without a GPU: the CPU runs the kernels (results and races, no times)."
+  if [[ -n $toolkit ]]; then say "The toolkit builds for nodes that have a GPU."; fi
   say "Begin with: $begin"
 fi

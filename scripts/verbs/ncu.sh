@@ -11,22 +11,18 @@
 #   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: 10, from step 13 on 240; the sixth launch is looked at)
 #   RANKS=1                    a step for several GPUs runs as one rank, with the whole grid: ncu looks at only one here
-#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side; or
-#                              BASELINE=NN, another one
-#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
-#                              with BASELINE=FILE.csv, next to another
-#   LAB_NCU_CLOCKS=base|none   whether ncu fixes the clocks (default: base, as in ncu itself)
+#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side
+#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results)
 # If it is not in the usual places: LAB_NCU=/path/to/ncu. See scripts/lib/profilers.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 
 start_profile ncu
 if [[ -n ${REPORT:-} ]]; then show_report ncu; fi
-set_name=${SET:-full} clocks=${LAB_NCU_CLOCKS:-base} iterations=${ITERATIONS:-10}
+set_name=${SET:-full} iterations=${ITERATIONS:-10}
 # A pass is several sweeps there: six of the largest take more, whatever their number of sweeps.
 if [[ -z ${ITERATIONS:-}${CLINIC:-} ]] && ((10#$step_number > 12)); then iterations=240; fi
 [[ $set_name =~ ^[A-Za-z_]+$ ]] || die $exit_bad_usage "SET=$set_name: must be a name, such as full, detailed or basic"
-[[ $clocks =~ ^(base|none|boost|reset)$ ]] || die $exit_bad_usage "LAB_NCU_CLOCKS=$clocks: must be base or none"
 ((iterations >= 6)) || die $exit_bad_usage "ITERATIONS=$iterations: must be 6 or more, because ncu looks at the sixth launch"
 if [[ $step_source != *.cu ]]; then
   say_wrapped "$step: skipped: it has no kernel, and ncu looks at kernels. Try make nsys, or make trace" >&2
@@ -63,7 +59,7 @@ profile() {
   report=$work/$name.ncu-rep
   metrics=$(labtool profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
-  local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}" --clock-control "$clocks"
+  local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}"
     --kernel-name "regex:$kernels" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
   run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?

@@ -7,10 +7,8 @@
 #   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: as many as `make run` times, at most 500)
 #   RANKS=R                    how many ranks run a step for several GPUs (default: one per GPU); a report for each
-#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side; or
-#                              BASELINE=NN, another one
-#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results);
-#                              with BASELINE=FILE.csv, next to another
+#   BASELINE=previous          also profiles the previous step, at the same n, and shows both side by side
+#   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results)
 # If it is not in the usual places: LAB_NSYS=/path/to/nsys. See scripts/lib/profilers.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
@@ -63,27 +61,10 @@ profile() {
 # keep_report STEP WHICH NAME PROGRAM STATUS LOG: moves NAME's report to the others, with its tables next to it.
 keep_report() {
   local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
-  if [[ ! -f $report && -f $work/$name.qdstrm ]]; then
-    # A part of Nsight Systems that stands apart from the rest makes the report.
-    local importer folder
-    folder=$(dirname "$(readlink -f "$tool_path")")
-    importer=$(newest "$folder"/QdstrmImporter "$folder"/../{host-*,linux-*}/QdstrmImporter | head -n 1)
-    if [[ -n $importer ]]; then "$importer" -i "$work/$name.qdstrm" >>"$log" 2>&1 </dev/null || true; fi
-    if [[ ! -f $report ]]; then
-      tail -n 3 "$log" | cut -c 1-200 >&2
-      cannot nsys "nsys wrote its raw stream ($name.qdstrm), and QdstrmImporter could not turn it into a report" \
-        "A complete installation of Nsight Systems has it, and the libraries that it needs (libdw and others)."
-    fi
-  fi
   judge_run nsys "$status" "$log" "$report" "$program"
 
   local names=(nvtx_sum cuda_gpu_kern_sum cuda_api_sum cuda_gpu_mem_size_sum um_total_sum)
-  status=0
-  statistics "$report" "${names[@]}" || status=$?
-  if ((status != 0)) || ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv"; then
-    # As nsys named them up to 2022.
-    statistics "$report" nvtxsum gpukernsum cudaapisum gpumemsizesum unifiedmemorytotals || true
-  fi
+  statistics "$report" "${names[@]}" || true
   if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
     tail -n 10 "$work/stats.csv" >&2
     die 1 "nsys stats wrote no table of the report; its messages are above"

@@ -57,8 +57,6 @@ case $verb/$backend in
     say "$own_name: what its kernels do to memory"
     say ""
     awk -f "$lab_root/scripts/lib/counts.awk" -v path="$source_paths" -v name="$source_names" "$table"
-    say "A request is one instruction of a warp; a sector is 32 bytes. Coalesced accesses"
-    say "of 32 floats take 4 sectors. What CUB does inside is not counted."
     ;;
   trace/cpu) awk -f "$lab_root/scripts/lib/trace_on_cpu.awk" -v path="${own_files[0]}" -v asked=1 "$table" ;;
 esac

@@ -15,47 +15,31 @@ case $mode in
   *) die 2 "$mode: no such option" ;;
 esac
 
-min_cmake=3.25
-missing=() packages=() # what is not there, and the packages that bring it
-cannot_build=0         # whether something of it is needed for every build
-
-# lacks NAME PACKAGE...: notes that it is missing.
-lacks() {
-  missing+=("$1")
-  packages+=("${@:2}")
-}
-
-# builds_need NAME PACKAGE COMMAND
-builds_need() {
-  if ! command -v "$3" >/dev/null; then
-    lacks "$1" "$2"
-    cannot_build=1
-  fi
-}
-
-cmake_is_old() {
-  command -v cmake >/dev/null &&
-    [[ $(printf '%s\n%s\n' $min_cmake "$(cmake --version | awk 'NR == 1 { print $3 }')" |
-      sort -V | head -n 1) != "$min_cmake" ]]
-}
-
+# look: sets missing to what is not here, packages to what brings it, and cannot_build to whether every build needs some
+# of it. Without Python there are no guides in the terminal, no charts and no merged tables; without git a clone does not
+# know how its exercises were handed out; without MPI the steps on several GPUs are skipped, without GoogleTest the unit
+# tests, and without cmark-gfm the test of `make site`.
 look() {
+  local who name command package
   missing=() packages=() cannot_build=0
-  if [[ -z ${CXX:-} ]]; then builds_need "a C++ compiler" g++ c++; fi
-  builds_need cmake cmake cmake
-  builds_need make make make
-  if [[ $mode == --needed ]]; then return; fi
-  # What follows is no reason to stop. Without Python there are no guides in the terminal, no charts and no merged tables,
-  command -v python3 >/dev/null || lacks python3 python3
-  # without git a clone does not know how its exercises were handed out,
-  command -v git >/dev/null || lacks git git
-  # without MPI the steps on several GPUs are skipped,
-  command -v mpicxx >/dev/null || command -v mpic++ >/dev/null || lacks MPI libopenmpi-dev openmpi-bin
-  if [[ $mode == --ranks ]]; then return; fi
-  # without GoogleTest the unit tests are,
-  [[ -e /usr/include/gtest/gtest.h || -n ${GTest_DIR:-}${GTest_ROOT:-} ]] || lacks GoogleTest libgtest-dev
-  # and without cmark-gfm the test of `make site`.
-  if [[ $mode == --tests ]] && ! command -v cmark-gfm >/dev/null; then lacks cmark-gfm cmark-gfm; fi
+  while IFS='|' read -r who name command package; do
+    if [[ $mode == --needed && $who != build || $mode != --tests && $who == tests ]]; then continue; fi
+    if command -v "${command%% *}" >/dev/null; then continue; fi
+    missing+=("$name") packages+=("$package")
+    if [[ $who == build ]]; then cannot_build=1; fi
+  done <<END
+build|a C++ compiler|${CXX:-c++}|g++
+build|cmake|cmake|cmake
+build|make|make|make
+run|python3|python3|python3
+run|git|git|git
+run|MPI|mpicxx|libopenmpi-dev
+run|mpirun|mpirun|openmpi-bin
+tests|cmark-gfm|cmark-gfm|cmark-gfm
+END
+  if [[ ($mode == --tests || -z $mode) && ! -e /usr/include/gtest/gtest.h && -z ${GTest_DIR:-}${GTest_ROOT:-} ]]; then
+    missing+=(GoogleTest) packages+=(libgtest-dev)
+  fi
 }
 
 look
@@ -78,9 +62,9 @@ if ((${#missing[@]} > 0)) && { ((cannot_build)) || [[ -z $mode ]]; }; then
   die 1 "missing: ${list%, }. Run \`make setup\` (it uses sudo and apt), or load your site's modules for
 them (such as: module load gcc cmake). Packages of Debian and Ubuntu: ${packages[*]}"
 fi
-if cmake_is_old; then
-  version=$(cmake --version | awk 'NR == 1 { print $3 }')
-  die 1 "CMake $min_cmake or newer is needed, this is $version: load a newer module, or python3 -m pip install --user cmake"
+version=$(cmake --version | awk 'NR == 1 { print $3 }')
+if [[ $(printf '%s\n' 3.25 "$version" | sort -V | head -n 1) != 3.25 ]]; then
+  die 1 "CMake 3.25 or newer is needed, this is $version: load a newer module, or python3 -m pip install --user cmake"
 fi
 if [[ -z $mode ]]; then
   say "all there: C++ compiler, CMake, make, Python, git, GoogleTest, MPI"

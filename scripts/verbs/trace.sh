@@ -33,11 +33,11 @@ mkdir -p "$build_dir/profiles"
 # Of a job each rank has its own: {rank} becomes its number.
 name=$build_dir/profiles/trace_${which}_$step_target
 table=$name.tsv log=$name.txt
-rm -f "$name".{tsv,txt} "$name"_rank*.{tsv,txt}
+rm -f "$name".{tsv,txt} "$name"_rank*.tsv
 command=(env)
 tables=("$table") what="$n"
 if [[ -n $ranks ]]; then
-  command=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/lib/each_rank.sh" --log "${name}_rank{rank}.txt")
+  command=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/lib/each_rank.sh")
   table="${name}_rank{rank}.tsv"
   tables=()
   for ((rank = 0; rank < ranks; ++rank)); do tables+=("${name}_rank$rank.tsv"); done
@@ -45,27 +45,15 @@ if [[ -n $ranks ]]; then
 fi
 program=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
 status=0
-# What a job's ranks said, in their order; of all ranks but the first, only their errors.
-gather() {
-  if [[ -z $ranks ]]; then return; fi
-  [[ ! -f ${name}_rank0.txt ]] || cat "${name}_rank0.txt" >>"$log"
-  if ((status > 1)); then
-    for ((rank = 1; rank < ranks; ++rank)); do
-      [[ ! -f ${name}_rank$rank.txt ]] || grep -vE '^ |^$' "${name}_rank$rank.txt" >>"$log" || true
-    done
-  fi
-}
-quiet=0
-if [[ $step_needs == cpu ]]; then quiet=1; fi # the tracer's own table is as wide as that of nsys
 if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
   library=$build_dir/lib/liblab_trace.so
   # A wrong path would be silent.
   [[ -f $library ]] || die 1 "$library is not there"
   say "$target, n = $what, $iterations iterations, traced:"
+  if [[ $step_needs == cpu ]]; then export LAB_TRACE_QUIET=1; fi # the tracer's own table is as wide as that of nsys
   "${command[@]}" CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library" LAB_TRACE_TSV="$table" \
-    LAB_TRACE_QUIET=$quiet "${program[@]}" 2>"$log" || status=$?
-  gather
+    "${program[@]}" 2>"$log" || status=$?
   if ((status <= 1)) && [[ ! -f ${tables[0]} ]]; then
     cat "$log" >&2
     # Nothing loads the tracer where nothing of NVTX or CUDA is called.
@@ -77,7 +65,6 @@ else
   say "$target, n = $what, $iterations iterations:"
   : | tee "${tables[@]}"
   "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
-  gather
   if ((status <= 1)) && [[ -z ${CLINIC:-} ]] && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
 on_cpu=0

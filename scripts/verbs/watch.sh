@@ -99,8 +99,8 @@ end_check() {
     next="Next: when that is put right, save the file again."
   fi
   next=$(say_wrapped "$next" | head -n 8)
-  awk -v step="$step" -v lines=$((screen_lines - 6 - $(wc -l <<<"$next"))) -f "$lab_root/scripts/lib/one_screen.awk" \
-    "$temp/said" >"$temp/body"
+  sed 's#^exercises/[^/:]*/##' "$temp/said" | wrapped | awk -v step="$step" \
+    -v lines=$((screen_lines - 6 - $(wc -l <<<"$next"))) -f "$lab_root/scripts/lib/one_screen.awk" >"$temp/body"
   at=$(date +%H:%M:%S)
 }
 

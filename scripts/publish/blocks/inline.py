@@ -10,8 +10,10 @@ Between the markers is what tables.py writes. What stands in the first marker:
     ladder["serial", "best", "2048"].ms    in a line of the head that has more, the field after `ms`
     h100.ladder["04"].ms      the same of results/h100
     3 * (... + ...) / ...     + - * / and parentheses
-    | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal.
+    | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal,
+                              `| .3g` powers of ten.
                               `| ns` before no unit: `| duration` takes nanoseconds and chooses the unit
+    clinic.gpu | text         a cell or a fact as it stands there
     \\| ms                     the same in a row of a table, where a bare | would end the cell; tables.py --write puts the \\
 """
 
@@ -63,6 +65,12 @@ def row_of(node):
     return rows[0]
 
 
+def cell(node):
+    """The text of a cell, or of a fact of a table's head."""
+    cells = row_of(node.value) if isinstance(node.value, ast.Subscript) else table_of(node.value).facts
+    return cells.get(node.attr, "")
+
+
 def value(node):
     """The value of an expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
@@ -70,8 +78,7 @@ def value(node):
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
         return OPERATIONS[type(node.op)](value(node.left), value(node.right))
     if isinstance(node, ast.Attribute):
-        cells = row_of(node.value) if isinstance(node.value, ast.Subscript) else table_of(node.value).facts
-        found = number(cells.get(node.attr, ""))
+        found = number(cell(node))
         if found is None:
             raise Wrong(f"{ast.unparse(node)} is no number")
         return found
@@ -82,13 +89,16 @@ def written(marker):
     """What belongs between the markers."""
     expression, _, form = marker.partition(" | ")
     try:
-        result = value(ast.parse(" ".join(expression.split()), mode="eval").body)
+        node = ast.parse(" ".join(expression.split()), mode="eval").body
     except SyntaxError:
         raise Wrong(f"{expression}: is no expression") from None
-    digits, places, unit = re.fullmatch(r"(?:\.(\d+)(f?)\b)? *(.*)", form.strip()).groups()
+    if form == "text":
+        return cell(node)
+    result = value(node)
+    digits, places, unit = re.fullmatch(r"(?:\.(\d+)([fg]?)\b)? *(.*)", form.strip()).groups()
     if unit == "duration":
         return duration(result)
-    text = f"{result:,.{digits}f}" if places else significant(result, int(digits or 3))
+    text = f"{result:,.{digits}{places}}" if places else significant(result, int(digits or 3))
     return f"{text} {unit}".strip()
 
 

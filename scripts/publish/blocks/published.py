@@ -3,19 +3,11 @@
 from labtools.files import ROOT, steps
 
 RESULTS = ROOT / "results/h200"
-LADDER, TRACER, COUNTERS, SCALING, CLINIC, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE, BANDWIDTH = (
-    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "clinic", "tuning", "large", "experiments",
-                                         "kernels", "roofline", "bandwidth"))
-CLINIC_H100 = ROOT / "results/h100/clinic.tsv"
+LADDER, TRACER, COUNTERS, SCALING, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (
+    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "tuning", "large", "experiments",
+                                         "kernels", "roofline"))
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
-# What writes each of them.
-WRITTEN_BY = {LADDER: "make run RESULTS=results/h200", BANDWIDTH: "make bandwidth RESULTS=results/h200",
-              **dict.fromkeys((KERNELS, ROOFLINE), "make roofline RESULTS=results/h200"),
-              **dict.fromkeys((TUNING, LARGE), "scripts/publish/tune.py --write results/h200"),
-              **{path: f"scripts/publish/{path.stem}.py --write {path.parent.relative_to(ROOT)}"
-                 for path in (COUNTERS, TRACER, SCALING, EXPERIMENTS, CLINIC, CLINIC_H100)},
-              MISTAKES: "scripts/tests/planted_bugs_on_cpu.sh 09_shared_tile --write"}
 
 
 def step_before(step):

@@ -57,20 +57,3 @@ def scaling_block(step):
     if last:
         lines += ["", "![Strong and weak scaling of steps 14 and 15](../../results/h200/scaling.svg)"]
     return lines
-
-
-def scaling_words():
-    """What README.md says of step 15 on the most GPUs."""
-    facts, rows = scaling_table.read(SCALING)
-    most = max(int(row["ranks"]) for row in rows)
-    of_15 = [row for row in rows if (row["step"][:2], int(row["ranks"])) == ("15", most) and row["ms"] != "-"
-             and int(row["check_every"]) == scaling_table.often(rows)]
-    strong = [row for row in of_15 if row["efficiency"] != "-"]
-    fastest = max(of_15, key=lambda row: float(row["glups"]))
-    return [f"The table compares step 15 on {most} {facts['gpu']}s with {most} times the speed of step 13 on one.",
-            f"There is a residual every {scaling_table.often(rows)} sweeps (CUDA {facts['cuda']}, NCCL {facts['nccl']}).", "",
-            f"| {' | '.join('n = ' + row['n'] for row in strong)} |", f"|{'--:|' * len(strong)}",
-            f"| {' | '.join(format(float(row['efficiency']), '.1f') + ' %' for row in strong)} |", "",
-            f"At n = {fastest['n']} it reaches {significant(8 * float(fastest['glups']))} GB/s in the ladder's count, which is",
-            f"{significant(fastest['glups'])} GLUPS (10⁹ points per second; median of {fastest['samples']}, spread "
-            f"{spread(fastest):.1f} %). The ladder's rows have fewer residuals."]

@@ -5,8 +5,9 @@ import re
 import subprocess
 import sys
 
-from blocks.published import CLINIC, CLINIC_H100, COUNTERS, MISTAKES, PROFILES, TRACER, is_job
-from labtools.files import ROOT, clinic_kernels
+from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER, is_job
+from counters import BY_NVCC
+from labtools.files import ROOT
 from labtools.numbers import significant
 from labtools.table import Table, read_table
 
@@ -15,8 +16,7 @@ def counters_block():
     """What `make count` counts, against ncu."""
     facts, rows = read_table(COUNTERS)
     sizes = sorted({int(row["n"]) for row in rows})
-    apart = {name.removeprefix("not compared: "): why for name, why in facts.items() if name.startswith("not compared: ")}
-    compared = [row for row in rows if f"{row['step'][:2]} {row['quantity']}" not in apart]
+    compared = [row for row in rows if (row["step"][:2], row["quantity"]) not in BY_NVCC]
     worst = max(compared, key=lambda row: abs(float(row["difference_percent"])))
     equal = sum(row["cpu"] == row["ncu"] for row in compared)
     counts = {(row["step"], row["kernel"], int(row["n"]), row["quantity"]): row for row in rows}
@@ -31,37 +31,13 @@ def counters_block():
                                      for what in ("sectors", "requests"))
                 cells.append(f"{sectors / requests:.2f}" if sectors and requests else "–")
         lines.append(f"| {step} | {kernel} | {' | '.join(cells)} |")
-    lines += [
-        "",
+    return [
+        *lines, "",
         f"n = {n}; by ncu {facts['ncu']} on an {facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}). "
         f"Of {len(compared)} counts at",
         f"n = {' and '.join(map(str, sizes))} (requests, sectors, atomics, shared memory's loads, stores and passes) {equal} are equal;",
         f"the largest difference is {float(worst['difference_percent']):.1f} % ({worst['step']}, {worst['quantity']}).",
     ]
-    lines += [f"Not compared: {what} ({why})." for what, why in apart.items()]
-    if facts.get("asynchronous"):
-        lines += ["The sectors of asynchronous copies to shared memory are not compared: ncu's are more than they read."]
-    return lines
-
-
-def clinic_block():
-    """The kernels of the clinic, before and after, on each GPU that has a table."""
-    tables = [read_table(path) for path in (CLINIC, CLINIC_H100)]
-    heads, rows = [], [{row["kernel"]: row for row in rows} for _, rows in tables]
-    for facts, _ in tables:
-        gpu = facts["gpu"].split()[1]
-        heads.append(f"{gpu}: before | after | times as fast")
-    lines = [f"| kernel | n | {' | '.join(heads)} | counted before | after |", "|---|" + "--:|" * (1 + 3 * len(tables)) + "---|---|"]
-    for kernel, n in clinic_kernels():
-        cells = []
-        for of_gpu in rows:
-            ms = [float(of_gpu[kernel][f"{when}_ms"]) for when in ("before", "after")] if kernel in of_gpu else None
-            cells += [*(f"{significant(each, 3)} ms" for each in ms), significant(ms[0] / ms[1], 3)] if ms else ["not measured", "", ""]
-        counts = next((of_gpu[kernel] for of_gpu in rows if kernel in of_gpu), {})
-        cells += [counts.get(f"{when}_count", "") for when in ("before", "after")]
-        lines.append(f"| [{kernel}]({kernel}/README.md) | {n} | {' | '.join(cells)} |")
-    where = "; ".join(f"{facts['gpu']} (CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']})" for facts, _ in tables)
-    return [*lines, "", f"Medians on an {where}."]
 
 
 def tracer_block():

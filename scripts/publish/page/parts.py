@@ -3,7 +3,6 @@
 import html
 
 from labtools.numbers import number, significant
-from labtools.process import warn
 from labtools.table import Table
 
 
@@ -17,23 +16,14 @@ def when(table):
     return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
 
 
-def find_table(folders, name, column):
-    """The first of the folders' tables that has a number in that column; None if there is none. What was measured
-    without a GPU, some steps on the CPU, gives way to what was published."""
+def find_table(folders, name):
+    """The first of the folders' tables that has rows; None if there is none. What was measured without a GPU, some steps on
+    the CPU, gives way to what was published."""
     for folder in folders:
-        path = folder / name
-        try:
-            table = Table(path)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            warn(f"{path}: {error.strerror}; left out")
-            continue
-        if table.fact("gpu") == "none" and folder != folders[-1]:
-            continue
-        if any(number(row.get(column)) for row in table.rows):
-            return table
-        warn(f"{path}: has no number in its column {column}; left out")
+        if (folder / name).is_file():
+            table = Table(folder / name)
+            if table.rows and (table.fact("gpu") != "none" or folder == folders[-1]):
+                return table
     return None
 
 

@@ -4,27 +4,27 @@ import array
 import json
 import shutil
 
-from labtools.files import ROOT, steps
+from labtools.files import BUILD, ROOT, steps
 from labtools.process import attempt, printed_by, reason, warn
 
 SECONDS = 120  # for one run
 
 
 class Runner:
-    """Runs solutions, and keeps their records in `folder`."""
+    """Runs solutions, and keeps their records."""
 
-    def __init__(self, build, folder, may_run):
-        self.bin, self.folder, self.may_run = build / "bin", folder, may_run
+    def __init__(self, may_run):
+        self.may_run = may_run
         self.gpu = "GPU " in printed_by(["nvidia-smi", "--list-gpus"], 30)
 
     def programs(self, step, needs):
-        names = [f"solution_{step}"] if needs == "cpu" else \
-            [f"solution_{step}"] * self.gpu + [f"solution_{step}_cpu"]
-        return [self.bin / name for name in names if (self.bin / name).exists()]
+        endings = [""] if needs == "cpu" else [""] * self.gpu + ["_cpu"]
+        names = [BUILD / f"bin/solution_{step}{ending}" for ending in endings]
+        return [name for name in names if name.exists()]
 
     def record(self, step, needs, n, iterations):
         """The record of a run, {"run", "residuals", "field"}; or why there is none, in words."""
-        folder = self.folder / f"{step}-{n}-{iterations}"
+        folder = BUILD / "report" / f"{step}-{n}-{iterations}"
         why = "it has not been run"
         if self.may_run:
             why = "it has not been built"
