@@ -50,15 +50,15 @@ bar() {
   printf '%.*s%.*s %s\n' "$full" "####################" $((20 - full)) "...................." "$1"
 }
 
-# show_progress LOG: shows that of the log, until it is ended.
-show_progress() {
+# show_newest LOG: shows that of the log.
+show_newest() {
   local newest
-  # Or until the script is gone.
-  while sleep 0.3 && kill -0 $$ 2>/dev/null; do
-    newest=$(newest_of "$1")
-    if [[ -n $newest ]]; then doing "building $(bar "$newest")"; fi
-  done
+  newest=$(newest_of "$1")
+  if [[ -n $newest ]]; then doing "building $(bar "$newest")"; fi
 }
+
+# show_progress LOG: does so until it is ended, or the script is gone.
+show_progress() { while sleep 0.3 && kill -0 $$ 2>/dev/null; do show_newest "$1"; done; }
 
 # show_log LOG: what a build or CMake said there, without the progress; and whether it had space to say it.
 show_log() {

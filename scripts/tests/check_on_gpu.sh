@@ -25,7 +25,12 @@ stub() {
 }
 # shellcheck disable=SC2016  # it is the stub's
 stub "$temp/stubs/cmake" 'if [[ -n ${CANNOT_BUILD:-} && " $* " =~ \ (check_[^\ ]*|$CANNOT_BUILD)\  ]]; then echo "no" >&2; exit 1; fi
-if [[ ${1:-} == --version ]]; then echo "cmake version 3.99.0"; fi'
+if [[ ${1:-} == --version ]]; then echo "cmake version 3.99.0"; fi
+if [[ -n ${NVCC_SECONDS:-} && " $* " == *" check_solution_"* ]]; then
+  touch "$LAB_BUILD_DIR/content/solution_08_cub_reduction.beside"
+  sleep "$NVCC_SECONDS"
+  cp "$NVCC_MAKES" "$LAB_BUILD_DIR/bin/solution_08_cub_reduction"
+fi'
 stub "$temp/right" "exec '$build_dir/bin/solution_${step}_cpu' \"\$@\""
 
 # reports KIND LINE ACCESS WORDS: what a program does that reports this (the columns of cuda_on_cpu/report.h).
@@ -38,9 +43,9 @@ given() {
   cp "$1" "$on_gpu"
   cp "$2" "$looks"
 }
-# check CODE WHAT: make check, whose script must exit with CODE.
+# check CODE WHAT [VARIABLE=VALUE...]: make check, whose script must exit with CODE.
 check() {
-  run env PATH="$temp/stubs:$PATH" LAB_BUILD_DIR="$build" STEP=08 WHICH=solution BACKEND=gpu N=100 \
+  run env PATH="$temp/stubs:$PATH" LAB_BUILD_DIR="$build" STEP=08 WHICH=solution BACKEND=gpu N=100 "${@:3}" \
     "$source_dir/scripts/verbs/check.sh"
   expect_status "$1" "$2"
 }
@@ -79,5 +84,20 @@ expect_no "$clean" "a program that does not compile for the CPU"
 rm "$looks"
 check 0 "a program that the CPU does not have"
 expect_no "$clean" "a program that the CPU does not have"
+
+# What the CPU says does not wait for nvcc, and nothing of nvcc is left. Nor is what nvcc made before judged.
+mkdir "$build/lab" "$build/content"
+touch "$build/lab/liblab.a"
+given "$temp/race" "$build_dir/bin/solution_${step}_cpu_watched"
+stub "$build/bin/solution_${step}_cpu" 'exit 3'
+began=$SECONDS
+check 1 "wrong on the CPU while nvcc compiles" N= NVCC_SECONDS=301 NVCC_MAKES="$temp/right"
+expect "^$step: wrong: probe, n = 100" "wrong on the CPU while nvcc compiles"
+((SECONDS - began < 200)) || fail "it waited for nvcc"
+if pgrep -f '^sleep 301$' >/dev/null; then fail "nvcc is still there"; fi
+ln -sf "$build_dir/bin/solution_${step}_cpu" "$build/bin/"
+check 0 "right once nvcc has compiled it" N= NVCC_SECONDS=3 NVCC_MAKES="$temp/right"
+expect "^$step: right: .* fields bit for bit" "right once nvcc has compiled it"
+expect "^ +Goal reached: at most one atomic addition per block$" "right once nvcc has compiled it"
 
 finish "the check on a GPU, and the CPU's look beside it"

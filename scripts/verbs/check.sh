@@ -86,12 +86,19 @@ if ! have_target "$target"; then
 fi
 scratch=$build_dir/check_$target.$$ # two checks may run at a time
 log=$build_dir/check_$target.log
-nvcc_job=""
+jobs=() # in the background, each a process group of its own
+# in_background COMMAND...: starts it as one.
+in_background() {
+  set -m
+  "$@" </dev/null &
+  jobs+=($!)
+  set +m
+}
 # shellcheck disable=SC2317  # the trap calls it
 on_exit() {
-  local status=$?
-  # With all that nvcc has started: a shell alone would leave them running.
-  if [[ -n $nvcc_job ]]; then kill -- "-$nvcc_job" 2>/dev/null || true; fi
+  local status=$? job
+  # With all that they have started: a shell alone would leave them running.
+  for job in "${jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done
   note_verdict "$status"
   rm -rf "$scratch"
 }
@@ -125,7 +132,18 @@ wanted=("check_$target")
 if ((races)); then wanted=(validate goals "$target"); fi
 # is_built TARGET...: whether they are, without a word.
 is_built() { locked cmake --build "$build_dir" --target "$@" >"$scratch/log" 2>&1; }
-if ! build_watched "$log" "${wanted[@]}"; then
+# build_all: builds them. `$scratch/built` says how that ended.
+build_all() {
+  local status=0
+  build_watched "$log" "${wanted[@]}" || status=$?
+  echo "$status" >"$scratch/status"
+  mv "$scratch/status" "$scratch/built"
+}
+# failed: whether it ended without success. While it goes on that is not known.
+failed() { [[ -e $scratch/built && $(<"$scratch/built") != 0 ]]; }
+# say_why: why it failed. It returns if the learner's program is there, and forgets those of the others that are not.
+say_why() {
+  local other
   if ! is_built validate goals; then
     compiler_words "$scratch/log" >&2
     die 1 "the validator does not build"
@@ -137,14 +155,29 @@ if ! build_watched "$log" "${wanted[@]}"; then
   fi
   # A program that the CPU cannot run is no mistake.
   for other in on_cpu watched tracer bandwidth before; do
-    if [[ -n ${!other} ]] && ! is_built "${!other}"; then declare "$other="; fi
+    if [[ -n ${!other} ]] && ! is_built "${!other}"; then printf -v "$other" ""; fi
   done
+}
+# What the CPU says of a GPU's program needs no nvcc: the check begins as soon as all but that program is there.
+beside=$build_dir/content/$target.beside
+if [[ -n $on_cpu && -z ${N:-} && -e $build_dir/lab/liblab.a ]]; then
+  rm -f "$beside"
+  in_background build_all 2> >(cat >&2) # a pipe is no terminal: nothing is drawn there
+  until [[ -e $beside || -e $scratch/built ]]; do
+    show_newest "$log"
+    sleep 0.05
+  done
+else
+  build_all
+fi
+if failed; then
+  say_why
+  echo 0 >"$scratch/built" # the learner's program is there
 fi
 for other in on_cpu watched; do
   [[ -x $build_dir/bin/${!other} ]] || declare "$other="
 done
 doing
-show_warnings
 
 # What the validator and the goals are both told.
 bin=${build_dir#"$lab_root"/}/bin
@@ -184,21 +217,50 @@ if [[ -n $watched ]]; then arguments+=(--look-at "${N:-$look_points}" --look-swe
 export LAB_EXCHANGE_SECONDS=${LAB_EXCHANGE_SECONDS:-60}
 if [[ $backend == cpu && -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--time-limit 120); fi
 
-# What g++ takes nvcc may refuse: a function of the host's called from a kernel. If it is here, it is asked meanwhile.
-nvcc=""
+# What only the goals are told. A short look measures none, nor is there one of the first step.
+short=${N:+N=$N}
+if ((races)); then short=RACES=1; fi
+goals=()
+predicted="" # the learner did, and may now see what was measured
+if [[ -n $tracer ]]; then goals+=(--tracer "$build_dir/lib/liblab_trace.so"); fi
+if [[ -n $bandwidth ]]; then goals+=(--bandwidth "$bin/$bandwidth"); fi
+if [[ -n $before ]]; then goals+=(--before "$bin/$before"); fi
+if [[ $which == exercise ]]; then
+  next="Next: run $program, compare with your predictions"
+  # Python lays them out.
+  if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null; then
+    predicted=$(recall predictions.tsv "$step")
+  fi
+  # Where the CPU stands in, the program prints no times.
+  if [[ -n $predicted ]]; then
+    next="Next: compare your predictions (below)"
+  elif [[ $backend == cpu && $step_needs == cuda ]]; then
+    next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
+  fi
+  # A handout has no solutions.
+  if [[ -d solutions ]]; then next+=", and see how the solution does it: make diff STEP=$step_number"; fi
+  goals+=(--next "$next.")
+fi
+goals=("$bin/goals" "${common[@]}" "${goals[@]}" --built "$scratch/judged" "$program")
+
+# Beside the validator: the goals, up to what needs a right program; or nvcc, which may refuse what g++ takes: a function
+# of the host's called from a kernel.
+measured="" nvcc="" asked=""
 if [[ $backend == cpu && $step_source == *.cu ]] && ((!races)); then nvcc=$(nvcc_of_build); fi
-if [[ -x $nvcc ]]; then
-  set -m # as a process group of its own
-  nvcc_takes "$source_file" </dev/null >"$scratch/nvcc" 2>&1 &
-  nvcc_job=$!
-  set +m
+if [[ -n $on_cpu && -z $short$one_process ]]; then
+  in_background "${goals[@]}" >"$scratch/goals" 2>&1
+  measured=${jobs[-1]}
+elif [[ -x $nvcc ]]; then
+  in_background nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1
+  asked=${jobs[-1]}
 fi
 status=0
-said=$("$bin/validate" "${common[@]}" "${arguments[@]}" "$program") || status=$?
-if ((status == 0)) && [[ -n $nvcc_job ]]; then
+said=$("$bin/validate" "${common[@]}" "${arguments[@]}" --built "$scratch/built" "$program") || status=$?
+if failed; then say_why; fi
+show_warnings
+if ((status == 0)) && [[ -n $asked ]]; then
   doing "asking nvcc"
-  wait "$nvcc_job" || status=1
-  nvcc_job=""
+  wait "$asked" || status=1
   doing
   if ((status)) && nvcc_takes "$(known_good)" >/dev/null 2>&1; then
     echo wrong >"$scratch/verdict"
@@ -215,9 +277,7 @@ fi
 say_wrapped "$said"
 if ((status)); then exit "$status"; fi
 
-# The results are right: does the program also do what the step is for? A short look does not ask.
-short=${N:+N=$N}
-if ((races)); then short=RACES=1; fi
+# The results are right: does the program also do what the step is for?
 if [[ -n $one_process ]] && ((!races)); then
   say "  $one_process"
   say "$step: right, but the step's goal is not reached"
@@ -229,30 +289,15 @@ if [[ -n $short ]]; then
   say_wrapped "  A short look: without $short the check also measures the step's goal."
   exit 0
 fi
-if [[ -n $tracer ]]; then common+=(--tracer "$build_dir/lib/liblab_trace.so"); fi
-if [[ -n $bandwidth ]]; then common+=(--bandwidth "$bin/$bandwidth"); fi
-if [[ -n $before ]]; then common+=(--before "$bin/$before"); fi
-predicted="" # the learner did, and may now see what was measured
-if [[ $which == exercise ]]; then
-  next="Next: run $program, compare with your predictions"
-  # Python lays them out.
-  if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null; then
-    predicted=$(recall predictions.tsv "$step")
-  fi
-  # Where the CPU stands in, the program prints no times.
-  if [[ -n $predicted ]]; then
-    next="Next: compare your predictions (below)"
-  elif [[ $backend == cpu && $step_needs == cuda ]]; then
-    next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
-  fi
-  # A handout has no solutions.
-  if [[ -d solutions ]]; then next+=", and see how the solution does it: make diff STEP=$step_number"; fi
-  common+=(--next "$next.")
-fi
 doing "measuring the goal"
-said=$("$bin/goals" "${common[@]}" "$program") || status=$?
+echo 0 >"$scratch/judged"
+if [[ -n $measured ]]; then
+  wait "$measured" || status=$?
+else
+  "${goals[@]}" >"$scratch/goals" || status=$?
+fi
 doing
-say_wrapped "$said"
+say_wrapped "$(<"$scratch/goals")"
 if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
   find_guide
   read_terminal

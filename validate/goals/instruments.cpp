@@ -123,7 +123,9 @@ ChildResult Bench::run(const std::vector<std::string>& command) const {
 }
 
 std::vector<std::string> Bench::command(const std::string& program, int n, int iterations) const {
-  if (program.empty()) throw NotMeasurable("the program for it is not built here");
+  if (program.empty() || (program == have.program && !wait_for_build(have.built))) {
+    throw NotMeasurable("the program for it is not built here");
+  }
   std::vector<std::string> words = {program, "--iterations", std::to_string(iterations), "--quiet"};
   if (n > 0) {
     words.push_back("--n");
@@ -134,7 +136,9 @@ std::vector<std::string> Bench::command(const std::string& program, int n, int i
 
 int Bench::default_n(const std::string& program) {
   return static_cast<int>(remembered("n " + program, [&]() -> double {
-    const int n = validate::default_n(program);
+    // What the GPU runs may not be there yet.
+    const bool own = program == have.program && !have.on_cpu.empty();
+    const int n = validate::default_n(own ? have.on_cpu : program);
     if (n == 0) throw NotMeasurable("its --help does not say the default n");
     return n;
   }));
@@ -245,10 +249,9 @@ int Bench::ranks_with_gpus() {
     int most = 0;
     for (const int ranks : have.ranks) {
       if (!have.on_gpu || ranks <= std::max(most, 1)) continue;
-      const std::vector<std::string> words = {
-          launcher(), std::to_string(ranks),       have.program,
-          "--n",      std::to_string(100 * ranks), "--iterations",
-          "1"};
+      std::vector<std::string> words = command(have.program, 100 * ranks, 1);
+      words.erase(std::find(words.begin(), words.end(), "--quiet"));
+      words.insert(words.begin(), {launcher(), std::to_string(ranks)});
       const ChildResult child = run_child(words, have.time_limit);
       if (child.output.find("halos: NCCL ") != std::string::npos) most = ranks;
     }

@@ -13,6 +13,7 @@ namespace validate {
 /// The programs that measurements come from. Empty: not there.
 struct Instruments {
   std::string program;      ///< the step's, as it is run
+  std::string built;        ///< see wait_for_build: it is there, and free, once this says so
   std::string watched;      ///< the same on the CPU, every access counted (lab/cpu)
   std::string on_cpu;       ///< the same on the CPU, as it is: `program`, unless that needs a GPU
   std::string before;       ///< the program of the step before

@@ -442,6 +442,7 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   };
   if (both && !asked.look_at.empty()) beside = std::async(std::launch::async, look, quietly);
   const std::vector<int> sizes = both ? std::vector<int>{kFirstN, 521} : sizes_of(asked);
+  if (!wait_for_build(asked.built)) return not_built();
   const int own_n = asked.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
   Verdict verdict = CycleCheck(asked, asked.program, progress).reach(sizes, own_n);
   if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {

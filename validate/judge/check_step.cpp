@@ -23,7 +23,7 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   extent.sizes = asked.cases.empty();
   extent.every_order = asked.every_order;
   if (!asked.gpu || !extent.sizes) return extent;
-  const int n = default_n(asked.program);
+  const int n = default_n(asked.on_cpu.empty() ? asked.program : asked.on_cpu);
   // The reference has two fields, and the program may need as much on the host.
   const double bytes = 16.0 * n * n;
   if (bytes > static_cast<double>(lab::available_host_memory())) {
@@ -36,14 +36,17 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
 }
 
 /// Seconds more for a GPU once the CPU knows that the program is wrong. A kernel that never ends is
-/// not waited for.
+/// not waited for, nor is nvcc.
 constexpr std::chrono::seconds kMoreSeconds(5);
 
 /// The verdict of a GPU on few runs, and of the CPU in its place on all of them.
 Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progress& progress) {
   const std::vector<Case> usual = with_ranks(usual_cases(), asked.ranks);
   std::atomic<bool> unwanted = false;
+  std::atomic<bool> built = false;
   std::future<Verdict> on_gpu = std::async(std::launch::async, [&] {
+    built = wait_for_build(asked.built, &unwanted);
+    if (!built) return not_built();
     Extent few;
     few.own_n = extent.own_n;
     few.few_checks = true;
@@ -57,8 +60,9 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
   all.every_order = true;
   const Verdict cpu =
       check_program(asked.on_cpu, usual, asked.time_limit, quietly, asked.at_hand, all);
-  if (cpu.kind == Verdict::kWrong && !cpu.too_slow &&
-      on_gpu.wait_for(kMoreSeconds) != std::future_status::ready) {
+  const auto more = built ? kMoreSeconds : std::chrono::seconds(0);
+  if (cpu.kind == Verdict::kByCycles || (cpu.kind == Verdict::kWrong && !cpu.too_slow &&
+                                         on_gpu.wait_for(more) != std::future_status::ready)) {
     unwanted = true;
     on_gpu.wait();
     return cpu;
@@ -92,6 +96,12 @@ Verdict look(const StepCheck& asked, const Progress& progress) {
 }
 
 }  // namespace
+
+Verdict not_built() {
+  Verdict verdict;
+  verdict.kind = Verdict::kNoProgram;
+  return verdict;
+}
 
 Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
   if (cpu.kind == Verdict::kWrong) {
@@ -128,6 +138,7 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
   std::string not_tried;
   const Extent extent = extent_of(asked, &not_tried);
   const bool usual = asked.cases.empty();
+  if ((!usual || asked.on_cpu.empty()) && !wait_for_build(asked.built)) return not_built();
   Verdict verdict =
       usual && !asked.on_cpu.empty()
           ? check_on_both(asked, extent, progress)

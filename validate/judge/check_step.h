@@ -10,6 +10,7 @@ namespace validate {
 /// A step's program, the other programs made of the same file, and what is asked about them.
 struct StepCheck {
   std::string program;
+  std::string built;         ///< see wait_for_build: `program` is there once its build has ended
   std::string on_cpu;        ///< the same on the CPU, if `program` needs a GPU; "": not there
   bool gpu = false;          ///< `program` runs on a GPU
   std::vector<Case> cases;   ///< none: those by which every step is judged
@@ -24,6 +25,9 @@ struct StepCheck {
 /// Checks the program with all that is there: on a GPU it runs a few cases, and beside it the CPU
 /// runs the rest. What a look at every access finds in a right program is the verdict.
 Verdict check_step(const StepCheck& asked, const Progress& progress);
+
+/// The verdict on a program whose build failed. Who builds it says why.
+Verdict not_built();
 
 /// The one verdict of both, if the CPU has one. What is wrong on both is explained by the CPU,
 /// which is faster and knows more.

@@ -18,6 +18,7 @@ constexpr const char* kHelp =
     "  goals --name NN_name [OPTION...] PROGRAM\n\n"
     "  --gpu              PROGRAM runs on a GPU\n"
     "  --ranks R,R,...    PROGRAM is a job of ranks; tried with this many, if each has a GPU\n"
+    "  --built FILE       PROGRAM is there, and free to be timed, once FILE says 0\n"
     "  --watched FILE     the same program on the CPU, its accesses counted\n"
     "  --on-cpu FILE      with --gpu: the same program on the CPU\n"
     "  --before FILE      the program of the previous step\n"
@@ -43,6 +44,7 @@ Arguments read_arguments(int argc, char** argv) {
   validate::Instruments& have = arguments.instruments;
   validate::CommandLine line("goals", kHelp);
   line.flag("--gpu", &have.on_gpu);
+  line.text("--built", &have.built);
   line.integers("--ranks", 1, 100000, "number of ranks", &have.ranks);
   line.text("--watched", &have.watched);
   line.text("--on-cpu", &have.on_cpu);
@@ -75,7 +77,9 @@ int run(const Arguments& arguments) {
   using validate::GoalResult;
   validate::Bench bench(arguments.instruments);
   const char* name = arguments.name.c_str();
-  const auto count = validate::print_goals(validate::measure_goals(std::atoi(name), &bench));
+  const std::vector<GoalResult> results = validate::measure_goals(std::atoi(name), &bench);
+  validate::wait_for_build(arguments.instruments.built);  // if no goal ran the program
+  const auto count = validate::print_goals(results);
   if (count[GoalResult::kMissed] > 0) {
     std::printf("%s: right, but the step's goal is not reached\n", name);
     validate::write_verdict(arguments.verdict, "goal missed");

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -138,6 +139,18 @@ void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_poi
 
 Interrupted::Interrupted(int signal_number)
     : std::runtime_error("interrupted"), signal(signal_number) {}
+
+bool wait_for_build(const std::string& built, const std::atomic<bool>* unwanted) {
+  if (built.empty()) return true;
+  std::ifstream file;
+  for (file.open(built); !file; file.open(built)) {
+    if (caught_signal != 0) throw Interrupted(caught_signal);
+    if (unwanted && *unwanted) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  int status = -1;
+  return file >> status && status == 0;
+}
 
 void catch_interrupts() {
   struct sigaction action {};

@@ -49,6 +49,11 @@ struct Interrupted : std::runtime_error {
 ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& time_limit,
                       const std::atomic<bool>* unwanted = nullptr, const std::string& report = "");
 
+/// Waits until the build that writes its exit status to the file `built` has ended. Returns whether
+/// it made its program: not if it failed, nor if that became `unwanted` meanwhile. "": it has ended
+/// long ago. Throws Interrupted.
+bool wait_for_build(const std::string& built, const std::atomic<bool>* unwanted = nullptr);
+
 /// From here on Ctrl-C makes run_child throw Interrupted, instead of ending this program at once.
 void catch_interrupts();
 
