@@ -1,8 +1,8 @@
 // 11_cuda_graph: a GPU that does not wait for the host
 //
 // Start: the code of step 10.
-// Task:  compute the residual every kCheckEvery sweeps, read it one check late, and launch the
-//        sweeps from one check to the next as one graph.
+// Task:  compute the residual every kCheckEvery sweeps, read it one pass late, and launch the
+//        sweeps of a pass, from one residual to the next, as one graph.
 //
 //   make check STEP=11
 //   Ask the profiler: how long does the GPU wait between two sweeps of a small grid?
@@ -121,7 +121,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 //   the sum. (Stage 2) It queues all of that in a stream, and calls nothing that waits for the GPU.
 // TODO(11): (stages 2 and 3) a struct Pass with an event, a double in pinned memory, and a graph. A
 //   function creates all three, and another one waits for the event. A pass has the sweeps from one
-//   check to the next. (At the end of main they are freed.)
+//   residual to the next. (At the end of main they are freed.)
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
 // float sum of n^2 terms can be off by more than a wrong row of points adds to it.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {

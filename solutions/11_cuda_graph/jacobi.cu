@@ -1,8 +1,8 @@
 // 11_cuda_graph: a GPU that does not wait for the host
 //
-// Changed: the residual is computed every kCheckEvery sweeps only, and the host reads it one check
-// late, while the GPU is busy with the next sweeps. The sweeps from one check to the next are a
-// graph, launched as one.
+// Changed: the residual is computed every kCheckEvery sweeps only, and the host reads it one pass
+// late, while the GPU is busy with the next sweeps. The sweeps of a pass, from one residual to the
+// next, are a graph, launched as one.
 //
 //   make check STEP=11
 //   Ask the profiler: how long does the GPU wait between two sweeps of a small grid?
