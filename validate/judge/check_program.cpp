@@ -1,6 +1,8 @@
 #include "judge/check_program.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -45,9 +47,12 @@ class Judgement {
 
   Verdict reach() {
     for (std::size_t k = 0; k < cases_.size(); ++k) {
-      // What is wrong anyhow need not be tried in other orders.
-      if (!few_.lines.empty() && cases_[k].order) continue;
+      const bool right = few_.lines.empty();
       if (decides(k)) return verdict_;
+      if (right && !few_.lines.empty()) {
+        leave_out(k);
+        k = 0;
+      }
     }
     if (too_few_differ() || stops_elsewhere()) return verdict_;
     say_right();
@@ -67,6 +72,7 @@ class Judgement {
 
   bool skips(const Case& run, bool first, const ChildResult& child);
   void plan_the_rest(const Run& first, int step);
+  void leave_out(std::size_t done);
   void say_right();
 
   const TemporaryFolder folder_;
@@ -78,6 +84,7 @@ class Judgement {
   Verdict verdict_;
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
+  double cpu_seconds_ = 0;        ///< of the first run
   bool sparse_ = false;           ///< it computes a residual every so many sweeps only
   Explanation few_;               ///< what speaks against another rounding
   Case few_in_ = {};              ///< where
@@ -162,7 +169,19 @@ void Judgement::plan_the_rest(const Run& first, int step) {
   if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
   if (extent_.every_order) add_orders(&cases_);
   add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
-  trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder, check_.time_limit,
+  cpu_seconds_ = first.child.cpu_seconds;
+  trials_.emplace(check_.program, cases_, cpu_seconds_, check_.folder, check_.time_limit,
+                  trials_at_a_time());
+}
+
+/// After cases_[done] it is known that the program is wrong: those that could explain more are
+/// left, which are in forward order, and not too large.
+void Judgement::leave_out(std::size_t done) {
+  std::vector<Case> rest = {cases_[0]};
+  std::copy_if(cases_.begin() + done + 1, cases_.end(), std::back_inserter(rest),
+               [](const Case& run) { return !run.order && run.n <= kMaxDiagnosedN; });
+  cases_ = rest;
+  trials_.emplace(check_.program, cases_, cpu_seconds_, check_.folder, check_.time_limit,
                   trials_at_a_time());
 }
 
