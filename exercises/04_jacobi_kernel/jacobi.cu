@@ -20,11 +20,11 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(04): name the block's shape here, for stage 2: kBlockX = 32 along i, kBlockY = 32 along j.
+// TODO(04), stage 2: name the block's shape here, kBlockX = 32 along i and kBlockY = 32 along j.
 constexpr int kDefaultN = 2048;  // points per side, unless --n says otherwise
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
-// TODO(04): stage 2: a kernel calls idx, so mark it __host__ __device__.
+// TODO(04), stage 2: a kernel calls idx, so mark it __host__ __device__.
 inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }
 
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
@@ -33,7 +33,7 @@ void allocate_fields(float** f_old, float** f_new, int n) {
   nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));
   lab::require_gpu_memory(n, 2 * sizeof(float));
-  // TODO(04): stage 1: the sum of the squared changes, one double, must be where the GPU's threads
+  // TODO(04), stage 1: the sum of the squared changes, one double, must be where the GPU's threads
   //   can add to it. Allocate it here too, and free it below.
   const std::size_t bytes = std::size_t(n) * n * sizeof(float);
   CUDA_CHECK(cudaMallocManaged(f_old, bytes));
@@ -61,14 +61,14 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
 // float sum of n^2 terms can be off by more than a wrong row of points adds to it.
-// TODO(04): stage 2: write the kernel, jacobi_sweep_kernel(f_new, f_old, n), a __global__ function.
+// TODO(04), stage 2: write the kernel, jacobi_sweep_kernel(f_new, f_old, n), a __global__ function.
 //   A thread's i comes from blockIdx.x, blockDim.x and threadIdx.x, and its j from the y's.
 //   Is (i, j) an interior point? (The launch grid may be larger than the grid of points.)
 //   If so, do what the two loops did for a point, but leave out the sum.
 //   Stage 3: the kernel also takes the pointer sum, and adds with atomicAdd(sum, ...).
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(04): stage 1: set *sum to zero; the loops add to it, and it is returned.
+  // TODO(04), stage 1: set *sum to zero; the loops add to it, and it is returned.
   //   Stage 2: instead of the loops, launch the kernel over enough blocks to cover n x n points
   //   (round up). CUDA_CHECK(cudaGetLastError()) checks the launch, and
   //   CUDA_CHECK(cudaDeviceSynchronize()) waits for the kernel's end.
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   const lab::Problem problem(options);
   const int n = options.n;
 
-  // TODO(04): stage 1: a pointer to the sum, double* sum. Pass it to allocate_fields, jacobi_sweep
+  // TODO(04), stage 1: a pointer to the sum, double* sum. Pass it to allocate_fields, jacobi_sweep
   //   and free_fields.
   float *f_old, *f_new;
   allocate_fields(&f_old, &f_new, n);
