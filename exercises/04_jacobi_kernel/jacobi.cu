@@ -20,11 +20,11 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(04): name the block's shape here: kBlockX threads along i and kBlockY along j, 32 each.
+// TODO(04), stage 2: name the block's shape here, kBlockX = 32 along i and kBlockY = 32 along j.
 constexpr int kDefaultN = 2048;  // points per side, unless --n says otherwise
 
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1.
-// TODO(04): a kernel will call idx: mark it __host__ __device__.
+// TODO(04), stage 2: a kernel calls idx, so mark it __host__ __device__.
 inline std::size_t idx(int i, int j, int n) { return std::size_t(i) * n + j; }
 
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
@@ -33,8 +33,8 @@ void allocate_fields(float** f_old, float** f_new, int n) {
   nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));
   lab::require_gpu_memory(n, 2 * sizeof(float));
-  // TODO(04): the sum of the squared changes, one double, must be where the GPU's threads can add
-  //   to it: allocate it here too, and free it below.
+  // TODO(04), stage 1: the sum of the squared changes, one double, must be where the GPU's threads
+  //   can add to it. Allocate it here too, and free it below.
   const std::size_t bytes = std::size_t(n) * n * sizeof(float);
   CUDA_CHECK(cudaMallocManaged(f_old, bytes));
   CUDA_CHECK(cudaMallocManaged(f_new, bytes));
@@ -61,16 +61,17 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
 // float sum of n^2 terms can be off by more than a wrong row of points adds to it.
-// TODO(04): write the kernel, jacobi_sweep_kernel(f_new, f_old, n), a __global__ function:
-//   its thread's i from blockIdx.x, blockDim.x and threadIdx.x; its j from the y's;
-//   is (i, j) an interior point? (The launch grid may be larger than the grid of points.)
-//   If so, do what the two loops did for a point. In stage 3 the kernel also takes the pointer
-//   sum, and atomicAdd(sum, ...) replaces +=.
+// TODO(04), stage 2: write the kernel, jacobi_sweep_kernel(f_new, f_old, n), a __global__ function.
+//   A thread's i comes from blockIdx.x, blockDim.x and threadIdx.x, and its j from the y's.
+//   Is (i, j) an interior point? (The launch grid may be larger than the grid of points.)
+//   If so, do what the two loops did for a point, but leave out the sum.
+//   Stage 3: the kernel also takes the pointer sum, and adds with atomicAdd(sum, ...).
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(04): instead of the loops: set the sum to zero; launch the kernel over enough blocks to
-  //   cover n x n points (round up); CUDA_CHECK(cudaGetLastError()) for the launch and
-  //   CUDA_CHECK(cudaDeviceSynchronize()) for the kernel's end; return the sum.
+  // TODO(04), stage 1: set *sum to zero; the loops add to it, and it is returned.
+  //   Stage 2: instead of the loops, launch the kernel over enough blocks to cover n x n points
+  //   (round up). CUDA_CHECK(cudaGetLastError()) checks the launch, and
+  //   CUDA_CHECK(cudaDeviceSynchronize()) waits for the kernel's end.
   double sum = 0.0;
   for (int j = 1; j < n - 1; ++j) {
     for (int i = 1; i < n - 1; ++i) {
@@ -104,8 +105,8 @@ int main(int argc, char** argv) {
   const lab::Problem problem(options);
   const int n = options.n;
 
-  // TODO(04): a pointer to the sum, double* sum. Pass it to allocate_fields, jacobi_sweep and
-  //   free_fields.
+  // TODO(04), stage 1: a pointer to the sum, double* sum. Pass it to allocate_fields, jacobi_sweep
+  //   and free_fields.
   float *f_old, *f_new;
   allocate_fields(&f_old, &f_new, n);
   initialize_field(f_old, problem.initial_old(), n);

@@ -2,7 +2,7 @@
 """Writes measured numbers into README.md and the guides: no number there is typed by hand.
 
 Each text has pairs of markers, and what stands between them comes from a file:
-    <!-- ladder:begin -->  ...  <!-- ladder:end -->      the whole table (README.md), results/h200/ladder.tsv
+    <!-- ladder:begin -->  ...  <!-- ladder:end -->      the ladder (README.md), results/h200/ladder.tsv
     <!-- measured:begin -->  ...  <!-- measured:end -->  the tables of steps 05 to 13 (exercises/NN_name/README.md), of
                                                          kernels.tsv, roofline.tsv, tuning.tsv and large.tsv
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles

@@ -164,38 +164,6 @@ expect '^  \(--ranks 3 is for times; without them jobs of ranks have 2\)$' "no G
 ran '^14 2 --n 100 '
 ran_not '^14 3 '
 
-# The words of README.md and of the guides, of those notes.
-if command -v python3 >/dev/null && [[ -f $source_dir/scripts/publish/tables.py ]]; then
-  cat >"$temp/words.py" <<'END_PYTHON'
-import sys
-sys.path.insert(0, sys.argv[1])
-import labtools_here
-from blocks import ladder, measured
-from blocks.published import ROOT
-steps = [line.split("\t")[0] for line in (ROOT / "lab/steps.tsv").read_text().splitlines() if "\tranks\t" in line]
-facts = {"gpu": "Test GPU", "cuda": "13.0", "cpu": "Test CPU"}
-rows = [{"step": step, "title": "t", "n": "140", "ms": "4", "gb_per_s": "2", "percent_of_copy": "7", "before_ms": "8",
-         "x_before": "2", "note": sys.argv[2]} for step in steps]
-print(*ladder.job_lines(rows), sep="\n")
-for row in rows:
-    print(measured.measured_block(facts, row)[0])
-END_PYTHON
-  words() { run python3 "$temp/words.py" "$source_dir/scripts/publish" "$1"; }
-  words '2 GPUs, one rank per GPU'
-  expect '^Rows 14, 15: on 2 GPUs, one rank per GPU; the % of copy refers to all of them together; the step before 14 ran on one GPU\.$' "README.md"
-  expect '^On 2 Test GPUs, one rank per GPU \(CUDA 13\.0\), n = 140: .* of the copy bandwidth of all of them together\. The previous step, at this n on one GPU: 8\.00 ms' "guide 14"
-  expect 'The previous step, at this n with as many ranks: 8\.00 ms' "guide 15"
-  words '4 ranks on 2 GPUs'
-  expect '^Rows 14, 15: 4 ranks on 2 GPUs; the % of copy refers' "README.md, ranks that share GPUs"
-  expect '^As 4 ranks on 2 Test GPUs \(CUDA 13\.0\), n = 140: ' "guide 14, ranks that share GPUs"
-  words '1 GPU'
-  expect '^Rows 14, 15: on 1 GPU\.$' "README.md, one GPU"
-  expect '^On one Test GPU \(CUDA 13\.0\), n = 140: [^A-Z]* GB/s .* of the copy bandwidth\. The previous step, at this n on one GPU' "guide 14, one GPU"
-  words ''
-  expect_no '^Row' "README.md without a note"
-  expect '^On an Test GPU \(CUDA 13\.0\), .* The previous step, at this n: ' "guide 14 without a note"
-fi
-
 # `make run RANKS=R` hands it on, with steps or without.
 if [[ -d $source_dir/solutions ]]; then
   make_stubs
