@@ -17,13 +17,8 @@ def tuning_lines(step):
     """What other constants bring, as scripts/publish/experiments.py measured it."""
     facts, rows = rows_of(TUNING, step)
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
-    # Of the rows that change the same constants, the fastest and the slowest say most.
-    same = {}
-    for row in rows[1:]:
-        same.setdefault(re.sub(r"=\d+", "", row["constants"]), []).append(row)
-    shown = [row for group in same.values() for row in (group[0], group[-1])]
-    rows[1:] = [row for row in rows[1:] if row in shown and not row["constants"].startswith("as it is, n=")]
-    lines = ["", f"Other constants, of each kind the best and the worst, the fastest first (scripts/publish/experiments.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
+    rows[1:] = [row for row in rows[1:] if not row["constants"].startswith("as it is, n=")]
+    lines = ["", f"Other constants, the fastest first (scripts/publish/experiments.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
         names = row["constants"].replace("=", " = ").replace(" k", ", k")
