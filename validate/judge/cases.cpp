@@ -188,7 +188,9 @@ void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<C
     add(kLargeMultipleN, sweeps, ranks);
     add(kBeyondN, 1, ranks);
   }
-  if (own_n > 0) add(own_n, sweeps, own_ranks > 0 ? own_ranks : ranks);
+  // The largest: whether a warp's rows are right one sweep shows.
+  const int own_sweeps = step > kFirstPassStep ? sweeps : 3;
+  if (own_n > 0) add(own_n, own_sweeps, own_ranks > 0 ? own_ranks : ranks);
 }
 
 }  // namespace validate

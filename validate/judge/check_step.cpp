@@ -23,7 +23,7 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   extent.sizes = asked.cases.empty();
   extent.every_order = asked.every_order;
   if (!asked.gpu || !extent.sizes) return extent;
-  const int n = default_n(asked.on_cpu.empty() ? asked.program : asked.on_cpu);
+  const int n = default_n(asked.built.empty() ? asked.program : asked.on_cpu);
   // The reference has two fields, and the program may need as much on the host.
   const double bytes = 16.0 * n * n;
   if (bytes > static_cast<double>(lab::available_host_memory())) {

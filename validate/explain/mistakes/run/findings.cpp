@@ -153,8 +153,10 @@ Answer global_race(const Found& found) {
   const bool of_one = code.find('[') > std::min(adds, is);
   if (report.line == report.other_line && of_one && (adds != std::string::npos || sums)) {
     // How much is lost depends on how many threads the machine runs at a time.
+    const bool of_sum = found.evidence.sum();
     return found.answer("sum_without_an_atomic")
-        .as(found.evidence.sum() ? Strength::kShape : Strength::kHarmless);
+        .with("field_is_right", of_sum)
+        .as(of_sum ? Strength::kShape : Strength::kHarmless);
   }
   return found.answer("race_in_global_memory")
       .with("one_block", report.other_block.empty())
