@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <future>
+#include <memory>
 #include <system_error>
 #include <thread>
 
@@ -29,12 +31,25 @@ Comparison compare_run(const Case& run, const Record& record, const std::string&
   return result;
 }
 
+/// The reference after a case's sweeps, and their residuals.
+struct Expected {
+  Reference reference;
+  std::vector<double> residuals;
+};
+
+std::unique_ptr<const Expected> expected_of(const Case& run) {
+  auto all =
+      std::make_unique<Expected>(Expected{Reference(lab::Problem(run.problem, run.n, 1)), {}});
+  all->residuals = sweep_reference(&all->reference, run.iterations);
+  return all;
+}
+
 /// What of a run that has ended is compared. If its hashes differ, trial->run becomes one that
 /// records the whole field.
 void compare(const std::string& program, const Case& run, const std::string& dir,
-             const TimeLimit& time_limit, const std::atomic<bool>* unwanted, Trial* trial) {
-  Reference reference(lab::Problem(run.problem, run.n, 1));
-  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
+             const TimeLimit& time_limit, const std::atomic<bool>* unwanted, const Expected& right,
+             Trial* trial) {
+  const auto& [reference, expected] = right;
   Comparison& compared = trial->compared;
   compared.residuals = compare_residuals(expected, trial->run.record.residuals, run.n);
   const bool hashed = run.n >= kHashedRecordN;
@@ -69,8 +84,13 @@ std::vector<double> sweep_reference(Reference* reference, int iterations) {
 Trial try_case(const std::string& program, const Case& run, const std::string& dir,
                const TimeLimit& time_limit, const std::atomic<bool>* unwanted) {
   Trial trial;
-  trial.run = run_program(program, run, run.n >= kHashedRecordN, dir, time_limit, unwanted);
-  if (trial.run.error.empty()) compare(program, run, dir, time_limit, unwanted, &trial);
+  const bool large = run.n >= kHashedRecordN;
+  // Of a large grid the reference takes as long as the program: both at a time.
+  auto right = std::async(large ? std::launch::async : std::launch::deferred, expected_of, run);
+  trial.run = run_program(program, run, large, dir, time_limit, unwanted);
+  if (trial.run.error.empty()) {
+    compare(program, run, dir, time_limit, unwanted, *right.get(), &trial);
+  }
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);
   return trial;

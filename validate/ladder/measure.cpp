@@ -24,7 +24,7 @@ namespace {
 constexpr int kCpuSamples = 11;
 constexpr double kBestSeconds = 10, kStridedSeconds = 5;  // code is timed no longer than this, nor
 constexpr int kStridedAtLeast = 2;        // less often than this, after one that warms up
-constexpr std::size_t kStepsAtATime = 3;  // are validated
+constexpr std::size_t kStepsAtATime = 2;  // are validated
 constexpr int kMaxCpuN = 16384;           // beyond it the CPU's code is not timed
 
 using Clock = std::chrono::steady_clock;
@@ -117,12 +117,13 @@ Verdict Climb::check(const Step& step, bool own_n) const {
       step.needs_ranks ? std::vector<int>{kCheckedRanks} : std::vector<int>{};
   const bool on_gpu = step.needs_cuda && !in_place_of_gpu(step);
   Extent extent;
-  extent.sizes = !(on_gpu && step.needs_ranks);
+  extent.sizes = !on_gpu;
   extent.own_n = own_n ? step.n : 0;
   extent.own_ranks = ranks_of(step);
   std::vector<Case> cases;
   if (on_gpu) {
-    // Each run waits for the driver, so there are few: every problem, and one size of each kind.
+    // Each run waits for the driver, so there are few: every problem, awkward sizes, and the step's
+    // own n, a multiple of its blocks' shape.
     cases = cases_for_gpu(ranks);
     cases.push_back(
         {lab::ProblemKind::kHarmonic, 250, 5, 0, 0, step.needs_ranks ? kCheckedRanks : 0});
