@@ -215,6 +215,9 @@ double quantile(const std::vector<double>& sorted, double q) {
 // the last ones take next to no time.
 constexpr std::size_t kFewestSamples = 3;
 constexpr int kEnoughChecks = 20;  // that are proposed
+// What the host sees of the GPU's progress comes in steps of up to 2 us: a sample is no shorter than
+// this (ms), so that they do not count.
+constexpr double kShortestSample = 0.1;
 
 struct TimingSummary {
   std::size_t samples = 0;
@@ -227,10 +230,25 @@ TimingSummary summarize(const Checks& checks) {
   TimingSummary summary;
   if (checks.empty() || !device_is_timed) return summary;
   summary.first = checks.front().milliseconds;
-  std::vector<double> times;
   // The first iteration warms up (page faults, loading of kernels) and is told apart.
-  for (std::size_t k = checks.size() > 1 ? 1 : 0; k < checks.size(); ++k) {
-    times.push_back(checks[k].milliseconds);
+  const std::size_t from = checks.size() > 1 ? 1 : 0;
+  const auto iterations = [&](std::size_t k) {
+    return checks[k].iteration - (k == 0 ? 0 : checks[k - 1].iteration);
+  };
+  double total = 0;
+  for (std::size_t k = from; k < checks.size(); ++k)
+    total += checks[k].milliseconds * iterations(k);
+  const double shortest = std::min(kShortestSample, total / kEnoughChecks);
+  std::vector<double> times;
+  double sample = 0;  // of `joined` iterations
+  int joined = 0;
+  for (std::size_t k = from; k < checks.size(); ++k) {
+    sample += checks[k].milliseconds * iterations(k);
+    joined += iterations(k);
+    if (sample >= shortest || (times.empty() && k + 1 == checks.size())) {
+      times.push_back(sample / std::max(1, joined));
+      sample = joined = 0;
+    }
   }
   std::sort(times.begin(), times.end());
   summary.samples = times.size();

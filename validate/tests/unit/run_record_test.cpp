@@ -93,6 +93,20 @@ TEST_F(RunRecordTest, field_has_its_rows_along_x_whatever_the_layout_of_the_step
   EXPECT_TRUE(test::same_bits(field, test::field_of(reference)));
 }
 
+TEST_F(RunRecordTest, short_iterations_are_timed_several_at_a_time) {
+  constexpr int kMany = 2000;
+  ASSERT_EQ(test::run_program({kSerialProgram, "--n", "8", "--iterations", std::to_string(kMany),
+                               "--record", dir(), "--record-field", "rows", "--quiet"},
+                              ":")
+                .exit_code,
+            0);
+  Record record;
+  std::string error;
+  ASSERT_TRUE(validate::read_record(dir(), 8, kMany, &record, &error)) << error;
+  EXPECT_GE(record.samples, 3);
+  EXPECT_LT(record.samples, kMany / 2);
+}
+
 TEST_F(RunRecordTest, run_json_tells_what_ran) {
   ASSERT_EQ(run_serial(kN, "full").exit_code, 0);
   Record record;
