@@ -38,6 +38,7 @@ constexpr NotCovered kNotCovered[] = {
     {"nvcuda", "tensor cores (wmma)", "multiply in plain C++"},
     {"cuda::atomic", "atomic variables", "use cuda::atomic_ref"},
     {"cuda::atomic_thread_fence", "this fence", "use __threadfence"},
+    {"cudaMallocAsync cudaFreeAsync", "memory in the order of a stream", "use cudaMalloc"},
     {"cudaHostRegister cudaHostUnregister",
      "pinning memory that already exists", "use cudaMallocHost"},
     {"cudaIpc*", "memory shared between processes", nullptr},
@@ -80,7 +81,7 @@ cudaGetDeviceFlags* cudaGetDriver* cudaGetExport* cudaGetFunc* cudaGetKernel* cu
 cudaGetSurface* cudaGetSymbol* cudaGetTexture* cudaGraphChild* cudaGraphClone* cudaGraphConditional*
 cudaGraphDebug* cudaGraphDestroyNode* cudaGraphEvent* cudaGraphExecChild* cudaGraphExecEvent*
 cudaGraphExecExternal* cudaGraphExecGet* cudaGraphExecHost* cudaGraphExecNode* cudaGraphExternal*
-cudaGraphGet* cudaGraphHost* cudaGraphInstantiateWithParams* cudaGraphMem*
+cudaGraphGet* cudaGraphHost* cudaGraphInstantiateWith* cudaGraphMem*
 cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphUpload* cudaGraphics*
 cudaHostGet*
 cudaImportExternal* cudaInitDevice* cudaKernelSet* cudaLibrary* cudaLogs* cudaMallocFrom*

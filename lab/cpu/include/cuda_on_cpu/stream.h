@@ -63,8 +63,6 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, CUDA_ON_CPU_CALLER);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0, CUDA_ON_CPU_CALLER);
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags = 0, CUDA_ON_CPU_CALLER);
 /// The form of CUDA 11; nothing is put into the last three.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* node,
                                  char* log, std::size_t log_bytes, CUDA_ON_CPU_CALLER);

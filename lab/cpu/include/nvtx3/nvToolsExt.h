@@ -1,5 +1,5 @@
 #pragma once
-// NVTX ranges and marks without the CUDA Toolkit: the same names and headers as NVTX 3, and
+// NVTX ranges without the CUDA Toolkit: the same names and headers as NVTX 3, and
 // instead of a profiler rows of a trace in the file that LAB_TRACE_TSV names. One thread.
 
 #include <chrono>
@@ -50,11 +50,6 @@ class Ranges {
     if (range == started_.end()) return;
     close(range->second);
     started_.erase(range);
-  }
-
-  /// A mark counts as a range that took no time.
-  void mark(const char* name) {
-    if (path_) ++ended_[name].count;
   }
 
   /// Appends to what else is known of the program, in the tracer's columns.
@@ -115,11 +110,7 @@ __attribute__((noinline)) inline nvtxRangeId_t nvtxRangeStartA(const char* name)
 __attribute__((noinline)) inline void nvtxRangeEnd(nvtxRangeId_t range) {
   cuda_on_cpu::nvtx::Ranges::instance().end(range);
 }
-__attribute__((noinline)) inline void nvtxMarkA(const char* name) {
-  cuda_on_cpu::nvtx::Ranges::instance().mark(name);
-}
 #define nvtxRangeStart nvtxRangeStartA
-#define nvtxMark nvtxMarkA
 
 // Ranges with attributes. What counts here is the message; the colour is taken, and of no use.
 
@@ -140,7 +131,4 @@ struct nvtxEventAttributes_t {
 
 inline int nvtxRangePushEx(const nvtxEventAttributes_t* event) {
   return nvtxRangePushA(event->message.ascii ? event->message.ascii : "");
-}
-inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* event) {
-  return nvtxRangeStartA(event->message.ascii ? event->message.ascii : "");
 }

@@ -495,10 +495,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
   graphs.insert(*exec);
   return cudaSuccess;
 }
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags, Where where) {
-  return cudaGraphInstantiate(exec, graph, flags, where);
-}
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*, char*,
                                  std::size_t, Where where) {
   return cudaGraphInstantiate(exec, graph, 0, where);
