@@ -132,12 +132,6 @@ class RecordFile {
   int descriptor_;
 };
 
-void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
-  RecordFile file(dir, name);
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 /// row_hash of kRows rows that stand one behind the other. Several at once: each step of a hash
 /// waits for the one before, and not for those of other rows.
 template <int kRows>
@@ -159,6 +153,16 @@ void hash_rows(const float* rows, int n, std::uint64_t* hashes) {
     hashes[r] = mixed ^ (mixed >> 31);
   }
 }
+
+}  // namespace
+
+void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
+  RecordFile file(dir, name);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+namespace {
 
 void write_field(const std::string& dir, int n, const FetchRows& fetch) {
   RecordFile values(dir, "field.f32");

@@ -130,7 +130,7 @@ void note_host_access(const void* p) {
   const Allocation* a = find_allocation(p);
   if (!a || a->freed || p >= a->end() || a->space != Space::managed) return;
   last = a;
-  row = activity().row({"host accesses", text(a->allocated_at), ""});
+  row = activity().row({"host accesses", text(a->origin.where), ""});
 }
 
 void note_library(const char* name, std::size_t bytes) { note("libraries", name, bytes); }

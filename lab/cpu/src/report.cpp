@@ -103,12 +103,6 @@ void fail(Report report, const char* format, ...) {
   end_program(std::move(report), format, arguments);
 }
 
-void fail(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  end_program({"other"}, format, arguments);
-}
-
 void warn(Report report, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -1,8 +1,9 @@
 #include "job.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 
 #include <cuda_on_cpu/report.h>
 #include <lab/cuda_check.h>
@@ -18,18 +19,6 @@ bool true_for_all(bool here) {
   return all != 0;
 }
 
-/// The lines of some ranks, in order, each printed once.
-void add_notes(const std::string& own) {
-  char text[200] = "";
-  std::snprintf(text, sizeof text, "%s", own.c_str());
-  std::vector<char> all(sizeof text * self.size);
-  MPI_CHECK_START(MPI_Gather(text, sizeof text, MPI_CHAR, all.data(), sizeof text, MPI_CHAR, 0,
-                             MPI_COMM_WORLD));
-  for (int r = 0; self.rank == 0 && r < self.size; ++r) {
-    if (const char* note = &all[r * sizeof text]; *note) add_note(note);
-  }
-}
-
 /// What the memory of one GPU has to hold, where each rank has as many rows as the one with most.
 std::size_t bytes_of_share(int n, int ranks, int halo, std::size_t bytes_per_point) {
   const std::size_t pitch = (static_cast<std::size_t>(n) + 31) / 32 * 32;
@@ -37,33 +26,20 @@ std::size_t bytes_of_share(int n, int ranks, int halo, std::size_t bytes_per_poi
   return bytes_per_point * pitch * std::min(rows, n);
 }
 
-/// Where a rank computes.
-struct Place {
-  int node;
-  char gpu[32];  // its address on the PCI bus of the node; empty with the CPU in its place
-};
-
-bool same_gpu(const Place& a, const Place& b) {
-  return a.node == b.node && std::strcmp(a.gpu, b.gpu) == 0;
-}
-
-std::vector<Place> gather_places(int node, [[maybe_unused]] int device) {
-  Place own{node, ""};
-#ifndef __CUDA_ON_CPU__
-  CUDA_CHECK(cudaDeviceGetPCIBusId(own.gpu, sizeof own.gpu, device));
-#endif
-  std::vector<Place> places(self.size);
-  MPI_CHECK_START(MPI_Allgather(&own, sizeof own, MPI_BYTE, places.data(), sizeof own, MPI_BYTE,
-                                MPI_COMM_WORLD));
-  return places;
-}
-
 /// How many ranks have the same GPU, by rank.
-std::vector<int> count_sharers(const std::vector<Place>& places) {
+std::vector<int> count_sharers(int node, [[maybe_unused]] int device) {
+  char gpu[32] = "";  // its address on the PCI bus of the node; empty with the CPU in its place
+#ifndef __CUDA_ON_CPU__
+  CUDA_CHECK(cudaDeviceGetPCIBusId(gpu, sizeof gpu, device));
+#endif
+  std::array<char, 64> own{};
+  std::snprintf(own.data(), own.size(), "node %d, GPU %s", node, gpu);
+  std::vector<std::array<char, 64>> all(self.size);
+  MPI_CHECK_START(MPI_Allgather(own.data(), sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE,
+                                MPI_COMM_WORLD));
   std::vector<int> sharers;
-  for (const Place& own : places) {
-    sharers.push_back(static_cast<int>(std::count_if(
-        places.begin(), places.end(), [&](const Place& other) { return same_gpu(own, other); })));
+  for (const auto& place : all) {
+    sharers.push_back(static_cast<int>(std::count(all.begin(), all.end(), place)));
   }
   return sharers;
 }
@@ -124,31 +100,6 @@ void choose_way_of_halos(bool own_gpus) {
   if (self.rank == 0) add_note(note);
 }
 
-/// A line where this rank's GPU does not reach that of the next one; empty where it does, or where
-/// nothing can be said.
-std::string describe_way_north([[maybe_unused]] const std::vector<Place>& places,
-                               [[maybe_unused]] int device) {
-#ifndef __CUDA_ON_CPU__
-  const int north = self.rank + 1;
-  if (north == self.size) return "";
-  const Place &own = places[self.rank], &next = places[north];
-  if (next.node != own.node || same_gpu(own, next)) return "";
-  int other = 0, reaches = 1;
-  if (cudaDeviceGetByPCIBusId(&other, next.gpu) != cudaSuccess) {
-    (void)cudaGetLastError();  // a rank may not see the others' GPUs at all
-    return "";
-  }
-  CUDA_CHECK(cudaDeviceCanAccessPeer(&reaches, device, other));
-  if (!reaches) {
-    return format(
-        "note: the GPUs of ranks %d and %d cannot reach each other directly: what "
-        "they exchange goes through the host",
-        self.rank, north);
-  }
-#endif
-  return "";
-}
-
 }  // namespace
 
 void begin_nccl(const char* call) {
@@ -192,10 +143,8 @@ void Ranks::connect() {
   CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
   state_->gpu_name = properties.name;
 
-  const std::vector<Place> places = gather_places(state_->node, device);
-  state_->sharers = count_sharers(places);
+  state_->sharers = count_sharers(state_->node, device);
   choose_way_of_halos(*std::max_element(state_->sharers.begin(), state_->sharers.end()) == 1);
-  add_notes(describe_way_north(places, device));
   state_->connected = true;
 }
 
@@ -214,14 +163,8 @@ void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) con
 
   const std::size_t needed = bytes_of_share(n, self.size, halo, bytes_per_point);
   if (needed <= usable) return;
-  int fits = 0;  // the largest n of which a share fits
-  static_assert((kMaxN & (kMaxN - 1)) == 0, "its halves reach every n");
-  for (int step = kMaxN; step > 0; step /= 2) {
-    if (fits + step <= kMaxN &&
-        bytes_of_share(fits + step, self.size, halo, bytes_per_point) <= usable) {
-      fits += step;
-    }
-  }
+  int fits = n;  // the largest n of which a share fits
+  while (bytes_of_share(fits, self.size, halo, bytes_per_point) > usable) --fits;
   // More ranks do, where each brings a GPU.
   const std::size_t of_gpu = usable * sharers;
   const int most_ranks = n / std::max(halo, 1);

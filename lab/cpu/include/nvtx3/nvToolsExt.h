@@ -40,18 +40,6 @@ class Ranges {
     return static_cast<int>(open_.size());
   }
 
-  /// Opens a range that may end after others that began later; returns its number.
-  std::uint64_t start(const char* name) {
-    if (path_) started_[++last_started_] = {name, Clock::now()};
-    return last_started_;
-  }
-  void end(std::uint64_t number) {
-    const auto range = started_.find(number);
-    if (range == started_.end()) return;
-    close(range->second);
-    started_.erase(range);
-  }
-
   /// Appends to what else is known of the program, in the tracer's columns.
   ~Ranges() {
     if (!path_ || !*path_) return;
@@ -87,8 +75,6 @@ class Ranges {
 
   const char* path_ = std::getenv("LAB_TRACE_TSV");  // null: nobody wants to know
   std::vector<Open> open_;
-  std::map<std::uint64_t, Open> started_;
-  std::uint64_t last_started_ = 0;
   std::map<std::string, TraceRow> ended_;
 };
 
@@ -102,15 +88,6 @@ __attribute__((noinline)) inline int nvtxRangePop() {
   return cuda_on_cpu::nvtx::Ranges::instance().pop();
 }
 #define nvtxRangePush nvtxRangePushA
-
-using nvtxRangeId_t = std::uint64_t;
-__attribute__((noinline)) inline nvtxRangeId_t nvtxRangeStartA(const char* name) {
-  return cuda_on_cpu::nvtx::Ranges::instance().start(name);
-}
-__attribute__((noinline)) inline void nvtxRangeEnd(nvtxRangeId_t range) {
-  cuda_on_cpu::nvtx::Ranges::instance().end(range);
-}
-#define nvtxRangeStart nvtxRangeStartA
 
 // Ranges with attributes. What counts here is the message; the colour is taken, and of no use.
 

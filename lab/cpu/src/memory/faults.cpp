@@ -176,7 +176,7 @@ void say_where(const ucontext_t& context) {
          "still runs here, for %.0f s (%s)", block->seconds(),
          block->describe_running_thread().c_str());
   }
-  if (where.line == 0) fail("host code still runs");
+  if (where.line == 0) fail({"other"}, "host code still runs");
   const std::vector<Where> lines = calling_lines();
   const Where in_main = lines.empty() ? where : lines.back();
   Report report = cuda_on_cpu::report("endless_host", where);

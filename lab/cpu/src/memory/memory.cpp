@@ -29,8 +29,6 @@ namespace cuda_on_cpu {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-// What is left of the last page is filled with this, and looked at after each kernel.
-[[maybe_unused]] constexpr unsigned char kPadding = 0xff;
 #ifdef CUDA_ON_CPU_WATCHED
 // Every access is looked at: memory can begin where a GPU's would, at a multiple of 256 bytes, and
 // sectors of 32 bytes are counted right.
@@ -54,14 +52,6 @@ std::size_t choose_guard(std::size_t data_bytes) {
   if (address_space_is_limited()) return kPage;
   return std::clamp(data_bytes, std::size_t{64} << 10, std::size_t{1} << 30);
 }
-
-const char* name_of(Space space) {
-  constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
-  return kNames[static_cast<int>(space)];
-}
-
-/// How many rounds of the program's main loop are over.
-int rounds() { return program.rounds ? program.rounds() : 0; }
 
 /// Bytes that may still be taken.
 std::size_t free_memory() {
@@ -123,8 +113,8 @@ std::string describe_address(const void* p) {
       : p < a->end() ? "byte " + std::to_string(static_cast<const char*>(p) - a->begin) + " of the "
       : p == a->end() ? "just past the end of the "
                       : bytes + "past the end of the ";
-  words += std::to_string(a->bytes) + " bytes that " + name_of(a->space) + " gave at " +
-           text(a->allocated_at);
+  words += std::to_string(a->bytes) + " bytes that " + a->origin.call + " gave at " +
+           text(a->origin.where);
   if (a->freed) words += " and that were freed at " + text(a->freed_at);
   return words;
 }
@@ -142,7 +132,7 @@ Report report_access(const char* kind, Where where, const char* access, const vo
     report.place = p < a->begin ? "before" : p >= a->end() ? "past" : "inside";
     report.distance = distance(*a, p);
     if (a->freed) report.flags = "freed";
-    report.allocated_line = a->allocated_at.line;
+    report.allocated_line = a->origin.where.line;
     report.bytes = static_cast<long>(a->bytes);
   }
   return report;
@@ -175,8 +165,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.begin = a.data + a.data_bytes - round_up(bytes, kAlignment);
   a.bytes = bytes;
   a.space = space;
-  a.allocated_at = where;
-  a.round = rounds();
+  constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
+  a.origin = Origin::now(kCalls[static_cast<int>(space)], where);
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, 0xff, a.data_bytes);
   allocations[static_cast<char*>(map)] = a;
@@ -212,7 +202,7 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
     return because("freed", cudaErrorInvalidValue);
   }
   if (pinned != (found->space == Space::pinned)) {
-    return error(cudaErrorInvalidValue, "memory of %s needs %s", name_of(found->space),
+    return error(cudaErrorInvalidValue, "memory of %s needs %s", found->origin.call,
                  pinned ? "cudaFree" : "cudaFreeHost");
   }
   give_back(allocations[found->data - found->guard_bytes], where);
@@ -228,8 +218,8 @@ void release_all(Where where) {
 static void protect(Allocation& a, int protection) {
   if (a.freed || a.protection == protection) return;
   if (mprotect(a.data, a.data_bytes, protection) != 0) {
-    fail("the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
-         name_of(a.space), text(a.allocated_at).c_str(), std::strerror(errno));
+    fail({"other"}, "the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
+         a.origin.call, text(a.origin.where).c_str(), std::strerror(errno));
   }
   a.protection = protection;
 }
@@ -259,33 +249,15 @@ void close_memory_to_host() {
   }
 }
 
-void check_padding(Where launched_at) {
-  const auto holds_padding = [](const char* begin, const char* end) {
-    return std::all_of(begin, end, [](unsigned char c) { return c == kPadding; });
-  };
-  for (const auto& [guard, a] : allocations) {
-    if (a.freed) continue;
-    const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
-    if (past || !holds_padding(a.data, a.begin)) {
-      Report report{"padding"};
-      report.other_line = launched_at.line;
-      report.allocated_line = a.allocated_at.line;
-      report.bytes = static_cast<long>(a.bytes);
-      report.place = past ? "past" : "before";
-      fail(report, "the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
-           text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes,
-           name_of(a.space), text(a.allocated_at).c_str());
-    }
-  }
+Origin Origin::now(const char* call, Where where) {
+  return {call, where, program.rounds ? program.rounds() : 0};
 }
-
-Origin Origin::now(const char* call, Where where) { return {call, where, rounds()}; }
 
 int report_growth() {
   constexpr std::size_t kRounds = 3;  // in fewer a program may get all that it needs
   std::vector<Origin> live;
   for (const auto& [guard, a] : allocations) {
-    if (!a.freed) live.push_back({name_of(a.space), a.allocated_at, a.round});
+    if (!a.freed) live.push_back(a.origin);
   }
   list_handles(&live);
   struct Growth {

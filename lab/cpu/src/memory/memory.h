@@ -23,8 +23,8 @@ struct Allocation {
   char* begin;
   std::size_t bytes;
   Space space;
-  Where allocated_at, freed_at;
-  int round;  // as in Origin
+  Origin origin;
+  Where freed_at;
   bool freed;
   char* data;               // the pages that hold it
   std::size_t data_bytes;   // whole pages
@@ -64,10 +64,6 @@ void open_memory(const Allocation* a);
 /// The memory that a kernel's argument points to, null for a null pointer. Ends
 /// the program if no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
-
-/// After a kernel: ends the program if something has been written before an allocation or after
-/// it, in what is left of its pages.
-void check_padding(Where launched_at);
 
 /// For cudaDeviceReset: frees all memory that is not freed.
 void release_all(Where where);

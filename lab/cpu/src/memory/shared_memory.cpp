@@ -57,7 +57,7 @@ std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
     place = (last.place + last.bytes) / kAlignment * kAlignment + kAlignment;
   }
   if (count == kMaxVariables || place + bytes + kAlignment > kStaticBytes) {
-    fail("the program's kernels have too many shared variables: over 1 MiB");
+    fail({"other"}, "the program's kernels have too many shared variables: over 1 MiB");
   }
   variables[count] = {place, bytes, &shape};
   variable_count = count + 1;
@@ -77,7 +77,7 @@ char* reserve_shared_memory() {
   char* shared = static_cast<char*>(room);
   if (room == MAP_FAILED ||
       mprotect(shared + kStaticBytes + kDynamicBytes, kGuardBytes, PROT_NONE) != 0) {
-    fail("no memory for a block's shared memory: %s", std::strerror(errno));
+    fail({"other"}, "no memory for a block's shared memory: %s", std::strerror(errno));
   }
   return shared;
 }

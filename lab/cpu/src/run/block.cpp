@@ -179,15 +179,12 @@ void Block::run_threads() {
   }
 }
 
-/// The running thread has been put among those that wait, or gives way.
 void Block::wait() {
   const int thread = running_, next = next_thread();
   if (next == thread) return;
   suspended_on_[thread] = fibre_;
   hand_over(next);
 }
-
-void Block::give_way() { wait(); }
 
 // ---- barriers -----------------------------------------------------------------------------------
 

@@ -75,8 +75,9 @@ class Block {
   std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where);
   unsigned warp_ballot(unsigned mask, bool vote, Where where);
 
-  /// Lets another thread of the warp run first, if the watcher chooses one.
-  void give_way();
+  /// Lets others run first: the running thread has been put among those that wait, or gives way to
+  /// the one that the watcher chooses.
+  void wait();
 
   int running_thread() const { return running_; }
   uint3 thread_index(int thread) const { return index_[thread]; }
@@ -112,7 +113,6 @@ class Block {
   static void fibre_main();
   void run_threads();
   void become(int thread);
-  void wait();
   void hand_over(int thread);
   int next_thread();
   int pick_lane(int warp);

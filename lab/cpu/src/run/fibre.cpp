@@ -31,7 +31,7 @@ Fibre::Fibre(void (*entry)()) : is_new_(true), stack_bytes_(kStackBytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   stack_ = static_cast<char*>(memory) + guard_bytes();
   if (memory == MAP_FAILED || mprotect(stack_, stack_bytes_, PROT_READ | PROT_WRITE) != 0) {
-    fail("no memory for the stack of a thread: %s", std::strerror(errno));
+    fail({"other"}, "no memory for the stack of a thread: %s", std::strerror(errno));
   }
   // Stacks that all begin at the same place in a page would share a few lines of the CPU's cache.
   const std::size_t shift = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % 16 * 128;

@@ -215,15 +215,11 @@ constexpr std::size_t alignment_of(std::size_t bytes) { return bytes < 8 ? bytes
 
 #define ACCESS(name, bytes, kind, alignment) \
   void name(const void* p) { seen(p, bytes, Access::kind, __builtin_return_address(0), alignment); }
-#define ACCESSES(bytes)                                                   \
-  ACCESS(__tsan_read##bytes, bytes, read, alignment_of(bytes))            \
-  ACCESS(__tsan_write##bytes, bytes, write, alignment_of(bytes))          \
-  ACCESS(__tsan_unaligned_read##bytes, bytes, read, 1)                    \
-  ACCESS(__tsan_unaligned_write##bytes, bytes, write, 1)                  \
-  ACCESS(__tsan_volatile_read##bytes, bytes, read, alignment_of(bytes))   \
-  ACCESS(__tsan_volatile_write##bytes, bytes, write, alignment_of(bytes)) \
-  ACCESS(__tsan_read_write##bytes, bytes, write, alignment_of(bytes))     \
-  ACCESS(__tsan_unaligned_read_write##bytes, bytes, write, 1)
+#define ACCESSES(bytes)                                          \
+  ACCESS(__tsan_read##bytes, bytes, read, alignment_of(bytes))   \
+  ACCESS(__tsan_write##bytes, bytes, write, alignment_of(bytes)) \
+  ACCESS(__tsan_unaligned_read##bytes, bytes, read, 1)           \
+  ACCESS(__tsan_unaligned_write##bytes, bytes, write, 1)
 
 // The compiler's own atomics: std::atomic becomes these. CUDA's report themselves.
 #define ATOMIC_READ_CHANGE_WRITE(type, bits, name, builtin)              \

@@ -16,12 +16,6 @@ int main() {
   nvtxRangePop();
   nvtxRangePop();
 
-  // These may overlap.
-  const nvtxRangeId_t first = nvtxRangeStartA("first");
-  const nvtxRangeId_t second = nvtxRangeStartA("second");
-  nvtxRangeEnd(first);
-  nvtxRangeEnd(second);
-
   // With a colour, as NVIDIA's own examples push them.
   nvtxEventAttributes_t event = {};
   event.version = NVTX_VERSION;
