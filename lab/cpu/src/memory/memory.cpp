@@ -29,6 +29,8 @@ namespace cuda_on_cpu {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+// What is left of the last page is filled with this, and looked at after each kernel.
+constexpr unsigned char kPadding = 0xff;
 #ifdef CUDA_ON_CPU_WATCHED
 // Every access is looked at: memory can begin where a GPU's would, at a multiple of 256 bytes, and
 // sectors of 32 bytes are counted right.
@@ -168,7 +170,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
   a.origin = Origin::now(kCalls[static_cast<int>(space)], where);
   a.protection = PROT_READ | PROT_WRITE;
-  std::memset(a.data, 0xff, a.data_bytes);
+  std::memset(a.data, kPadding, a.data_bytes);
   allocations[static_cast<char*>(map)] = a;
   note_allocation(space, bytes);
   if (watcher()) watcher()->memory_allocated(a.begin, bytes);
@@ -246,6 +248,26 @@ void close_memory_to_host() {
     if (use.where) protection = use.writable ? PROT_NONE : PROT_READ;
     if (a.space == Space::device) protection = PROT_NONE;
     protect(a, protection);
+  }
+}
+
+void check_padding(Where launched_at) {
+  const auto holds_padding = [](const char* begin, const char* end) {
+    return std::all_of(begin, end, [](unsigned char c) { return c == kPadding; });
+  };
+  for (const auto& [guard, a] : allocations) {
+    if (a.freed) continue;
+    const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
+    if (past || !holds_padding(a.data, a.begin)) {
+      Report report{"padding"};
+      report.other_line = launched_at.line;
+      report.allocated_line = a.origin.where.line;
+      report.bytes = static_cast<long>(a.bytes);
+      report.place = past ? "past" : "before";
+      fail(report, "the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
+           text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes, a.origin.call,
+           text(a.origin.where).c_str());
+    }
   }
 }
 

@@ -65,6 +65,10 @@ void open_memory(const Allocation* a);
 /// the program if no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
 
+/// After a kernel: ends the program if something has been written before an allocation or after
+/// it, in what is left of its pages.
+void check_padding(Where launched_at);
+
 /// For cudaDeviceReset: frees all memory that is not freed.
 void release_all(Where where);
 

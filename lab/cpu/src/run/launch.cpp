@@ -80,6 +80,7 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
         const std::size_t before = shared_variable_bytes();
         run_kernel(*kernel);
         note_kernel(kernel->config, shared_variable_bytes() - before);
+        check_padding(kernel->config.where);
       },
       std::move(uses));
 }
