@@ -17,7 +17,6 @@
 #include <lab/cuda_check.h>
 #include <lab/options.h>
 
-#include "ceilings_table.h"
 #include "timing.h"
 
 namespace {

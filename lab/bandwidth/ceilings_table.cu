@@ -1,6 +1,6 @@
 // What was measured, as tables: for people, and for the file bandwidth.tsv.
 
-#include "ceilings_table.h"
+#include "ceilings.h"
 
 #include <algorithm>
 #include <cstdio>

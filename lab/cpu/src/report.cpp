@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include <cuda_on_cpu/program.h>
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 
 namespace cuda_on_cpu {
 namespace {

@@ -10,9 +10,23 @@
 
 #include <cuda_runtime.h>
 
-#include "mpi_check.h"
+#include <mpi.h>
+
+/// Ends the job with one clear line where a call of MPI failed: which call, why.
+///
+///   MPI_CHECK(MPI_Barrier(MPI_COMM_WORLD));
+#define MPI_CHECK(call) ::lab::check_mpi((call), #call)
 
 namespace lab {
+
+/// What MPI_CHECK calls. Exit code 3.
+inline void check_mpi(int error, const char* call) {
+  if (error == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  fail(kExitCudaError, "%s: %s", call, text);
+}
 
 #ifdef __CUDA_ON_CPU__
 constexpr bool kOnCpu = true;
@@ -73,9 +87,6 @@ class Patience {
 
 /// Waits for all of them; `what` is said where they take too long.
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind = "waits");
-
-/// A setting from the environment of rank 0.
-std::string setting(const char* name);
 
 struct Ranks::State {
   int node = 0;              // the world's rank of the node's first

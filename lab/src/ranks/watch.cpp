@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 
 namespace lab {
 

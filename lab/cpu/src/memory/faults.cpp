@@ -1,4 +1,4 @@
-#include "memory/faults.h"
+#include "memory/memory.h"
 
 #include <atomic>
 #include <csignal>
@@ -14,7 +14,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "memory/memory.h"
 #include "memory/shared_memory.h"
 #include "report.h"
 #include "run/block.h"

@@ -19,7 +19,6 @@
 
 #include "activity.h"
 #include "error.h"
-#include "memory/faults.h"
 #include "report.h"
 #include "run/block.h"
 #include "run/queue.h"

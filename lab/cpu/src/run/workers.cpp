@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "memory/faults.h"
+#include "memory/memory.h"
 #include "report.h"
 #include "run/block.h"
 #include "settings.h"
