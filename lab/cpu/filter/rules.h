@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "lexer.h"
-#include "regions.h"
 
 namespace cuda_filter {
 

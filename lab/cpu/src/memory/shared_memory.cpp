@@ -35,12 +35,6 @@ Variable variables[kMaxVariables];
 std::atomic<int> variable_count{0};  // grows once the variable stands in the array
 std::mutex placing;
 
-/// For a block that begins, or for one that runs while the variable is placed.
-void fill(char* shared, const Variable& variable) {
-  char* begin = shared + variable.place;
-  std::memset(begin, 0xff, variable.bytes);
-}
-
 }  // namespace
 
 const std::size_t kSharedRoom = kStaticBytes + kDynamicBytes;
@@ -61,7 +55,7 @@ std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
   }
   variables[count] = {place, bytes, &shape};
   variable_count = count + 1;
-  if (shared_memory) fill(shared_memory, variables[count]);
+  if (shared_memory) std::memset(shared_memory + place, 0xff, bytes);  // of the block that runs
   return *place_found = place;
 }
 
@@ -86,7 +80,7 @@ void release_shared_memory(char* shared) { munmap(shared, kRoom); }
 
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   for (int k = 0; k < variable_count.load(std::memory_order_acquire); ++k) {
-    fill(shared, variables[k]);
+    std::memset(shared + variables[k].place, 0xff, variables[k].bytes);
   }
   char* end = shared + kStaticBytes + kDynamicBytes;
   char* dynamic = end - (dynamic_bytes + 15) / 16 * 16;

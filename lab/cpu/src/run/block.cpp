@@ -35,8 +35,6 @@ Block::~Block() { release_shared_memory(shared_); }
 void Block::begin(const Kernel& kernel, std::uint64_t number) {
   kernel_ = &kernel;
   number_ = number;
-  static std::atomic<std::uint64_t> lives{0};
-  life_ = lives.fetch_add(1, std::memory_order_relaxed) + 1;
   began_ = std::chrono::steady_clock::now();
   const dim3 grid = kernel.config.grid, shape = kernel.config.block;
   block_index_ = {static_cast<unsigned>(number % grid.x),
@@ -59,6 +57,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
     warps_[w] = {all, all, 0, 0, 0};
   }
   std::fill_n(suspended_on_, threads_, nullptr);
+  pipelines_.clear();
   arrived_ = votes_so_far_ = 0;
   dynamic_shared_ = fill_shared_memory(shared_, kernel.config.shared_bytes);
   begin_round();

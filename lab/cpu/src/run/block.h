@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "run/fibre.h"
@@ -18,6 +19,8 @@ namespace cuda_on_cpu {
 constexpr int kMaxThreads = 1024;  // of a block
 constexpr int kMaxWarps = 32;      // of a block
 constexpr int kNobody = -1;        // instead of a thread's number
+
+struct Pipeline;
 
 /// A kernel that was launched, with its arguments.
 struct Kernel {
@@ -85,8 +88,8 @@ class Block {
   std::uint64_t number() const { return number_; }
   /// For how long it has been running.
   double seconds() const;
-  /// Another number each time a block of a kernel begins.
-  std::uint64_t life() const { return life_; }
+  /// The asynchronous copies that the running thread has asked for; null: none yet.
+  std::shared_ptr<Pipeline>& pipeline() { return pipelines_[running_]; }
   const Kernel& kernel() const { return *kernel_; }
   const Fibre& fibre() const { return *fibre_; }
   const char* shared_memory_begin() const { return shared_; }
@@ -132,7 +135,7 @@ class Block {
   static thread_local Block* current_block;
 
   const Kernel* kernel_ = nullptr;
-  std::uint64_t number_ = 0, life_ = 0;
+  std::uint64_t number_ = 0;
   std::chrono::steady_clock::time_point began_;
   uint3 block_index_{};
   dim3 shape_{0, 0, 0};
@@ -144,7 +147,8 @@ class Block {
 
   int running_ = kNobody;
   uint3 index_[kMaxThreads];
-  Fibre* suspended_on_[kMaxThreads];  // null: the thread has not begun
+  std::unordered_map<int, std::shared_ptr<Pipeline>> pipelines_;  // of the threads that have one
+  Fibre* suspended_on_[kMaxThreads];                              // null: the thread has not begun
 
   // Of a thread that waits: where, and what it brought to the others of its warp.
   Where waits_at_[kMaxThreads];
