@@ -76,14 +76,9 @@ constexpr int kTimesToStart = 6;
   (begin_waiting("the other ranks: not all have reached the start of the job", kTimesToStart), \
    MPI_CHECK(call), end_waiting())
 
-/// Polled in a loop that waits: at first it burns time, which is soonest, and then it sleeps.
-class Patience {
- public:
-  void wait();
-
- private:
-  int polls_ = 0;
-};
+/// For a loop that waits and has polled so often: at first it burns time, which is soonest, and then
+/// it sleeps.
+void wait_a_moment(int polls);
 
 /// Waits for all of them; `what` is said where they take too long.
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind = "waits");

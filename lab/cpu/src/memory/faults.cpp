@@ -127,11 +127,7 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   }
   std::size_t offset;
   if (in_shared_memory(block->shared_memory_begin(), address, &offset)) {
-    const std::string words = past_dynamic_shared(offset, 1);
-    if (!words.empty()) {
-      fail(block->report_dynamic_shared(where), "%s %s (%s)", verb(context), words.c_str(),
-           who.c_str());
-    }
+    check_dynamic_shared(offset, 1, verb(context), [&] { return where; });
   }
   const Allocation* a = nearest_allocation(address);
   fail(report_access("out_of_bounds", where, verb(context), address), "%s %s (%s)", verb(context),

@@ -123,13 +123,18 @@ std::string describe_shared(std::size_t offset) {
   return shape.name + index;
 }
 
-std::string past_dynamic_shared(std::size_t offset, std::size_t bytes) {
+void check_dynamic_shared(std::size_t offset, std::size_t bytes, const char* does,
+                          const std::function<Where()>& line) {
   const std::size_t begin = dynamic_shared_memory - shared_memory;
   const std::size_t given = Block::current()->kernel().config.shared_bytes;
-  if (offset < begin || offset + bytes <= begin + given) return "";
-  return "byte " + std::to_string(std::max(offset - begin, given)) +
-         " of the dynamic shared memory, but the launch gives " + std::to_string(given) +
-         " bytes of it, the value after its grid and its block";
+  if (offset < begin || offset + bytes <= begin + given) return;
+  Report report = Block::current()->report("dynamic_shared", line());
+  report.bytes = static_cast<long>(given);
+  fail(report,
+       "%s byte %zu of the dynamic shared memory, but the launch gives %zu bytes of it, the value "
+       "after its grid and its block (%s)",
+       does, std::max(offset - begin, given), given,
+       Block::current()->describe_running_thread().c_str());
 }
 
 std::size_t before_dynamic_shared(std::size_t offset) {

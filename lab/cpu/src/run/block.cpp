@@ -333,12 +333,6 @@ Report Block::report(const char* kind, Where where) const {
   return report;
 }
 
-Report Block::report_dynamic_shared(Where where) const {
-  Report report = this->report("dynamic_shared", where);
-  report.bytes = static_cast<long>(kernel_->config.shared_bytes);
-  return report;
-}
-
 void Block::fail_in_block(const char* kind, Where where, const std::string& what,
                           const std::string& detail) {
   Report report = cuda_on_cpu::report(kind, where);

@@ -102,8 +102,6 @@ class Block {
 
   /// A report of what the running thread does there.
   Report report(const char* kind, Where where) const;
-  /// The same of an access past the end of what the launch gives as dynamic shared memory.
-  Report report_dynamic_shared(Where where) const;
 
  private:
   /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.

@@ -133,11 +133,7 @@ class TheWatcher : public Races {
              "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, before,
              block.describe_running_thread().c_str());
       }
-      const std::string past = past_dynamic_shared(offset, access.bytes);
-      if (!past.empty()) {
-        fail(block.report_dynamic_shared(access.site.line()), "%s %s (%s)", does, past.c_str(),
-             block.describe_running_thread().c_str());
-      }
+      check_dynamic_shared(offset, access.bytes, does, [&] { return access.site.line(); });
       const std::size_t end = shared_variable_end(offset);
       if (offset + access.bytes <= end) return;
       Report report = block.report("shared_end", access.site.line());
