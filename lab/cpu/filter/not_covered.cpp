@@ -38,6 +38,8 @@ constexpr NotCovered kNotCovered[] = {
     {"nvcuda", "tensor cores (wmma)", "multiply in plain C++"},
     {"cuda::atomic", "atomic variables", "use cuda::atomic_ref"},
     {"cuda::atomic_thread_fence", "this fence", "use __threadfence"},
+    {"atomicAnd* atomicOr* atomicXor* atomicDec*", "this atomic function", "use atomicCAS"},
+    {"__popcll __clzll __ffsll __brev* __fdividef __saturatef norm3d*", "this function", nullptr},
     {"cudaMallocAsync cudaFreeAsync", "memory in the order of a stream", "use cudaMalloc"},
     {"cudaHostRegister cudaHostUnregister",
      "pinning memory that already exists", "use cudaMallocHost"},
