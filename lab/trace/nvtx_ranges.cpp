@@ -105,7 +105,7 @@ void end_started(nvtxRangeId_t id) {
   state().started.erase(found);
 }
 
-/// Puts our functions into one of NVTX's tables, by number: `function` is a lambda without captures.
+/// Puts our functions into one of NVTX's tables, by number; each is a lambda without captures.
 class FunctionTable {
  public:
   FunctionTable(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module) {

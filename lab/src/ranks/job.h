@@ -76,8 +76,8 @@ constexpr int kTimesToStart = 6;
   (begin_waiting("the other ranks: not all have reached the start of the job", kTimesToStart), \
    MPI_CHECK(call), end_waiting())
 
-/// For a loop that waits and has polled so often: at first it burns time, which is soonest, and then
-/// it sleeps.
+/// For a loop that waits and has polled this often: at first it burns time, which is soonest, and
+/// then it sleeps.
 void wait_a_moment(int polls);
 
 /// Waits for all of them; `what` is said where they take too long.

@@ -15,8 +15,8 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
-// In a kernel of the .cu file itself filter/ has replaced the word. This is of a macro, a header, or
-// outside of any kernel.
+// In a kernel of the .cu file itself filter/ has replaced the word. This is for a macro, a header,
+// and what is outside of any kernel.
 #define __shared__ \
   _Pragma("GCC error \"CUDA on the CPU does not cover shared memory outside a kernel's text\"")
 

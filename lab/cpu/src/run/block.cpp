@@ -242,8 +242,8 @@ bool Block::open_barrier() {
 
 // ---- warps --------------------------------------------------------------------------------------
 
-void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
-                           Where where) {
+std::uint64_t Block::warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
+                                   Where where) {
   const int thread = running_, first = thread & ~31;
   Warp& warp = warp_of(thread);
   if (!(mask & bit_of(thread))) {
@@ -252,7 +252,6 @@ void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value
   }
   waits_at_[thread] = where;
   mask_[thread] = mask & warp.all;
-  exchange_[thread] = exchange;
   value_[thread] = value;
   source_lane_[thread] = source_lane;
   warp.ready &= ~bit_of(thread);
@@ -263,10 +262,11 @@ void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value
   bool complete = (warp.at_warp & lanes) == lanes;
   for (unsigned rest = lanes; complete && rest; rest &= rest - 1) {
     const int other = first + lowest(rest);
-    complete = mask_[other] == lanes && exchange_[other] == exchange;
+    complete = mask_[other] == lanes && is_ballot(other) == is_ballot(thread);
   }
   if (complete) complete_exchange(thread / 32, lanes);
   wait();
+  return value_[thread];
 }
 
 void Block::complete_exchange(int warp, unsigned lanes) {
@@ -280,7 +280,7 @@ void Block::complete_exchange(int warp, unsigned lanes) {
   }
   for (unsigned rest = lanes; rest; rest &= rest - 1) {
     const int thread = first + lowest(rest), source = source_lane_[thread];
-    if (exchange_[thread] == Exchange::ballot) {
+    if (is_ballot(thread)) {
       value_[thread] = ballot;
     } else if (lanes >> source & 1) {
       value_[thread] = brought[source];
@@ -295,19 +295,6 @@ void Block::complete_exchange(int warp, unsigned lanes) {
   if (watcher()) watcher()->warp_synchronises(*this, warp, lanes);
   warps_[warp].at_warp &= ~lanes;
   warps_[warp].ready |= lanes;
-}
-
-std::uint64_t Block::warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
-                                   Where where) {
-  const int thread = running_;
-  arrive_at_warp(mask, Exchange::shuffle, value, source_lane, where);
-  return value_[thread];
-}
-
-unsigned Block::warp_ballot(unsigned mask, bool vote, Where where) {
-  const int thread = running_;
-  arrive_at_warp(mask, Exchange::ballot, vote, 0, where);
-  return static_cast<unsigned>(value_[thread]);
 }
 
 // ---- what goes wrong ----------------------------------------------------------------------------
@@ -349,7 +336,7 @@ void Block::fail_at_warp(int warp) {
   for (unsigned rest = mask_[thread]; rest; rest &= rest - 1) {
     const int other = 32 * warp + lowest(rest);
     const bool here = w.at_warp & bit_of(other);
-    if (here && mask_[other] == mask_[thread] && exchange_[other] == exchange_[thread]) continue;
+    if (here && mask_[other] == mask_[thread] && is_ballot(other) == is_ballot(thread)) continue;
     const std::string what = "thread " + text(index_[thread]) +
                              " waits here for the others of its mask, thread " +
                              text(index_[other]);
@@ -421,7 +408,7 @@ std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
 }
 unsigned warp_ballot(unsigned mask, bool vote, Where where) {
   const OutsideKernelCode outside;
-  return Block::current()->warp_ballot(mask, vote, where);
+  return static_cast<unsigned>(Block::current()->warp_exchange(mask, vote, Block::kBallot, where));
 }
 
 }  // namespace cuda_on_cpu

@@ -75,8 +75,8 @@ class Block {
   // What the running thread asks for; the functions of the same names in the headers call these.
   int block_barrier(bool vote, Where where);
   void grid_barrier(Where where);
+  static constexpr int kBallot = 32;  // as the source: which lanes have brought anything but 0
   std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where);
-  unsigned warp_ballot(unsigned mask, bool vote, Where where);
 
   /// Lets others run first: the running thread has been put among those that wait, or gives way to
   /// the one that the watcher chooses.
@@ -109,7 +109,6 @@ class Block {
     unsigned all, ready, at_warp, at_block, at_grid;
     unsigned returned() const { return all & ~(ready | at_warp | at_block | at_grid); }
   };
-  enum class Exchange : unsigned char { shuffle, ballot };
 
   static void fibre_main();
   void run_threads();
@@ -120,9 +119,8 @@ class Block {
   void begin_round();
   bool open_barrier();
   void complete_exchange(int warp, unsigned lanes);
-  void arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
-                      Where where);
   Warp& warp_of(int thread) { return warps_[thread / 32]; }
+  bool is_ballot(int thread) const { return source_lane_[thread] == kBallot; }
 
   [[noreturn]] void fail_at_warp(int warp);
   [[noreturn]] void fail_at_barrier(unsigned Warp::*at, const char* barrier,
@@ -151,7 +149,6 @@ class Block {
   // Of a thread that waits: where, and what it brought to the others of its warp.
   Where waits_at_[kMaxThreads];
   unsigned mask_[kMaxThreads];
-  Exchange exchange_[kMaxThreads];
   int source_lane_[kMaxThreads];
   std::uint64_t value_[kMaxThreads];
 
