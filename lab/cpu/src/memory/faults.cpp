@@ -73,31 +73,29 @@ bool host_may_touch(const void* address, bool reads) {
 
 /// Host code: what it may not touch, and what to do.
 [[noreturn]] void fail_on_host(Where where, const char* verb, const void* address) {
-  if (is_near_null(address)) {
-    fail(report_access("host_access", where, verb, address),
-         "host code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
-         "put it where their first argument points)",
-         verb, describe_address(address).c_str());
-  }
   const Allocation* a = nearest_allocation(address);
   const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
-  const QueuedUse use = a ? queued_use(a, address) : QueuedUse{};
-  if (inside && a->space == Space::device) {
-    Report report = report_access("host_access", where, verb, address);
-    report.flags = "device";
-    fail(report, "host code %s %s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged",
-         verb, describe_address(address).c_str());
+  const QueuedUse use = inside ? queued_use(a, address) : QueuedUse{};
+  const std::string did = std::string("host code ") + verb + " " + describe_address(address);
+  Report report = report_access("host_access", where, verb, address);
+  if (is_near_null(address)) {
+    fail(report,
+         "%s: no memory was put into this pointer (cudaMallocManaged and its like put it where "
+         "their first argument points)",
+         did.c_str());
   }
-  if (inside && use.where) {
-    Report report = report_access("host_early", where, verb, address);
+  if (inside && a->space == Space::device) {
+    report.flags = "device";
+    fail(report, "%s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged", did.c_str());
+  }
+  if (use.where) {
+    report.kind = "host_early";
     report.other_line = use.where->line;
-    fail(report, "host code %s %s, and the %s %s at %s may not have ended: wait for it (%s)", verb,
-         describe_address(address).c_str(), use.what ? use.what : "kernel",
-         use.what ? "queued" : "launched", text(*use.where).c_str(),
+    fail(report, "%s, and the %s %s at %s may not have ended: wait for it (%s)", did.c_str(),
+         use.what ? use.what : "kernel", use.what ? "queued" : "launched", text(*use.where).c_str(),
          use.what ? "cudaEventSynchronize, or cudaDeviceSynchronize" : "cudaDeviceSynchronize");
   }
-  fail(report_access("host_access", where, verb, address), "host code %s %s", verb,
-       describe_address(address).c_str());
+  fail(report, "%s", did.c_str());
 }
 
 void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
