@@ -4,23 +4,19 @@
 #include "ceilings.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <cuda_runtime.h>
 
 #include <lab/cuda_check.h>
+#include <lab/options.h>
 
-#include "ceilings_table.h"
 #include "timing.h"
 
 namespace {
@@ -372,15 +368,7 @@ void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) 
 void measure_ceilings(const std::string& results) {
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-  // Found out now, not after the measurements.
-  if (!results.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(results, error);
-    if (error || access(results.c_str(), W_OK | X_OK) != 0) {
-      lab::fail(lab::kExitCannotWrite, "--results %s: %s", results.c_str(),
-                error ? error.message().c_str() : std::strerror(errno));
-    }
-  }
+  lab::prepare_folder("--results", results);
   const Machine machine = look_at_machine();
 
   int largest = 32 << kLargestPower;

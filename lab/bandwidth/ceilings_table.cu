@@ -1,14 +1,12 @@
 // What was measured, as tables: for people, and for the file bandwidth.tsv.
 
-#include "ceilings_table.h"
+#include "ceilings.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
-
-#include <unistd.h>
 
 #include <lab/cuda_check.h>
 #include <lab/run.h>
@@ -164,9 +162,9 @@ void print_tables(const Machine& machine) {
 }
 
 void write_table(const std::string& results, const Machine& machine) {
-  const std::string path = results + "/bandwidth.tsv", aside = path + ".partial";
-  std::FILE* file = std::fopen(aside.c_str(), "w");
-  if (!file) lab::fail(lab::kExitCannotWrite, "%s: %s", aside.c_str(), std::strerror(errno));
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* file = open_memstream(&text, &bytes);
   const cudaDeviceProp& gpu = machine.properties;
   std::fprintf(file, "# What this GPU can do at most, measured. Written by `make bandwidth`.\n");
   std::fprintf(file,
@@ -192,11 +190,8 @@ void write_table(const std::string& results, const Machine& machine) {
                  row.what.c_str(), row.way.c_str(), row.n, row.block_x, row.block_y, row.bytes,
                  row.samples, row.min_us, row.median_us, row.best, row.median, row.unit);
   }
-  const bool written = std::fflush(file) == 0 && fsync(fileno(file)) == 0;
-  if (std::fclose(file) != 0 || !written || std::rename(aside.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(aside.c_str());
-    lab::fail(lab::kExitCannotWrite, "%s: %s", path.c_str(), std::strerror(error));
-  }
-  std::printf("\nwritten to %s\n", path.c_str());
+  std::fclose(file);
+  lab::write_whole(results, "bandwidth.tsv", {text, bytes});
+  std::free(text);
+  std::printf("\nwritten to %s/bandwidth.tsv\n", results.c_str());
 }

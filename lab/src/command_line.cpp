@@ -15,13 +15,13 @@ constexpr int kMaxSeconds = 86400;
 
 }  // namespace
 
-long long CommandLine::read_integer(const std::string& option, const std::string& text,
+long long CommandLine::read_integer(const std::string& before, const std::string& text,
                                     long long low, long long high) {
   char* end = nullptr;
   errno = 0;
   const long long value = std::strtoll(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || errno == ERANGE || value < low || value > high) {
-    fail(kExitBadUsage, "%s %s: must be a whole number from %lld to %lld", option.c_str(),
+    fail(kExitBadUsage, "%s%s: must be a whole number from %lld to %lld", before.c_str(),
          text.c_str(), low, high);
   }
   return value;
@@ -51,7 +51,7 @@ void CommandLine::path(const std::string& option, std::string* value) {
 void CommandLine::integers(const std::string& option, int low, int high, const std::string& each,
                            std::vector<int>* values) {
   list(option, each, [=](const std::string& text) {
-    values->push_back(static_cast<int>(read_integer(option, text, low, high)));
+    values->push_back(static_cast<int>(read_integer(option + " ", text, low, high)));
   });
 }
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <cuda_on_cpu/program.h>
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 #include <lab/exit_codes.h>
 #include <lab/short_path.h>
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -72,22 +71,20 @@ void check_together(const Options& options, bool convergence_given) {
   }
 }
 
-/// Finds out now, and not after an hour's run, that the record cannot be written.
-void prepare_record_dir(const std::string& dir) {
+}  // namespace
+
+void prepare_folder(const char* option, const std::string& dir) {
+  if (dir.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(dir, error);
+  if (!error && !std::filesystem::is_directory(dir)) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (!error && access(dir.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
   if (error) {
-    fail(kExitCannotWrite, "--record %s: %s", dir.c_str(), error.message().c_str());
-  }
-  if (!std::filesystem::is_directory(dir, error)) {
-    fail(kExitCannotWrite, "--record %s: not a folder", dir.c_str());
-  }
-  if (access(dir.c_str(), W_OK | X_OK) != 0) {
-    fail(kExitCannotWrite, "--record %s: %s", dir.c_str(), std::strerror(errno));
+    fail(kExitCannotWrite, "%s %s: %s", option, dir.c_str(), error.message().c_str());
   }
 }
-
-}  // namespace
 
 const char* problem_name(ProblemKind kind) {
   switch (kind) {
@@ -166,7 +163,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
     options.quiet = true;
     options.record_dir.clear();
   }
-  if (!options.record_dir.empty()) prepare_record_dir(options.record_dir);
+  prepare_folder("--record", options.record_dir);
   return options;
 }
 
@@ -189,7 +186,7 @@ ClinicOptions parse_clinic_options(int argc, char** argv, int default_n, const c
   line.path("--record", &options.record_dir);
   line.flag("--quiet", &options.quiet);
   line.read(argc, argv);
-  if (!options.record_dir.empty()) prepare_record_dir(options.record_dir);
+  prepare_folder("--record", options.record_dir);
   return options;
 }
 

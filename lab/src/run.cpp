@@ -11,7 +11,6 @@
 #include <sstream>
 #include <system_error>
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -95,29 +94,22 @@ int record_calls = 0;
 class RecordFile {
  public:
   RecordFile(const std::string& dir, const std::string& name)
-      : path_(dir + "/" + name), aside_(path_ + ".partial") {
-    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) give_up();
+      : path_(dir + "/" + name),
+        aside_(path_ + ".partial"),
+        file_(std::fopen(aside_.c_str(), "wbe")) {
+    if (!file_) give_up();
   }
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
   void write(const void* data, std::size_t bytes) {
-    const char* from = static_cast<const char*>(data);
-    while (bytes > 0) {
-      const ssize_t written = ::write(descriptor_, from, bytes);
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        give_up();
-      }
-      from += written;
-      bytes -= static_cast<std::size_t>(written);
-    }
+    if (std::fwrite(data, 1, bytes, file_) != bytes) give_up();
   }
 
   void commit() {
-    if (fsync(descriptor_) != 0 && errno != EINVAL) give_up();  // EINVAL: cannot be synced
-    if (close(descriptor_) != 0) give_up();
+    if (std::fflush(file_) != 0) give_up();
+    if (fsync(fileno(file_)) != 0 && errno != EINVAL) give_up();  // EINVAL: cannot be synced
+    if (std::fclose(file_) != 0) give_up();
     if (std::rename(aside_.c_str(), path_.c_str()) != 0) give_up();
   }
 
@@ -129,14 +121,8 @@ class RecordFile {
   }
 
   std::string path_, aside_;
-  int descriptor_;
+  std::FILE* file_;
 };
-
-void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
-  RecordFile file(dir, name);
-  file.write(text.data(), text.size());
-  file.commit();
-}
 
 /// row_hash of kRows rows that stand one behind the other. Several at once: each step of a hash
 /// waits for the one before, and not for those of other rows.
@@ -159,6 +145,16 @@ void hash_rows(const float* rows, int n, std::uint64_t* hashes) {
     hashes[r] = mixed ^ (mixed >> 31);
   }
 }
+
+}  // namespace
+
+void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
+  RecordFile file(dir, name);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+namespace {
 
 void write_field(const std::string& dir, int n, const FetchRows& fetch) {
   RecordFile values(dir, "field.f32");

@@ -1,7 +1,7 @@
 // Listens to CUDA, by CUPTI. When a program starts CUDA up, the driver loads the library that
 // CUDA_INJECTION64_PATH names and calls InitializeInjection.
 
-#include "activity.h"
+#include "trace.h"
 
 #include <cupti.h>
 #include <cxxabi.h>
@@ -15,8 +15,6 @@
 #include <mutex>
 #include <string>
 #include <vector>
-
-#include "trace.h"
 
 namespace trace {
 namespace {

@@ -1,6 +1,6 @@
 // In place of activity.cpp where the toolkit has no CUPTI: NVTX ranges alone are traced.
 
-#include "activity.h"
+#include "trace.h"
 
 namespace trace {
 

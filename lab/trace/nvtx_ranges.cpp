@@ -2,7 +2,7 @@
 // NVTX_INJECTION64_PATH names and calls InitializeInjectionNvtx2, which puts functions of our own
 // into NVTX's tables.
 
-#include "nvtx_ranges.h"
+#include "trace.h"
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -12,8 +12,6 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "trace.h"
 
 namespace trace {
 namespace {
@@ -41,20 +39,22 @@ State& state() {
 /// Ranges nest within a thread and a domain.
 thread_local std::map<nvtxDomainHandle_t, std::vector<OpenRange>> stacks;
 
+std::string message(const char* ascii) { return ascii ? ascii : ""; }
+
 // The handles that we give out are pointers to names.
 std::string name_of(const void* handle) {
   return handle ? *static_cast<const std::string*>(handle) : "";
 }
 template <class Handle>
 Handle make_handle(const char* name) {
-  return reinterpret_cast<Handle>(new std::string(name ? name : ""));
+  return reinterpret_cast<Handle>(new std::string(message(name)));
 }
 
 std::string message(const nvtxEventAttributes_t* event) {
   if (!event) return "";
   switch (event->messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
-      return event->message.ascii ? event->message.ascii : "";
+      return message(event->message.ascii);
     case NVTX_MESSAGE_TYPE_REGISTERED:
       return name_of(event->message.registered);
   }
@@ -105,43 +105,15 @@ void end_started(nvtxRangeId_t id) {
   state().started.erase(found);
 }
 
-// ---- NVTX's own functions -----------------------------------------------------------------------
-
-int NVTX_API push_ascii(const char* name) { return push(nullptr, name ? name : ""); }
-int NVTX_API push_event(const nvtxEventAttributes_t* event) {
-  return push(nullptr, message(event));
-}
-int NVTX_API pop_range() { return pop(nullptr); }
-nvtxRangeId_t NVTX_API start_ascii(const char* name) { return start(nullptr, name ? name : ""); }
-nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t* event) {
-  return start(nullptr, message(event));
-}
-void NVTX_API end_range(nvtxRangeId_t id) { end_started(id); }
-
-int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return push(domain, message(event));
-}
-int NVTX_API domain_pop(nvtxDomainHandle_t domain) { return pop(domain); }
-nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return start(domain, message(event));
-}
-void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { end_started(id); }
-nvtxDomainHandle_t NVTX_API create_domain(const char* name) {
-  return make_handle<nvtxDomainHandle_t>(name);
-}
-nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text) {
-  return make_handle<nvtxStringHandle_t>(text);
-}
-
-/// Puts our functions into one of NVTX's tables, by number.
+/// Puts our functions into one of NVTX's tables, by number; each is a lambda without captures.
 class FunctionTable {
  public:
   FunctionTable(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module) {
     if (!callbacks->GetModuleFunctionTable(module, &table_, &size_)) size_ = 0;
   }
   template <class Function>
-  void set(unsigned number, Function* function) {
-    if (number < size_) *table_[number] = reinterpret_cast<NvtxFunctionPointer>(function);
+  void set(unsigned number, Function function) {
+    if (number < size_) *table_[number] = reinterpret_cast<NvtxFunctionPointer>(+function);
   }
   explicit operator bool() const { return size_ > 0; }
 
@@ -180,18 +152,25 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   if (!callbacks || callbacks->struct_size < sizeof *callbacks) return 0;
   FunctionTable core(callbacks, NVTX_CB_MODULE_CORE), core2(callbacks, NVTX_CB_MODULE_CORE2);
   if (!core) return 0;
-  core.set(NVTX_CBID_CORE_RangePushA, push_ascii);
-  core.set(NVTX_CBID_CORE_RangePushEx, push_event);
-  core.set(NVTX_CBID_CORE_RangePop, pop_range);
-  core.set(NVTX_CBID_CORE_RangeStartA, start_ascii);
-  core.set(NVTX_CBID_CORE_RangeStartEx, start_event);
-  core.set(NVTX_CBID_CORE_RangeEnd, end_range);
-  core2.set(NVTX_CBID_CORE2_DomainCreateA, create_domain);
-  core2.set(NVTX_CBID_CORE2_DomainRegisterStringA, register_string);
-  core2.set(NVTX_CBID_CORE2_DomainRangePushEx, domain_push);
-  core2.set(NVTX_CBID_CORE2_DomainRangePop, domain_pop);
-  core2.set(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start);
-  core2.set(NVTX_CBID_CORE2_DomainRangeEnd, domain_end);
+  using Domain = nvtxDomainHandle_t;
+  using Event = const nvtxEventAttributes_t*;
+  core.set(NVTX_CBID_CORE_RangePushA,
+           [](const char* name) { return push(nullptr, message(name)); });
+  core.set(NVTX_CBID_CORE_RangePushEx, [](Event event) { return push(nullptr, message(event)); });
+  core.set(NVTX_CBID_CORE_RangePop, [] { return pop(nullptr); });
+  core.set(NVTX_CBID_CORE_RangeStartA,
+           [](const char* name) { return start(nullptr, message(name)); });
+  core.set(NVTX_CBID_CORE_RangeStartEx, [](Event event) { return start(nullptr, message(event)); });
+  core.set(NVTX_CBID_CORE_RangeEnd, [](nvtxRangeId_t id) { end_started(id); });
+  core2.set(NVTX_CBID_CORE2_DomainCreateA, make_handle<Domain>);
+  core2.set(NVTX_CBID_CORE2_DomainRegisterStringA,
+            [](Domain, const char* text) { return make_handle<nvtxStringHandle_t>(text); });
+  core2.set(NVTX_CBID_CORE2_DomainRangePushEx,
+            [](Domain domain, Event event) { return push(domain, message(event)); });
+  core2.set(NVTX_CBID_CORE2_DomainRangePop, [](Domain domain) { return pop(domain); });
+  core2.set(NVTX_CBID_CORE2_DomainRangeStartEx,
+            [](Domain domain, Event event) { return start(domain, message(event)); });
+  core2.set(NVTX_CBID_CORE2_DomainRangeEnd, [](Domain, nvtxRangeId_t id) { end_started(id); });
   report_at_exit();
   return 1;
 }

@@ -10,20 +10,21 @@
 
 namespace trace {
 
-Series::Summary Series::summarize() const {
-  Summary s;
-  if (durations_.empty()) return s;
+void Series::fill(cuda_on_cpu::TraceRow* row) const {
+  const std::size_t n = durations_.size();
+  row->count = static_cast<double>(n);
+  row->bytes = bytes_;
+  row->total_ns = std::round(total_);
+  if (n == 0) return;
   std::vector<double> sorted = durations_;
   std::sort(sorted.begin(), sorted.end());
-  const std::size_t n = sorted.size();
-  s.mean = total_ / n;
-  s.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-  s.min = sorted.front();
-  s.max = sorted.back();
+  row->mean_ns = total_ / n;
+  row->median_ns = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+  row->min_ns = std::round(sorted.front());
+  row->max_ns = std::round(sorted.back());
   double squares = 0;
-  for (double d : sorted) squares += (d - s.mean) * (d - s.mean);
-  s.deviation = n > 1 ? std::sqrt(squares / (n - 1)) : 0;
-  return s;
+  for (double d : sorted) squares += (d - row->mean_ns) * (d - row->mean_ns);
+  row->deviation_ns = n > 1 ? std::sqrt(squares / (n - 1)) : 0;
 }
 
 namespace {
@@ -45,10 +46,11 @@ void print_summary(const Table& table) {
                table.title.c_str(), "Time(%)", "Total(ns)", "Count", "Avg(ns)", "Med(ns)",
                "Min(ns)", "Max(ns)", "StdDev(ns)", any_bytes ? "     Total(MB)" : "", "Name");
   for (const Row& row : table.rows) {
-    const Series::Summary s = row.series.summarize();
-    std::fprintf(stderr, "%7.1f %14.0f %9zu %12.1f %12.1f %11.0f %11.0f %11.1f",
-                 all > 0 ? 100 * row.series.total() / all : 0, row.series.total(),
-                 row.series.count(), s.mean, s.median, s.min, s.max, s.deviation);
+    cuda_on_cpu::TraceRow r;
+    row.series.fill(&r);
+    std::fprintf(stderr, "%7.1f %14.0f %9.0f %12.1f %12.1f %11.0f %11.0f %11.1f",
+                 all > 0 ? 100 * row.series.total() / all : 0, r.total_ns, r.count, r.mean_ns,
+                 r.median_ns, r.min_ns, r.max_ns, r.deviation_ns);
     if (any_bytes) std::fprintf(stderr, " %13.3f", 1e-6 * row.series.bytes());
     std::fprintf(stderr, "  %s\n", row.name.c_str());
   }
@@ -67,18 +69,10 @@ void print_kernel_facts(const std::vector<Row>& rows) {
 }
 
 cuda_on_cpu::TraceRow in_columns(const Table& table, const Row& row) {
-  const Series::Summary s = row.series.summarize();
   cuda_on_cpu::TraceRow all = row.kernel;
   all.table = table.name;
   all.name = row.name;
-  all.count = static_cast<double>(row.series.count());
-  all.total_ns = std::round(row.series.total());
-  all.mean_ns = s.mean;
-  all.median_ns = s.median;
-  all.min_ns = std::round(s.min);
-  all.max_ns = std::round(s.max);
-  all.deviation_ns = s.deviation;
-  all.bytes = row.series.bytes();
+  row.series.fill(&all);
   return all;
 }
 

@@ -22,11 +22,9 @@ class Series {
   double total() const { return total_; }  ///< nanoseconds of all events
   double bytes() const { return bytes_; }  ///< that all of them moved
 
-  /// Nanoseconds an event; all 0 where there was none. `deviation`: the sample's (over n - 1).
-  struct Summary {
-    double mean = 0, median = 0, min = 0, max = 0, deviation = 0;
-  };
-  Summary summarize() const;
+  /// Puts count, times and bytes into their columns: times in all and per event, 0 where there was
+  /// none. `deviation_ns`: the sample's (over n - 1).
+  void fill(cuda_on_cpu::TraceRow* row) const;
 
  private:
   std::vector<double> durations_;

@@ -10,10 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "activity.h"
-#include "nvtx_ranges.h"
-#include "series.h"
-
 namespace trace {
 namespace {
 

@@ -134,11 +134,11 @@ cat >"$temp/late.cpp" <<'END'
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
-extern "C" int PMPI_Gather(const void*, int, void*, void*, int, void*, int, void*);
-extern "C" int MPI_Gather(const void* from, int n, void* type, void* to, int m, void* to_type, int root, void* comm) {
+extern "C" int PMPI_Allreduce(const void*, void*, int, void*, void*, void*);
+extern "C" int MPI_Allreduce(const void* from, void* to, int n, void* type, void* operation, void* comm) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   while (rank && std::strcmp(rank, "1") == 0) pause();
-  return PMPI_Gather(from, n, type, to, m, to_type, root, comm);
+  return PMPI_Allreduce(from, to, n, type, operation, comm);
 }
 END
 c++ -shared -fPIC -o "$temp/late.so" "$temp/late.cpp"

@@ -11,7 +11,7 @@
 
 #include <sys/resource.h>
 
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 #include <lab/options.h>
 
 #include "run/text.h"

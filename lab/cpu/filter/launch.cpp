@@ -1,4 +1,4 @@
-#include "launch.h"
+#include "rules.h"
 
 #include <algorithm>
 #include <optional>

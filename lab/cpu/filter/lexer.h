@@ -31,6 +31,18 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// A line that ends in a backslash goes on in the next one, but between tokens and in strings only.
 Tokens lex(const std::string& source);
 
+/// A source file taken apart by what rules apply where. What `#if 0` leaves out is in neither list.
+struct Regions {
+  Tokens code;                    ///< the tokens outside preprocessor directives
+  std::vector<bool> in_function;  ///< for each of them: is it in a function's body?
+  std::vector<Tokens> directives;
+};
+
+Regions split(const Tokens& tokens);
+
+/// What a #define puts in for its name; nothing for other directives.
+Tokens macro_body(const Tokens& directive);
+
 /// The bracket that matches the one at `open`; tokens.size() if none does.
 std::size_t match_forward(const Tokens& tokens, std::size_t open);
 

@@ -1,4 +1,12 @@
 // Turns a CUDA source file into C++ that a plain C++ compiler compiles: kernels run on the CPU.
+//
+//   cuda_to_cpp IN.cu OUT.cpp [--name NAME] [--headers-too]
+//
+//   --name NAME    what compilers are to call the file (default: IN as given)
+//   --headers-too  IN's own headers also go through cuda_to_cpp, so they may have kernels
+//
+// For build systems. Exit codes: 0 done, 1 errors in the source, 2 bad usage or a file that cannot
+// be read or written.
 
 #include <cstdio>
 #include <filesystem>
@@ -11,36 +19,11 @@
 
 namespace {
 
-constexpr int kExitErrors = 1;    // in the source
-constexpr int kExitBadUsage = 2;  // or a file that cannot be read or written
-
-constexpr const char* kHelp =
-    "cuda_to_cpp IN.cu OUT.cpp [--name NAME] [--headers-too]: turns a CUDA source file into C++ "
-    "that runs on\n"
-    "the CPU (" CUDA_ON_CPU_FOLDER
-    "/README.md)\n\n"
-    "  --name NAME   what compilers are to call the file (default: IN as given)\n"
-    "  --headers-too IN's own headers also go through cuda_to_cpp, so they may have kernels\n"
-    "  --help        print this\n\n"
-    "exit codes: 0 done, 1 errors in the source, 2 bad usage or a file that cannot be read or\n"
-    "            written\n";
+constexpr int kExitErrors = 1, kExitBadUsage = 2;
 
 int fail(const std::string& message) {
   std::fprintf(stderr, "cuda_to_cpp: %s\n", message.c_str());
   return kExitBadUsage;
-}
-
-/// Writes the file aside first: a build that is stopped leaves no half of it.
-bool write_file(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(part, path, error);
-  if (file && !error) return true;
-  std::filesystem::remove(part, error);
-  return false;
 }
 
 int convert(const std::string& in, const std::string& out, const std::string& name,
@@ -56,7 +39,9 @@ int convert(const std::string& in, const std::string& out, const std::string& na
     std::fprintf(stderr, "%s:%d: error: %s\n", name.c_str(), found.line, found.words.c_str());
   }
   if (!rewritten.errors.empty()) return kExitErrors;
-  return write_file(out, rewritten.text) ? 0 : fail(out + ": cannot be written");
+  std::ofstream file(out, std::ios::binary);
+  file << rewritten.text << std::flush;
+  return file ? 0 : fail(out + ": cannot be written");
 }
 
 }  // namespace
@@ -67,21 +52,14 @@ int main(int argc, char** argv) {
   bool headers_too = false;
   for (int k = 1; k < argc; ++k) {
     const std::string argument = argv[k];
-    if (argument == "--help") {
-      std::fputs(kHelp, stdout);
-      return 0;
-    }
-    if (argument == "--name") {
-      if (k + 1 == argc) return fail("--name needs a name (--help tells more)");
+    if (argument == "--name" && k + 1 < argc) {
       name = argv[++k];
     } else if (argument == "--headers-too") {
       headers_too = true;
-    } else if (argument.size() > 1 && argument[0] == '-') {
-      return fail(argument + ": no such option (--help tells more)");
     } else {
       files.push_back(argument);
     }
   }
-  if (files.size() != 2) return fail("needs IN.cu and OUT.cpp (--help tells more)");
+  if (files.size() != 2) return fail("needs IN.cu OUT.cpp [--name NAME] [--headers-too]");
   return convert(files[0], files[1], name.empty() ? files[0] : name, headers_too);
 }

@@ -4,45 +4,31 @@
 #include <filesystem>
 #include <fstream>
 
-#include "launch.h"
-#include "lexer.h"
-#include "not_covered.h"
-#include "regions.h"
-#include "shared_memory.h"
-
 namespace cuda_filter {
 
 namespace {
 
-/// What the tokens hold that only a rewritten file may: nothing, or the words for it.
-std::string cuda_in(const Tokens& tokens) {
+bool launches_a_kernel(const Tokens& tokens) {
   for (std::size_t k = 0; k < tokens.size(); ++k) {
-    if (is_launch(tokens, k)) return "launches a kernel";
-    if (is(tokens, k, "__shared__")) return "declares shared memory";
+    if (is_launch(tokens, k)) return true;
   }
-  return "";
+  return false;
 }
 
-std::string cuda_in_header(const std::string& text) {
-  const Regions regions = split(lex(text));
-  std::string found = cuda_in(regions.code);
-  for (const Tokens& directive : regions.directives) {
-    if (found.empty()) found = cuda_in(macro_body(directive));
-  }
-  return found;
-}
-
-/// A header is compiled as it is. `directive` may be any.
+/// A header is compiled as it is, so it may not launch a kernel. `directive` may be any.
 void check_include(const Tokens& directive, const std::string& folder, Changes* changes) {
   if (!is(directive, 1, "include") || directive.size() < 3) return;
   if (directive[2].kind != Kind::kString || directive[2].text.size() < 3) return;
   const std::string header(directive[2].text.substr(1, directive[2].text.size() - 2));
   std::string text;
   if (!read_file((std::filesystem::path(folder) / header).string(), &text)) return;
-  const std::string found = cuda_in_header(text);
-  if (found.empty()) return;
+  const Regions regions = split(lex(text));
+  if (!launches_a_kernel(regions.code) &&
+      std::none_of(regions.directives.begin(), regions.directives.end(), launches_a_kernel)) {
+    return;
+  }
   changes->errors.push_back(
-      {directive[2].line, does_not_cover("a header that " + found + ", " + header +
+      {directive[2].line, does_not_cover("a header that launches a kernel, " + header +
                                          ": put that into the .cu file itself")});
 }
 

@@ -1,28 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "rules.h"
+
 namespace cuda_filter {
-
-struct Error {
-  int line;
-  std::string words;
-};
-
-/// `length` characters at `offset` make way for `text`.
-struct Edit {
-  std::size_t offset;
-  std::size_t length;
-  std::string text;
-};
-
-/// What the rules collect: where the source changes, and what they cannot take.
-struct Changes {
-  std::vector<Edit> edits;
-  std::vector<Error> errors;
-};
 
 struct Rewritten {
   std::string text;  ///< empty if there are errors

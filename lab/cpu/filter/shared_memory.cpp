@@ -1,6 +1,4 @@
-#include "shared_memory.h"
-
-#include "not_covered.h"
+#include "rules.h"
 
 namespace cuda_filter {
 
@@ -92,28 +90,14 @@ Tokens declaration_around(const Tokens& code, std::size_t begin, std::size_t k) 
 void rewrite_shared_memory(const Regions& regions, Changes* changes) {
   std::size_t last = regions.code.size();
   for (std::size_t k = 0; k < regions.code.size(); ++k) {
-    if (!is(regions.code, k, "__shared__")) continue;
+    if (!is(regions.code, k, "__shared__") || !regions.in_function[k]) continue;
     const std::size_t begin = statement_start(regions.code, k);
     if (begin <= last && last < k) continue;  // the previous one was reported already
     last = k;
     try {
-      if (!regions.in_function[k]) {
-        throw Error{
-            regions.code[k].line,
-            does_not_cover("shared memory outside of a kernel: declare it inside the kernel")};
-      }
       rewrite_declaration(declaration_around(regions.code, begin, k), changes);
     } catch (const Error& error) {
       changes->errors.push_back(error);
-    }
-  }
-  for (const Tokens& directive : regions.directives) {
-    for (const Token& token : macro_body(directive)) {
-      if (token.text == "__shared__") {
-        changes->errors.push_back(
-            {token.line,
-             does_not_cover("shared memory in a macro: declare it in the kernel itself")});
-      }
     }
   }
 }

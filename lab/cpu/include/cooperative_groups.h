@@ -16,22 +16,11 @@ class thread_block {
   static dim3 group_index() { return blockIdx; }
   static dim3 thread_index() { return threadIdx; }
   static dim3 dim_threads() { return blockDim; }
-  static dim3 group_dim() { return dim_threads(); }
 };
 
 class grid_group {
  public:
   void sync(CUDA_ON_CPU_CALLER) const { cuda_on_cpu::grid_barrier(where); }
-  static dim3 block_index() { return blockIdx; }
-  static dim3 thread_index() {
-    return {blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
-            blockIdx.z * blockDim.z + threadIdx.z};
-  }
-  static dim3 dim_blocks() { return gridDim; }
-  static dim3 group_dim() { return dim_blocks(); }
-  static dim3 dim_threads() {
-    return {gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z};
-  }
   static unsigned long long block_rank() {
     return blockIdx.x + gridDim.x * (blockIdx.y + 1ULL * gridDim.y * blockIdx.z);
   }

@@ -25,39 +25,33 @@ std::string shape(dim3 v) {
 // what they copy also comes through note_host_access.
 bool count_host_accesses = false;
 
-/// By table and name, and a kernel's shape: one that is launched in another shape is another row.
-class Activity {
- public:
-  ~Activity() {
-    count_host_accesses = false;
-    if (rows_.empty() || write()) return;
-    warn({"other"}, "LAB_TRACE_TSV=%s: cannot be written", path_.c_str());
-    _exit(kExitCannotWrite);
-  }
+/// A table, a name in it, and what else makes it a row of its own: a kernel that is launched in
+/// another shape is another row.
+using Key = std::array<std::string, 3>;
 
-  /// A table, a name in it, and what else makes it a row of its own.
-  using Key = std::array<std::string, 3>;
+struct Activity {
+  const std::string path = std::getenv("LAB_TRACE_TSV") ? std::getenv("LAB_TRACE_TSV") : "";
+  std::map<Key, TraceRow> rows;
 
-  bool wanted() const { return !path_.empty(); }
+  bool wanted() const { return !path.empty(); }
 
   TraceRow* row(const Key& key) {
     if (!wanted()) return nullptr;
-    TraceRow& row = rows_[key];
+    TraceRow& row = rows[key];
     row.table = key[0];
     row.name = key[1];
     ++row.count;
     return &row;
   }
 
- private:
-  bool write() const {
+  ~Activity() {
+    count_host_accesses = false;
     std::string lines;
-    for (const auto& [key, row] : rows_) lines += row_of(row);
-    return append(path_, lines, heading_of(TraceRow()));
+    for (const auto& [key, row] : rows) lines += row_of(row);
+    if (rows.empty() || append(path, lines, heading_of(TraceRow()))) return;
+    warn({"other"}, "LAB_TRACE_TSV=%s: cannot be written", path.c_str());
+    _exit(kExitCannotWrite);
   }
-
-  const std::string path_ = std::getenv("LAB_TRACE_TSV") ? std::getenv("LAB_TRACE_TSV") : "";
-  std::map<Key, TraceRow> rows_;
 };
 
 Activity& activity() {
@@ -130,7 +124,7 @@ void note_host_access(const void* p) {
   const Allocation* a = find_allocation(p);
   if (!a || a->freed || p >= a->end() || a->space != Space::managed) return;
   last = a;
-  row = activity().row({"host accesses", text(a->allocated_at), ""});
+  row = activity().row({"host accesses", text(a->origin.where), ""});
 }
 
 void note_library(const char* name, std::size_t bytes) { note("libraries", name, bytes); }

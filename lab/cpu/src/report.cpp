@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include <cuda_on_cpu/program.h>
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 
 namespace cuda_on_cpu {
 namespace {
@@ -101,12 +101,6 @@ void fail(Report report, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   end_program(std::move(report), format, arguments);
-}
-
-void fail(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  end_program({"other"}, format, arguments);
 }
 
 void warn(Report report, const char* format, ...) {

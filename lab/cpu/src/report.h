@@ -16,8 +16,6 @@ Report report(const char* kind, Where where);
 /// fail is heard.
 [[noreturn]] void fail(Report report, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
-/// The same of what has no line.
-[[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /// The same line, and the program goes on.
 void warn(Report report, const char* format, ...) __attribute__((format(printf, 2, 3)));

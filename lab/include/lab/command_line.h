@@ -36,7 +36,7 @@ class CommandLine {
   template <class Int>
   void integer(const std::string& option, Int low, Int high, Int* value) {
     this->value(option, [=](const std::string& text) {
-      *value = static_cast<Int>(read_integer(option, text, low, high));
+      *value = static_cast<Int>(read_integer(option + " ", text, low, high));
     });
   }
 
@@ -60,9 +60,12 @@ class CommandLine {
   /// in it (a shell would search the PATH for a name without). With `program` null there is none.
   void read(int argc, char** argv, std::string* program = nullptr) const;
 
- private:
-  static long long read_integer(const std::string& option, const std::string& text, long long low,
+  /// The number that `text` says, which stands after `before` in the message where it is none from
+  /// `low` to `high`: "--n ", or "LAB_WAIT=" of a variable of the environment.
+  static long long read_integer(const std::string& before, const std::string& text, long long low,
                                 long long high);
+
+ private:
   struct Option {
     bool takes_value;
     std::function<void(const std::string& value)> use;

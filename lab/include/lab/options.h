@@ -62,6 +62,10 @@ struct Options {
 Options parse_options(int argc, char** argv, StepDefaults defaults,
                       const char* step = LAB_STEP_NAME);
 
+/// Makes the folder that an option names, if it names one, and finds out now, not after an hour's
+/// run, that nothing can be written there (exit code 4).
+void prepare_folder(const char* option, const std::string& dir);
+
 /// The command line of a kernel of the clinic (lab/clinic.h), checked.
 struct ClinicOptions {
   int n = 0;

@@ -20,6 +20,9 @@ void set_device(const std::string& name, bool timed = true);
 /// The time now, in UTC, as strftime's `pattern` has it.
 std::string utc_time(const char* pattern);
 
+/// Writes DIR/NAME aside, syncs it and renames it; exit code 4 if it cannot be written.
+void write_whole(const std::string& dir, const std::string& name, const std::string& text);
+
 /// A line that the run prints under its first one.
 void add_note(const std::string& note);
 

@@ -10,9 +10,23 @@
 
 #include <cuda_runtime.h>
 
-#include "mpi_check.h"
+#include <mpi.h>
+
+/// Ends the job with one clear line where a call of MPI failed: which call, why.
+///
+///   MPI_CHECK(MPI_Barrier(MPI_COMM_WORLD));
+#define MPI_CHECK(call) ::lab::check_mpi((call), #call)
 
 namespace lab {
+
+/// What MPI_CHECK calls. Exit code 3.
+inline void check_mpi(int error, const char* call) {
+  if (error == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  fail(kExitCudaError, "%s: %s", call, text);
+}
 
 #ifdef __CUDA_ON_CPU__
 constexpr bool kOnCpu = true;
@@ -62,20 +76,12 @@ constexpr int kTimesToStart = 6;
   (begin_waiting("the other ranks: not all have reached the start of the job", kTimesToStart), \
    MPI_CHECK(call), end_waiting())
 
-/// Polled in a loop that waits: at first it burns time, which is soonest, and then it sleeps.
-class Patience {
- public:
-  void wait();
-
- private:
-  int polls_ = 0;
-};
+/// For a loop that waits and has polled this often: at first it burns time, which is soonest, and
+/// then it sleeps.
+void wait_a_moment(int polls);
 
 /// Waits for all of them; `what` is said where they take too long.
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind = "waits");
-
-/// A setting from the environment of rank 0.
-std::string setting(const char* name);
 
 struct Ranks::State {
   int node = 0;              // the world's rank of the node's first

@@ -19,7 +19,7 @@ lab::Report why_invalid{""};  // an argument is: no kind, or more than the resul
 
 #include <lab/cuda_check.h>
 
-#include "mpi_check.h"
+#include "job.h"
 
 namespace {
 

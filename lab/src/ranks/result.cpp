@@ -25,7 +25,7 @@ int send_rows(int n, const FetchRows& fetch) {
     int ask[2], there = 0;
     MPI_Request request;
     MPI_CHECK(MPI_Irecv(ask, 2, MPI_INT, 0, kAskTag, MPI_COMM_WORLD, &request));
-    for (Patience patience; !there; patience.wait()) {
+    for (int polls = 0; !there; wait_a_moment(++polls)) {
       MPI_CHECK(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
     }
     const auto [j, rows] = ask;

@@ -1,31 +1,20 @@
 #include "job.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
+#include <cuda_on_cpu/report.h>
+#include <lab/command_line.h>
 #include <lab/cuda_check.h>
+#include <lab/gpu_memory.h>
+#include <lab/short_path.h>
 
 namespace lab {
-
 namespace {
-
-constexpr int kMaxWaitSeconds = 86400;
-
-void read_time_limit() {
-  const std::string text = setting("LAB_EXCHANGE_SECONDS");
-  if (text.empty()) return;
-  char* end = nullptr;
-  const long seconds = std::strtol(text.c_str(), &end, 10);
-  if (*end != '\0' || seconds < 1 || seconds > kMaxWaitSeconds) {
-    fail(kExitBadUsage, "LAB_EXCHANGE_SECONDS=%s: must be a whole number from 1 to %d",
-         text.c_str(), kMaxWaitSeconds);
-  }
-  set_time_limit(static_cast<int>(seconds));
-}
-
-}  // namespace
 
 /// A setting from the environment of rank 0.
 std::string setting(const char* name) {
@@ -35,6 +24,95 @@ std::string setting(const char* name) {
   MPI_CHECK_START(MPI_Bcast(value, sizeof value, MPI_CHAR, 0, MPI_COMM_WORLD));
   return value;
 }
+
+bool true_for_all(bool here) {
+  int own = here, all = 0;
+  MPI_CHECK_START(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD));
+  return all != 0;
+}
+
+/// What the memory of one GPU has to hold, where each rank has as many rows as the one with most.
+std::size_t bytes_of_share(int n, int ranks, int halo, std::size_t bytes_per_point) {
+  const std::size_t pitch = (static_cast<std::size_t>(n) + 31) / 32 * 32;
+  const int rows = (n + ranks - 1) / ranks + (ranks > 1 ? 2 * halo : 0);
+  return bytes_per_point * pitch * std::min(rows, n);
+}
+
+/// How many ranks have the same GPU, by rank.
+std::vector<int> count_sharers(int node, [[maybe_unused]] int device) {
+  char gpu[32] = "";  // its address on the PCI bus of the node; empty with the CPU in its place
+#ifndef __CUDA_ON_CPU__
+  CUDA_CHECK(cudaDeviceGetPCIBusId(gpu, sizeof gpu, device));
+#endif
+  std::array<char, 64> own{};
+  std::snprintf(own.data(), own.size(), "node %d, GPU %s", node, gpu);
+  std::vector<std::array<char, 64>> all(self.size);
+  MPI_CHECK_START(MPI_Allgather(own.data(), sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE,
+                                MPI_COMM_WORLD));
+  std::vector<int> sharers;
+  for (const auto& place : all) {
+    sharers.push_back(static_cast<int>(std::count(all.begin(), all.end(), place)));
+  }
+  return sharers;
+}
+
+/// Why NCCL cannot or shall not do it; empty where it does. `wish`: LAB_HALOS.
+std::string why_not_nccl(const std::string& wish, bool own_gpus) {
+  if (kOnCpu) return "the CPU stands in";
+  if (wish == "mpi") return "LAB_HALOS asks for it";
+  if (!LAB_HAVE_NCCL) return "built without NCCL";
+  if (!own_gpus) return "ranks share a GPU";
+  return "";
+}
+
+/// Makes the communicator of all ranks. Returns what to tell of it.
+std::string connect_by_nccl() {
+#if LAB_HAVE_NCCL
+  ncclUniqueId id{};
+  if (self.rank == 0) NCCL_CHECK(ncclGetUniqueId(&id));
+  MPI_CHECK_START(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  // Where a rank does not come, the thread that watches ends this call. A communicator that does
+  // not block would pay for that with a thread for each group of calls.
+  config.blocking = 1;
+  // By default NCCL launches clusters of 4 blocks on compute capability 9.0, and more of them than
+  // a halo needs. A cluster starts only when one part of the GPU has room for all of it.
+  config.cgaClusterSize = 1;
+  config.maxCTAs = 2 * kNcclBlocks;  // a slab has two neighbours at most
+  begin_waiting("NCCL, whose ranks do not find each other", kTimesToStart);
+  check_nccl(ncclCommInitRankConfig(&self.comm, self.size, id, self.rank, &config),
+             "ncclCommInitRankConfig", __FILE__, __LINE__);
+  int version = 0;
+  NCCL_CHECK(ncclGetVersion(&version));
+  return format("halos: NCCL %d.%d.%d, each rank has its own GPU", version / 10000,
+                version / 100 % 100, version % 100);
+#else
+  return "";  // why_not_nccl has said why
+#endif
+}
+
+/// Finds the way that halos take, and notes which.
+void choose_way_of_halos(bool own_gpus) {
+  const std::string wish = setting("LAB_HALOS");
+  if (!wish.empty() && wish != "mpi" && wish != "nccl") {
+    fail(kExitBadUsage, "LAB_HALOS=%s: must be nccl or mpi", wish.c_str());
+  }
+  if (self.size == 1) return;
+  const std::string why_not = why_not_nccl(wish, own_gpus);
+  std::string note;
+  if (why_not.empty()) {
+    note = connect_by_nccl();
+  } else if (kOnCpu && wish == "nccl") {
+    static char stand_in;  // the calls need one, and look into none
+    self.comm = reinterpret_cast<ncclComm_t>(&stand_in);
+    note = "halos: NCCL's calls, performed by MPI: the CPU stands in";
+  } else {
+    note = "halos: MPI, on copies in host memory: " + why_not;
+  }
+  if (self.rank == 0) add_note(note);
+}
+
+}  // namespace
 
 Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_unique<State>()) {
   set_program_name(step);
@@ -57,7 +135,11 @@ Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_uniqu
   MPI_CHECK(MPI_Bcast(&state_->node, 1, MPI_INT, 0, node));
   start_to_watch(node);
   MPI_CHECK(MPI_Comm_free(&node));
-  read_time_limit();
+  const std::string seconds = setting("LAB_EXCHANGE_SECONDS");
+  if (!seconds.empty()) {
+    set_time_limit(
+        static_cast<int>(CommandLine::read_integer("LAB_EXCHANGE_SECONDS=", seconds, 1, 86400)));
+  }
   if (kOnCpu) {
     // The ranks share the cores.
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -90,6 +172,85 @@ void Ranks::require_rows(int n, int halo) const {
        "n = %d has too few rows for %d ranks: each needs %d, as many as its neighbour's halo; this "
        "n allows at most %d rank%s",
        n, self.size, halo, std::max(1, n / halo), n / halo > 1 ? "s" : "");
+}
+
+void begin_nccl(const char* call) {
+  begin_waiting(format("%s, which NCCL has not ended: do all ranks make the same calls, in the "
+                       "same order?",
+                       call),
+                1, "waits_nccl");
+}
+
+void check_nccl(ncclResult_t result, const char* call, const char* file, int line) {
+#if LAB_HAVE_NCCL
+  while (result == ncclInProgress && self.comm) {
+    const ncclResult_t asked = ncclCommGetAsyncError(self.comm, &result);
+    if (asked != ncclSuccess) result = asked;
+  }
+  end_waiting();
+  if (result == ncclSuccess) return;
+  const char* more = ncclGetLastError(self.comm);
+  Report report{result == ncclInvalidUsage ? "nccl_usage" : "nccl"};
+#else
+  end_waiting();
+  if (result == ncclSuccess) return;
+  const char* more = nullptr;
+  Report report = report_of_nccl(result);
+#endif
+  report.file = short_path(file);
+  report.line = line;
+  report.array = call;
+  fail(kExitCudaError, report, "%s:%d: %s: %s%s%s", short_path(file), line, call,
+       ncclGetErrorString(result), more && *more ? ": " : "", more ? more : "");
+}
+
+void Ranks::connect() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  self.together = true_for_all(error != cudaSuccess);
+  check_cuda(error, "cudaGetDeviceCount(&devices)", __FILE__, __LINE__);
+  const int device = self.rank_of_node % devices;
+  CUDA_CHECK(cudaSetDevice(device));
+  cudaDeviceProp properties;
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+  state_->gpu_name = properties.name;
+
+  state_->sharers = count_sharers(state_->node, device);
+  choose_way_of_halos(*std::max_element(state_->sharers.begin(), state_->sharers.end()) == 1);
+  state_->connected = true;
+}
+
+void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) const {
+  if (!state_->connected) {
+    fail(kExitCudaError, "this rank has no GPU yet: ranks.connect() is missing");
+  }
+  std::size_t free_bytes = 0, total_bytes = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+  const int sharers = state_->sharers[self.rank];
+  const std::uint64_t own = usable_gpu_memory(free_bytes) / sharers;
+  std::uint64_t usable = 0;
+  MPI_CHECK_START(MPI_Allreduce(&own, &usable, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD));
+  set_device(state_->gpu_name + (self.size > 1 ? ", " + std::to_string(self.size) + " ranks" : ""),
+             !kOnCpu);
+
+  const std::size_t needed = bytes_of_share(n, self.size, halo, bytes_per_point);
+  if (needed <= usable) return;
+  int fits = n;  // the largest n of which a share fits
+  while (bytes_of_share(fits, self.size, halo, bytes_per_point) > usable) --fits;
+  // More ranks do, where each brings a GPU.
+  const std::size_t of_gpu = usable * sharers;
+  const int most_ranks = n / std::max(halo, 1);
+  int ranks = sharers > 1 ? 1 : self.size + 1;
+  while (ranks <= most_ranks && bytes_of_share(n, ranks, halo, bytes_per_point) > of_gpu) ++ranks;
+  self.together = true;
+  fail(kExitDoesNotFit,
+       "n = %d on %d rank%s needs %.1f GB of GPU memory in each, and %s has %.1f GB free%s: the "
+       "largest n that fits is %d; %s",
+       n, self.size, self.size > 1 ? "s" : "", 1e-9 * needed, state_->gpu_name.c_str(),
+       1e-9 * usable, sharers > 1 ? " for each" : "", fits,
+       ranks <= most_ranks
+           ? format("this n needs %d GPU%s, one rank per GPU", ranks, ranks > 1 ? "s" : "").c_str()
+           : "for this n no number of GPUs is enough");
 }
 
 }  // namespace lab

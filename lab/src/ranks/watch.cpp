@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 
 namespace lab {
 
@@ -210,10 +210,10 @@ void end_waiting() {
   watch.waits = false;
 }
 
-void Patience::wait() {
-  if (++polls_ > 20000) {
+void wait_a_moment(int polls) {
+  if (polls > 20000) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-  } else if (kOnCpu || polls_ > 2000) {
+  } else if (kOnCpu || polls > 2000) {
     std::this_thread::yield();
   }
 }
@@ -222,7 +222,7 @@ void Patience::wait() {
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind) {
   const Waiting waiting(what, kind);
   int done = 0;
-  for (Patience patience; !done; patience.wait()) {
+  for (int polls = 0; !done; wait_a_moment(++polls)) {
     MPI_CHECK(MPI_Testall(static_cast<int>(requests->size()), requests->data(), &done,
                           MPI_STATUSES_IGNORE));
   }

@@ -15,25 +15,31 @@
 namespace trace {
 namespace {
 
+cuda_on_cpu::TraceRow columns_of(const Series& series) {
+  cuda_on_cpu::TraceRow row;
+  series.fill(&row);
+  return row;
+}
+
 TEST(Series, counts_and_adds_up) {
   Series s;
   for (double ns : {4.0, 1.0, 2.0, 9.0}) s.add(ns, 100);
   EXPECT_EQ(s.count(), 4u);
   EXPECT_EQ(s.total(), 16);
   EXPECT_EQ(s.bytes(), 400);
-  const Series::Summary sum = s.summarize();
-  EXPECT_EQ(sum.mean, 4);
-  EXPECT_EQ(sum.median, 3);  // between the two in the middle
-  EXPECT_EQ(sum.min, 1);
-  EXPECT_EQ(sum.max, 9);
-  EXPECT_NEAR(sum.deviation, std::sqrt(38.0 / 3), 1e-12);
+  const auto row = columns_of(s);
+  EXPECT_EQ(row.mean_ns, 4);
+  EXPECT_EQ(row.median_ns, 3);  // between the two in the middle
+  EXPECT_EQ(row.min_ns, 1);
+  EXPECT_EQ(row.max_ns, 9);
+  EXPECT_NEAR(row.deviation_ns, std::sqrt(38.0 / 3), 1e-12);
 }
 
 TEST(Series, of_one_has_no_deviation) {
   Series s;
   s.add(7);
-  EXPECT_EQ(s.summarize().median, 7);
-  EXPECT_EQ(s.summarize().deviation, 0);
+  EXPECT_EQ(columns_of(s).median_ns, 7);
+  EXPECT_EQ(columns_of(s).deviation_ns, 0);
 }
 
 TEST(Exchanges, are_beside_a_kernel_that_still_runs_when_they_start) {
@@ -50,8 +56,8 @@ TEST(Exchanges, are_beside_a_kernel_that_still_runs_when_they_start) {
 }
 
 TEST(Series, of_none_is_zero) {
-  EXPECT_EQ(Series().summarize().mean, 0);
-  EXPECT_EQ(Series().summarize().median, 0);
+  EXPECT_EQ(columns_of(Series()).mean_ns, 0);
+  EXPECT_EQ(columns_of(Series()).median_ns, 0);
 }
 
 class TablesTest : public testing::Test {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 
 #include "explain/diagnosis.h"
 #include "test_helpers.h"

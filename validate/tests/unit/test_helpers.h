@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cuda_on_cpu/report_file.h>
+#include <cuda_on_cpu/report.h>
 
 #include "judge/check_program.h"
 #include "judge/reference.h"

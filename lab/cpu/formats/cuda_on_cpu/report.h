@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdlib>
+#include <fstream>
 #include <string>
+
+#include <cuda_on_cpu/rows.h>
 
 namespace cuda_on_cpu {
 
 /// What a program reports of itself: why it ended, or what it left undone. On stderr that is one
 /// line for people. In the file that LAB_REPORT names it is a row of the columns below, for
-/// programs (report_file.h). What does not apply, or is not known, is empty or 0.
+/// programs. What does not apply, or is not known, is empty or 0.
 struct Report {
   std::string kind;         ///< what is wrong: "race", "out_of_bounds" ... (README.md has all)
   std::string file = {};    ///< of the program, as messages name it
@@ -56,5 +60,19 @@ struct Report {
     visit("words", self.words);
   }
 };
+
+/// Adds a row to the file that LAB_REPORT names, if it names one.
+inline void write_report(const Report& report) {
+  const char* path = std::getenv("LAB_REPORT");
+  if (path && *path) append(path, row_of(report));
+}
+
+/// The last row of a file, which is what a program said last. Its `kind` is empty if there is none.
+inline Report read_report(const std::string& path) {
+  std::ifstream file(path);
+  Report report{""};
+  for (std::string line; std::getline(file, line);) read_row(line, &report);
+  return report;
+}
 
 }  // namespace cuda_on_cpu

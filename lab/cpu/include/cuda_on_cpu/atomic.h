@@ -44,7 +44,7 @@ __forceinline__ T change_atomically(T* p, Change change, Where where,
 }  // namespace cuda_on_cpu
 
 // CUDA's function `name` of these types: *p becomes `change` of `old` and `value`. With the scope
-// of a block, or of the whole system, it does the same here.
+// of a block it does the same here.
 #define CUDA_ON_CPU_ATOMIC(name, change, access, ...)                                             \
   template <class T>                                                                              \
   __forceinline__ T name(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {               \
@@ -56,10 +56,6 @@ __forceinline__ T change_atomically(T* p, Change change, Where where,
   template <class T>                                                                              \
   __forceinline__ T name##_block(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {       \
     return name(p, value, where);                                                                 \
-  }                                                                                               \
-  template <class T>                                                                              \
-  __forceinline__ T name##_system(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {      \
-    return name(p, value, where);                                                                 \
   }
 // clang-format off
 CUDA_ON_CPU_ATOMIC(atomicAdd, old + value, atomic, int, unsigned, unsigned long long, float, double)
@@ -69,9 +65,6 @@ CUDA_ON_CPU_ATOMIC(atomicMin, value < old ? value : old, atomic,
                    int, unsigned, long long, unsigned long long)
 CUDA_ON_CPU_ATOMIC(atomicMax, old < value ? value : old, atomic,
                    int, unsigned, long long, unsigned long long)
-CUDA_ON_CPU_ATOMIC(atomicAnd, old & value, atomic, int, unsigned, unsigned long long)
-CUDA_ON_CPU_ATOMIC(atomicOr, old | value, atomic, int, unsigned, unsigned long long)
-CUDA_ON_CPU_ATOMIC(atomicXor, old ^ value, atomic, int, unsigned, unsigned long long)
 // clang-format on
 #undef CUDA_ON_CPU_ATOMIC
 
@@ -84,12 +77,8 @@ __forceinline__ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_id
       p, [expected, value](T old) { return old == expected ? value : old; }, where,
       cuda_on_cpu::Access::compare);
 }
-/// Counts up to `last`, then begins again at 0; atomicDec is its mirror.
+/// Counts up to `last`, then begins again at 0.
 __forceinline__ unsigned atomicInc(unsigned* p, unsigned last, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::change_atomically(
       p, [last](unsigned old) { return old >= last ? 0 : old + 1; }, where);
-}
-__forceinline__ unsigned atomicDec(unsigned* p, unsigned last, CUDA_ON_CPU_CALLER) {
-  return cuda_on_cpu::change_atomically(
-      p, [last](unsigned old) { return old == 0 || old > last ? last : old - 1; }, where);
 }

@@ -115,15 +115,3 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
   return cuda_on_cpu::launch_by_call(kernel, {grid, block, shared_bytes, stream, where, true, true},
                                      arguments);
 }
-
-/// The same kernel by its untyped address cannot be called here.
-cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t = 0,
-                             cudaStream_t = nullptr)
-    __attribute__((
-        error("CUDA on the CPU does not cover a kernel's untyped address: name the kernel "
-              "itself, without (void*)")));
-cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t = 0,
-                                        cudaStream_t = nullptr)
-    __attribute__((
-        error("CUDA on the CPU does not cover a kernel's untyped address: name the kernel "
-              "itself, without (void*)")));

@@ -16,33 +16,16 @@ inline float cospif(float x) { return static_cast<float>(std::cos(M_PI * x)); }
 inline double sinpi(double x) { return std::sin(M_PI * x); }
 inline double cospi(double x) { return std::cos(M_PI * x); }
 
-inline float norm3df(float x, float y, float z) { return std::sqrt(x * x + y * y + z * z); }
-inline double norm3d(double x, double y, double z) { return std::sqrt(x * x + y * y + z * z); }
-
 inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __popcll(unsigned long long x) { return std::popcount(x); }
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
-inline int __ffsll(long long x) {
-  return x == 0 ? 0 : std::countr_zero(static_cast<unsigned long long>(x)) + 1;
-}
-inline unsigned __brev(unsigned x) {
-  unsigned reversed = 0;
-  for (int k = 0; k < 32; ++k) reversed |= (x >> k & 1) << (31 - k);
-  return reversed;
-}
 
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fdiv_rn(float a, float b) { return a / b; }
-inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
-inline float __fdividef(float a, float b) { return a / b; }
-inline float __saturatef(float x) { return x > 0 ? std::fmin(x, 1.0f) : 0; }
 inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
 inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }

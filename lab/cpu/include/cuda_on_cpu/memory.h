@@ -89,14 +89,7 @@ template <class T>
 cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags, CUDA_ON_CPU_CALLER) {
   return cudaMallocHost(pointer, bytes, flags, where);
 }
-template <class T>
-cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t, CUDA_ON_CPU_CALLER) {
-  return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::device, where);
-}
 inline cudaError_t cudaFree(void* pointer, CUDA_ON_CPU_CALLER) {
-  return cuda_on_cpu::release(pointer, false, where);
-}
-inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::release(pointer, false, where);
 }
 inline cudaError_t cudaFreeHost(void* pointer, CUDA_ON_CPU_CALLER) {

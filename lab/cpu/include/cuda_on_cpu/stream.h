@@ -37,11 +37,18 @@ enum cudaStreamCaptureMode {
 /// Runs all that is queued.
 cudaError_t cudaDeviceSynchronize();
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream, CUDA_ON_CPU_CALLER);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, CUDA_ON_CPU_CALLER);
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,
-                                         CUDA_ON_CPU_CALLER);
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream, CUDA_ON_CPU_CALLER) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault, where);
+}
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int,
+                                                CUDA_ON_CPU_CALLER) {
+  return cudaStreamCreateWithFlags(stream, flags, where);
+}
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
+  return cudaSuccess;
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 /// cudaErrorNotReady as long as the stream has work to do. How many questions that takes depends on
@@ -49,8 +56,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 
-cudaError_t cudaEventCreate(cudaEvent_t* event, CUDA_ON_CPU_CALLER);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags, CUDA_ON_CPU_CALLER);
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, CUDA_ON_CPU_CALLER) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault, where);
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
@@ -63,11 +72,11 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, CUDA_ON_CPU_CALLER);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0, CUDA_ON_CPU_CALLER);
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags = 0, CUDA_ON_CPU_CALLER);
 /// The form of CUDA 11; nothing is put into the last three.
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* node,
-                                 char* log, std::size_t log_bytes, CUDA_ON_CPU_CALLER);
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*,
+                                        char*, std::size_t, CUDA_ON_CPU_CALLER) {
+  return cudaGraphInstantiate(exec, graph, 0, where);
+}
 enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateErrorTopologyChanged = 2,

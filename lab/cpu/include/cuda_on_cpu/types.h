@@ -15,9 +15,10 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
-// Where a shared variable is declared in the .cu file itself, filter/ has replaced the word.
+// In a kernel of the .cu file itself filter/ has replaced the word. This is for a macro, a header,
+// and what is outside of any kernel.
 #define __shared__ \
-  static_assert(false, "CUDA on the CPU does not cover __shared__ in a header of your own");
+  _Pragma("GCC error \"CUDA on the CPU does not cover shared memory outside a kernel's text\"")
 
 struct uint3 {
   unsigned x, y, z;

@@ -1,5 +1,5 @@
 #pragma once
-// NVTX ranges and marks without the CUDA Toolkit: the same names and headers as NVTX 3, and
+// NVTX ranges without the CUDA Toolkit: the same names and headers as NVTX 3, and
 // instead of a profiler rows of a trace in the file that LAB_TRACE_TSV names. One thread.
 
 #include <chrono>
@@ -40,23 +40,6 @@ class Ranges {
     return static_cast<int>(open_.size());
   }
 
-  /// Opens a range that may end after others that began later; returns its number.
-  std::uint64_t start(const char* name) {
-    if (path_) started_[++last_started_] = {name, Clock::now()};
-    return last_started_;
-  }
-  void end(std::uint64_t number) {
-    const auto range = started_.find(number);
-    if (range == started_.end()) return;
-    close(range->second);
-    started_.erase(range);
-  }
-
-  /// A mark counts as a range that took no time.
-  void mark(const char* name) {
-    if (path_) ++ended_[name].count;
-  }
-
   /// Appends to what else is known of the program, in the tracer's columns.
   ~Ranges() {
     if (!path_ || !*path_) return;
@@ -92,8 +75,6 @@ class Ranges {
 
   const char* path_ = std::getenv("LAB_TRACE_TSV");  // null: nobody wants to know
   std::vector<Open> open_;
-  std::map<std::uint64_t, Open> started_;
-  std::uint64_t last_started_ = 0;
   std::map<std::string, TraceRow> ended_;
 };
 
@@ -107,19 +88,6 @@ __attribute__((noinline)) inline int nvtxRangePop() {
   return cuda_on_cpu::nvtx::Ranges::instance().pop();
 }
 #define nvtxRangePush nvtxRangePushA
-
-using nvtxRangeId_t = std::uint64_t;
-__attribute__((noinline)) inline nvtxRangeId_t nvtxRangeStartA(const char* name) {
-  return cuda_on_cpu::nvtx::Ranges::instance().start(name);
-}
-__attribute__((noinline)) inline void nvtxRangeEnd(nvtxRangeId_t range) {
-  cuda_on_cpu::nvtx::Ranges::instance().end(range);
-}
-__attribute__((noinline)) inline void nvtxMarkA(const char* name) {
-  cuda_on_cpu::nvtx::Ranges::instance().mark(name);
-}
-#define nvtxRangeStart nvtxRangeStartA
-#define nvtxMark nvtxMarkA
 
 // Ranges with attributes. What counts here is the message; the colour is taken, and of no use.
 
@@ -140,7 +108,4 @@ struct nvtxEventAttributes_t {
 
 inline int nvtxRangePushEx(const nvtxEventAttributes_t* event) {
   return nvtxRangePushA(event->message.ascii ? event->message.ascii : "");
-}
-inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* event) {
-  return nvtxRangeStartA(event->message.ascii ? event->message.ascii : "");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// NVTX for C++ where there is no CUDA Toolkit: scoped ranges and marks, on top of nvToolsExt.h.
+// NVTX for C++ where there is no CUDA Toolkit: scoped ranges, on top of nvToolsExt.h.
 // Colours and the like are taken, and of no use.
 
 #include <nvtx3/nvToolsExt.h>
@@ -10,9 +10,6 @@ namespace nvtx3 {
 
 struct rgb {
   constexpr rgb(unsigned char, unsigned char, unsigned char) {}
-};
-struct argb {
-  constexpr argb(unsigned char, unsigned char, unsigned char, unsigned char) {}
 };
 
 /// A range from here to the end of the block that it is declared in.
@@ -30,15 +27,6 @@ class scoped_range {
   scoped_range(const scoped_range&) = delete;
   scoped_range& operator=(const scoped_range&) = delete;
 };
-
-template <class... Attributes>
-void mark(const char* name, const Attributes&...) {
-  nvtxMarkA(name);
-}
-template <class... Attributes>
-void mark(const std::string& name, const Attributes&...) {
-  nvtxMarkA(name.c_str());
-}
 
 }  // namespace nvtx3
 

@@ -1,4 +1,4 @@
-#include "memory/faults.h"
+#include "memory/memory.h"
 
 #include <atomic>
 #include <csignal>
@@ -14,7 +14,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "memory/memory.h"
 #include "memory/shared_memory.h"
 #include "report.h"
 #include "run/block.h"
@@ -74,31 +73,29 @@ bool host_may_touch(const void* address, bool reads) {
 
 /// Host code: what it may not touch, and what to do.
 [[noreturn]] void fail_on_host(Where where, const char* verb, const void* address) {
-  if (is_near_null(address)) {
-    fail(report_access("host_access", where, verb, address),
-         "host code %s %s: no memory was put into this pointer (cudaMallocManaged and its like "
-         "put it where their first argument points)",
-         verb, describe_address(address).c_str());
-  }
   const Allocation* a = nearest_allocation(address);
   const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
-  const QueuedUse use = a ? queued_use(a, address) : QueuedUse{};
-  if (inside && a->space == Space::device) {
-    Report report = report_access("host_access", where, verb, address);
-    report.flags = "device";
-    fail(report, "host code %s %s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged",
-         verb, describe_address(address).c_str());
+  const QueuedUse use = inside ? queued_use(a, address) : QueuedUse{};
+  const std::string did = std::string("host code ") + verb + " " + describe_address(address);
+  Report report = report_access("host_access", where, verb, address);
+  if (is_near_null(address)) {
+    fail(report,
+         "%s: no memory was put into this pointer (cudaMallocManaged and its like put it where "
+         "their first argument points)",
+         did.c_str());
   }
-  if (inside && use.where) {
-    Report report = report_access("host_early", where, verb, address);
+  if (inside && a->space == Space::device) {
+    report.flags = "device";
+    fail(report, "%s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged", did.c_str());
+  }
+  if (use.where) {
+    report.kind = "host_early";
     report.other_line = use.where->line;
-    fail(report, "host code %s %s, and the %s %s at %s may not have ended: wait for it (%s)", verb,
-         describe_address(address).c_str(), use.what ? use.what : "kernel",
-         use.what ? "queued" : "launched", text(*use.where).c_str(),
+    fail(report, "%s, and the %s %s at %s may not have ended: wait for it (%s)", did.c_str(),
+         use.what ? use.what : "kernel", use.what ? "queued" : "launched", text(*use.where).c_str(),
          use.what ? "cudaEventSynchronize, or cudaDeviceSynchronize" : "cudaDeviceSynchronize");
   }
-  fail(report_access("host_access", where, verb, address), "host code %s %s", verb,
-       describe_address(address).c_str());
+  fail(report, "%s", did.c_str());
 }
 
 void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
@@ -128,11 +125,7 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   }
   std::size_t offset;
   if (in_shared_memory(block->shared_memory_begin(), address, &offset)) {
-    const std::string words = past_dynamic_shared(offset, 1);
-    if (!words.empty()) {
-      fail(block->report_dynamic_shared(where), "%s %s (%s)", verb(context), words.c_str(),
-           who.c_str());
-    }
+    check_dynamic_shared(offset, 1, verb(context), [&] { return where; });
   }
   const Allocation* a = nearest_allocation(address);
   fail(report_access("out_of_bounds", where, verb(context), address), "%s %s (%s)", verb(context),
@@ -176,7 +169,7 @@ void say_where(const ucontext_t& context) {
          "still runs here, for %.0f s (%s)", block->seconds(),
          block->describe_running_thread().c_str());
   }
-  if (where.line == 0) fail("host code still runs");
+  if (where.line == 0) fail({"other"}, "host code still runs");
   const std::vector<Where> lines = calling_lines();
   const Where in_main = lines.empty() ? where : lines.back();
   Report report = cuda_on_cpu::report("endless_host", where);

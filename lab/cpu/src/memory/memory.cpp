@@ -19,7 +19,6 @@
 
 #include "activity.h"
 #include "error.h"
-#include "memory/faults.h"
 #include "report.h"
 #include "run/block.h"
 #include "run/queue.h"
@@ -30,7 +29,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 // What is left of the last page is filled with this, and looked at after each kernel.
-[[maybe_unused]] constexpr unsigned char kPadding = 0xff;
+constexpr unsigned char kPadding = 0xff;
 #ifdef CUDA_ON_CPU_WATCHED
 // Every access is looked at: memory can begin where a GPU's would, at a multiple of 256 bytes, and
 // sectors of 32 bytes are counted right.
@@ -54,14 +53,6 @@ std::size_t choose_guard(std::size_t data_bytes) {
   if (address_space_is_limited()) return kPage;
   return std::clamp(data_bytes, std::size_t{64} << 10, std::size_t{1} << 30);
 }
-
-const char* name_of(Space space) {
-  constexpr const char* kNames[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
-  return kNames[static_cast<int>(space)];
-}
-
-/// How many rounds of the program's main loop are over.
-int rounds() { return program.rounds ? program.rounds() : 0; }
 
 /// Bytes that may still be taken.
 std::size_t free_memory() {
@@ -123,8 +114,8 @@ std::string describe_address(const void* p) {
       : p < a->end() ? "byte " + std::to_string(static_cast<const char*>(p) - a->begin) + " of the "
       : p == a->end() ? "just past the end of the "
                       : bytes + "past the end of the ";
-  words += std::to_string(a->bytes) + " bytes that " + name_of(a->space) + " gave at " +
-           text(a->allocated_at);
+  words += std::to_string(a->bytes) + " bytes that " + a->origin.call + " gave at " +
+           text(a->origin.where);
   if (a->freed) words += " and that were freed at " + text(a->freed_at);
   return words;
 }
@@ -142,7 +133,7 @@ Report report_access(const char* kind, Where where, const char* access, const vo
     report.place = p < a->begin ? "before" : p >= a->end() ? "past" : "inside";
     report.distance = distance(*a, p);
     if (a->freed) report.flags = "freed";
-    report.allocated_line = a->allocated_at.line;
+    report.allocated_line = a->origin.where.line;
     report.bytes = static_cast<long>(a->bytes);
   }
   return report;
@@ -175,10 +166,10 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.begin = a.data + a.data_bytes - round_up(bytes, kAlignment);
   a.bytes = bytes;
   a.space = space;
-  a.allocated_at = where;
-  a.round = rounds();
+  constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
+  a.origin = Origin::now(kCalls[static_cast<int>(space)], where);
   a.protection = PROT_READ | PROT_WRITE;
-  std::memset(a.data, 0xff, a.data_bytes);
+  std::memset(a.data, kPadding, a.data_bytes);
   allocations[static_cast<char*>(map)] = a;
   note_allocation(space, bytes);
   if (watcher()) watcher()->memory_allocated(a.begin, bytes);
@@ -212,7 +203,7 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
     return because("freed", cudaErrorInvalidValue);
   }
   if (pinned != (found->space == Space::pinned)) {
-    return error(cudaErrorInvalidValue, "memory of %s needs %s", name_of(found->space),
+    return error(cudaErrorInvalidValue, "memory of %s needs %s", found->origin.call,
                  pinned ? "cudaFree" : "cudaFreeHost");
   }
   give_back(allocations[found->data - found->guard_bytes], where);
@@ -228,8 +219,8 @@ void release_all(Where where) {
 static void protect(Allocation& a, int protection) {
   if (a.freed || a.protection == protection) return;
   if (mprotect(a.data, a.data_bytes, protection) != 0) {
-    fail("the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
-         name_of(a.space), text(a.allocated_at).c_str(), std::strerror(errno));
+    fail({"other"}, "the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
+         a.origin.call, text(a.origin.where).c_str(), std::strerror(errno));
   }
   a.protection = protection;
 }
@@ -269,23 +260,25 @@ void check_padding(Where launched_at) {
     if (past || !holds_padding(a.data, a.begin)) {
       Report report{"padding"};
       report.other_line = launched_at.line;
-      report.allocated_line = a.allocated_at.line;
+      report.allocated_line = a.origin.where.line;
       report.bytes = static_cast<long>(a.bytes);
       report.place = past ? "past" : "before";
       fail(report, "the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
-           text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes,
-           name_of(a.space), text(a.allocated_at).c_str());
+           text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes, a.origin.call,
+           text(a.origin.where).c_str());
     }
   }
 }
 
-Origin Origin::now(const char* call, Where where) { return {call, where, rounds()}; }
+Origin Origin::now(const char* call, Where where) {
+  return {call, where, program.rounds ? program.rounds() : 0};
+}
 
 int report_growth() {
   constexpr std::size_t kRounds = 3;  // in fewer a program may get all that it needs
   std::vector<Origin> live;
   for (const auto& [guard, a] : allocations) {
-    if (!a.freed) live.push_back({name_of(a.space), a.allocated_at, a.round});
+    if (!a.freed) live.push_back(a.origin);
   }
   list_handles(&live);
   struct Growth {

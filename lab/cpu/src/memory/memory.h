@@ -23,8 +23,8 @@ struct Allocation {
   char* begin;
   std::size_t bytes;
   Space space;
-  Where allocated_at, freed_at;
-  int round;  // as in Origin
+  Origin origin;
+  Where freed_at;
   bool freed;
   char* data;               // the pages that hold it
   std::size_t data_bytes;   // whole pages
@@ -75,5 +75,15 @@ void release_all(Where where);
 /// A line for each line of the program that allocates memory, or creates a stream, an event or a
 /// graph, round after round, and never frees it. Returns how many there are.
 int report_growth();
+
+// In faults.cpp.
+
+/// From now on an access to memory that is not there, by this thread of the CPU, ends the program
+/// with a line that says whose access it was and what it missed.
+void handle_faults_on_this_thread();
+
+/// Sees to it for the thread that calls it first, the program's own. And a program that gets
+/// SIGUSR1, as one does that has run for too long, ends with a line that says where it is.
+void handle_faults();
 
 }  // namespace cuda_on_cpu

@@ -35,12 +35,6 @@ Variable variables[kMaxVariables];
 std::atomic<int> variable_count{0};  // grows once the variable stands in the array
 std::mutex placing;
 
-/// For a block that begins, or for one that runs while the variable is placed.
-void fill(char* shared, const Variable& variable) {
-  char* begin = shared + variable.place;
-  std::memset(begin, 0xff, variable.bytes);
-}
-
 }  // namespace
 
 const std::size_t kSharedRoom = kStaticBytes + kDynamicBytes;
@@ -57,11 +51,11 @@ std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
     place = (last.place + last.bytes) / kAlignment * kAlignment + kAlignment;
   }
   if (count == kMaxVariables || place + bytes + kAlignment > kStaticBytes) {
-    fail("the program's kernels have too many shared variables: over 1 MiB");
+    fail({"other"}, "the program's kernels have too many shared variables: over 1 MiB");
   }
   variables[count] = {place, bytes, &shape};
   variable_count = count + 1;
-  if (shared_memory) fill(shared_memory, variables[count]);
+  if (shared_memory) std::memset(shared_memory + place, 0xff, bytes);  // of the block that runs
   return *place_found = place;
 }
 
@@ -77,7 +71,7 @@ char* reserve_shared_memory() {
   char* shared = static_cast<char*>(room);
   if (room == MAP_FAILED ||
       mprotect(shared + kStaticBytes + kDynamicBytes, kGuardBytes, PROT_NONE) != 0) {
-    fail("no memory for a block's shared memory: %s", std::strerror(errno));
+    fail({"other"}, "no memory for a block's shared memory: %s", std::strerror(errno));
   }
   return shared;
 }
@@ -86,7 +80,7 @@ void release_shared_memory(char* shared) { munmap(shared, kRoom); }
 
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   for (int k = 0; k < variable_count.load(std::memory_order_acquire); ++k) {
-    fill(shared, variables[k]);
+    std::memset(shared + variables[k].place, 0xff, variables[k].bytes);
   }
   char* end = shared + kStaticBytes + kDynamicBytes;
   char* dynamic = end - (dynamic_bytes + 15) / 16 * 16;
@@ -129,13 +123,18 @@ std::string describe_shared(std::size_t offset) {
   return shape.name + index;
 }
 
-std::string past_dynamic_shared(std::size_t offset, std::size_t bytes) {
+void check_dynamic_shared(std::size_t offset, std::size_t bytes, const char* does,
+                          const std::function<Where()>& line) {
   const std::size_t begin = dynamic_shared_memory - shared_memory;
   const std::size_t given = Block::current()->kernel().config.shared_bytes;
-  if (offset < begin || offset + bytes <= begin + given) return "";
-  return "byte " + std::to_string(std::max(offset - begin, given)) +
-         " of the dynamic shared memory, but the launch gives " + std::to_string(given) +
-         " bytes of it, the value after its grid and its block";
+  if (offset < begin || offset + bytes <= begin + given) return;
+  Report report = Block::current()->report("dynamic_shared", line());
+  report.bytes = static_cast<long>(given);
+  fail(report,
+       "%s byte %zu of the dynamic shared memory, but the launch gives %zu bytes of it, the value "
+       "after its grid and its block (%s)",
+       does, std::max(offset - begin, given), given,
+       Block::current()->describe_running_thread().c_str());
 }
 
 std::size_t before_dynamic_shared(std::size_t offset) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cuda_on_cpu/where.h>
+
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace cuda_on_cpu {
@@ -23,9 +26,10 @@ std::size_t shared_variable_end(std::size_t offset);
 /// What is called so at `offset`: "tile[0][32]".
 std::string describe_shared(std::size_t offset);
 
-/// "byte 128 of the dynamic shared memory, and the launch gives 128 bytes of it ...", of an access
-/// that leaves the launch's own part at its end; "" if it does not. Of the block that runs.
-std::string past_dynamic_shared(std::size_t offset, std::size_t bytes);
+/// Ends the program if an access of the block that runs leaves the launch's own part at its end.
+/// `does`: what it does there, "reads"; `line` finds where.
+void check_dynamic_shared(std::size_t offset, std::size_t bytes, const char* does,
+                          const std::function<Where()>& line);
 
 /// How far before the launch's own part `offset` lies; 0 if it does not.
 std::size_t before_dynamic_shared(std::size_t offset);

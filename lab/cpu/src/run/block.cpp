@@ -35,8 +35,6 @@ Block::~Block() { release_shared_memory(shared_); }
 void Block::begin(const Kernel& kernel, std::uint64_t number) {
   kernel_ = &kernel;
   number_ = number;
-  static std::atomic<std::uint64_t> lives{0};
-  life_ = lives.fetch_add(1, std::memory_order_relaxed) + 1;
   began_ = std::chrono::steady_clock::now();
   const dim3 grid = kernel.config.grid, shape = kernel.config.block;
   block_index_ = {static_cast<unsigned>(number % grid.x),
@@ -59,6 +57,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
     warps_[w] = {all, all, 0, 0, 0};
   }
   std::fill_n(suspended_on_, threads_, nullptr);
+  pipelines_.clear();
   arrived_ = votes_so_far_ = 0;
   dynamic_shared_ = fill_shared_memory(shared_, kernel.config.shared_bytes);
   begin_round();
@@ -179,15 +178,12 @@ void Block::run_threads() {
   }
 }
 
-/// The running thread has been put among those that wait, or gives way.
 void Block::wait() {
   const int thread = running_, next = next_thread();
   if (next == thread) return;
   suspended_on_[thread] = fibre_;
   hand_over(next);
 }
-
-void Block::give_way() { wait(); }
 
 // ---- barriers -----------------------------------------------------------------------------------
 
@@ -246,8 +242,8 @@ bool Block::open_barrier() {
 
 // ---- warps --------------------------------------------------------------------------------------
 
-void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
-                           Where where) {
+std::uint64_t Block::warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
+                                   Where where) {
   const int thread = running_, first = thread & ~31;
   Warp& warp = warp_of(thread);
   if (!(mask & bit_of(thread))) {
@@ -256,7 +252,6 @@ void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value
   }
   waits_at_[thread] = where;
   mask_[thread] = mask & warp.all;
-  exchange_[thread] = exchange;
   value_[thread] = value;
   source_lane_[thread] = source_lane;
   warp.ready &= ~bit_of(thread);
@@ -267,10 +262,11 @@ void Block::arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value
   bool complete = (warp.at_warp & lanes) == lanes;
   for (unsigned rest = lanes; complete && rest; rest &= rest - 1) {
     const int other = first + lowest(rest);
-    complete = mask_[other] == lanes && exchange_[other] == exchange;
+    complete = mask_[other] == lanes && is_ballot(other) == is_ballot(thread);
   }
   if (complete) complete_exchange(thread / 32, lanes);
   wait();
+  return value_[thread];
 }
 
 void Block::complete_exchange(int warp, unsigned lanes) {
@@ -284,7 +280,7 @@ void Block::complete_exchange(int warp, unsigned lanes) {
   }
   for (unsigned rest = lanes; rest; rest &= rest - 1) {
     const int thread = first + lowest(rest), source = source_lane_[thread];
-    if (exchange_[thread] == Exchange::ballot) {
+    if (is_ballot(thread)) {
       value_[thread] = ballot;
     } else if (lanes >> source & 1) {
       value_[thread] = brought[source];
@@ -299,19 +295,6 @@ void Block::complete_exchange(int warp, unsigned lanes) {
   if (watcher()) watcher()->warp_synchronises(*this, warp, lanes);
   warps_[warp].at_warp &= ~lanes;
   warps_[warp].ready |= lanes;
-}
-
-std::uint64_t Block::warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
-                                   Where where) {
-  const int thread = running_;
-  arrive_at_warp(mask, Exchange::shuffle, value, source_lane, where);
-  return value_[thread];
-}
-
-unsigned Block::warp_ballot(unsigned mask, bool vote, Where where) {
-  const int thread = running_;
-  arrive_at_warp(mask, Exchange::ballot, vote, 0, where);
-  return static_cast<unsigned>(value_[thread]);
 }
 
 // ---- what goes wrong ----------------------------------------------------------------------------
@@ -337,12 +320,6 @@ Report Block::report(const char* kind, Where where) const {
   return report;
 }
 
-Report Block::report_dynamic_shared(Where where) const {
-  Report report = this->report("dynamic_shared", where);
-  report.bytes = static_cast<long>(kernel_->config.shared_bytes);
-  return report;
-}
-
 void Block::fail_in_block(const char* kind, Where where, const std::string& what,
                           const std::string& detail) {
   Report report = cuda_on_cpu::report(kind, where);
@@ -359,7 +336,7 @@ void Block::fail_at_warp(int warp) {
   for (unsigned rest = mask_[thread]; rest; rest &= rest - 1) {
     const int other = 32 * warp + lowest(rest);
     const bool here = w.at_warp & bit_of(other);
-    if (here && mask_[other] == mask_[thread] && exchange_[other] == exchange_[thread]) continue;
+    if (here && mask_[other] == mask_[thread] && is_ballot(other) == is_ballot(thread)) continue;
     const std::string what = "thread " + text(index_[thread]) +
                              " waits here for the others of its mask, thread " +
                              text(index_[other]);
@@ -431,7 +408,7 @@ std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
 }
 unsigned warp_ballot(unsigned mask, bool vote, Where where) {
   const OutsideKernelCode outside;
-  return Block::current()->warp_ballot(mask, vote, where);
+  return static_cast<unsigned>(Block::current()->warp_exchange(mask, vote, Block::kBallot, where));
 }
 
 }  // namespace cuda_on_cpu

@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "run/fibre.h"
@@ -18,6 +19,8 @@ namespace cuda_on_cpu {
 constexpr int kMaxThreads = 1024;  // of a block
 constexpr int kMaxWarps = 32;      // of a block
 constexpr int kNobody = -1;        // instead of a thread's number
+
+struct Pipeline;
 
 /// A kernel that was launched, with its arguments.
 struct Kernel {
@@ -72,11 +75,12 @@ class Block {
   // What the running thread asks for; the functions of the same names in the headers call these.
   int block_barrier(bool vote, Where where);
   void grid_barrier(Where where);
+  static constexpr int kBallot = 32;  // as the source: which lanes have brought anything but 0
   std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where);
-  unsigned warp_ballot(unsigned mask, bool vote, Where where);
 
-  /// Lets another thread of the warp run first, if the watcher chooses one.
-  void give_way();
+  /// Lets others run first: the running thread has been put among those that wait, or gives way to
+  /// the one that the watcher chooses.
+  void wait();
 
   int running_thread() const { return running_; }
   uint3 thread_index(int thread) const { return index_[thread]; }
@@ -84,8 +88,8 @@ class Block {
   std::uint64_t number() const { return number_; }
   /// For how long it has been running.
   double seconds() const;
-  /// Another number each time a block of a kernel begins.
-  std::uint64_t life() const { return life_; }
+  /// The asynchronous copies that the running thread has asked for; null: none yet.
+  std::shared_ptr<Pipeline>& pipeline() { return pipelines_[running_]; }
   const Kernel& kernel() const { return *kernel_; }
   const Fibre& fibre() const { return *fibre_; }
   const char* shared_memory_begin() const { return shared_; }
@@ -98,8 +102,6 @@ class Block {
 
   /// A report of what the running thread does there.
   Report report(const char* kind, Where where) const;
-  /// The same of an access past the end of what the launch gives as dynamic shared memory.
-  Report report_dynamic_shared(Where where) const;
 
  private:
   /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.
@@ -107,21 +109,18 @@ class Block {
     unsigned all, ready, at_warp, at_block, at_grid;
     unsigned returned() const { return all & ~(ready | at_warp | at_block | at_grid); }
   };
-  enum class Exchange : unsigned char { shuffle, ballot };
 
   static void fibre_main();
   void run_threads();
   void become(int thread);
-  void wait();
   void hand_over(int thread);
   int next_thread();
   int pick_lane(int warp);
   void begin_round();
   bool open_barrier();
   void complete_exchange(int warp, unsigned lanes);
-  void arrive_at_warp(unsigned mask, Exchange exchange, std::uint64_t value, int source_lane,
-                      Where where);
   Warp& warp_of(int thread) { return warps_[thread / 32]; }
+  bool is_ballot(int thread) const { return source_lane_[thread] == kBallot; }
 
   [[noreturn]] void fail_at_warp(int warp);
   [[noreturn]] void fail_at_barrier(unsigned Warp::*at, const char* barrier,
@@ -132,7 +131,7 @@ class Block {
   static thread_local Block* current_block;
 
   const Kernel* kernel_ = nullptr;
-  std::uint64_t number_ = 0, life_ = 0;
+  std::uint64_t number_ = 0;
   std::chrono::steady_clock::time_point began_;
   uint3 block_index_{};
   dim3 shape_{0, 0, 0};
@@ -144,12 +143,12 @@ class Block {
 
   int running_ = kNobody;
   uint3 index_[kMaxThreads];
-  Fibre* suspended_on_[kMaxThreads];  // null: the thread has not begun
+  std::unordered_map<int, std::shared_ptr<Pipeline>> pipelines_;  // of the threads that have one
+  Fibre* suspended_on_[kMaxThreads];                              // null: the thread has not begun
 
   // Of a thread that waits: where, and what it brought to the others of its warp.
   Where waits_at_[kMaxThreads];
   unsigned mask_[kMaxThreads];
-  Exchange exchange_[kMaxThreads];
   int source_lane_[kMaxThreads];
   std::uint64_t value_[kMaxThreads];
 

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
-#include <map>
+#include <memory>
 #include <vector>
 
 #include "memory/shared_memory.h"
@@ -38,8 +38,6 @@ void check_in_shared_memory(const void* storage, const char* collective, Where w
        Block::current()->describe_running_thread().c_str());
 }
 
-namespace {
-
 struct PipelineCopy {
   void* to;
   const void* from;
@@ -57,18 +55,13 @@ struct Pipeline {
   std::vector<PipelineCopy> open;
   std::vector<std::vector<PipelineCopy>> groups;
 };
-/// The pipelines of one block's threads, by their numbers.
-struct BlocksPipelines {
-  std::uint64_t life = 0;
-  std::map<int, Pipeline> of_thread;
-};
+
+namespace {
 
 Pipeline& pipeline_of_running_thread() {
-  thread_local std::map<const Block*, BlocksPipelines> pipelines;
-  const Block* block = Block::current();
-  BlocksPipelines& mine = pipelines[block];
-  if (mine.life != block->life()) mine = {block->life(), {}};  // what another block left there
-  return mine.of_thread[block->running_thread()];
+  std::shared_ptr<Pipeline>& mine = Block::current()->pipeline();
+  if (!mine) mine = std::make_shared<Pipeline>();
+  return *mine;
 }
 
 /// Ends the program if a copy that the thread has not waited for goes to the same bytes: which of

@@ -25,24 +25,24 @@ std::size_t guard_bytes() {
 
 const std::size_t kStackBytes = 64 * 1024;
 
-Fibre::Fibre(void (*entry)()) : is_new_(true), stack_bytes_(kStackBytes) {
+Fibre::Fibre(void (*entry)()) : is_new_(true) {
   static int count = 0;
-  void* memory = mmap(nullptr, guard_bytes() + stack_bytes_, PROT_NONE,
+  void* memory = mmap(nullptr, guard_bytes() + kStackBytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   stack_ = static_cast<char*>(memory) + guard_bytes();
-  if (memory == MAP_FAILED || mprotect(stack_, stack_bytes_, PROT_READ | PROT_WRITE) != 0) {
-    fail("no memory for the stack of a thread: %s", std::strerror(errno));
+  if (memory == MAP_FAILED || mprotect(stack_, kStackBytes, PROT_READ | PROT_WRITE) != 0) {
+    fail({"other"}, "no memory for the stack of a thread: %s", std::strerror(errno));
   }
   // Stacks that all begin at the same place in a page would share a few lines of the CPU's cache.
   const std::size_t shift = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % 16 * 128;
   getcontext(&beginning_);
   beginning_.uc_stack.ss_sp = stack_;
-  beginning_.uc_stack.ss_size = stack_bytes_ - shift;
+  beginning_.uc_stack.ss_size = kStackBytes - shift;
   makecontext(&beginning_, entry, 0);
 }
 
 Fibre::~Fibre() {
-  if (stack_) munmap(stack_ - guard_bytes(), guard_bytes() + stack_bytes_);
+  if (stack_) munmap(stack_ - guard_bytes(), guard_bytes() + kStackBytes);
 }
 
 // swapcontext would do, but asks the system for the mask of signals each time.
@@ -54,7 +54,7 @@ void Fibre::switch_to(Fibre& other) {
 }
 
 bool Fibre::holds(const void* address) const {
-  return stack_ && address >= stack_ && address < stack_ + stack_bytes_;
+  return stack_ && address >= stack_ && address < stack_ + kStackBytes;
 }
 
 bool Fibre::overflowed_at(const void* address) const {

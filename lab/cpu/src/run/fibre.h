@@ -33,7 +33,6 @@ class Fibre {
   ucontext_t beginning_;   // where a new one begins
   bool is_new_ = false;    // it has never run
   char* stack_ = nullptr;  // its lowest byte; null: the worker's own
-  std::size_t stack_bytes_ = 0;
 };
 
 /// How much local memory a thread of a kernel has.

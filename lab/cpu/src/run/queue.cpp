@@ -350,16 +350,6 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Wher
   streams.push_back(*stream);
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreate(cudaStream_t* stream, Where where) {
-  return cudaStreamCreateWithFlags(stream, cudaStreamDefault, where);
-}
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int, Where where) {
-  return cudaStreamCreateWithFlags(stream, flags, where);
-}
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  *least = *greatest = 0;
-  return cudaSuccess;
-}
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamSynchronize")) return e;
@@ -404,9 +394,6 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Where where) 
   (*event)->origin = Origin::now("cudaEventCreate", where);
   events.insert(*event);
   return cudaSuccess;
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event, Where where) {
-  return cudaEventCreateWithFlags(event, cudaEventDefault, where);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
@@ -494,14 +481,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
   (*exec)->origin = Origin::now("cudaGraphInstantiate", where);
   graphs.insert(*exec);
   return cudaSuccess;
-}
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                          unsigned long long flags, Where where) {
-  return cudaGraphInstantiate(exec, graph, flags, where);
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*, char*,
-                                 std::size_t, Where where) {
-  return cudaGraphInstantiate(exec, graph, 0, where);
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "memory/faults.h"
+#include "memory/memory.h"
 #include "report.h"
 #include "run/block.h"
 #include "settings.h"
@@ -56,7 +56,8 @@ class Pool {
     try {
       for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      fail("cannot start %d workers: %s: set LAB_CPU_WORKERS to fewer", size + 1, error.what());
+      fail({"other"}, "cannot start %d workers: %s: set LAB_CPU_WORKERS to fewer", size + 1,
+           error.what());
     }
   }
   ~Pool() {

@@ -26,8 +26,9 @@ int count_sectors(const MemoryAccess* const* accesses, int count) {
 }
 
 /// In how many passes shared memory serves the lanes: in one pass each bank gives one word. Wide
-/// accesses go by halves (8 bytes) or quarters (16 bytes) of the warp.
-int count_wavefronts(const MemoryAccess* const* accesses, int count) {
+/// accesses go by halves (8 bytes) or quarters (16 bytes) of the warp. Adds those passes that bank
+/// conflicts cost to *conflicts.
+int count_wavefronts(const MemoryAccess* const* accesses, int count, std::uint64_t* conflicts) {
   const int words_each = std::max<int>(1, static_cast<int>(accesses[0]->bytes / 4));
   const int lanes_each = std::max(1, 32 / words_each);
   int wavefronts = 0;
@@ -44,14 +45,9 @@ int count_wavefronts(const MemoryAccess* const* accesses, int count) {
     int most = 1;
     for (int k = 0; k < found; ++k) most = std::max(most, ++in_bank[words[k] % kBanks]);
     wavefronts += most;
+    *conflicts += most - 1;
   }
   return wavefronts;
-}
-
-int fewest_wavefronts(const MemoryAccess& access, int count) {
-  const int words_each = std::max<int>(1, static_cast<int>(access.bytes / 4));
-  const int lanes_each = std::max(1, 32 / words_each);
-  return (count + lanes_each - 1) / lanes_each;
 }
 
 }  // namespace
@@ -72,9 +68,7 @@ void Counters::request(const MemoryAccess* const* accesses, int count) {
     for (int k = 0; k < count; ++k) ++c.atomics[accesses[k]->address];
   }
   if (first.shared) {
-    const int wavefronts = count_wavefronts(accesses, count);
-    c.wavefronts += wavefronts;
-    c.conflicts += wavefronts - fewest_wavefronts(first, count);
+    c.wavefronts += count_wavefronts(accesses, count, &c.conflicts);
   } else {
     c.sectors += count_sectors(accesses, count);
   }

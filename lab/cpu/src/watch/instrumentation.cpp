@@ -133,11 +133,7 @@ class TheWatcher : public Races {
              "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, before,
              block.describe_running_thread().c_str());
       }
-      const std::string past = past_dynamic_shared(offset, access.bytes);
-      if (!past.empty()) {
-        fail(block.report_dynamic_shared(access.site.line()), "%s %s (%s)", does, past.c_str(),
-             block.describe_running_thread().c_str());
-      }
+      check_dynamic_shared(offset, access.bytes, does, [&] { return access.site.line(); });
       const std::size_t end = shared_variable_end(offset);
       if (offset + access.bytes <= end) return;
       Report report = block.report("shared_end", access.site.line());
@@ -215,15 +211,11 @@ constexpr std::size_t alignment_of(std::size_t bytes) { return bytes < 8 ? bytes
 
 #define ACCESS(name, bytes, kind, alignment) \
   void name(const void* p) { seen(p, bytes, Access::kind, __builtin_return_address(0), alignment); }
-#define ACCESSES(bytes)                                                   \
-  ACCESS(__tsan_read##bytes, bytes, read, alignment_of(bytes))            \
-  ACCESS(__tsan_write##bytes, bytes, write, alignment_of(bytes))          \
-  ACCESS(__tsan_unaligned_read##bytes, bytes, read, 1)                    \
-  ACCESS(__tsan_unaligned_write##bytes, bytes, write, 1)                  \
-  ACCESS(__tsan_volatile_read##bytes, bytes, read, alignment_of(bytes))   \
-  ACCESS(__tsan_volatile_write##bytes, bytes, write, alignment_of(bytes)) \
-  ACCESS(__tsan_read_write##bytes, bytes, write, alignment_of(bytes))     \
-  ACCESS(__tsan_unaligned_read_write##bytes, bytes, write, 1)
+#define ACCESSES(bytes)                                          \
+  ACCESS(__tsan_read##bytes, bytes, read, alignment_of(bytes))   \
+  ACCESS(__tsan_write##bytes, bytes, write, alignment_of(bytes)) \
+  ACCESS(__tsan_unaligned_read##bytes, bytes, read, 1)           \
+  ACCESS(__tsan_unaligned_write##bytes, bytes, write, 1)
 
 // The compiler's own atomics: std::atomic becomes these. CUDA's report themselves.
 #define ATOMIC_READ_CHANGE_WRITE(type, bits, name, builtin)              \

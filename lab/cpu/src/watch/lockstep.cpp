@@ -8,7 +8,7 @@ void Lockstep::stop(Block& block, const void* place, const MemoryAccess* access)
   const int thread = block.running_thread();
   stop_[thread] = {place, depth_[thread], access};
   warps_[thread / 32].stopped |= 1u << thread % 32;
-  block.give_way();
+  block.wait();
 }
 
 int Lockstep::choose_lane(int number, unsigned ready) {

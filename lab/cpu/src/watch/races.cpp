@@ -14,16 +14,6 @@ namespace {
 
 constexpr std::size_t kWord = 4;
 
-/// The word's bytes from `begin` to `end` (counted from the word's first), as bits.
-std::uint8_t byte_bits(std::ptrdiff_t begin, std::ptrdiff_t end) {
-  std::uint8_t bits = 0;
-  for (std::ptrdiff_t b = std::max<std::ptrdiff_t>(begin, 0); b < std::min<std::ptrdiff_t>(end, 4);
-       ++b) {
-    bits |= 1u << b;
-  }
-  return bits;
-}
-
 /// Whether the thread of both has neither synchronised nor done an atomic in between.
 template <class Stamp>
 bool same_moment(const Stamp& a, const Stamp& b) {
@@ -52,7 +42,8 @@ void add_seen(Seen* to, const Seen& from) {
 
 Races::Words Races::new_words(std::size_t count) {
   Words words(static_cast<Word*>(std::calloc(count, sizeof(Word))));
-  if (!words && count > 0) fail("no memory to note the accesses to %zu bytes", count * kWord);
+  if (!words && count > 0)
+    fail({"other"}, "no memory to note the accesses to %zu bytes", count * kWord);
   return words;
 }
 
@@ -267,7 +258,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
     const std::size_t here = std::min(kWord - from, access.bytes - done);
     Word* word = find_word(block, access, done);
     if (!word) break;
-    now.bytes = byte_bits(from, from + here);
+    now.bytes = static_cast<std::uint8_t>(((1u << here) - 1) << from);
 
     // Another block's shared memory stood in the same place, and is gone.
     auto counts = [&](const Stamp& before, const char* fenced_at = nullptr) {

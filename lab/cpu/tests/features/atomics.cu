@@ -41,23 +41,12 @@ __global__ void exchange_kernel(T* x, T* before) {
 }
 
 template <class T>
-__global__ void bits_kernel(T* all, T* any, T* odd) {
-  const int k = blockIdx.x * blockDim.x + threadIdx.x;
-  atomicAnd(all, ~(T{1} << (k % 20)));
-  atomicOr(any, T{1} << (k % 20));
-  atomicXor(odd, T{1} << (k % 32));
-}
-
-template <class T>
 __global__ void swap_kernel(T* x, int* winners) {
   const T mine = static_cast<T>(threadIdx.x + 1);
   if (atomicCAS(x, T{0}, mine) == T{0}) atomicAdd(winners, 1);
 }
 
-__global__ void wrap_kernel(unsigned* up, unsigned* down, unsigned last) {
-  atomicInc(up, last);
-  atomicDec(down, last);
-}
+__global__ void wrap_kernel(unsigned* up, unsigned last) { atomicInc(up, last); }
 
 // What CUDA lacks is made of compare-and-swap.
 __device__ double atomic_max(double* p, double value) {
@@ -144,17 +133,6 @@ void exchange() {
 }
 
 template <class T>
-void bits() {
-  Array<T> all(1), any(1), odd(1);
-  all[0] = static_cast<T>(~T{0});
-  bits_kernel<<<1, 48>>>(all.data(), any.data(), odd.data());
-  FINISHED();
-  CHECK_EQUAL(all[0], static_cast<T>(~T{0}) - 0xfffff);
-  CHECK_EQUAL(any[0], 0xfffff);
-  CHECK_EQUAL(odd[0], static_cast<T>(0xffff0000));  // the others twice
-}
-
-template <class T>
 void swap() {
   Array<T> x(1);
   Array<int> winners(1);
@@ -165,26 +143,24 @@ void swap() {
 }
 
 void wrap() {
-  Array<unsigned> up(1), down(1);
-  wrap_kernel<<<kBlocks, kThreads>>>(up.data(), down.data(), 9);
+  Array<unsigned> up(1);
+  wrap_kernel<<<kBlocks, kThreads>>>(up.data(), 9);
   FINISHED();
   CHECK_EQUAL(up[0], kCount % 10);
-  CHECK_EQUAL(down[0], (10 - kCount % 10) % 10);
-  up[0] = down[0] = 50;  // beyond the last
-  wrap_kernel<<<1, 1>>>(up.data(), down.data(), 9);
+  up[0] = 50;  // beyond the last
+  wrap_kernel<<<1, 1>>>(up.data(), 9);
   FINISHED();
   CHECK_EQUAL(up[0], 0);
-  CHECK_EQUAL(down[0], 9);
 }
 
-// Only for the threads of the block, and for those of the host as well.
+// Only for the threads of the block.
 __global__ void scopes_kernel(int* sums, int* largest) {
   __shared__ double sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
   atomicAdd_block(&sum, 1);
   atomicAdd_block(&sums[blockIdx.x], 2);
-  atomicMax_system(largest, static_cast<int>(threadIdx.x));
+  atomicMax(largest, static_cast<int>(threadIdx.x));
   __syncthreads();
   if (threadIdx.x == 0) atomicAdd_block(&sums[blockIdx.x], static_cast<int>(sum));
 }
@@ -287,9 +263,6 @@ int main() {
   exchange<unsigned>();
   exchange<unsigned long long>();
   exchange<float>();
-  bits<int>();
-  bits<unsigned>();
-  bits<unsigned long long>();
   swap<int>();
   swap<unsigned>();
   swap<unsigned long long>();

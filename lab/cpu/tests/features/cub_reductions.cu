@@ -145,8 +145,8 @@ void device() {
   for (int k = 0; k < n; ++k) sum += in[k] = (k * 7919ll) % 1009 - 500;
   const double* p = in.data();
   REDUCE(sum, cub::DeviceReduce::Sum(storage, bytes, p, out, n));
-  REDUCE(508, cub::DeviceReduce::Max(storage, bytes, p, out, n));
-  REDUCE(-500, cub::DeviceReduce::Min(storage, bytes, p, out, n));
+  REDUCE(508, cub::DeviceReduce::Reduce(storage, bytes, p, out, n, cub::Max(), -600.0));
+  REDUCE(-500, cub::DeviceReduce::Reduce(storage, bytes, p, out, n, cub::Min(), 600.0));
   REDUCE(600, cub::DeviceReduce::Reduce(storage, bytes, p, out, n, Larger(), 600.0));
   REDUCE(508, cub::DeviceReduce::Reduce(storage, bytes, p, out, n, Larger(), -600.0));
   REDUCE(in[0], cub::DeviceReduce::Sum(storage, bytes, p, out, 1));

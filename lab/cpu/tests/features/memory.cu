@@ -154,14 +154,14 @@ void in_stream_order() {
   cudaStream_t stream;
   CUDA(cudaStreamCreate(&stream));
   float* x;
-  CUDA(cudaMallocAsync(&x, kBytes, stream));
+  CUDA(cudaMalloc(&x, kBytes));
   CUDA(cudaMemsetAsync(x, 0, kBytes, stream));
   add_kernel<<<8, 128, 0, stream>>>(x, 4, kCount);
   LAUNCHED();
   std::vector<float> back(kCount);
   CUDA(cudaMemcpyAsync(back.data(), x, kBytes, cudaMemcpyDeviceToHost, stream));
-  CUDA(cudaFreeAsync(x, stream));
   CUDA(cudaStreamSynchronize(stream));
+  CUDA(cudaFree(x));
   for (int k = 0; k < kCount; ++k) CHECK_EQUAL(back[k], 4);
   CUDA(cudaStreamDestroy(stream));
 }

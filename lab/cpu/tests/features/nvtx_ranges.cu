@@ -1,4 +1,4 @@
-// NVTX ranges and marks, of C and of C++. Without a profiler (on the CPU: LAB_TRACE_TSV) nothing
+// NVTX ranges, of C and of C++. Without a profiler (on the CPU: LAB_TRACE_TSV) nothing
 // shows.
 
 #include "check.h"
@@ -15,14 +15,6 @@ int main() {
   nvtxRangePush("inner");
   nvtxRangePop();
   nvtxRangePop();
-  nvtxMarkA("a mark");
-  nvtxMark("another mark");
-
-  // These may overlap.
-  const nvtxRangeId_t first = nvtxRangeStartA("first");
-  const nvtxRangeId_t second = nvtxRangeStartA("second");
-  nvtxRangeEnd(first);
-  nvtxRangeEnd(second);
 
   // With a colour, as NVIDIA's own examples push them.
   nvtxEventAttributes_t event = {};
@@ -34,7 +26,6 @@ int main() {
   event.message.ascii = "with attributes";
   nvtxRangePushEx(&event);
   nvtxRangePop();
-  nvtxRangeEnd(nvtxRangeStartEx(&event));
 
   for (int k = 0; k < 3; ++k) {
     nvtx3::scoped_range range{"in a loop"};
@@ -43,6 +34,5 @@ int main() {
   }
   nvtx3::scoped_range to_the_end("to the end");
   nvtx3::scoped_range coloured{"coloured", nvtx3::rgb{127, 255, 0}};
-  nvtx3::mark("a mark of C++");
   return result();
 }

@@ -16,20 +16,6 @@ class DeviceReduce {
     using T = std::decay_t<decltype(*out)>;
     return reduce(storage, storage_bytes, in, out, count, cub::Sum{}, T{}, stream, where);
   }
-  template <class In, class Out>
-  static cudaError_t Max(void* storage, std::size_t& storage_bytes, In in, Out out,
-                         std::int64_t count, cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
-    using T = std::decay_t<decltype(*out)>;
-    return reduce(storage, storage_bytes, in, out, count, cub::Max{},
-                  std::numeric_limits<T>::lowest(), stream, where);
-  }
-  template <class In, class Out>
-  static cudaError_t Min(void* storage, std::size_t& storage_bytes, In in, Out out,
-                         std::int64_t count, cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
-    using T = std::decay_t<decltype(*out)>;
-    return reduce(storage, storage_bytes, in, out, count, cub::Min{}, std::numeric_limits<T>::max(),
-                  stream, where);
-  }
   template <class In, class Out, class Op, class T>
   static cudaError_t Reduce(void* storage, std::size_t& storage_bytes, In in, Out out,
                             std::int64_t count, Op op, T first, cudaStream_t stream = nullptr,
