@@ -150,7 +150,7 @@ Measured iteration_shorter(Bench* bench) {
 }
 
 Measured more_sweeps_a_second(Bench* bench) {
-  const Times times = both_times(bench, 2000, 3);
+  const Times times = both_times(bench, 2000, 2);
   return measured(
       times.before >= 4.5 * times.now,
       format("%.3g times: %.3g us per sweep, and %.3g us in the previous step, at n = %d",
