@@ -259,4 +259,6 @@ case ${1:-} in
   nvcc) test_nvcc ;;
   *) test_verdicts ;;
 esac
+left=$(find "$lab" "$temp" -path '*/check_*.[0-9]*' -prune -print 2>/dev/null)
+[[ -z $left ]] || fail "what a check made aside is still there:" "$left"
 finish "a learner is told what is so"

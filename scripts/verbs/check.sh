@@ -45,18 +45,19 @@ if ((races)); then
 fi
 
 # note_verdict STATUS: what `make progress` shows. The programs write it to $scratch/verdict; what cannot be judged has
-# none, and a short look (N, RACES) that finds nothing wrong leaves none.
+# none, and a short look (N, RACES) that finds nothing wrong leaves none. (A bare `return` in a trap has the status that
+# the script ends with.)
 # shellcheck disable=SC2317  # on_exit calls it
 note_verdict() {
   local status=$1 verdict mistake where=$backend
-  if [[ $which != exercise || ! -s $scratch/verdict ]] || ((status > 1)); then return; fi
-  if ((status == 0)) && { [[ -n ${N:-} ]] || ((races)); }; then return; fi
+  if [[ $which != exercise || ! -s $scratch/verdict ]] || ((status > 1)); then return 0; fi
+  if ((status == 0)) && { [[ -n ${N:-} ]] || ((races)); }; then return 0; fi
   IFS=$'\t' read -r verdict mistake <"$scratch/verdict" || return 0
   if [[ $step_needs == cpu ]]; then where=cpu; fi
   local -a line=("$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where" ${mistake:+"$mistake"})
   remember progress.tsv "${line[@]}"
   # Who breaks it on purpose and puts it back need not check again.
-  if [[ ! -f $lab_root/results/local/progress.tsv ]]; then return; fi
+  if [[ ! -f $lab_root/results/local/progress.tsv ]]; then return 0; fi
   if [[ $verdict == right || $verdict == "done" ]]; then
     remember progress_right.tsv "${line[@]}"
   elif [[ $(recall progress_right.tsv "$step" | cut -f 2) == "$sum" ]]; then
