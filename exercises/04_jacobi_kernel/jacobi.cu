@@ -60,7 +60,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 }
 
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
-// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
+// float sum of n^2 terms can be off by more than the contribution of a whole row.
 // TODO(04), stage 2: write the kernel, jacobi_sweep_kernel(f_new, f_old, n), a __global__ function.
 //   A thread's i comes from blockIdx.x, blockDim.x and threadIdx.x, and its j from the y's.
 //   Is (i, j) an interior point? (The launch grid may be larger than the grid of points.)
@@ -68,7 +68,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   Stage 3: the kernel also takes the pointer sum, and adds with atomicAdd(sum, ...).
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(04), stage 1: set *sum to zero; the loops add to it, and it is returned.
+  // TODO(04), stage 1: remove the local sum, and set *sum to zero. The loops add to *sum, and the
+  //   function returns it.
   //   Stage 2: instead of the loops, launch the kernel over enough blocks to cover n x n points
   //   (round up). CUDA_CHECK(cudaGetLastError()) checks the launch, and
   //   CUDA_CHECK(cudaDeviceSynchronize()) waits for the kernel's end.

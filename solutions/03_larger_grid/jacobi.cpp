@@ -54,7 +54,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 }
 
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
-// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
+// float sum of n^2 terms can be off by more than the contribution of a whole row.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtxRangePush("jacobi_sweep");
   double sum = 0.0;

@@ -113,7 +113,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 }
 
 // One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
-// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
+// float sum of n^2 terms can be off by more than the contribution of a whole row.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtxRangePush("jacobi_sweep");
   CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));

@@ -119,7 +119,7 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 
 // Queues sweeps over the interior, the fields changing roles after each, and a copy of the last
 // one's sum of squared changes to the host. Waits for nothing. The sum is a double, because a
-// float sum of n^2 terms can be off by more than a wrong row of points adds to it.
+// float sum of n^2 terms can be off by more than the contribution of a whole row.
 void jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, int sweeps, int n,
                    cudaStream_t stream) {
   nvtxRangePush("jacobi_sweeps");

@@ -39,7 +39,7 @@ def ladder_block(ladder):
     threads = max((threads for _, threads in all_cores.values()), default=0)
     solved = solution_by_cycles(Table(EXPERIMENTS).rows)
     columns = ["n", "ms per iteration (spread)", "% of copy", "× previous step", "× best serial",
-               *([f"× all {threads} cores"] if threads else []), "to the solution"]
+               *(["× all cores"] if threads else []), "to the solution"]
     lines = [f"| step | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
     for row, previous in zip(rows, [None, *rows]):
         if row["ms"] == "-":

@@ -70,7 +70,7 @@ def kernel_lines(step):
         ("DRAM bytes per point", "dram_bytes_per_point", None), ("DRAM, share of peak", "dram_percent", " %"),
         ("compute, share of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
         ("cycles without an eligible warp", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
-        ("L2 hits", "l2_hit_percent", " %"), ("largest stalls (cycles per issued instruction)", "stalls", None))
+        ("L2 hits", "l2_hit_percent", " %"))
         if any(row.get(name, "-") != "-" for row in rows)]
     if not quantities:
         return []
@@ -87,6 +87,8 @@ def kernel_lines(step):
     lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
              f"| per launch | {' | '.join(title for title, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
     lines += [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |" for title, name, unit in quantities]
+    stalls = [f"- `{row['kernel']}`: {row['stalls']}" for row in rows if row["stalls"] != "-"]
+    lines += ["", "Largest stalls, in cycles per issued instruction:", "", *stalls] if stalls else []
     others = facts.get(f"row {step[:2]}")
     return lines + (["", f"That is {others}."] if others else [])
 

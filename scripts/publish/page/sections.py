@@ -60,15 +60,14 @@ def ladder_section(table, steps, told):
     columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
                ("n", lambda r: text(r["n"]))]
     all_cores = table.all_cores()
-    threads = max((threads for _, threads in all_cores.values()), default=0)
     before = {row["step"]: previous for row, previous in zip(table.rows, [None, *table.rows])}
     for title, key in (("ms per iteration", "ms"), ("GB/s", "gb_per_s"), ("% of copy", "percent_of_copy"),
                        ("× previous step", "x_before"), ("× best serial", "x_best_serial"),
                        ("× strided serial", "x_strided_serial")):
         columns.append((title, lambda r, key=key: cell(r.get(key))))
     columns[5] = ("× previous step", lambda r: gain_text(r, before[r["step"]], cell))
-    if threads:
-        columns.insert(7, (f"× all {threads} cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"]))
+    if all_cores:
+        columns.insert(7, ("× all cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"]))
                            if int(r["n"]) in all_cores else "–"))
     parts.append(data_table("The same in figures", columns, rows))
     return "".join(parts) + source(table)
