@@ -211,8 +211,8 @@ double quantile(const std::vector<double>& sorted, double q) {
 // the last ones take next to no time.
 constexpr std::size_t kFewestSamples = 3;
 constexpr int kEnoughChecks = 20;  // that are proposed
-// What the host sees of the GPU's progress comes in steps of up to 2 us: a sample is no shorter than
-// this (ms), so that they do not count.
+// What the host sees of the GPU's progress comes in steps of up to 2 us. So that they do not count,
+// a sample is no shorter than this (ms).
 constexpr double kShortestSample = 0.1;
 
 struct TimingSummary {
