@@ -6,6 +6,8 @@ from blocks.published import KERNELS, LARGE, ROOFLINE, TUNING, step_before
 from labtools.numbers import as_told, significant, spread
 from labtools.table import read_table
 
+STALLS = ("largest stall (cycles per issued instruction)", "second", "third")
+
 
 def rows_of(path, step):
     """(facts, the step's rows) of a table."""
@@ -46,11 +48,6 @@ def large_lines():
     return lines
 
 
-def sweep_kernels(rows):
-    """Those that sweep, and do not only copy."""
-    return [row for row in rows if "copy" not in row["kernel"]]
-
-
 def counted_kernels(step):
     """(facts, the rows of kernels.tsv of a step, each with the bytes of DRAM per point and the words for its stalls)."""
     facts, rows = rows_of(KERNELS, step)
@@ -58,8 +55,8 @@ def counted_kernels(step):
     for row in rows:
         dram, points = counted.get(row["kernel"], "-"), int(row["n"]) ** 2
         row["dram_bytes_per_point"] = "-" if dram == "-" else significant(float(dram) / points)
-        row["stalls"] = re.sub(r"([a-z_]+) ([0-9.]+)",
-                               lambda match: f"{match[1].replace('_', ' ')} {as_told(match[2])}", row["stalls"])
+        told = re.sub(r"([a-z_]+) ([0-9.]+)", lambda match: f"{match[1].replace('_', ' ')} {as_told(match[2])}", row["stalls"])
+        row.update(zip(STALLS, told.split(", ")))
     return facts, rows
 
 
@@ -70,13 +67,14 @@ def kernel_lines(step):
         ("DRAM bytes per point", "dram_bytes_per_point", None), ("DRAM, share of peak", "dram_percent", " %"),
         ("compute, share of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
         ("cycles without an eligible warp", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
-        ("L2 hits", "l2_hit_percent", " %"))
+        ("L2 hits", "l2_hit_percent", " %"), *((title, title, None) for title in STALLS))
         if any(row.get(name, "-") != "-" for row in rows)]
     if not quantities:
         return []
     names = {row["kernel"].partition("<")[0] for row in rows}
     before = [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
-    before = [row for row in before if row["kernel"].partition("<")[0] in names] or sweep_kernels(before)
+    before = [row for row in before if row["kernel"].partition("<")[0] in names] or [
+        row for row in before if "copy" not in row["kernel"]]
     columns = [(f"`{row['kernel']}`", row) for row in rows]
     columns += [(f"step {step_before(step)[:2]}: `{row['kernel']}`", row) for row in before]
 
@@ -87,8 +85,6 @@ def kernel_lines(step):
     lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
              f"| per launch | {' | '.join(title for title, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
     lines += [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |" for title, name, unit in quantities]
-    stalls = [f"- `{row['kernel']}`: {row['stalls']}" for row in rows if row["stalls"] != "-"]
-    lines += ["", "Largest stalls, in cycles per issued instruction:", "", *stalls] if stalls else []
     others = facts.get(f"row {step[:2]}")
     return lines + (["", f"That is {others}."] if others else [])
 
