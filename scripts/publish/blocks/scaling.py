@@ -1,5 +1,7 @@
 """How steps 14 and 15 scale."""
 
+import re
+
 from blocks.published import SCALING
 from labtools import scaling_table
 from labtools.numbers import significant, spread
@@ -21,10 +23,12 @@ def scaling_block(step):
     gpus = " | ".join(f"{r} GPU{'s' if r > 1 else ''}" for r in ranks)
     last = step[:2] == "15"
     steps = ["14", "15"] if last else [step[:2]]
-    lines = [f"On {facts['gpus']} {facts['gpu']}s ({facts['links']} between two of them; CUDA {facts['cuda']}, NCCL "
+    links = re.sub(r"^NV(\d+)$", r"\1 NVLinks", facts["links"])
+    lines = [f"On {facts['gpus']} {facts['gpu']}s ({links} between two of them; CUDA {facts['cuda']}, NCCL "
              f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
              "been compared with a reference.", "",
-             "Strong scaling: ms per sweep, and in brackets the efficiency in %, relative to step 13 on one GPU.", "",
+             "Strong scaling: ms per sweep, and in brackets the efficiency in %, relative to step 13 on one GPU. The spread "
+             "is the widest middle half of a row.", "",
              f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",
              f"|--:|--:|--:|--:|{'--:|' * len(ranks)}--:|--:|"]
     weak = {(one, r): sizes[k] for k, one in enumerate(scaling_table.WEAK[1]) for r, sizes in scaling_table.WEAK.items()}
