@@ -139,22 +139,15 @@ Answer shift_of_blocks(const FieldLook& look) {
 
 std::string sides_of(const FieldLook& look, int* count) {
   const int n = look.n;
-  int wrong[4] = {};
+  bool wrong[4] = {};
   for (int k = 1; k < n - 1; ++k) {
-    wrong[0] += look.ring.has(0, k);
-    wrong[1] += look.ring.has(n - 1, k);
-    wrong[2] += look.ring.has(k, 0);
-    wrong[3] += look.ring.has(k, n - 1);
+    wrong[0] |= look.ring.has(0, k);
+    wrong[1] |= look.ring.has(n - 1, k);
+    wrong[2] |= look.ring.has(k, 0);
+    wrong[3] |= look.ring.has(k, n - 1);
   }
-  std::vector<std::string> sides;
-  if (wrong[0]) sides.push_back("column i = 0");
-  if (wrong[1]) sides.push_back(format("column i = %d", n - 1));
-  if (wrong[2]) sides.push_back("row j = 0");
-  if (wrong[3]) sides.push_back(format("row j = %d", n - 1));
-  *count = static_cast<int>(sides.size());
-  if (*count == 4) return "the boundary";
-  if (*count == 0) return "the boundary's corners";
-  return "the boundary's " + join(sides);
+  *count = static_cast<int>(std::count(wrong, wrong + 4, true));
+  return sides_in_words(wrong);
 }
 
 // clang-format off
