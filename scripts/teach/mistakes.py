@@ -27,6 +27,7 @@ OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of anothe
        "race": "Two runs give different fields: a race",
        "race_in_a_pass": "In a pass of several sweeps two runs give different fields: a race",
        "race_with_a_ring": "Two runs give different fields: a race of rows that arrive while others are used",
+       "residual_of_a_cycle": "The field is right, and the residual of a cycle has another formula",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
        "thread_without_a_point": "A thread without an interior point is not kept out",
        "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",

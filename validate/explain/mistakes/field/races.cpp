@@ -36,11 +36,7 @@ Answer race_of(const Evidence& evidence, const char* rule) {
   const bool shared = evidence.finding.is_race() && evidence.finding.shared();
   const int unshared = words.has(kTile) ? unshared_tile_in(evidence.source) : 0;
   if (unshared > 0) return Answer("tile_is_not_shared").with("line", unshared);
-  const bool of_streams = !words.has(kTile) && words.has(kStreams) && !shared;
-  if (const std::string lacks = words.lacking_of_pipeline(); !of_streams && !lacks.empty()) {
-    return Answer("pipeline_is_not_waited_for").with("call", lacks);
-  }
-  return Answer(rule).with("of_streams", of_streams);
+  return Answer(rule).with("of_streams", !words.has(kTile) && words.has(kStreams) && !shared);
 }
 
 /// It was wrong, and asked once more it is right.
@@ -85,34 +81,22 @@ Answer two_residuals(const SumLook& look) {
 
 }  // namespace
 
-const char* const kRace =
-    "{?of_pass|In a pass of several, two runs|two runs of it} give different fields: a "
-    "race{?of_streams|. Another stream, or the host, uses too early what one stream "
-    "writes|{?ring|. A "
-    "row is used before it has arrived, or its place is refilled before the row was used| (is a "
-    "barrier missing, or misplaced?)}}";
-const std::vector<std::string> kRaceLooks = {
-    "{?of_streams|what each stream waits for before {?of_pass|a pass|it goes on, and what is "
-    "waited "
-    "for before the sum is read}: all that the other stream did and that is used now "
-    "(cudaStreamWaitEvent, for an event that was recorded after it)|{?ring|the ring: whether a "
-    "row's "
-    "place is refilled before the row was used, and whether a row is used before it has arrived "
-    "(how "
-    "many batches __pipeline_wait_prior leaves in flight)|{?tile|__syncthreads() between the loads "
-    "of "
-    "the tile and the first read of it, outside of every if and loop; whether the tile is "
-    "__shared__, "
-    "and as large as the block's points with their halo; or shared memory that no thread has "
-    "written|whether a thread reads what another one may not have written yet, or has overwritten "
-    "already}}}",
-    "{?!of_streams|{?ring|whether all 32 lanes reach each shuffle, and whether two warps store the "
-    "same points|{?tile|whether each point is written by only one thread: no two blocks have the "
-    "same "
-    "rows or columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes "
-    "on}}}"};
-
 // clang-format off
+const char* const kRace =
+    "{?of_pass|In a pass of several, two runs|two runs of it} give different fields: a race{?of_streams|. Another "
+    "stream, or the host, uses too early what one stream writes|{?ring|. A row is used before it has arrived, or its "
+    "place is refilled before the row was used| (is a barrier missing, or misplaced?)}}";
+const std::vector<std::string> kRaceLooks = {
+    "{?of_streams|what each stream waits for before {?of_pass|a pass|it goes on, and what is waited for before the sum "
+    "is read}: all that the other stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded "
+    "after it; a wait for one that nothing records ends at once)|{?ring|{rows_arrive}|{?tile|__syncthreads() between "
+    "the loads of the tile and the first read of it, outside of every if and loop; whether the tile is __shared__, and "
+    "as large as the block's points with their halo; or shared memory that no thread has written|whether a thread "
+    "reads what another one may not have written yet, or has overwritten already}}}",
+    "{?!of_streams|{?ring|whether all 32 lanes reach each shuffle, and whether two warps store the same "
+    "points|{?tile|whether each point is written by only one thread: no two blocks have the same rows or "
+    "columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on}}}"};
+
 const Family kRingMistakes = {
     {"race_with_a_ring", Strength::kModel, with(kRing), of_field<race_in_ring>, kRace, kRaceLooks},
 };
@@ -124,11 +108,6 @@ const Family kRaceMistakes = {
      "at line {line} the tile is declared without __shared__: each thread has one of its own, and what it has not "
      "loaded itself may be anything",
      {"line {line}: __shared__ in front of it"}},
-    {"pipeline_is_not_waited_for", Strength::kShape, kAnyProgram, of_field<two_fields>,
-     "two runs of it give different fields: rows are copied by __pipeline_memcpy_async, but {call} is never called: a "
-     "row is used before it has arrived",
-     {"the three calls that belong together: __pipeline_memcpy_async asks for a row, __pipeline_commit closes a batch "
-      "of such copies, __pipeline_wait_prior(N) waits until at most N batches are in flight"}},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
      {"{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "

@@ -235,9 +235,7 @@ const Family kUpdateMistakes = {
      {"{?!all|{bounds}}", "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
-     {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived when it is read (how "
-      "many batches __pipeline_wait_prior leaves in flight), and is not overwritten before|what {sweep} reads for "
-      "these points}}"}},
+     {"{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these points}}"}},
 };
 // clang-format on
 

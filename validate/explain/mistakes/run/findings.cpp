@@ -303,17 +303,13 @@ Answer answer_of_finding(const Evidence& evidence) {
 }
 
 Answer lost_additions(const Evidence& evidence) {
-  const Finding& finding = evidence.finding;
-  const int line = finding.report.line;
-  if (!finding.is_race() || finding.shared() || finding.report.other_line != line) return {};
-  const std::string code = code_at(evidence.source, line);
-  const std::size_t adds = code.find("+=");
-  // They overwrite a place that blocks (or threads) are to have for themselves; or add to one sum.
-  const bool overwrite = finding.both_write() && adds == std::string::npos;
-  const bool of_one = !finding.both_write() && adds != std::string::npos &&
-                      code.rfind('[', adds) == std::string::npos;
-  if (!overwrite && !of_one) return {};
-  return answer_of_finding(evidence).with("field_is_right", true).as(Strength::kShape);
+  const Answer found = answer_of_finding(evidence);
+  for (const std::string rule : {"sum_without_an_atomic", "threads_write_one_place_in_the_sum",
+                                 "threads_write_the_same_point"}) {
+    if (!found.known() || found.rule != rule) continue;
+    return Answer(found).with("field_is_right", true).as(Strength::kShape);
+  }
+  return {};
 }
 
 namespace {

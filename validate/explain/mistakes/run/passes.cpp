@@ -241,8 +241,8 @@ const Family kPassMistakes = {
     {"sum_comes_to_another_place", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the field is right, and the residual is {is}: the host reads a place to which no sum was copied",
      {"where on the host the sum of each pass is copied to, also by a graph, and which place is read when that pass is "
-      "over: it has to be the same one, and no local variable of a function that has returned; and whether all of it is "
-      "copied, sizeof(double) bytes",
+      "over: it has to be the same one, and no local variable of a function that has returned; and whether all of it "
+      "is copied, sizeof(double) bytes",
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "
       "fewer than a pass has, are performed, and their changes summed"}},
     {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,

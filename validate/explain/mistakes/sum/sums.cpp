@@ -136,24 +136,6 @@ const char* const kSumOfEachPoint =
     "one root, in main{?block_sum|; each block's sum added by the first of its threads, the only "
     "one that has it|{?shuffles|; each warp's sum added by lane 0, and no other lane, after "
     "__shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide}}";
-const char* const kWait =
-    "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for "
-    "an event that was recorded after that copy; and whether it reads the place where that copy "
-    "puts it: the sum of this pass, not another's";
-const char* const kAdds =
-    "who adds the block's sum: only the first thread has it from cub::BlockReduce, and the others "
-    "do not";
-const char* const kSet =
-    "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds "
-    "for a thread's own sum, and for one in shared memory: what was never set may be anything";
-
-namespace {
-/// A look that is told if the answer says so.
-std::string only_if(const std::string& flag, const char* words) {
-  return "{?" + flag + "|" + words + "}";
-}
-}  // namespace
-
 // clang-format off
 const Family kSumMistakes = {
     {"four_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
@@ -166,13 +148,19 @@ const Family kSumMistakes = {
      "thread) has stored|either something that is added to the sum is not a number, or the sum itself was never set to "
      "0, or the formula gives something that is not a number}",
      {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's; "
-      "and {stored_parts}}", only_if("wait", kWait), only_if("adds", kAdds), only_if("!parts", kSet),
+      "and {stored_parts}}",
+      "{?wait|whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for an event "
+      "that was recorded after that copy; and whether it reads the place where that copy puts it: the sum of this "
+      "pass, not another's}",
+      "{?adds|who adds the block's sum: only the first thread has it from cub::BlockReduce, and the others do not}",
+      "{?!parts|where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds for a "
+      "thread's own sum, and for one in shared memory: what was never set may be anything}",
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
       "{?formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
     {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {line} resets {sum} {?copied|before line {other} copies it to the host|after the kernel "
-     "of line {other} has added to it, and before the host reads it}",
+     "every residual is 0: line {line} resets {sum} {?copied|before line {other} copies it to the host|after the "
+     "kernel of line {other} has added to it, and before the host reads it}",
      {"the order: first the {?copied|copy at line {other}, then the fill|fill at line {line}, then the launch}"}},
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the field is right; the residual is 0, because no kernel adds to the sum yet",
