@@ -25,7 +25,7 @@ class Cells {
   std::vector<char> in_;
 };
 
-/// "the boundary's column i = 0 and row j = n - 1". `sides`: the columns 0 and n - 1, then the rows.
+/// "the boundary's column i = 0 and row j = n - 1", of the columns 0 and n - 1, then the rows.
 std::string sides_in_words(const bool (&sides)[4]);
 
 /// "the rows j = 5..6, 11", and with "are" behind it.
