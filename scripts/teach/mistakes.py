@@ -23,16 +23,15 @@ WORDS = {"n": "n", "sweep": "the sweep", "copy": "the copy", "host": "main", "wr
 OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of another shape than the launch gives",
        "first_residuals_are_right": "The field is right, and so are the first residuals; later ones are not",
        "index_outside_of_partial_sums": "A kernel reads or writes outside of the array of partial sums",
-       "kernel_returns_a_value": "A kernel is declared to return a value, but a kernel returns nothing",
-       "largest_block": "Only the block with the largest sum is in the sum: a maximum is taken instead of a sum",
-       "last_block_wins": "Only one block is in the sum: each block overwrites it, and the last to write wins",
        "only_one_block_adds": "Only one block is in the sum: no other block adds to it",
-       "only_the_first_stored_part": "Only one block is in the sum, the first of the stored parts",
+       "race": "Two runs give different fields: a race",
+       "race_in_a_pass": "In a pass of several sweeps two runs give different fields: a race",
+       "race_with_a_ring": "Two runs give different fields: a race of rows that arrive while others are used",
+       "residual_of_a_cycle": "The field is right, and the residual of a cycle has another formula",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
        "thread_without_a_point": "A thread without an interior point is not kept out",
        "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",
        "wrong_update": "A point is not 0.25 of east, north, west and south each",
-       "wrong_update_inside_blocks": "Inside the blocks a point is not 0.25 of its four neighbours each",
        "wrong_update_of_some_points": "Some rows or columns are not 0.25 of their four neighbours each"}
 NOT_COMPILED, UNKNOWN = "does_not_compile", "unknown"
 

@@ -197,12 +197,16 @@ Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
     return say(few, wrong, patient);
   }
   const auto is = [&](double value) { return std::fabs(sum.found - value) <= 1e-3 * value; };
-  const char* rule = is(sum.of_after)                    ? "residual_of_the_field_after"
-                     : is(4 * sum.of_before)             ? "defect_for_residual"
-                     : is(sum.of_before * sum.n)         ? "residual_without_its_n"
-                     : is(sum.of_before * sum.of_before) ? "residual_without_its_root"
-                                                         : "residual_of_another_level";
-  return say(Answer(rule), wrong, patient);
+  if (is(sum.of_after)) return say(Answer("residual_of_the_field_after"), wrong, patient);
+  const char* const what =
+      is(4 * sum.of_before) ? "four times as large as it should be: it is that of the defect, and "
+                              "a sweep would change a point by a quarter of that"
+      : is(sum.of_before * sum.n)         ? "not divided by n"
+      : is(sum.of_before * sum.of_before) ? "the mean of the squares; its root is missing"
+                                          : nullptr;
+  return say(
+      what ? Answer("residual_of_a_cycle").with("what", what) : Answer("residual_of_another_level"),
+      wrong, patient);
 }
 
 }  // namespace validate

@@ -20,7 +20,6 @@ class Interview {
   const Observation* after(int k);
   /// Whether another run, its threads in another order, gives another field after k iterations.
   bool field_changes(int k);
-  const Case& run() const { return run_; }
 
  private:
   struct Answered {

@@ -1,7 +1,6 @@
 #include "explain/finding.h"
 
 #include <cstdio>
-#include <map>
 #include <regex>
 
 #include "run/text.h"
@@ -34,30 +33,10 @@ std::string where_it_was(const cuda_on_cpu::Report& report) {
 }  // namespace
 
 Finding read_finding(const cuda_on_cpu::Report& report) {
-  static const std::map<std::string, Finding::Kind> kKinds = {
-      {"out_of_bounds", Finding::kOutOfBounds},
-      {"unwritten", Finding::kUnwritten},
-      {"race", Finding::kRace},
-      {"refused", Finding::kRefused},
-      {"barrier", Finding::kBarrier},
-      {"shuffle", Finding::kBarrier},
-      {"shape", Finding::kShape},
-      {"host_early", Finding::kHostEarly},
-      {"shared_end", Finding::kSharedEnd},
-      {"misaligned", Finding::kMisaligned},
-      {"freed", Finding::kFreedTwice},
-      {"endless_kernel", Finding::kEndless},
-      {"endless_launches", Finding::kEndless},
-      {"endless_host", Finding::kEndless}};
   Finding finding;
   finding.report = report;
-  if (report.line <= 0) return finding;
   finding.where = where_it_was(report);
   finding.has_place = std::sscanf(report.index.c_str(), "%d,%d", &finding.x, &finding.y) == 2;
-  const auto kind = kKinds.find(report.kind);
-  finding.kind = kind == kKinds.end() ? Finding::kOther : kind->second;
-  if (finding.kind == Finding::kOutOfBounds && finding.where.empty())
-    finding.kind = Finding::kOther;
   return finding;
 }
 

@@ -159,14 +159,6 @@ std::string Words::host() const {
   return has_name(usual, true) ? usual : "the function that launches it";
 }
 
-std::string Words::lacking_of_pipeline() const {
-  if (!has_name("__pipeline_memcpy_async", false)) return "";
-  for (const char* call : {"__pipeline_commit", "__pipeline_wait_prior"}) {
-    if (!has_name(call, true)) return call;
-  }
-  return "";
-}
-
 std::string Words::handover() const {
   if (!has(kSwaps)) return "copy_field(f_old, f_new, n) in main";
   // The learner's may exchange copies, or have another name.
@@ -241,6 +233,9 @@ const std::string* Words::say(const std::string& name) const {
        "how threads share out the tile's entries: all of them together load each entry once (the thread's number in "
        "the block, the entry that it loads first, and from one round to the next a step of as many entries as the "
        "block has threads)"},
+      {"rows_arrive", nullptr,
+       "the ring: whether each row has arrived when it is read (__pipeline_commit closes a batch of copies, and "
+       "__pipeline_wait_prior leaves a number of batches in flight), and is not overwritten before"},
       {"update_line", nullptr, "the line that computes value in {sweep}"},
       {"change_line", nullptr, "the line that computes change in {sweep}"},
       {"put_together", nullptr, "how {sweep} and what it calls put a point's neighbours together"},
@@ -289,6 +284,8 @@ const std::string* Words::say(const std::string& name) const {
        "fewer than a pass has"},
       {"ask_the_cpu", nullptr,
        "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},
+      {"moved_by_floats", nullptr,
+       "where a pointer to floats is moved: by a number of floats, as idx gives it, without sizeof(float)"},
       {"bytes_of_field", nullptr, "std::size_t(n) * n * sizeof(float)"},
       {"unset_sums", nullptr, "whether a thread's own sum begins with 0, and so does every variable that goes into a "
                               "sum"},

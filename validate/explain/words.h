@@ -70,8 +70,6 @@ class Words {
   std::string sweep() const;  ///< the sweep's kernel, or its function
   std::string copy() const;
   std::string host() const;  ///< the host's function that launches the sweep
-  /// The calls of an asynchronous copy belong together: which one is missing; "": none.
-  std::string lacking_of_pipeline() const;
   bool launches_copy() const { return copy() != "copy_field" && has_line(copy() + "<<<"); }
 
  private:

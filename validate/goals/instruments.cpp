@@ -109,6 +109,15 @@ const std::vector<TraceRow>& Trace::table(const std::string& name) const {
   return found == rows.end() ? none : found->second;
 }
 
+double Trace::total(const std::string& name, const std::string& row,
+                    double TraceRow::*member) const {
+  double sum = 0;
+  for (const TraceRow& each : table(name)) {
+    if (each.name.find(row) != std::string::npos) sum += each.*member;
+  }
+  return sum;
+}
+
 ChildResult Bench::run(const std::vector<std::string>& command) const {
   const ChildResult child = run_child(command, have.time_limit);
   if (!child.started) throw NotMeasurable(command[0] + ": " + child.output);

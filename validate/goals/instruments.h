@@ -45,6 +45,8 @@ struct Trace {
   std::map<std::string, std::vector<TraceRow>> rows;  ///< by table: "kernels", "nvtx" ...
 
   const std::vector<TraceRow>& table(const std::string& name) const;
+  /// What rows of a table tell together, those with `row` in their name. "": all of them.
+  double total(const std::string& name, const std::string& row, double TraceRow::*member) const;
 };
 
 /// What the threads of one kernel did to global memory in all its launches, counted on the CPU.

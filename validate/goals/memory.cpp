@@ -10,10 +10,8 @@ namespace validate {
 
 Measured fields_managed(Bench* bench) {
   constexpr int kN = 128;
-  double bytes = 0;
-  for (const TraceRow& row : bench->trace(bench->have.program, kN, 2).table("allocations")) {
-    if (row.name == "managed") bytes += row.bytes;
-  }
+  const Trace& trace = bench->trace(bench->have.program, kN, 2);
+  const double bytes = trace.total("allocations", "managed", &TraceRow::bytes);
   const double field = points(kN) * sizeof(float);
   return measured(bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kN));
 }
@@ -22,23 +20,13 @@ Measured everything_freed(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, 128, 2);
   double allocated = 0, freed = 0;
   for (const char* kind : {"managed", "device"}) {
-    for (const TraceRow& row : trace.table("allocations")) {
-      if (row.name == kind) allocated += row.count;
-    }
-    for (const TraceRow& row : trace.table("frees")) {
-      if (row.name == kind) freed += row.count;
-    }
+    allocated += trace.total("allocations", kind, &TraceRow::count);
+    freed += trace.total("frees", kind, &TraceRow::count);
   }
   return measured(freed >= allocated, format("%.0f of %.0f allocations", freed, allocated));
 }
 
 namespace {
-
-double total(const std::vector<TraceRow>& rows, double TraceRow::*member) {
-  double sum = 0;
-  for (const TraceRow& row : rows) sum += row.*member;
-  return sum;
-}
 
 /// What kernels do in one iteration: a run of 3 less a run of 1, so that what is done before the
 /// first does not count.
@@ -65,7 +53,7 @@ Iteration one_iteration(Bench* bench) {
       if (copy.name == "memset") continue;
       (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
     }
-    iteration.swapped += sign * total(trace.table("arguments"), &TraceRow::count);
+    iteration.swapped += sign * trace.total("arguments", "", &TraceRow::count);
   }
   return iteration;
 }
@@ -175,12 +163,8 @@ Measured migration_stopped(Bench* bench) {
   constexpr int kIterations = 20;
   if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU: no page moves here");
   auto migrated = [&](int iterations) {
-    double bytes = 0;
-    for (const TraceRow& row :
-         bench->trace(bench->have.program, 0, iterations).table("migration")) {
-      bytes += row.bytes;
-    }
-    return bytes;
+    return bench->trace(bench->have.program, 0, iterations)
+        .total("migration", "", &TraceRow::bytes);
   };
   const double bytes = (migrated(2 * kIterations) - migrated(kIterations)) / kIterations;
   const double field = points(bench->default_n(bench->have.program)) * sizeof(float);

@@ -59,12 +59,9 @@ Measured exchange_beside_kernel(Bench* bench) {
 
 Measured exchange_starts_beside_kernel(Bench* bench) {
   const int ranks = bench->ranks_with_gpus();
-  double beside = 0, all = 0;
-  for (const TraceRow& row :
-       bench->trace_on_gpus(ranks, kScalingN, kTracedSweeps).table("exchanges")) {
-    all += row.count;
-    if (row.name == "started beside a kernel") beside += row.count;
-  }
+  const Trace& trace = bench->trace_on_gpus(ranks, kScalingN, kTracedSweeps);
+  const double all = trace.total("exchanges", "", &TraceRow::count);
+  const double beside = trace.total("exchanges", "started beside a kernel", &TraceRow::count);
   if (all == 0) throw NotMeasurable("the tracer saw no exchange by NCCL");
   return measured(
       beside >= 0.9 * all,

@@ -215,13 +215,7 @@ Measured several_sweeps_a_launch(Bench* bench) {
 
 double difference(const std::function<const Trace&(int)>& trace_of, const char* table,
                   const std::string& name, double TraceRow::*member) {
-  double all = 0;
-  for (const int times : {1, 2}) {
-    for (const TraceRow& row : trace_of(times).table(table)) {
-      if (row.name.find(name) != std::string::npos) all += (times == 1 ? -1 : 1) * row.*member;
-    }
-  }
-  return all;
+  return trace_of(2).total(table, name, member) - trace_of(1).total(table, name, member);
 }
 
 }  // namespace validate

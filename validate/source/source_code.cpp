@@ -215,38 +215,6 @@ std::vector<Queued> queued_in(const std::string& source) {
   return found;
 }
 
-LostLocal lost_local_in(const std::string& source) {
-  static const std::regex declared(R"(^\s+(?:const\s+)?(?:\w+::)*\w+\s+(\w+)\s*[;={])");
-  static const std::regex address(R"(&\s*(\w+)(\.\w+)?\b)");
-  const std::vector<std::string> lines = code_lines(source);
-  for (const Function& function : functions_in(source)) {
-    std::set<std::string> locals;
-    LostLocal found;
-    bool capturing = false;
-    for (int number = function.first_line; number <= function.last_line; ++number) {
-      const std::string& line = lines[number - 1];
-      // A function that waits has its copies made before it returns.
-      if (!found.captured && line.find("Synchronize") != std::string::npos) found = LostLocal();
-      std::smatch match;
-      if (std::regex_search(line, match, declared) &&
-          match[0].str().find("return") == std::string::npos &&
-          match[0].str().find("static") == std::string::npos) {
-        locals.insert(match[1]);
-      }
-      if (line.find("cudaStreamEndCapture") != std::string::npos) capturing = false;
-      const bool copy = line.find("cudaMemcpyAsync") != std::string::npos;
-      const bool call = line.find("cuda") == std::string::npos || copy;
-      if (found.name.empty() && call && (capturing || copy) &&
-          std::regex_search(line, match, address) && locals.count(match[1]) > 0) {
-        found = {match[1].str() + match[2].str(), function.name, number, capturing};
-      }
-      if (line.find("cudaStreamBeginCapture") != std::string::npos) capturing = true;
-    }
-    if (function.name != "main" && !found.name.empty()) return found;
-  }
-  return {};
-}
-
 int step_in(const std::string& source) {
   const bool named = source.size() > 6 && source.compare(0, 3, "// ") == 0 && source[5] == '_';
   return named ? std::atoi(source.substr(3, 2).c_str()) : 0;

@@ -53,15 +53,6 @@ struct Queued {
 /// All of it, in order.
 std::vector<Queued> queued_in(const std::string& source);
 
-/// A local variable whose address asynchronous work keeps: work that is captured as a graph, or a
-/// copy that its function does not wait for.
-struct LostLocal {
-  std::string name, function;  ///< "": there is none
-  int line = 0;
-  bool captured = false;
-};
-LostLocal lost_local_in(const std::string& source);
-
 /// The number of the step that the first line of its source names: 9 of "// 09_shared_tile: ...";
 /// 0: none.
 int step_in(const std::string& source);

@@ -198,6 +198,11 @@ bool is_launch(const Tokens& tokens, std::size_t k) {
 void rewrite_launches(const Tokens& tokens, Changes* changes) {
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (is_launch(tokens, k)) rewrite_launch(tokens, k, changes);
+    // nvcc refuses it; here it would run.
+    for (const char* type : {"double", "float", "int", "bool"}) {
+      if (!is(tokens, k, "__global__") || !is(tokens, k + 1, type)) continue;
+      changes->errors.push_back({tokens[k].line, "a kernel returns nothing: __global__ void"});
+    }
     if ((is(tokens, k, "cudaLaunchKernel") || is(tokens, k, "cudaLaunchCooperativeKernel")) &&
         is(tokens, k + 1, "(")) {
       keep_type_of_kernel(tokens, k, changes);

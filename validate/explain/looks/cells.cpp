@@ -10,18 +10,24 @@ namespace {
 
 constexpr int kPictureWidth = 40, kPictureHeight = 20;
 constexpr int kMaxPeriod = 512;
-constexpr std::size_t kLinesShown = 4;
+constexpr std::size_t kGroupsShown = 4;
 
 bool consecutive(const std::vector<int>& numbers) {
   return numbers.back() - numbers.front() + 1 == static_cast<int>(numbers.size());
 }
 
+/// "5..6, 11", the first few groups of neighbours.
 std::string list_some(const std::vector<int>& numbers) {
   std::string text;
-  for (std::size_t k = 0; k < numbers.size() && k < kLinesShown; ++k) {
-    text += (k ? ", " : "") + std::to_string(numbers[k]);
+  std::size_t groups = 0, begin = 0;
+  for (std::size_t k = 1; k <= numbers.size(); ++k) {
+    if (k < numbers.size() && numbers[k] == numbers[k - 1] + 1) continue;
+    if (++groups > kGroupsShown) return text + " ...";
+    text += (begin > 0 ? ", " : "") + std::to_string(numbers[begin]);
+    if (k - begin > 1) text += ".." + std::to_string(numbers[k - 1]);
+    begin = k;
   }
-  return text + (numbers.size() > kLinesShown ? " ..." : "");
+  return text;
 }
 
 /// The remainders by `period` of the lines, if these are all interior lines with such remainders.
@@ -51,25 +57,6 @@ void find_period(Lines* lines) {
     lines->classes = classes;
     return;
   }
-}
-
-std::string periodic_words(const Lines& lines, const char* noun) {
-  const std::vector<int>& classes = lines.classes;
-  std::string which;
-  if (classes.size() == 1) {
-    which = format("with %c %% %d == %d", lines.letter, lines.period, classes[0]);
-  } else if (static_cast<int>(classes.size()) == lines.period - 1) {
-    const int all = lines.period * (lines.period - 1) / 2;
-    const int missing = all - std::accumulate(classes.begin(), classes.end(), 0);
-    which = format("with %c %% %d != %d", lines.letter, lines.period, missing);
-  } else if (consecutive(classes)) {
-    which = format("with %c %% %d from %d to %d", lines.letter, lines.period, classes.front(),
-                   classes.back());
-  } else {
-    which = format("with %c %% %d in {", lines.letter, lines.period) + list_some(classes) + "}";
-  }
-  return format("the %s ", noun) + which +
-         format(" (%c = %s)", lines.letter, list_some(lines.at).c_str());
 }
 
 /// Whether the columns (or rows) that miss one point all miss it in the same row (or column): that
@@ -131,6 +118,40 @@ Lines describe_lines(const std::vector<int>& lines, char letter, int n) {
   return result;
 }
 
+std::string sides_in_words(const bool (&sides)[4]) {
+  constexpr const char* kNames[] = {"column i = 0", "column i = n - 1", "row j = 0",
+                                    "row j = n - 1"};
+  std::vector<std::string> names;
+  for (int k = 0; k < 4; ++k) {
+    if (sides[k]) names.push_back(kNames[k]);
+  }
+  if (names.size() == 4) return "the boundary";
+  return "the boundary's " + (names.empty() ? "corners" : join(names));
+}
+
+std::string lines_in_words(const std::vector<int>& lines, char letter) {
+  const char* const what = letter == 'i' ? "column" : "row";
+  return format("the %s%s %c = ", what, lines.size() == 1 ? "" : "s", letter) + list_some(lines);
+}
+
+std::string lines_that_are(const std::vector<int>& lines, char letter) {
+  return lines_in_words(lines, letter) + (lines.size() == 1 ? " is" : " are");
+}
+
+std::string periodic_lines(const std::vector<int>& classes, int period, char letter) {
+  const std::string lines =
+      format("the %s with %c %% %d ", letter == 'i' ? "columns" : "rows", letter, period);
+  if (classes.size() == 1) return lines + format("== %d", classes[0]);
+  if (static_cast<int>(classes.size()) == period - 1) {
+    const int all = period * (period - 1) / 2;
+    return lines + format("!= %d", all - std::accumulate(classes.begin(), classes.end(), 0));
+  }
+  if (consecutive(classes)) {
+    return lines + format("from %d to %d", classes.front(), classes.back());
+  }
+  return lines + "in {" + list_some(classes) + "}";
+}
+
 std::string Lines::words() const {
   const char* one = letter == 'i' ? "column" : "row";
   const char* many = letter == 'i' ? "columns" : "rows";
@@ -139,15 +160,16 @@ std::string Lines::words() const {
     case kOne:
       if (at[0] == 1) return format("the first interior %s, %c = 1", one, letter);
       if (at[0] == n - 2) return format("the last interior %s, %c = %d", one, letter, at[0]);
-      return format("the %s %c = %d", one, letter, at[0]);
+      return lines_in_words(at, letter);
     case kFirst:
       return format("the first %d interior %s, %c = 1..%d", count, many, letter, at.back());
     case kLast:
       return format("the last %d interior %s, %c = %d..%d", count, many, letter, at[0], at.back());
     case kRange:
-      return format("the %s %c = %d..%d", many, letter, at[0], at.back());
+      return lines_in_words(at, letter);
     case kPeriodic:
-      return periodic_words(*this, many);
+      return periodic_lines(classes, period, letter) +
+             format(" (%c = %s)", letter, list_some(at).c_str());
     default:
       break;
   }

@@ -25,6 +25,15 @@ class Cells {
   std::vector<char> in_;
 };
 
+/// "the boundary's column i = 0 and row j = n - 1", of the columns 0 and n - 1, then the rows.
+std::string sides_in_words(const bool (&sides)[4]);
+
+/// "the rows j = 5..6, 11", and with "are" behind it.
+std::string lines_in_words(const std::vector<int>& lines, char letter);
+std::string lines_that_are(const std::vector<int>& lines, char letter);
+/// "the columns with i % 32 from 1 to 3", those with such remainders.
+std::string periodic_lines(const std::vector<int>& classes, int period, char letter);
+
 /// Some of the interior's columns, or of its rows.
 struct Lines {
   enum Kind {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "explain/looks/fields.h"
 #include "run/text.h"
 
 namespace validate {
@@ -118,8 +119,7 @@ class Fitter {
 
   /// Of all points whose terms lie inside of the field; at least as many as were fitted.
   bool explains_all(const std::vector<Term>& terms, std::size_t at_least) const {
-    double largest = 0;
-    for (float v : before_) largest = std::max(largest, std::fabs(static_cast<double>(v)));
+    const double largest = largest_of(before_);
     std::size_t explained = 0;
     for (int j = 1; j < n_ - 1; ++j) {
       for (int i = 1; i < n_ - 1; ++i) {
@@ -177,25 +177,21 @@ StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float
                        const Cells& cells) {
   const Fitter fitter(before, after, cells);
   // In the order in which the steps have them: east, north, west, south.
-  std::vector<Term> both;
-  for (bool new_field : {false, true}) {
-    for (const auto& [di, dj] : {std::pair{1, 0}, {0, 1}, {-1, 0}, {0, -1}}) {
-      both.push_back({di, dj, 0, new_field});
-    }
-  }
-  both.insert(both.begin() + 4, {0, 0, 0, false});
-  std::vector<Term> old_only(both.begin(), both.begin() + 5);
+  const std::vector<Term> nearest = {
+      {1, 0, 0, false}, {0, 1, 0, false}, {-1, 0, 0, false}, {0, -1, 0, false}, {0, 0, 0, false}};
+  std::vector<Term> wide = nearest, both = nearest;
   for (int dj = -2; dj <= 2; ++dj) {
     for (int di = -2; di <= 2; ++di) {
-      if (std::abs(di) + std::abs(dj) > 1) old_only.push_back({di, dj, 0, false});
+      if (std::abs(di) + std::abs(dj) > 1) wide.push_back({di, dj, 0, false});
     }
   }
-  const StencilFit simple_fit = fitter.fit(old_only);
-  if (simple_fit.found) return simple_fit;
+  for (int k = 0; k < 4; ++k) both.push_back({nearest[k].di, nearest[k].dj, 0, true});
   // Where the wrong points are all beside the field's edge, the wide neighbourhood is not there.
-  std::vector<Term> narrow(both.begin(), both.begin() + 5);
-  const StencilFit narrow_fit = fitter.fit(narrow);
-  return narrow_fit.found ? narrow_fit : fitter.fit(both);
+  for (const std::vector<Term>& terms : {wide, nearest}) {
+    const StencilFit fit = fitter.fit(terms);
+    if (fit.found) return fit;
+  }
+  return fitter.fit(both);
 }
 
 }  // namespace validate

@@ -47,23 +47,16 @@ struct SumLook {
     return std::all_of(sweeps.begin(), sweeps.end(),
                        [&](const Sweep& s) { return equal(s.found, predict(s)); });
   }
-  /// The same for the sum of the squares, from which the residual comes.
-  template <typename Predict>
-  bool sum_explained(Predict predict) const {
-    bool any = false;  // a sum of nothing explains nothing
-    return std::all_of(sweeps.begin(), sweeps.end(),
-                       [&](const Sweep& s) {
-                         const double predicted = predict(s);
-                         any |= predicted > 0;
-                         return std::fabs(s.found_sum(n) - predicted) <=
-                                2 * tolerance() * predicted;
-                       }) &&
-           any;
-  }
   /// Whether the sum of one sweep is the predicted one.
   bool is_sum(const Sweep& sweep, double predicted) const {
     const double bound = 2 * tolerance() * predicted + 1e-13 * sweep.total;
     return predicted > 0 && std::fabs(sweep.found_sum(n) - predicted) <= bound;
+  }
+  /// Whether `predict` gives the sum of the squares of every sweep, from which its residual comes.
+  template <typename Predict>
+  bool sum_explained(Predict predict) const {
+    return std::all_of(sweeps.begin(), sweeps.end(),
+                       [&](const Sweep& s) { return is_sum(s, predict(s)); });
   }
   /// The first row of a rank; of the number of ranks, n.
   int first_row(int rank) const {

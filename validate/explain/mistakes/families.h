@@ -12,16 +12,8 @@ extern const Family kRunMistakes, kFindingMistakes, kCallMistakes, kExchangeMist
     kBoundaryMistakes, kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes,
     kBlockMistakes, kEdgeMistakes, kRaceMistakes, kUpdateMistakes, kPassMistakes, kCycleMistakes;
 
-/// "the rows j = 5..6, 11", and with "are" behind it: passes.cpp.
-std::string lines_in_words(const std::vector<int>& lines, char letter);
-std::string lines_that_are(const std::vector<int>& lines, char letter);
-
 /// Whether the wrong points of the interior keep a value that they had: left_out.cpp.
 Answer kept_values(const FieldLook& look);
-
-/// Two runs give different fields: which race it is, if a look at every access, or the program's
-/// text, says that. races.cpp.
-Answer race_of(const Evidence& evidence);
 
 /// Threads that add to one sum in global memory, and not by an atomic: findings.cpp.
 Answer lost_additions(const Evidence& evidence);
@@ -32,7 +24,5 @@ Answer lost_additions(const Evidence& evidence);
 Answer half_a_sum(const Evidence& evidence);
 /// A sum that is set to 0 after it is added to, and before it is copied to the host.
 Answer order_of_sum(const Evidence& evidence);
-/// Asynchronous work that keeps the address of a variable that is gone.
-Answer lost_local(const Evidence& evidence);
 
 }  // namespace validate

@@ -195,25 +195,6 @@ TEST(QueuedTest, streams_are_told_apart) {
   EXPECT_EQ(found[1].arguments[2], "sum");
 }
 
-TEST(LostLocalTest, an_address_that_outlives_its_variable) {
-  const std::string head =
-      "Pass create(cudaStream_t stream) {\n  Pass pass;\n  double found = 0;\n";
-  const std::string begin = "  cudaStreamBeginCapture(stream, mode);\n";
-  const std::string end = "  cudaStreamEndCapture(stream, &graph);\n  return pass;\n}\n";
-  auto lost = validate::lost_local_in(head + begin + "  sweeps(sum, &found, stream);\n" + end);
-  EXPECT_EQ(lost.name, "found");
-  EXPECT_EQ(lost.function, "create");
-  EXPECT_EQ(lost.line, 5);
-  EXPECT_EQ(validate::lost_local_in(head + begin + "  sweeps(&pass.sum);\n" + end).name,
-            "pass.sum");
-  EXPECT_EQ(validate::lost_local_in(head + begin + "  sweeps(pass.sum);\n" + end).name, "");
-  // What is waited for is there in time.
-  const std::string copy = "  cudaMemcpyAsync(&found, sum, 8, kind, stream);\n";
-  EXPECT_EQ(validate::lost_local_in(head + copy + "}\n").name, "found");
-  EXPECT_EQ(validate::lost_local_in(head + copy + "  cudaStreamSynchronize(stream);\n}\n").name,
-            "");
-}
-
 TEST(ReadTextTest, reads_a_file_byte_for_byte) {
   const test::TemporaryFolder folder;
   const std::string file = folder.path() + "/file";

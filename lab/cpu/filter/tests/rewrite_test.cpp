@@ -236,6 +236,11 @@ TEST(LaunchTest, of_a_function_that_is_no_kernel_is_an_error) {
   }
 }
 
+TEST(LaunchTest, of_a_kernel_that_returns_a_value_is_an_error) {
+  EXPECT_EQ(rewritten("\n__global__ double k(int);"),
+            "2: a kernel returns nothing: __global__ void\n");
+}
+
 TEST(LaunchBoundsTest, are_looked_at_where_the_kernel_begins) {
   const auto checked = [](const std::string& head, const std::string& most) {
     EXPECT_EQ(rewritten(head + " f(x); }"),

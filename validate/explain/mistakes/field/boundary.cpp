@@ -83,10 +83,9 @@ Answer boundary(const FieldLook& look) {
   // A sweep that reads beyond the field finds something else at each side of it. Nor does it read
   // anything beyond the field, if a look at every access finds no such thing.
   const Patient& patient = look.evidence.patient;
-  const bool reads_right = patient.watched && patient.finding.kind != Finding::kOutOfBounds;
+  const bool reads_right = patient.watched && !patient.finding.is_outside();
   found.with("never_given_first", (none && reads_right) || (sides == 4 && (zero || none)));
-  found.with("larger_n", where == format("the boundary's column i = %d and row j = %d", look.n - 1,
-                                         look.n - 1));
+  found.with("larger_n", where == "the boundary's column i = n - 1 and row j = n - 1");
   return found;
 }
 

@@ -16,47 +16,38 @@ namespace {
 constexpr int kSmallestBlock = 8;
 constexpr int kOfLane = 4;  // columns
 
-/// One of the neighbours that a lane has to get from another one.
-struct Exchanged {
-  const char *end, *neighbour, *lane;
-  std::vector<int> columns;
-};
-
+/// Columns whose west or east neighbour a lane has to get from another one, or from beyond its strip.
 Answer lanes(const FieldLook& look) {
   if (!look.interior_only()) return {};
-  Exchanged sides[2] = {{"first", "west", "previous lane", {}}, {"last", "east", "next lane", {}}};
+  std::vector<int> firsts, lasts;
   for (int i = 1; i < look.n - 1; ++i) {
     int wrong = 0;
     for (int j = 1; j < look.n - 1; ++j) wrong += look.inside.has(i, j);
     if (wrong == 0) continue;
     if (i % kOfLane != 0 && i % kOfLane != kOfLane - 1) return {};
     if (2 * wrong < look.n) return {};
-    sides[i % kOfLane != 0].columns.push_back(i);
+    (i % kOfLane == 0 ? firsts : lasts).push_back(i);
   }
-  std::vector<std::string> causes;
-  bool ends = false, lanes = false, other = false;
+  std::string causes;
+  bool ends = false, lanes = false;
   const std::string fit = fitted(look);
   for (const bool east : {false, true}) {
-    const Exchanged& side = sides[east];
-    if (side.columns.empty()) continue;
-    const bool at_ends =
-        side.columns.size() == 1 || side.columns[1] - side.columns[0] > 16 * kOfLane;
+    const std::vector<int>& columns = east ? lasts : firsts;
+    if (columns.empty()) continue;
+    const bool at_ends = columns.size() == 1 || columns[1] - columns[0] > 16 * kOfLane;
     (at_ends ? ends : lanes) = true;
-    std::string cause = describe_lines(side.columns, 'i', look.n).words();
-    cause += at_ends ? format(" (the %s of a strip), whose %s neighbour lies beyond the strip",
-                              side.end, side.neighbour)
-                     : format(" (the %s of a lane's four), whose %s neighbour belongs to the %s",
-                              side.end, side.neighbour, side.lane);
-    if (!fit.empty()) {
-      cause += ". A point becomes " + fit + " there";
-      other = true;
-    }
-    causes.push_back(cause);
+    causes += (causes.empty() ? "" : ", and ") + describe_lines(columns, 'i', look.n).words() +
+              format(" (the %s of a %s), whose %s neighbour ", east ? "last" : "first",
+                     at_ends ? "strip" : "lane's four", east ? "east" : "west") +
+              (at_ends ? "lies beyond the strip"
+               : east  ? "belongs to the next lane"
+                       : "belongs to the previous lane") +
+              (fit.empty() ? "" : ". A point becomes " + fit + " there");
   }
   return Answer("columns_at_ends_of_lanes")
-      .with("columns", causes[0] + (causes.size() > 1 ? ", and " + causes[1] : ""))
-      .with("together", other)
-      .with("shuffles_first", lanes && !other)
+      .with("columns", causes)
+      .with("together", !fit.empty())
+      .with("shuffles_first", lanes && fit.empty())
       .with("ends", ends);
 }
 

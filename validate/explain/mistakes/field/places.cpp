@@ -52,9 +52,11 @@ Answer exchanged(const FieldLook& look) {
   return Answer("exchanged_in_one_array");
 }
 
-/// Which rows' values the wrong points of the sides i = 0 and i = n - 1 hold: "row 4 holds row 3, ...".
-/// "" if they hold others. (In rows that nothing has stored no point is a number.)
-std::string rows_taken(const FieldLook& look) {
+/// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other
+/// rows began with. (In rows that nothing has stored no point is a number. If ranks share the rows,
+/// it is rather a rank that has others than it should.)
+Answer shared_places(const FieldLook& look) {
+  if (look.first != 1 || look.ring.count() < 2 || look.evidence.wrong.run.ranks > 1) return {};
   const int n = look.n;
   std::vector<std::string> examples;
   std::size_t count = 0;
@@ -67,37 +69,9 @@ std::string rows_taken(const FieldLook& look) {
     if (i == 0 && examples.size() < 3) examples.push_back(format("row %d holds row %d", j, row));
     return true;
   });
-  if (!in_columns || examples.empty()) return "";
-  return join(examples) + (count > examples.size() ? ", and so on" : "");
-}
-
-/// Whether the wrong points of the boundary hold what other points began with.
-Answer shared_places(const FieldLook& look) {
-  if (look.first != 1 || look.ring.count() < 2) return {};
-  // If ranks share the rows, it is rather a rank that has others than it should.
-  const std::string rows =
-      look.evidence.wrong.run.ranks <= 1 && look.has(kStrips) ? rows_taken(look) : "";
-  if (!rows.empty()) return Answer("rows_in_the_place_of_others").with("rows", rows);
-  if (!look.has(kSlabs)) return {};
-  // Values that many points share say nothing.
-  Field starts = look.start_old;
-  std::sort(starts.begin(), starts.end());
-  const bool elsewhere = look.all_of(look.ring, [&](int i, int j) {
-    const auto range = std::equal_range(starts.begin(), starts.end(), look.at(look.found, i, j));
-    return range.second - range.first == 1;
-  });
-  if (!elsewhere) return {};
-  int sides = 0;
-  const int ranks = look.evidence.wrong.run.ranks;
-  const bool at_borders = ranks > 1 && look.all_of(look.ring, [&](int, int j) {
-    for (int r = 1; r < ranks; ++r) {
-      const int border = static_cast<int>(static_cast<long long>(look.n) * r / ranks);
-      if (j >= border - 2 && j < border + 2) return true;
-    }
-    return false;
-  });
-  if (at_borders) return Answer("halo_in_the_place_of_own_rows");
-  return Answer("rows_counted_from_different_places").with("where", sides_of(look, &sides));
+  if (!in_columns || examples.empty()) return {};
+  return Answer("rows_in_the_place_of_others")
+      .with("rows", join(examples) + (count > examples.size() ? ", and so on" : ""));
 }
 
 /// Whether the blocks compute what belongs to points farther and farther away: what they load lies
@@ -139,22 +113,15 @@ Answer shift_of_blocks(const FieldLook& look) {
 
 std::string sides_of(const FieldLook& look, int* count) {
   const int n = look.n;
-  int wrong[4] = {};
+  bool wrong[4] = {};
   for (int k = 1; k < n - 1; ++k) {
-    wrong[0] += look.ring.has(0, k);
-    wrong[1] += look.ring.has(n - 1, k);
-    wrong[2] += look.ring.has(k, 0);
-    wrong[3] += look.ring.has(k, n - 1);
+    wrong[0] |= look.ring.has(0, k);
+    wrong[1] |= look.ring.has(n - 1, k);
+    wrong[2] |= look.ring.has(k, 0);
+    wrong[3] |= look.ring.has(k, n - 1);
   }
-  std::vector<std::string> sides;
-  if (wrong[0]) sides.push_back("column i = 0");
-  if (wrong[1]) sides.push_back(format("column i = %d", n - 1));
-  if (wrong[2]) sides.push_back("row j = 0");
-  if (wrong[3]) sides.push_back(format("row j = %d", n - 1));
-  *count = static_cast<int>(sides.size());
-  if (*count == 4) return "the boundary";
-  if (*count == 0) return "the boundary's corners";
-  return "the boundary's " + join(sides);
+  *count = static_cast<int>(std::count(wrong, wrong + 4, true));
+  return sides_in_words(wrong);
 }
 
 // clang-format off
@@ -172,16 +139,6 @@ const Family kPlaceMistakes = {
       "the last of kSweeps levels; and the row that is fetched: one row further in each round|the rows that a warp "
       "loads ahead: which one each load brings, which one it becomes (north, when its turn comes), and that none is "
       "loaded twice or left out}", "whether what is stored in row j was computed with row j as the centre"}},
-    {"halo_in_the_place_of_own_rows", Strength::kModel, with(kSlabs), of_field<shared_places>,
-     "rows next to the borders between ranks hold what other rows began with, also on the boundary, which no sweep "
-     "changes: rows of a halo are received in the place of a rank's own",
-     {"{exchange}: where rows are received. Those from the south end with the row before begin, those from the north "
-      "begin with the row end"}},
-    {"rows_counted_from_different_places", Strength::kModel, with(kSlabs), of_field<shared_places>,
-     "points of {where} hold the values that other points began with: the rows that a rank holds are not counted from "
-     "the same row everywhere",
-     {"which row is row 0 of what a rank holds: the same one, held_begin, where rows are filled, read, stored, sent "
-      "and copied to the result", "start(i, j) in initialize_field: j is the row of the whole field"}},
     {"blocks_read_farther_and_farther_off", Strength::kModel, without(kStrips), of_field<shift_of_blocks>,
      "the blocks read points that lie farther and farther off: those of blockIdx.{letter} == 1 by {by}, those of "
      "blockIdx.{letter} == 2 by {twice}. Each block's points begin {distance} after the previous block's, not 32",

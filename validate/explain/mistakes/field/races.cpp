@@ -2,8 +2,10 @@
 
 #include <regex>
 #include <string>
+#include <vector>
 
 #include "explain/looks/field_look.h"
+#include "explain/looks/pass_look.h"
 #include "explain/looks/sum_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
@@ -12,7 +14,8 @@
 namespace validate {
 namespace {
 
-/// The line that declares a tile without __shared__; 0: there is none.
+/// The line that declares a tile without __shared__; 0: there is none. What a thread finds in it
+/// that it has not loaded itself may differ from run to run, or not.
 int unshared_tile_in(const std::string& source) {
   static const std::regex declared(R"(^\s*(float|double)\s+\w*tile\w*\s*\[.*\[.*\]\s*;)");
   const std::vector<std::string> lines = code_lines(source);
@@ -22,52 +25,51 @@ int unshared_tile_in(const std::string& source) {
   return 0;
 }
 
+/// Two runs give different fields: which race it is, if a look at every access, or the program's
+/// text, says that; else the entry `rule`.
+Answer race_of(const Evidence& evidence, const char* rule) {
+  if (evidence.finding.known()) {
+    const Answer found = answer_of_finding(evidence);
+    if (found.known()) return found;
+  }
+  const Words& words = evidence.words;
+  const bool shared = evidence.finding.is_race() && evidence.finding.shared();
+  const int unshared = words.has(kTile) ? unshared_tile_in(evidence.source) : 0;
+  if (unshared > 0) return Answer("tile_is_not_shared").with("line", unshared);
+  return Answer(rule).with("of_streams", !words.has(kTile) && words.has(kStreams) && !shared);
+}
+
 /// It was wrong, and asked once more it is right.
 Answer right_once_more(const Evidence& evidence) {
   evidence.field();
-  return evidence.right_once_more ? race_of(evidence) : Answer();
-}
-
-Answer two_fields(const FieldLook& look) {
-  const Finding& finding = look.evidence.finding;
-  const bool writers = finding.is_race() && finding.both_write() && !finding.shared();
-  if (!writers && !look.interview.field_changes(look.first)) return {};
-  return race_of(look.evidence).as(Strength::kShape);
+  return evidence.right_once_more ? race_of(evidence, "race") : Answer();
 }
 
 /// Rows that arrive while others are used: where they meet may look like anything.
 Answer race_in_ring(const FieldLook& look) {
   if (!look.points_differ() || !look.interview.field_changes(look.first)) return {};
-  return race_of(look.evidence).as(Strength::kModel);
+  return race_of(look.evidence, "race_with_a_ring").as(Strength::kModel);
 }
 
-/// A race in a tile, whatever the field looks like: on the CPU threads always meet in the same way.
-Answer race_in_tile(const FieldLook& look) {
+Answer race_in_a_pass(const PassLook& look) {
+  if (!look.interview.field_changes(look.sweeps)) return {};
+  return race_of(look.evidence, "race_in_a_pass").with("of_pass", true);
+}
+
+/// A race in a tile is one whatever the field looks like: on the CPU threads always meet in the same
+/// way.
+Answer two_fields(const FieldLook& look) {
   const Finding& finding = look.evidence.finding;
-  const bool in_tile = finding.is_race() && finding.shared() && !finding.both_write();
-  return in_tile ? answer_of_finding(look.evidence).as(Strength::kShape) : Answer();
-}
-
-/// Threads that write one place of a sum: which, as a look at every access says.
-Answer lost(const SumLook& look) {
-  const Finding& finding = look.evidence.finding;
-  if (finding.is_race() && finding.both_write() && !finding.shared() &&
-      look.sweeps[0].found > look.sweeps[0].right) {
-    const Answer twice = answer_of_finding(look.evidence);
-    if (twice.known()) return Answer(twice).with("field_is_right", true).as(Strength::kShape);
-  }
-  return lost_additions(look.evidence);
-}
-
-/// A tile that the text declares without __shared__. What a thread finds in it that it has not
-/// loaded itself may differ from run to run, or not.
-Answer tile_of_a_thread(const Evidence& evidence) {
-  const int line = evidence.field() ? unshared_tile_in(evidence.source) : 0;
-  return line > 0 ? Answer("tile_is_not_shared").with("line", line) : Answer();
+  const bool in_tile = finding.shared() && !finding.both_write() && look.has(kTile);
+  const bool writers = !finding.shared() && finding.both_write();
+  const bool found = finding.is_race() && (in_tile || writers);
+  const bool unshared = look.has(kTile) && unshared_tile_in(look.evidence.source) > 0;
+  if (!found && !unshared && !look.interview.field_changes(look.first)) return {};
+  return race_of(look.evidence, "race").as(Strength::kShape);
 }
 
 Answer two_residuals(const SumLook& look) {
-  if (const Answer one_place = lost(look); one_place.known()) return one_place;
+  if (const Answer lost = lost_additions(look.evidence); lost.known()) return lost;
   if (!look.another_run_differs()) return {};
   const Evidence& all = look.evidence;
   const bool raced = all.finding.is_race();
@@ -79,60 +81,33 @@ Answer two_residuals(const SumLook& look) {
 
 }  // namespace
 
-Answer race_of(const Evidence& evidence) {
-  if (evidence.finding.known()) {
-    const Answer found = answer_of_finding(evidence);
-    if (found.known()) return found;
-  }
-  const Words& words = evidence.words;
-  const bool shared = evidence.finding.is_race() && evidence.finding.shared();
-  if (words.has(kTile)) {
-    const Answer unshared = tile_of_a_thread(evidence);
-    return unshared.known() ? unshared : Answer("race_with_a_tile");
-  }
-  if (words.has(kStreams) && !shared) return Answer("race_of_streams");
-  if (const std::string lacks = words.lacking_of_pipeline(); !lacks.empty()) {
-    return Answer("pipeline_is_not_waited_for").with("call", lacks);
-  }
-  return Answer(words.has(kRing) ? "race_in_the_ring" : "race");
-}
-
 // clang-format off
+const char* const kRace =
+    "{?of_pass|In a pass of several, two runs|two runs of it} give different fields: a race{?of_streams|. Another "
+    "stream, or the host, uses too early what one stream writes|{?ring|. A row is used before it has arrived, or its "
+    "place is refilled before the row was used| (is a barrier missing, or misplaced?)}}";
+const std::vector<std::string> kRaceLooks = {
+    "{?of_streams|what each stream waits for before {?of_pass|a pass|it goes on, and what is waited for before the sum "
+    "is read}: all that the other stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded "
+    "after it; a wait for one that nothing records ends at once)|{?ring|{rows_arrive}|{?tile|__syncthreads() between "
+    "the loads of the tile and the first read of it, outside of every if and loop; whether the tile is __shared__, and "
+    "as large as the block's points with their halo; or shared memory that no thread has written|whether a thread "
+    "reads what another one may not have written yet, or has overwritten already}}}",
+    "{?!of_streams|{?ring|whether all 32 lanes reach each shuffle, and whether two warps store the same "
+    "points|{?tile|whether each point is written by only one thread: no two blocks have the same rows or "
+    "columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on}}}"};
+
 const Family kRingMistakes = {
-    {"race_in_the_ring", Strength::kModel, with(kRing), of_field<race_in_ring>,
-     "two runs of it give different fields: a race. A row is used before it has arrived, or its place is refilled "
-     "before the row was used",
-     {"the ring: whether a row's place is refilled before the row was used, and whether a row is used before it has "
-      "arrived (how many batches __pipeline_wait_prior leaves in flight)",
-      "whether all 32 lanes reach each shuffle, and whether two warps store the same points"}},
+    {"race_with_a_ring", Strength::kModel, with(kRing), of_field<race_in_ring>, kRace, kRaceLooks},
 };
-// clang-format on
 
-// clang-format off
 const Family kRaceMistakes = {
-    {"race", Strength::kForbidden, kAnyProgram, right_once_more,
-     "two runs of it give different fields: a race (is a barrier missing, or misplaced?)",
-     {"whether a thread reads what another one may not have written yet, or has overwritten already",
-      "whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on"}},
-    {"race_with_a_tile", Strength::kShape, with(kTile), of_field<race_in_tile>,
-     "two runs of it give different fields: a race (is a barrier missing, or misplaced?)",
-     {"__syncthreads() between the loads of the tile and the first read of it, outside of every if and loop; whether "
-      "the tile is __shared__, and as large as the block's points with their halo; or shared memory that no thread "
-      "has written",
-      "whether each point is written by only one thread: no two blocks have the same rows or columns"}},
-    {"tile_is_not_shared", Strength::kShape, with(kTile), tile_of_a_thread,
+    {"race", Strength::kForbidden, kAnyProgram, right_once_more, kRace, kRaceLooks},
+    {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>, kRace, kRaceLooks},
+    {"tile_is_not_shared", Strength::kShape, with(kTile), of_field<two_fields>,
      "at line {line} the tile is declared without __shared__: each thread has one of its own, and what it has not "
      "loaded itself may be anything",
      {"line {line}: __shared__ in front of it"}},
-    {"race_of_streams", Strength::kShape, kAnyProgram, of_field<two_fields>,
-     "two runs of it give different fields: a race. Another stream, or the host, uses too early what one stream writes",
-     {"what each stream waits for before it goes on, and what is waited for before the sum is read: all that the other "
-      "stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded after it)"}},
-    {"pipeline_is_not_waited_for", Strength::kShape, kAnyProgram, of_field<two_fields>,
-     "two runs of it give different fields: rows are copied by __pipeline_memcpy_async, but {call} is never called: a "
-     "row is used before it has arrived",
-     {"the three calls that belong together: __pipeline_memcpy_async asks for a row, __pipeline_commit closes a batch "
-      "of such copies, __pipeline_wait_prior(N) waits until at most N batches are in flight"}},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
      {"{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "

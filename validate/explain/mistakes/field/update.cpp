@@ -65,31 +65,33 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
   return answer.with("march_first", look.has(kStrips) && lacks_a_row(fit));
 }
 
+/// All points that are not at the edge of a block: those at an edge may read beyond the tile, where
+/// anything may stand.
+Cells inside_blocks(int n) {
+  constexpr int kBlock = 32, kEdge = 3;
+  const auto inside = [&](int k) { return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge; };
+  Cells some(n);
+  for (int j = kEdge; j < n - kEdge; ++j) {
+    for (int i = kEdge; i < n - kEdge; ++i) {
+      if (inside(i) && inside(j)) some.add(i, j);
+    }
+  }
+  return some;
+}
+
 Answer fit_everywhere(const FieldLook& look) {
   if (!look.interior_only()) return {};
   // In place every point is computed alike, those too that come out right.
   const StencilFit fit = fit_stencil(look.before, look.found, look.interior());
-  return fit.found ? describe_fit(look, fit, "wrong_update", "each point") : Answer();
-}
-
-/// The same of the points that are not at the edge of a block: those at an edge may read beyond the
-/// tile, where anything may stand.
-Answer fit_inside_blocks(const FieldLook& look) {
-  constexpr int kBlock = 32, kEdge = 3;
-  if (look.ring.count() > 0) return {};
-  auto inside = [&](int k) { return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge; };
-  Cells some(look.n);
-  for (int j = kEdge; j < look.n - kEdge; ++j) {
-    for (int i = kEdge; i < look.n - kEdge; ++i) {
-      if (!inside(i) || !inside(j)) continue;
-      if (!look.inside.has(i, j)) return {};
-      some.add(i, j);
-    }
+  if (fit.found) return describe_fit(look, fit, "wrong_update", "each point");
+  const Cells some = inside_blocks(look.n);
+  if (!look.has(kTile) || !look.all_of(some, [&](int i, int j) { return look.inside.has(i, j); })) {
+    return {};
   }
-  const StencilFit fit = fit_stencil(look.before, look.found, some);
-  return fit.found ? describe_fit(look, fit, "wrong_update_inside_blocks",
-                                  "each point that is not at the edge of a block")
-                   : Answer();
+  const StencilFit in_blocks = fit_stencil(look.before, look.found, some);
+  return in_blocks.found ? describe_fit(look, in_blocks, "wrong_update",
+                                        "each point that is not at the edge of a block")
+                         : Answer();
 }
 
 /// The wrong points alone are computed alike, and not as they should be.
@@ -158,14 +160,10 @@ Answer beside_the_boundary(const FieldLook& look) {
     side[0] += i == 1, side[1] += i == n - 2, side[2] += j == 1, side[3] += j == n - 2;
     return i == 1 || i == n - 2 || j == 1 || j == n - 2;
   });
-  const char* const kNames[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
-  std::vector<std::string> names;
-  for (int k = 0; k < 4; ++k) {
-    if (4 * side[k] > n) names.push_back(kNames[k]);
-  }
-  if (!beside || names.empty()) return {};
-  return Answer("beside_the_boundary")
-      .with("where", names.size() == 4 ? "the boundary" : "the boundary's " + join(names));
+  bool wrong[4];
+  for (int k = 0; k < 4; ++k) wrong[k] = 4 * side[k] > n;
+  if (!beside || std::count(wrong, wrong + 4, true) == 0) return {};
+  return Answer("beside_the_boundary").with("where", sides_in_words(wrong));
 }
 
 Answer not_a_number(const FieldLook& look) {
@@ -218,9 +216,6 @@ const Family kUpdateMistakes = {
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
      kFit,
      kFitLooks},
-    {"wrong_update_inside_blocks", Strength::kModel, with(kTile), of_field<fit_inside_blocks>,
-     kFit,
-     kFitLooks},
     {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>,
      kFit,
      kFitLooks},
@@ -240,9 +235,7 @@ const Family kUpdateMistakes = {
      {"{?!all|{bounds}}", "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
-     {"{?tile|{tile_loads}; and which ones are read|{?ring|the ring: whether each row has arrived when it is read (how "
-      "many batches __pipeline_wait_prior leaves in flight), and is not overwritten before|what {sweep} reads for "
-      "these points}}"}},
+     {"{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these points}}"}},
 };
 // clang-format on
 

@@ -93,14 +93,8 @@ const Family kCycleMistakes = {
     {"residual_of_the_field_after", Strength::kModel, kAnyProgram, of_cycles,
      "the field is right. The residual is that of the field after the cycle; the lab wants that of the field which "
      "the cycle begins with, as in all steps before", {"the order of the defect's sum and the correction"}},
-    {"defect_for_residual", Strength::kModel, kAnyProgram, of_cycles,
-     "the field is right. The residual is four times as large as it should be: it is that of the defect, and a sweep "
-     "would change a point by a quarter of that", {"what is done with the sum in main"}},
-    {"residual_without_its_n", Strength::kModel, kAnyProgram, of_cycles,
-     "the field is right. The residual is not divided by n", {"what is done with the sum in main"}},
-    {"residual_without_its_root", Strength::kModel, kAnyProgram, of_cycles,
-     "the field is right. The residual is the mean of the squares; its root is missing",
-     {"what is done with the sum in main"}},
+    {"residual_of_a_cycle", Strength::kModel, kAnyProgram, of_cycles,
+     "the field is right. The residual is {what}", {"what is done with the sum in main"}},
     {"residual_of_another_level", Strength::kSymptom, kAnyProgram, of_cycles,
      "the field is right, and the residual is not that of the field which the cycle begins with",
      {"whether the sum is set to 0 before each cycle, and which levels add to it: only the finest one's defect counts",

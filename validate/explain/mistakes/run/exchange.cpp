@@ -176,9 +176,12 @@ const Family kExchangeMistakes = {
       "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}"}},
     {"own_rows_are_received", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong: they begin at the borders between ranks, and reach farther than the sweeps so far. So a rank "
-     "has lost rows of its own: what is received is put in their place",
+     "has lost rows of its own: what is received is put in their place, or its rows are not counted from the same row "
+     "everywhere",
      {"{exchange}: how many rows are received before each pass, the second and later ones included (as many as this "
-      "pass has sweeps), and that they end with row begin - 1, or begin with row end"}},
+      "pass has sweeps), and that they end with row begin - 1, or begin with row end",
+      "which row is row 0 of what a rank holds: the same one, held_begin, where rows are filled, read, stored, sent "
+      "and copied to the result (only in start(i, j) j is the row of the whole field)"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north| to the south}{?!south| to "
      "the north}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first "

@@ -27,39 +27,14 @@ Answer endless(const Evidence& evidence) {
   return evidence.says("it waits") ? Answer() : Answer("never_ends");
 }
 
-/// A kernel that is declared to return a value, which the CPU's compiler lets pass.
-Answer returning_kernel(const Evidence& evidence) {
-  if (evidence.error.rfind(format("it ended with exit code %d", lab::kExitCudaError), 0) != 0)
-    return {};
-  const std::string code = code_only(evidence.source), mark = "__global__";
-  for (std::size_t at = code.find(mark); at != std::string::npos; at = code.find(mark, at + 1)) {
-    for (const std::string type : {"double", "float", "int", "bool"}) {
-      const std::size_t begin = at + mark.size(), bracket = code.find('(', begin);
-      if (bracket == std::string::npos || code.compare(begin, type.size(), type) != 0) continue;
-      return Answer("kernel_returns_a_value")
-          .with("name", code.substr(begin + type.size(), bracket - begin - type.size()))
-          .with("type", type);
-    }
-  }
-  return {};
-}
-
 /// What a GPU says, which names no line.
 Answer by_gpu(const Evidence& evidence) {
   if (evidence.report.has("cudaErrorIllegalAddress")) return Answer("illegal_access");
   return evidence.report.has("cudaErrorMisalignedAddress") ? Answer("misaligned_access") : Answer();
 }
 
-/// A crash by memory that is damaged, or by an address that is gone.
 Answer damaged_memory(const Evidence& evidence) {
-  const bool crashed = evidence.error.rfind("it crashed", 0) == 0;
-  // What is written to such an address may also damage a handle.
-  if (crashed || evidence.report.place == "null" ||
-      evidence.report.has("cudaErrorInvalidResourceHandle")) {
-    const Answer lost = lost_local(evidence);
-    if (lost.known()) return lost;
-  }
-  return Answer(crashed && evidence.says("SIGABRT"));
+  return Answer(evidence.error.rfind("it crashed", 0) == 0 && evidence.says("SIGABRT"));
 }
 
 }  // namespace
@@ -91,10 +66,6 @@ const Family kFailureMistakes = {
      {"{loop_condition}",
       "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points only, not over all points}",
       "{?slabs|whether all ranks perform the same exchanges and sums}"}},
-    {"kernel_returns_a_value", Strength::kModel, kAnyProgram, returning_kernel,
-     "{name} is declared to return a value ({type}), but a kernel returns nothing",
-     {"its first line, __global__ void {name}(...): what the host needs is written to memory, through a pointer. "
-      "nvcc refuses any other; the CPU's compiler does not"}},
     {"memory_is_damaged", Strength::kModel, kAnyProgram, damaged_memory,
      "its memory is damaged: memory is freed twice, or in a different way than it was allocated, or something is "
      "written outside of what was allocated",

@@ -210,90 +210,70 @@ Answer race(const Found& found) {
   return found.answer("shared_place_is_written_twice").with("place", what);
 }
 
+/// A loop that does not end in time: a kernel's that still has the host's loops over all points, in
+/// each of many threads, is one.
+Answer endless(const Found& found) {
+  static const std::regex loop(R"(for\(int\w+=[01];)");
+  const Report& report = found.report;
+  const std::string code = code_of(function_at(found.source, report.line), found.source);
+  const auto loops = std::sregex_iterator(code.begin(), code.end(), loop);
+  return found.answer(report.kind == "endless_kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
+      .with("kernel", found.scene.function)
+      .with("all_points", std::distance(loops, std::sregex_iterator()) > 1)
+      .with("host", report.kind == "endless_host")
+      .with("threads", report.bytes > 64L * found.n * found.n ? std::to_string(report.bytes) : "")
+      .with("main", report.other_line > 0 ? std::to_string(report.other_line) : "");
+}
+
 Answer answer_for(const Found& found) {
   const Finding& finding = found.finding;
   const Report& report = found.report;
   const std::string& file = report.file;
   if (file.size() > 2 && file.compare(file.size() - 2, 2, ".h") == 0) return starting_values(found);
-  switch (finding.kind) {
-    case Finding::kOutOfBounds:
-      return outside(found);
-    case Finding::kUnwritten:
-      return unwritten(found);
-    case Finding::kRace:
-      return race(found);
-    case Finding::kBarrier:
-      return found.answer("barrier_is_not_reached_by_all")
-          .with("barrier", report.kind == "barrier")
-          .with("what", report.kind);
-    case Finding::kShape:
-      return found.answer("block_of_another_shape").with("what", report.detail);
-    case Finding::kHostEarly:
-      return found.answer("host_does_not_wait")
-          .with("does", report.access)
-          .with("array", found.array("that memory"));
-    case Finding::kSharedEnd:
-      return found.answer("past_the_end_of_shared_memory")
-          .with("does", report.access)
-          .with("array", found.array("an array in shared memory"))
-          .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
-    case Finding::kMisaligned:
-      return found.answer("misaligned_floats");
-    case Finding::kEndless:
-      return found
-          .answer(report.kind == "endless_kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
-          .with("host", report.kind == "endless_host")
-          .with("threads",
-                report.bytes > 64L * found.n * found.n ? std::to_string(report.bytes) : "")
-          .with("main", report.other_line > 0 ? std::to_string(report.other_line) : "");
-    case Finding::kFreedTwice:
-      return found.answer("memory_is_freed_twice").with("what", between(report.array, "(", ")"));
-    case Finding::kRefused:
-      return found.answer("refused_launch_is_not_checked").with("why", report.detail);
-    case Finding::kOther:
-      return answer_of_call(found);
-    case Finding::kNone:
-      break;
+  if (!finding.known()) return {};
+  if (finding.is_outside()) return outside(found);
+  if (finding.is_race()) return race(found);
+  if (report.kind == "unwritten") return unwritten(found);
+  if (report.kind.rfind("endless_", 0) == 0) return endless(found);
+  if (report.kind == "barrier" || report.kind == "shuffle") {
+    return found.answer("barrier_is_not_reached_by_all")
+        .with("barrier", report.kind == "barrier")
+        .with("what", report.kind);
   }
-  return {};
+  if (report.kind == "host_early") {
+    return found.answer("host_does_not_wait")
+        .with("does", report.access)
+        .with("array", found.array("that memory"));
+  }
+  if (report.kind == "shared_end") {
+    return found.answer("past_the_end_of_shared_memory")
+        .with("does", report.access)
+        .with("array", found.array("an array in shared memory"))
+        .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
+  }
+  if (report.kind == "shape")
+    return found.answer("block_of_another_shape").with("what", report.detail);
+  if (report.kind == "misaligned") return found.answer("misaligned_floats");
+  if (report.kind == "freed") {
+    return found.answer("memory_is_freed_twice").with("what", between(report.array, "(", ")"));
+  }
+  if (report.kind == "refused") {
+    return found.answer("refused_launch_is_not_checked").with("why", report.detail);
+  }
+  return answer_of_call(found);
 }
 
 /// Whether it is something that no program may do: what follows from it is a matter of luck. A race
 /// may do no harm, or harm that looks like something else; a part of a tile that is missing, or
 /// bounds that are off by one, have a look of their own in a wrong field.
 bool is_forbidden(const Finding& finding, const Evidence& evidence) {
-  switch (finding.kind) {
-    case Finding::kRace:
-      return finding.shared() && finding.both_write() && evidence.words.has(kRing);
-    case Finding::kUnwritten:
-      return finding.shared() && !evidence.wrong.field && evidence.subject != Evidence::kFailure;
-    case Finding::kOutOfBounds:
-      return !evidence.wrong.field;
-    default:
-      return true;
+  if (finding.is_race()) {
+    return finding.shared() && finding.both_write() && evidence.words.has(kRing);
   }
-}
-
-/// Whether two loops begin at a number, as those over all points do: for (int j = 1; ...
-bool loops_over_points(const std::string& code) {
-  static const std::regex loop(R"(for\(int\w+=[01];)");
-  const auto loops = std::sregex_iterator(code.begin(), code.end(), loop);
-  return std::distance(loops, std::sregex_iterator()) > 1;
-}
-
-/// A kernel with the loops that the host had, in each of many threads: it may end, but not in time.
-Answer whole_grid_per_thread(const Evidence& evidence) {
-  if (evidence.subject != Evidence::kFailure || evidence.error.rfind("it did not end", 0) != 0 ||
-      code_only(evidence.source).find("<<<1,1>>>") != std::string::npos) {
-    return {};
+  if (finding.is("unwritten")) {
+    return finding.shared() && !evidence.wrong.field && evidence.subject != Evidence::kFailure;
   }
-  for (const Function& function : functions_in(evidence.source)) {
-    if (!function.is_kernel || !loops_over_points(code_of(function, evidence.source))) continue;
-    return Answer("each_thread_sweeps_the_grid")
-        .with("name", function.name)
-        .with("line", function.first_line);
-  }
-  return {};
+  return !finding.is_outside() || !evidence.wrong.field;
 }
 
 }  // namespace
@@ -323,18 +303,13 @@ Answer answer_of_finding(const Evidence& evidence) {
 }
 
 Answer lost_additions(const Evidence& evidence) {
-  const Finding& finding = evidence.finding;
-  const int line = finding.report.line;
-  if (!finding.is_race() || finding.shared() || finding.report.other_line != line) return {};
-  const std::string code = code_at(evidence.source, line);
-  const std::size_t adds = code.find("+=");
-  // Places of an array that blocks (or threads) are to have for themselves; or one sum.
-  const bool of_array =
-      finding.both_write() && adds == std::string::npos && code.find("]=") != std::string::npos;
-  const bool of_one = !finding.both_write() && adds != std::string::npos &&
-                      code.rfind('[', adds) == std::string::npos;
-  if (!of_array && !of_one) return {};
-  return answer_of_finding(evidence).with("field_is_right", true).as(Strength::kShape);
+  const Answer found = answer_of_finding(evidence);
+  for (const std::string rule : {"sum_without_an_atomic", "threads_write_one_place_in_the_sum",
+                                 "threads_write_the_same_point"}) {
+    if (!found.known() || found.rule != rule) continue;
+    return Answer(found).with("field_is_right", true).as(Strength::kShape);
+  }
+  return {};
 }
 
 namespace {
@@ -343,11 +318,6 @@ constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmles
 
 // clang-format off
 const Family kFindingMistakes = {
-    {"each_thread_sweeps_the_grid", kForbidden, kAnyProgram, whole_grid_per_thread,
-     "{name} (line {line}) still has the loops over all points, and every thread goes through the whole grid: that is "
-     "too slow to wait for",
-     {"the loops in {name}: an `if` takes their place, and a thread's i and j come from blockIdx, blockDim and "
-      "threadIdx, one point per thread"}},
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
      "not all threads of {?barrier|the block|the warp} reach the {what} at line {line}: some have returned before, or "
      "an `if` or a loop leads them around it",
@@ -375,11 +345,14 @@ const Family kFindingMistakes = {
       "one float at a time, or pad the rows}",
       "{?strips|idx: the pitch of a row is a multiple of 4 floats, even if n is not}"}},
     {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
-     "a loop of the kernel around line {line} never ends for one of the threads, or takes far too long",
-     {"its condition, and what changes in each turn: by how much does its variable change, and does it reach the end "
-      "for every thread?",
-      "whether every thread goes through the whole grid: it should compute only its own points",
-      "whether it waits for another block, which may begin only when this one has ended"}},
+     "{?all_points|{kernel} still has the loops over all points, and every thread goes through the whole grid: that is "
+     "too slow to wait for (it was around line {line})|a loop of the kernel around line {line} never ends for one of "
+     "the threads, or takes far too long}",
+     {"{?all_points|the loops in {kernel}: an `if` takes their place, and a thread's i and j come from blockIdx, "
+      "blockDim and threadIdx, one point per thread|its condition, and what changes in each turn: by how much does its "
+      "variable change, and does it reach the end for every thread?}",
+      "{?!all_points|whether every thread goes through the whole grid: it should compute only its own points}",
+      "{?!all_points|whether it waits for another block, which may begin only when this one has ended}"}},
     {"endless_loop", kForbidden, kAnyProgram, finding,
      "{?threads|the launch at line {line} has {threads} threads, far more than there are points, and takes too long|"
      "{?host|a loop of the host around line {line} never ends|the loop that launches the kernel of line {line} never "

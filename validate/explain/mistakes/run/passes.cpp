@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -77,13 +76,6 @@ Answer factor_of_a_pass(const Evidence& evidence) {
       .with("factor", power % 2 == 0 ? format("4^%d", power / 2) : format("2^%d", power));
 }
 
-Answer race_in_a_pass(const PassLook& look) {
-  if (!look.interview.field_changes(look.sweeps)) return {};
-  const Finding& finding = look.evidence.finding;
-  const bool shared = finding.is_race() && finding.shared();
-  return Answer("race_in_a_pass").with("of_streams", look.words.has(kStreams) && !shared);
-}
-
 // ---- Where it is wrong
 
 /// Whether only points near the boundary are wrong, no farther from it than the sweeps reach.
@@ -100,15 +92,11 @@ Answer boundary_in_between(const PassLook& look) {
       for (int k = 0; count == 1 && k < 4; ++k) alone[k] |= near[k];
     }
   }
-  const char* const kSides[4] = {"column i = 0", "column i = n - 1", "row j = 0", "row j = n - 1"};
-  std::vector<std::string> sides;
-  for (int k = 0; k < 4; ++k) {
-    if (alone[k]) sides.push_back(kSides[k]);
-  }
-  if (sides.empty()) return {};
+  const int sides = static_cast<int>(std::count(alone, alone + 4, true));
+  if (sides == 0) return {};
   return Answer("boundary_between_two_sweeps")
-      .with("where", sides.size() == 4 ? "the boundary" : "the boundary's " + join(sides))
-      .with("several", sides.size() % 4 > 1);
+      .with("where", sides_in_words(alone))
+      .with("several", sides % 4 > 1);
 }
 
 /// What lies at the same places of every strip, or of every chunk of rows: one number of lines from
@@ -155,93 +143,56 @@ Answer ends(const PassLook& look) {
       .with("between_warps", true);
 }
 
-// ---- The residuals of passes
-
-/// The residuals that the program said of its passes, and what to hold against them.
-class PassSums {
- public:
-  explicit PassSums(const Evidence& evidence)
-      : seen_(evidence.interview.after(evidence.wrong.run.iterations)),
-        right_(lab::Problem(evidence.wrong.run.problem, evidence.wrong.run.n, 1)) {}
-
-  bool known() const { return seen_ != nullptr; }
-  Sweeps& right() { return right_; }
-  template <typename Test>
-  bool any(Test test) const {
-    return std::any_of(seen_->residuals.begin(), seen_->residuals.end(),
-                       [&](const auto& r) { return test(r.value); });
-  }
-  /// Whether test(value, first sweep, last sweep) holds of every pass from one residual to the
-  /// next.
-  template <typename Test>
-  bool all(Test test) const {
-    int before = 0;
-    for (const Record::Residual& residual : seen_->residuals) {
-      if (!test(residual.value, before + 1, residual.iteration)) return false;
-      before = residual.iteration;
-    }
-    return !seen_->residuals.empty();
-  }
-  bool has_long_passes() const { return seen_->residuals.back().iteration > 1; }
-  /// The root of the squares of several sweeps' residuals.
-  double together(int first, int last) {
-    double sum = 0;
-    for (int k = first; k <= last; ++k) sum += right_.residual(k) * right_.residual(k);
-    return std::sqrt(sum);
-  }
-
- private:
-  const Observation* seen_;
-  Sweeps right_;
-};
-
-/// The residual of another sweep than the last one, or of several.
-Answer other_sweeps(PassSums* sums) {
-  Sweeps& right = sums->right();
-  struct Other {
-    const char* what;
-    std::function<double(int, int)> residual;  // of a pass from one sweep to another
-  };
-  const Other others[] = {
-      {"the changes of all sweeps of a pass are in the sum, and not only the last one's",
-       [&](int first, int last) { return sums->together(first, last); }},
-      {"the residual of a pass is that of its first sweep, not of its last",
-       [&](int first, int) { return right.residual(first); }},
-      {"the residual of a pass is that of one sweep more than is counted",
-       [&](int, int last) { return right.residual(last + 1); }},
-  };
-  Answer answer("residual_of_other_sweeps");
-  for (const Other& other : others) {
-    if (sums->all([&](double value, int first, int last) {
-          return same_residual(value, other.residual(first, last));
-        })) {
-      return answer.with("what", other.what);
-    }
-  }
-  return {};
-}
-
+/// The residuals of passes: that of another sweep than the last one, of several, or times a factor.
 Answer sum_of_pass(const Evidence& evidence) {
   const bool asked = evidence.subject == Evidence::kPassSum || evidence.subject == Evidence::kPass;
-  if (!asked || evidence.wrong.field || evidence.wrong.run.n > kMaxDiagnosedN) return {};
-  PassSums sums(evidence);
-  if (!sums.known()) return {};
+  const Case& run = evidence.wrong.run;
+  if (!asked || evidence.wrong.field || run.n > kMaxDiagnosedN) return {};
+  const Observation* seen = evidence.interview.after(run.iterations);
+  if (!seen || seen->residuals.empty()) return {};
+  Sweeps right(lab::Problem(run.problem, run.n, 1));
+  const auto any = [&](auto test) {
+    return std::any_of(seen->residuals.begin(), seen->residuals.end(),
+                       [&](const auto& residual) { return test(residual.value); });
+  };
+  // Whether predict(first, last), of the sweeps from one residual to the next, gives each of them.
+  const auto explained = [&](auto predict) {
+    int before = 0;
+    for (const Record::Residual& residual : seen->residuals) {
+      if (!same_residual(residual.value, predict(before + 1, residual.iteration))) return false;
+      before = residual.iteration;
+    }
+    return true;
+  };
   // What nothing has written is not a number on the CPU, and 0 on most GPUs.
-  const bool none = sums.any([](double value) { return std::isnan(value); });
-  if (evidence.words.has(kLateSum) && (none || sums.any([](double v) { return v == 0; }))) {
+  const bool none = any([](double value) { return std::isnan(value); });
+  if (evidence.words.has(kLateSum) && (none || any([](double value) { return value == 0; }))) {
     return Answer("sum_comes_to_another_place").with("is", none ? "not a number" : "0");
   }
+  const bool has_long_passes = seen->residuals.back().iteration > 1;
   for (const double power : {-1.0, -0.5, 0.5, 1.0}) {  // of the sweeps since the residual before
-    if (sums.has_long_passes() && sums.all([&](double value, int first, int last) {
-          const double factor = std::pow(last - first + 1, power);
-          return same_residual(value, factor * sums.right().residual(last));
+    if (has_long_passes && explained([&](int first, int last) {
+          return std::pow(last - first + 1, power) * right.residual(last);
         })) {
       return Answer("residual_times_the_sweeps")
           .with("root", std::fabs(power) < 1)
           .with("divided", power < 0);
     }
   }
-  return other_sweeps(&sums);
+  const auto together = [&](int first, int last) {
+    double sum = 0;
+    for (int k = first; k <= last; ++k) sum += right.residual(k) * right.residual(k);
+    return std::sqrt(sum);
+  };
+  const char* what = nullptr;
+  if (explained(together)) {
+    what = "the changes of all sweeps of a pass are in the sum, and not only the last one's";
+  } else if (explained([&](int first, int) { return right.residual(first); })) {
+    what = "the residual of a pass is that of its first sweep, not of its last";
+  } else if (explained([&](int, int last) { return right.residual(last + 1); })) {
+    what = "the residual of a pass is that of one sweep more than is counted";
+  }
+  return what ? Answer("residual_of_other_sweeps").with("what", what) : Answer();
 }
 
 Answer of_a_pass(const Evidence& evidence) {
@@ -250,28 +201,6 @@ Answer of_a_pass(const Evidence& evidence) {
 }
 
 }  // namespace
-
-std::string lines_in_words(const std::vector<int>& lines, char letter) {
-  std::vector<std::string> groups;
-  int first = lines[0];
-  for (std::size_t k = 1; k <= lines.size(); ++k) {
-    if (k < lines.size() && lines[k] == lines[k - 1] + 1) continue;
-    const int last = lines[k - 1];
-    groups.push_back(last == first ? format("%d", first) : format("%d..%d", first, last));
-    if (k < lines.size()) first = lines[k];
-  }
-  const bool many = groups.size() > 4;
-  if (many) groups.resize(4);
-  const char* const one = letter == 'i' ? "column" : "row";
-  if (lines.size() == 1) return format("the %s %c = %d", one, letter, lines[0]);
-  std::string words = format("the %ss %c = ", one, letter);
-  for (std::size_t k = 0; k < groups.size(); ++k) words += (k ? ", " : "") + groups[k];
-  return words + (many ? " ..." : "");
-}
-
-std::string lines_that_are(const std::vector<int>& lines, char letter) {
-  return lines_in_words(lines, letter) + (lines.size() == 1 ? " is" : " are");
-}
 
 // clang-format off
 const Family kPassMistakes = {
@@ -294,13 +223,6 @@ const Family kPassMistakes = {
      "{begin} {pass} every point, the boundary included, has {factor} times the correct value",
      {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps, which is 1 / "
       "2^(2 * kSweeps)"}},
-    {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>,
-     "In a pass of several, two runs give different fields: a race",
-     {"{?of_streams|what each stream waits for before a pass: for all that the other stream did in the previous pass "
-      "and that is read now (cudaStreamWaitEvent, for an event that was recorded after it)|{?ring|the ring: whether a "
-      "row's place is refilled before the row was used, and whether a row is used before it has arrived (the number of "
-      "batches that __pipeline_wait_prior leaves in flight)|whether something is read that another thread may not have "
-      "written yet, or has overwritten already}}"}},
     {"boundary_between_two_sweeps", Strength::kShape, without(kGraph), of_pass<boundary_in_between>,
      "In a pass of several, only points next to {where} are wrong: in one of the sweeps in between, {where} "
      "{?several|do not keep their values, or the points next to them keep theirs|does not keep its values, or the "
@@ -319,7 +241,8 @@ const Family kPassMistakes = {
     {"sum_comes_to_another_place", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the field is right, and the residual is {is}: the host reads a place to which no sum was copied",
      {"where on the host the sum of each pass is copied to, also by a graph, and which place is read when that pass is "
-      "over: it has to be the same one; and whether all of it is copied, sizeof(double) bytes",
+      "over: it has to be the same one, and no local variable of a function that has returned; and whether all of it "
+      "is copied, sizeof(double) bytes",
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "
       "fewer than a pass has, are performed, and their changes summed"}},
     {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,

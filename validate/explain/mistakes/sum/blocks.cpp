@@ -30,19 +30,6 @@ Answer first_thread(const SumLook& look) {
   return {};
 }
 
-/// Whether each sweep's sum is the squared change of a single point, another one in another run.
-Answer one_point(const SumLook& look) {
-  const int n = look.n;
-  for (int j = 1; look.sweeps.size() > 1 && j < n - 1; ++j) {
-    for (int i = 1; i < n - 1; ++i) {
-      if (!look.sum_explained([&](const Sweep& s) { return s.square(n, i, j); })) continue;
-      if (!look.another_run_differs()) return {};
-      return Answer("last_thread_wins").with("point", format("(%d, %d)", i, j));
-    }
-  }
-  return {};
-}
-
 /// The sums of blocks of x by y points, row after row of them.
 std::vector<double> by_block(const Sweep& sweep, int n, int x, int y) {
   const int across = (n + x - 1) / x;
@@ -55,7 +42,7 @@ std::vector<double> by_block(const Sweep& sweep, int n, int x, int y) {
   return sums;
 }
 
-/// Whether each sweep's sum is that of one block.
+/// Whether each sweep's sum is that of one block, whatever the order of the threads.
 Answer one_block(const SumLook& look) {
   for (int x : {32, 16, 8, 64, 128, 256}) {
     for (int y : {32, 16, 8, 4, 1}) {
@@ -73,11 +60,11 @@ Answer one_block(const SumLook& look) {
           block = at - sums.begin();
         }
       }
-      if (fits < look.sweeps.size() || fits < 2) continue;
-      const char* const rule =
-          look.another_run_differs() ? "last_block_wins" : "only_one_block_adds";
-      return Answer(rule).with("x", x).with("y", y).with(
-          "block", format("(%zu, %zu)", block % across, block / across));
+      if (fits < look.sweeps.size() || fits < 2 || look.another_run_differs()) continue;
+      return Answer("only_one_block_adds")
+          .with("x", x)
+          .with("y", y)
+          .with("block", format("(%zu, %zu)", block % across, block / across));
     }
   }
   return {};
@@ -97,25 +84,15 @@ Answer single_precision(const SumLook& look) {
 
 }  // namespace
 
-const char* const kOnlyOneBlock =
-    "only one block of {x} x {y} points, block {block}, is in the sum";
-
 // clang-format off
 const Family kBlockMistakes = {
     {"only_the_first_thread_of_a_block", Strength::kShape, kAnyProgram, of_sum<first_thread>,
      "only the points with i % {x} == 0 and j % {y} == 0 are in the sum, those of the first thread of each block",
      {"what the first thread adds: the sum of the block, not its own"}},
-    {"last_thread_wins", Strength::kShape, kAnyProgram, of_sum<one_point>,
-     "only one point's change is in the sum, that of point {point}; in another run it is another point's: what the "
-     "last thread writes stays",
-     {"what each thread does with its change: atomicAdd to the sum, not sum = ..."}},
     {"only_one_block_adds", Strength::kShape, kAnyProgram, of_sum<one_block>,
-     std::string(kOnlyOneBlock) + ", in another order of the threads as well: no other block adds to it",
+     "only one block of {x} x {y} points, block {block}, is in the sum, in another order of the threads as well: no "
+     "other block adds to it",
      {"{?stored_parts|{stored_parts}}", "{who_adds}"}},
-    {"last_block_wins", Strength::kShape, kAnyProgram, of_sum<one_block>,
-     std::string(kOnlyOneBlock) + ": the last to write wins",
-     {"what the first thread of a block does with the block's sum: atomicAdd(sum, block_sum), not sum = ...; and "
-      "whether a thread of the kernel sets to 0 what others add to"}},
     {"sum_is_a_float", Strength::kShape, kAnyProgram, of_sum<single_precision>,
      "the sum is a float, and many numbers are added to it one after another: it has 24 bits, and loses what is small "
      "compared with it (off by {error} here; more on a larger grid)",

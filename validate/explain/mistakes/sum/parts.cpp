@@ -62,12 +62,8 @@ bool find_part(const SumLook& look, const std::vector<std::vector<double>>& sums
 std::string lines_words(const Part& part, char letter) {
   std::vector<int> lines(part.last - part.first + 1);
   std::iota(lines.begin(), lines.end(), part.first);
-  if (part.period == 0) return lines_in_words(lines, letter);
-  const char* many = letter == 'i' ? "columns" : "rows";
-  return lines.size() == 1
-             ? format("the %s with %c %% %d == %d", many, letter, part.period, part.first)
-             : format("the %s with %c %% %d from %d to %d", many, letter, part.period, part.first,
-                      part.last);
+  return part.period == 0 ? lines_in_words(lines, letter)
+                          : periodic_lines(lines, part.period, letter);
 }
 
 /// The rank whose rows alone, all of them, are in the sum; -1: there is none.

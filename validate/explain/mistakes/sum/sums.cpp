@@ -21,8 +21,6 @@ bool any_is_none(const SumLook& look) {
 
 Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence); }
 
-Answer lost_address(const SumLook& look) { return lost_local(look.evidence); }
-
 Answer not_a_number(const SumLook& look) {
   if (!any_is_none(look)) return {};
   const bool parts = look.has(kStoredParts), late = look.has(kLateSum);
@@ -123,6 +121,7 @@ Answer only_later_ones(const SumLook& look) {
 Answer too_little_or_too_much(const SumLook& look) {
   const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
   if (!std::isfinite(part)) return {};
+  if (look.has(kLateSum) && part == 0) return Answer("sum_comes_to_another_place").with("is", "0");
   return Answer(part < 1 ? "sum_is_too_small" : "sum_is_too_large")
       .with("part", format(part < 1 ? "%.3g" : "%.6g", part))
       .with("ranks", look.ranks > 1);
@@ -137,55 +136,32 @@ const char* const kSumOfEachPoint =
     "one root, in main{?block_sum|; each block's sum added by the first of its threads, the only "
     "one that has it|{?shuffles|; each warp's sum added by lane 0, and no other lane, after "
     "__shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide}}";
-const char* const kWait =
-    "whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for "
-    "an event that was recorded after that copy; and whether it reads the place where that copy "
-    "puts it: the sum of this pass, not another's";
-const char* const kAdds =
-    "who adds the block's sum: only the first thread has it from cub::BlockReduce, and the others "
-    "do not";
-const char* const kSet =
-    "where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds "
-    "for a thread's own sum, and for one in shared memory: what was never set may be anything";
-
-namespace {
-/// A look that is told if the answer says so.
-std::string only_if(const std::string& flag, const char* words) {
-  return "{?" + flag + "|" + words + "}";
-}
-}  // namespace
-
 // clang-format off
 const Family kSumMistakes = {
-    {"address_of_a_local_variable", Strength::kForbidden, kAnyProgram, of_sum<lost_address>,
-     "{?field_is_right|the field is right; the residual is not: }at line {line} the address of {name} is "
-     "{?captured|kept for later (work that is captured as a graph keeps it)|given to a copy that nothing waits for}; "
-     "that variable is gone when {function} has returned, and what is written there later damages other variables, "
-     "or is lost",
-     {"memory for it that lives as long as the work that writes it: for example cudaMallocHost"}},
     {"four_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
-     "{?field_is_right|the field is right; the residual is not: }line {line} {does} 4 bytes of {sum}, as many as a "
-     "float has; a double has 8",
-     {"the number of bytes at line {line}: sizeof(double); a copy has a double at both ends"}},
-    {"no_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
-     "line {line} sets 0 bytes of {sum}: the value and the number of bytes are exchanged",
-     {"the order of the arguments at line {line}: the address, the value 0, then the number of bytes, sizeof(double)"}},
+     "{?field_is_right|the field is right; the residual is not: }line {line} {does} {?none|0 bytes of {sum}: the value "
+     "and the number of bytes are exchanged|4 bytes of {sum}, as many as a float has; a double has 8}",
+     {"{?none|the order of the arguments at line {line}: the address, the value 0, then the number of bytes, "
+      "sizeof(double)|the number of bytes at line {line}: sizeof(double); a copy has a double at both ends}"}},
     {"residual_is_no_number", Strength::kSymptom, kAnyProgram, of_sum<not_a_number>,
      "the residual is not a number, though the field is right: {?parts|a stored part is added up that no block (or "
      "thread) has stored|either something that is added to the sum is not a number, or the sum itself was never set to "
      "0, or the formula gives something that is not a number}",
      {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's; "
-      "and {stored_parts}}", only_if("wait", kWait), only_if("adds", kAdds), only_if("!parts", kSet),
+      "and {stored_parts}}",
+      "{?wait|whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for an event "
+      "that was recorded after that copy; and whether it reads the place where that copy puts it: the sum of this "
+      "pass, not another's}",
+      "{?adds|who adds the block's sum: only the first thread has it from cub::BlockReduce, and the others do not}",
+      "{?!parts|where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds for a "
+      "thread's own sum, and for one in shared memory: what was never set may be anything}",
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
       "{?formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
-    {"sum_is_set_back_before_its_copy", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {line} resets {sum} before line {other} copies it to the host",
-     {"the order: first the copy at line {other}, then the fill"}},
-    {"sum_is_set_back_after_the_launch", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {line} resets {sum} after the kernel of line {other} has added to it, and "
-     "before the host reads it",
-     {"the order: first the fill at line {line}, then the launch"}},
+    {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0: line {line} resets {sum} {?copied|before line {other} copies it to the host|after the "
+     "kernel of line {other} has added to it, and before the host reads it}",
+     {"the order: first the {?copied|copy at line {other}, then the fill|fill at line {line}, then the launch}"}},
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the field is right; the residual is 0, because no kernel adds to the sum yet",
      {"the end of {sweep}: each thread adds its point's change * change to the sum that all threads share, by "
