@@ -284,8 +284,6 @@ const std::string* Words::say(const std::string& name) const {
        "fewer than a pass has"},
       {"ask_the_cpu", nullptr,
        "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},
-      {"moved_by_floats", nullptr,
-       "where a pointer to floats is moved: by a number of floats, as idx gives it, without sizeof(float)"},
       {"bytes_of_field", nullptr, "std::size_t(n) * n * sizeof(float)"},
       {"unset_sums", nullptr, "whether a thread's own sum begins with 0, and so does every variable that goes into a "
                               "sum"},

@@ -1,5 +1,7 @@
 // Host code, calls and launches that are wrong, as a look at every access, or CUDA, reports them.
 
+#include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,24 @@ Answer fill_of_nothing(const Found& found) {
       .with("variable", filled);
 }
 
+/// Of a copy: the argument that moves a float* by a number of bytes: "f_old + idx(0, j, n) *
+/// sizeof(float)"; "": none does.
+std::string moved_by_bytes(const Found& found) {
+  for (const Queued& work : queued_in(found.source)) {
+    if (work.launch || work.line != found.report.line || work.arguments.size() < 3) continue;
+    for (int k : {0, 1}) {
+      const std::string& pointer = work.arguments[k];
+      const bool moved = pointer.find("*sizeof(float)") != std::string::npos ||
+                         pointer.find("sizeof(float)*") != std::string::npos;
+      if (moved && pointer.find("(char*)") == std::string::npos &&
+          pointer.find("<char*>") == std::string::npos) {
+        return pointer;
+      }
+    }
+  }
+  return "";
+}
+
 /// What a call, or a launch, is refused for.
 Answer refused_call(const Found& found) {
   const Report& report = found.report;
@@ -83,9 +103,35 @@ Answer refused_call(const Found& found) {
   if (fills && invalid && report.array.find("(&") != std::string::npos) {
     return fill_of_nothing(found);
   }
+  if (const std::string moved = moved_by_bytes(found); !moved.empty()) {
+    return found.answer("pointer_is_moved_by_bytes").with("pointer", moved);
+  }
   if (report.kind != "direction" && report.kind != "host_memory") return {};
   if (last) return found.answer("something_was_refused");
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
+}
+
+/// An event that something waits for, and that nothing records: each line that names it creates,
+/// destroys or waits for it.
+Answer event_without_a_record(const Evidence& evidence) {
+  static const std::regex waits(
+      R"((?:cudaStreamWaitEvent\([^,]*,|cudaEventSynchronize\()[^,)\[]*?(\w+)[,)\[])");
+  static const std::regex no_record("cudaEvent(_t|Create|Destroy|Synchronize)|cudaStreamWaitEvent");
+  const std::vector<std::string> lines = code_lines(evidence.source);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const std::string code = code_only(lines[k]);
+    std::smatch wait;
+    if (!std::regex_search(code, wait, waits)) continue;
+    const std::string event = wait[1];
+    const bool recorded = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      return names_in(line).count(event) > 0 && !std::regex_search(line, no_record);
+    });
+    if (recorded) continue;
+    return Answer("event_is_not_recorded")
+        .with("event", event)
+        .with("line", static_cast<int>(k) + 1);
+  }
+  return {};
 }
 
 }  // namespace
@@ -114,7 +160,7 @@ Answer answer_of_call(const Found& found) {
         .with("given",
               report.bytes > 0 ? format("only %ld bytes of it", report.bytes) : "none of it");
   }
-  if (report.kind == "room") {
+  if (report.kind == "room" && moved_by_bytes(found).empty()) {
     return found.answer("more_bytes_than_there_is_room")
         .with("bytes", report.detail)
         .with("rows", called_in(report).rfind("cudaMemcpy2D", 0) == 0);
@@ -168,7 +214,7 @@ const Family kCallMistakes = {
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
      "line {line} copies or fills more than there is room for: {bytes}",
      {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
-      "them; the sum is one double; and {moved_by_floats}}"}},
+      "them; the sum is one double}"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
      "at line {line} the rows that are copied are longer than a pitch: {rows}",
      {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",
@@ -197,10 +243,18 @@ const Family kCallMistakes = {
      "the launch at line {line} gives the kernel an address of host memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
       "new, a vector and a variable of the host do not"}},
+    {"pointer_is_moved_by_bytes", kForbidden, kAnyProgram, finding,
+     "line {line} moves a pointer to floats by a number of bytes: {pointer}",
+     {"what is added to that pointer: a number of floats, as idx gives it, without sizeof(float). Only the number of "
+      "bytes to copy has it"}},
     {"copy_against_its_direction", kForbidden, kAnyProgram, finding,
      "at line {line} the two pointers and the direction do not match",
      {"the order: first the destination, then the source; and the direction, cudaMemcpyDeviceToHost if the destination "
-      "is the host's", "{moved_by_floats}"}},
+      "is the host's"}},
+    {"event_is_not_recorded", kForbidden, kAnyProgram, event_without_a_record,
+     "line {line} waits for the event {event}, which nothing records: such a wait ends at once",
+     {"where cudaEventRecord({event}, stream) belongs: behind the work that line {line} is to wait for, in the stream "
+      "that does it"}},
 };
 // clang-format on
 
