@@ -116,7 +116,7 @@ fault run_endless 1 "$no_use.*run.json: not a record" 'good; ln -sf /dev/zero "$
 fault run_full 1 "$no_use.*run.json: not a record" 'good; ln -sf /dev/full "$record/run.json"'
 fault run_of_another_n 1 "${no_use}the record says n = 21, but n = 20 was asked for" 'good --n 21'
 fault too_many_iterations 1 "${no_use}it performed 5 iterations, but 4 were asked for" 'good --iterations 5'
-fault too_few_iterations 1 '3 iterations' 'good --iterations 3'
+fault too_few_iterations 1 'it stopped after 3 of 4 iterations' 'good --iterations 3'
 fault residuals_missing 1 "$no_use.*residuals.csv: No such file" 'good; rm "$record/residuals.csv"'
 fault residuals_empty 1 "$no_use.*residuals.csv: does not begin with" 'good; : >"$record/residuals.csv"'
 fault residuals_headless 1 "$no_use.*residuals.csv: does not begin with" 'good; sed -i 1d "$record/residuals.csv"'

@@ -238,7 +238,7 @@ bool CycleCheck::slow(ProblemKind problem, int n, double error) {
   if (!ran(fewer, &field)) return false;
   const double before = error_of(field, exact(problem, n));
   if (!(error < 0.9999 * before)) return false;
-  if (error < 1e-3 && error > 0.5 * before) return false;  // it has come as near as it can
+  if (error < 1e-5 && error > 0.9 * before) return false;  // it has come as near as it can
   if (is_slow_) return true;
   const Case small = {ProblemKind::kProbe, kSlowN, kSlowIterations};
   if (!ran(small, &field)) return false;
