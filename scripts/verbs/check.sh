@@ -257,7 +257,10 @@ elif [[ -x $nvcc ]]; then
 fi
 status=0
 said=$("$bin/validate" "${common[@]}" "${arguments[@]}" --built "$scratch/built" "$program") || status=$?
-if failed; then say_why; fi
+if failed; then
+  say_why
+  die 1 "the build failed, and a second one did not: check again"
+fi
 show_warnings
 if ((status == 0)) && [[ -n $asked ]]; then
   doing "asking nvcc"

@@ -25,7 +25,7 @@ int number_of(const std::string& step) {
   return step.size() > 2 && step[2] == '_' ? std::atoi(step.c_str()) : 0;
 }
 
-/// A field that was found after so many iterations of the run, held against the right one.
+/// A field that was found after so many iterations of the run, compared with the right one.
 FieldComparison compare_with_right(const Case& run, int iterations,
                                    const std::vector<float>& field) {
   Reference reference(lab::Problem(run.problem, run.n, 1));

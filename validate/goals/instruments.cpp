@@ -258,9 +258,12 @@ int Bench::ranks_with_gpus() {
     int most = 0;
     for (const int ranks : have.ranks) {
       if (!have.on_gpu || ranks <= std::max(most, 1)) continue;
-      std::vector<std::string> words = command(have.program, 100 * ranks, 1);
-      words.erase(std::find(words.begin(), words.end(), "--quiet"));
-      words.insert(words.begin(), {launcher(), std::to_string(ranks)});
+      wait_for_build(have.built);
+      const std::vector<std::string> words = {
+          // not --quiet: it has to say how rows travel
+          launcher(), std::to_string(ranks),       have.program,
+          "--n",      std::to_string(100 * ranks), "--iterations",
+          "1"};
       const ChildResult child = run_child(words, have.time_limit);
       if (child.output.find("halos: NCCL ") != std::string::npos) most = ranks;
     }

@@ -73,7 +73,7 @@ class Ranges {
     if (ns > row.max_ns) row.max_ns = ns;
   }
 
-  const char* path_ = std::getenv("LAB_TRACE_TSV");  // null: nobody wants to know
+  const char* path_ = std::getenv("LAB_TRACE_TSV");  // null: no trace is wanted
   std::vector<Open> open_;
   std::map<std::string, TraceRow> ended_;
 };
