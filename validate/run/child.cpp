@@ -108,6 +108,15 @@ double cpu_seconds_of(pid_t child) {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
+/// How long the child itself was ready and waited for a CPU that others used (the second number of
+/// /proc/PID/schedstat: man 5 proc, "Scheduler statistics" of the kernel's documentation). 0 if the
+/// system does not say.
+double seconds_waited_for_a_cpu(pid_t child) {
+  double ran = 0, waited = 0;
+  std::ifstream("/proc/" + std::to_string(child) + "/schedstat") >> ran >> waited;
+  return 1e-9 * waited;
+}
+
 /// Reads what the child prints until it ends, takes too long, or is unwanted.
 void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_point start,
            const std::atomic<bool>* unwanted, ChildResult* result) {
@@ -116,7 +125,8 @@ void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_poi
   while (!ended) {
     const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     if (caught_signal != 0 || (unwanted && *unwanted)) break;
-    const bool too_long = elapsed > time_limit.seconds;
+    const bool too_long = elapsed > time_limit.seconds &&
+                          elapsed - seconds_waited_for_a_cpu(child) > time_limit.seconds;
     if (!result->timed_out && (too_long || cpu_seconds_of(child) > time_limit.cpu_seconds)) {
       result->timed_out = true;
       result->limit = too_long ? time_limit.seconds : time_limit.cpu_seconds;

@@ -8,8 +8,8 @@
 
 namespace validate {
 
-/// How long a child may run, and how much CPU time it may use itself: on a busy machine a program
-/// that computes gets little of it, and one that waits none.
+/// How long a child may run, and how much CPU time it may use itself. The time for which it waits
+/// for a CPU, on a busy machine, does not count.
 struct TimeLimit {
   double seconds;
   double cpu_seconds;

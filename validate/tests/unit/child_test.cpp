@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +91,28 @@ TEST(ChildTest, tells_the_cpu_time) {
   // Work, not a time: on a busy machine a second is little of a CPU.
   const ChildResult busy = run_shell("k=0; while [ $k -lt 500000 ]; do k=$((k + 1)); done");
   EXPECT_GT(busy.cpu_seconds, 0.1);
+}
+
+TEST(ChildTest, time_without_a_cpu_does_not_count) {
+  const std::string work = "k=0; while [ $k -lt 500000 ]; do k=$((k + 1)); done";
+  const double alone = run_shell(work).cpu_seconds;
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  // They share that CPU with the child, which gets a fifth of it.
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> others(4);
+  for (std::thread& other : others)
+    other = std::thread([&] {
+      while (!stop) continue;
+    });
+  const ChildResult busy = run_shell(work, 2 * alone);
+  stop = true;
+  for (std::thread& other : others) other.join();
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_FALSE(busy.timed_out) << busy.seconds << " s, of which " << busy.cpu_seconds << " s used";
 }
 
 TEST(ChildTest, one_that_is_unwanted_is_ended_early) {
