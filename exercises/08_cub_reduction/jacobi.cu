@@ -98,8 +98,9 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 // float sum of n^2 terms can be off by more than the contribution of a whole row.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(08): if the CPU touches the sum, its page moves to the CPU, and the kernel waits until it
-  //   is back. Set the sum to zero with cudaMemset, and fetch it below with cudaMemcpy.
+  // TODO(08): if the CPU touches the sum, its page moves to the CPU, and the kernel probably waits
+  //   for it. Set the sum to zero with cudaMemset, and fetch it below with cudaMemcpy. (Update the
+  //   comment above allocate_fields.)
   *sum = 0.0;
   // TODO(08): fewer threads per block. How many blocks? Still one per 32 x 32 points.
   const dim3 block(kBlockX, kBlockY);

@@ -34,7 +34,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::si
 
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
 // memory: one pointer serves the CPU and the GPU, and the pages move to whichever touches them.
-// The sum of the squared changes is there too: the GPU adds to it, the CPU reads it.
+// The sum of the squared changes is there too: the GPU adds to it, and its 8 bytes are copied.
 // TODO(10): (stage 4) cudaMalloc instead of managed memory: nothing migrates, and the CPU cannot
 //   touch it. Which of the two lines that require memory is now too much? Update the comment.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {

@@ -68,6 +68,12 @@ ms=$(awk -F '\t' '$1 ~ /^step$/ { for (k = 1; k <= NF; ++k) c[$k] = k } $1 ~ /^0
   "$lab/results/h200/ladder.tsv")
 grep -qF -- "-->$ms ms<!--=-->, on" "$lab/exercises/README.md" || fail "half of step 04's time is $ms ms:" \
   "$(tail -n 1 "$lab/exercises/README.md")"
+# A number of a report of nsys.
+echo 'It takes <!--= nsys_10_n512["cudaLaunchKernel"].median_ns | duration -->1 µs<!--=-->.' >>"$lab/exercises/README.md"
+run "$lab/scripts/publish/tables.py" --write
+ns=$(awk -F , '$NF ~ /^cudaLaunchKernel/ { print $5 }' "$lab/results/h200/profiles/nsys_10_n512.csv")
+grep -qF -- "-->$(awk -v ns="$ns" 'BEGIN { printf "%.2f", ns / 1000 }') µs<!--=-->." "$lab/exercises/README.md" ||
+  fail "a launch takes $ns ns by nsys:" "$(tail -n 1 "$lab/exercises/README.md")"
 # In a row of a table a bare | would end the cell.
 echo '| a | <!--= ladder["04"].ms | ms -->1 ms<!--=--> |' >>"$lab/exercises/README.md"
 run "$lab/scripts/publish/tables.py" --write

@@ -33,7 +33,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) { return std::si
 
 // Two fields of n x n floats: a sweep reads the old one and writes the new one. Both are in managed
 // memory: one pointer serves the CPU and the GPU, and the pages move to whichever touches them.
-// The sum of the squared changes is there too: the GPU adds to it, the CPU reads it.
+// The sum of the squared changes is there too: the GPU adds to it, and its 8 bytes are copied.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
   nvtxRangePush("allocate_fields");
   lab::require_host_memory(n, 2 * sizeof(float));

@@ -9,6 +9,7 @@ Between the markers is what tables.py writes. What stands in the first marker:
     ladder.copy_gb_per_s      a fact of that table's head
     ladder["serial", "best", "2048"].ms    in a line of the head that has more, the field after `ms`
     h100.ladder["04"].ms      the same of results/h100
+    nsys_11["wait_for"].median_ns    a range, kernel or call of results/h200/profiles/nsys_11.csv; also total_ns and times
     3 * (... + ...) / ...     + - * / and parentheses
     | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal,
                               `| .3g` powers of ten.
@@ -23,6 +24,7 @@ import re
 
 from blocks.published import RESULTS
 from labtools.numbers import duration, number, significant
+from labtools.profile_tables import TITLES, name_of, read_nsys, times_of
 from labtools.table import Table
 
 MARKED = re.compile(r"<!--= (.*?) -->(.*?)<!--=-->", re.DOTALL)
@@ -34,13 +36,27 @@ class Wrong(ValueError):
     """What is wrong with an expression, in words."""
 
 
+class Profile:
+    """A kept report of nsys as a table: `rows`, one per range, kernel and call, and the `lines` and `facts` of its head."""
+
+    def __init__(self, path):
+        self.facts, reports = read_nsys(path)
+        self.lines, self.rows = list(self.facts.items()), []
+        for report, (_, what) in TITLES.items():
+            for row in reports.get(report, []):
+                _, total, times, median, *_ = times_of(row)
+                self.rows.append({"what": what, "name": name_of(row), "total_ns": str(total), "times": str(times),
+                                  "median_ns": str(median)})
+
+
 def table(folder, name):
-    """A published table, read once."""
-    path = RESULTS.parent / folder / f"{name}.tsv"
+    """A published table, or a kept report of nsys, read once."""
+    of_nsys = name.startswith("nsys_")
+    path = RESULTS.parent / folder / (f"profiles/{name}.csv" if of_nsys else f"{name}.tsv")
     if path not in tables:
         if not path.is_file():
             raise Wrong(f"there is no {path.relative_to(RESULTS.parent.parent)}")
-        tables[path] = Table(path)
+        tables[path] = Profile(path) if of_nsys else Table(path)
     return tables[path]
 
 
