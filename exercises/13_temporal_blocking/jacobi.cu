@@ -27,11 +27,14 @@ constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kCheckEvery = 10;   // sweeps from one residual to the next (--check-every)
 constexpr int kLanes = 32;        // threads of a warp
 
-// TODO(13): kLevels = 16 sweeps per pass; those left over go one by one. A check every 4 * kLevels
-//   sweeps. 2 warps per block, kBlocks = 4 blocks per multiprocessor (the second number of
-//   __launch_bounds__), a ring of kRing = 8 rows per warp in shared memory.
-//   A pass spoils up to kHalo = 16 columns at each end of a strip; the warp stores the
-//   kKept = 128 - 2 * kHalo = 96 between them. Stage 4: kSideRow = 3.
+// TODO(13): the constants of each stage.
+//   1: kHalo = 16 columns at each end of a strip, which a pass may spoil; the warp stores the
+//      kKept = 4 * kLanes - 2 * kHalo = 96 between them. From 1b on 2 warps per block, no kRows and
+//      no kAhead.
+//   2: a ring of kRing = 8 rows per warp in shared memory.
+//   3: kLevels = 16 sweeps per pass; those left over go one by one. kCheckEvery = 4 * kLevels.
+//   4: kBlocks = 4 blocks per multiprocessor, the second number of __launch_bounds__: the compiler
+//      then leaves registers for them. kSideRow = 3.
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
@@ -81,9 +84,18 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// TODO(13): stage 1. What each sweep remembers, struct Level: the last two rows that arrived.
-//   sweep_row(level, north) gives the new values of the later one. `beyond` is not needed: what the
-//   lanes at the ends get wrong is not stored.
+// TODO(13): stage 1a. Let the strips overlap. What a lane needs to know of its columns, in a warp
+//   that has strip x of strips = (n + kKept - 1) / kKept:
+//     const int lane = threadIdx.x, i_begin = x * kKept - kHalo;
+//     const bool last = i_begin + kKept + kHalo >= n;      // is it the last strip?
+//     const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
+//     const int column = min(max(i, 0), pitch_of(n) - 4);  // from here on it loads four
+//     const bool stores = i >= max(i_begin, 0) && i < (last ? n : i_begin + kKept);
+//   A warp's first column is 96 x - 32, so that each row that it loads begins with a line of 128
+//   bytes. Beyond the grid any columns will do. `beyond` is not needed: what the lanes at the ends
+//   get wrong is not stored.
+// TODO(13): stage 1b. What each sweep remembers, struct Level: the last two rows that arrived.
+//   sweep_row(level, north, i, n) gives the new values of the later one (1c: without i and n).
 // TODO(13): stage 5. Instead of the earlier row keep its sums east + north ("pairs"). They are
 //   south + west for the later row, one column further east. So sweep_row needs two additions per
 //   point. It leaves out the factor 1/4, and the pass multiplies by all these factors at its end.
@@ -134,18 +146,22 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
   return value;
 }
 
-// TODO(13): stage 1. march, a template of the number of sweeps: a device function that sweeps
+// TODO(13): stage 1b. march, a template of the number of sweeps: a device function that sweeps
 //   rows j_begin to j_end - 1 of strip x. The rows that arrive begin kSweeps rows below the first
 //   one that it stores, and end kSweeps rows above the last one. Each of them goes through all
-//   levels. The row that comes out of the last level, kSweeps rows further down, is stored. Row 0,
-//   row n - 1 and the outer columns keep their values at each level. A second argument of the
-//   template, kSum, says whether the last sweep's changes are summed. The kernel,
-//   jacobi_pass_kernel, calls it: at first one warp for each strip, with all rows.
+//   levels. The row that comes out of the last level, kSweeps rows further down, is stored. A
+//   second argument of the template, kSum, says whether the last sweep's changes are summed. The
+//   kernel, jacobi_pass_kernel, calls it: at first one warp per strip, with rows 1 to n - 2.
+// TODO(13): stage 1c. keep. Row 0, row n - 1 and the outer columns keep their values at each level.
+//   Then a warp marches through all n rows.
 // TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async (from
 //   <cuda_pipeline_primitives.h>), into a ring in shared memory: each lane fetches its own four
 //   columns, kRing - 1 rows ahead. No barrier is needed.
-// TODO(13): stage 4. All strips, one after the other, are one long march, of which each warp of the
-//   launch takes an equal share. lab::multiprocessors() says how many multiprocessors the GPU has.
+// TODO(13): stage 3b. kRing rounds in a row, careful ones or fast ones. A round is careful if a
+//   level may sweep a row or a column of the boundary in it, or if its row may lie past the end.
+// TODO(13): stage 4. All strips, one after the other, are one long track, of which each warp of the
+//   launch takes an equal share: warp number `warp` of `warps`. lab::multiprocessors() says how
+//   many multiprocessors the GPU has. Of all `strips`, the first and the last one are at a side.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
 // strip.
 __global__ void __launch_bounds__(kLanes* kWarps)
@@ -186,7 +202,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(13): stage 3. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the
+// TODO(13): stage 3a. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the
 //   fields' roles once. Only the last one computes a sum, which is zero before.
 // Makes sweeps over the interior, the fields changing roles after each. Returns the sum of the last
 // one's squared changes; in double, as n^2 of them in float would lose too many digits.

@@ -194,8 +194,8 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   return thread_sum;
 }
 
-// TODO(14): in the kernel: the march is through the rank's own rows only, begin to end - 1.
-// A pass of kSweeps sweeps. All strips, one after the other, are one long march, of which each warp
+// TODO(14): in the kernel: the track has the rank's own rows only, begin to end - 1.
+// A pass of kSweeps sweeps. All strips, one after the other, are one long track, of which each warp
 // takes an equal share. A warp sweeps 2 kSweeps rows more than it stores, anew in each strip: so a
 // strip counts that many rows more. At a side each row counts kSideRow times. With kSum the changes
 // of the last sweep are squared and summed; that takes time, so most passes leave it out.
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
                        int n) {
   const int strips = (n + kKept - 1) / kKept, rows = n + 2 * kSweeps;
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
-  const int length = strips + 2 * (kSideRow - 1);  // of the march, in strips
+  const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
   // two warps read comes from memory only once. That is worth a few warps without a share.
   const int spare = warps % length;
