@@ -41,6 +41,8 @@ need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum
 # labtool NAME ARGUMENT...: a program of scripts/labtools.
 labtool() { PYTHONPATH=$lab_root/scripts PYTHONDONTWRITEBYTECODE=1 python3 -m "labtools.$1" "${@:2}"; }
 
+need_python() { command -v python3 >/dev/null || die $exit_no_gpu "python3 is missing: package python3"; }
+
 # version_at_least HAVE WANTED
 version_at_least() {
   [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]

@@ -7,7 +7,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need make cmake git
+need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"
 make_temp
 unset TIME BACKEND RACES YES NO_COLOR
@@ -247,7 +247,7 @@ END
   sum=$(sha256sum <"$lab/$exercise")
   printf '01_nvtx\tright\t%s\t2026-01-01 00:00\tcpu\n' "${sum%% *}" >"$verdicts"
   progress TIME=1 BACKEND=gpu
-  expect '^  01_nvtx: could not be timed \(exit code 3\)' "a program that fails"
+  expect '^  01_nvtx: could not be timed \(exit code 3: ' "a program that fails"
   expect '^01_nvtx  +right  +01 Jan 00:00 CPU +- +'"$number"'$' "a program that fails"
 
   # What the program is asked, and what is read of its answer.

@@ -9,7 +9,6 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$lab_root/scripts/lib/guides.sh"
-source "$lab_root/scripts/lib/state.sh"
 
 # ask NUMBER: reads an answer, and keeps it if it is another one than before. Fails at the end of the input.
 ask() {
@@ -25,12 +24,6 @@ ask() {
     answers[$1 - 1]=$answer
     remember predictions.tsv "$step" "${answers[@]}"
   fi
-}
-
-# is_done: whether nothing is left to do in the step. In the first one there never was: a check is enough.
-is_done() {
-  read_states
-  [[ ${states[$step]} =~ ^(right|done)$ || ${states[$step]} == "no task" && ${checked[$step]} != - ]]
 }
 
 # kept: how many answers there are, and to which questions there is none.
@@ -76,7 +69,7 @@ for ((k = 1; k <= ${#asked[@]}; ++k)); do
   fi
 done
 say ""
-if is_done; then
+if labtool progress "done" "$step"; then
   comparison
 else
   kept
