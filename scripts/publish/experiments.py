@@ -424,7 +424,7 @@ def measure(out, sources, folder, some):
     for name, head, columns, rows in (("experiments", facts, COLUMNS, lab.lines), ("tuning", of_copy, TUNED_COLUMNS, lab.tuned)):
         path = out / f"{name}.tsv"
         if some:
-            _, rows = update(path, head, rows, ("gpu", "driver", "cuda"))
+            rows = update(path, head, rows, ("gpu", "driver", "cuda"))
         rows = sorted(rows, key=lambda line: line["step"])  # the steps in order, each as measured
         write_table(path, WORDS[name], head, columns, rows)
     if not some:
