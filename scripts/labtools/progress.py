@@ -3,9 +3,8 @@
   progress.py board        the table of `make progress`
   progress.py table        step, state, date, where it ran, mistake and ms, with tabs between them
   progress.py next [STEP]  the first step (after STEP) with something left to do, or nothing
-  progress.py done STEP    exit 0 if nothing is left to do in it, else 1
   progress.py right        the steps whose exercises are worth timing
-  progress.py time STEP    n, ms per iteration, SHA-256 and device of a run of its exercise, which has been built
+  progress.py time STEP    runs its exercise, which has been built, and remembers the time
 
 scripts/verbs/progress.sh says what the files are that it reads. The states "done", "right" and "no task" leave nothing to
 do; "skipped: no MPI" is no task of this machine.
@@ -13,7 +12,9 @@ do; "skipped: no MPI" is no task of this machine.
 
 import collections
 import datetime
+import fcntl
 import hashlib
+import os
 import pathlib
 import re
 import shutil
@@ -21,10 +22,10 @@ import sys
 import tempfile
 import textwrap
 
-from labtools.files import BUILD, ROOT, steps
+from labtools.files import BUILD, ROOT, steps, write_aside
 from labtools.machine import gpu_here
 from labtools.numbers import number
-from labtools.process import attempt
+from labtools.process import attempt, warn
 from labtools.table import Table
 from labtools.tracer import NotPossible, time_of
 
@@ -39,6 +40,21 @@ def kept(name):
     except OSError:
         return {}
     return {fields[0]: fields[1:] + ["-"] * 5 for fields in (line.split("\t") for line in lines)}
+
+
+def remember(name, step, *fields):
+    """The line of a step in a file of results/local is now these fields."""
+    path = ROOT / "results/local" / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)  # as remembered.sh has it
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+        lines = [line for line in lines if line.split("\t")[0] != step]
+        write_aside(path, "\n".join([*lines, "\t".join([step, *fields])]) + "\n")
+        os.close(folder)
+    except OSError:
+        warn(f"results/local/{name}: cannot be written, so this is not remembered")
 
 
 def mpi_here():
@@ -101,15 +117,17 @@ def left_to_do(after=""):
 
 
 def time_step(name):
-    """Prints what is to be remembered of a run of the step's exercise."""
+    """Runs the step's exercise, and remembers its time."""
     step = next(one for one in steps() if one.name == name)
     with tempfile.TemporaryDirectory() as folder:
         try:
             times = time_of([BUILD / f"bin/exercise_{name}"], step.n, step.iterations, pathlib.Path(folder), seconds=600)
         except NotPossible as error:
-            sys.exit(f"  {name}: could not be timed ({error})")
+            print(f"  {name}: could not be timed ({error})")
+            sys.exit(1)
     checksum = hashlib.sha256(source_of(step).read_bytes()).hexdigest()
-    print(step.n, times["iteration_ms_median"], checksum, times["device"], sep="\t")
+    remember("progress_times.tsv", name, str(step.n), str(times["iteration_ms_median"]), checksum,
+             datetime.datetime.now().strftime("%Y-%m-%d %H:%M"), times["device"])
 
 
 def short_date(date):
@@ -181,8 +199,6 @@ def main():
             print(*row, sep="\t")
     elif what == "next":
         print(next(iter(left_to_do(*names)), ""))
-    elif what == "done":
-        sys.exit(not any(is_done(row) for row in rows() if row.step == names[0]))
     elif what == "right":
         # The code as found is where the learner's ladder begins.
         print(*(row.step for row in rows() if re.match("right|done|no task", row.state)), sep="\n")

@@ -179,7 +179,7 @@ expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
 printf '\t0\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' >>"$temp/counts.tsv"
 labtool on_cpu counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect '^     -  global load .*sectors +\(inside a library\)$' "make count"
-[[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make count: lines of more than 80 columns"
+narrow "make count"
 
 # bad WORDS OPTION...: bad usage, in one line.
 bad() {

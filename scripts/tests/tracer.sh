@@ -10,13 +10,6 @@ need make python3
 need_build
 make_temp
 
-# narrow WHAT: 80 columns will do.
-narrow() {
-  local wide
-  wide=$(awk -v build="${build_dir#"$source_dir"/}" 'length > 80 && !index($0, build)' <<<"$said")
-  [[ -z $wide ]] || fail "$1: lines of more than 80 characters:" "$wide"
-}
-
 export LAB_BUILD_DIR=$build_dir
 run make --no-print-directory -C "$source_dir" trace STEP=01 WHICH=solution ITERATIONS=5
 expect_status 0 "make trace"

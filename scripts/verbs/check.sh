@@ -303,9 +303,7 @@ fi
 doing
 say_wrapped "$(<"$scratch/goals")"
 if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
-  find_guide
-  read_terminal
   say ""
-  comparison
+  read_guide compared
 fi
 exit "$status"
