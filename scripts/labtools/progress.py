@@ -48,7 +48,7 @@ def remember(name, step, *fields):
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(path.parent, os.O_RDONLY)
-        fcntl.flock(folder, fcntl.LOCK_EX)  # as remembered.sh has it
+        fcntl.flock(folder, fcntl.LOCK_EX)  # as remember() of lib.sh does
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
         lines = [line for line in lines if line.split("\t")[0] != step]
         write_aside(path, "\n".join([*lines, "\t".join([step, *fields])]) + "\n")

@@ -12,7 +12,6 @@
 #   COLUMNS     the width, if it is less than 80
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-source "$lab_root/scripts/lib/guides.sh"
 
 read_step_or_kernel
 read_guide guide

@@ -7,7 +7,6 @@
 #   HINT=all  all of them
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-source "$lab_root/scripts/lib/guides.sh"
 
 read_step_or_kernel
 read_guide hint

@@ -8,7 +8,6 @@
 # again it shows them; an empty line keeps an answer. Without a terminal it reads one answer per line from standard input.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-source "$lab_root/scripts/lib/guides.sh"
 
 read_step "${STEP-}"
 if [[ -t 0 ]]; then
