@@ -14,6 +14,7 @@ import itertools
 import pathlib
 import re
 
+from labtools.process import print_for_people
 from labtools.table import Table
 
 LAUNCH = re.compile(r"(\w+)\s*(<[^<>;]*>)?\s*<<<")
@@ -41,7 +42,7 @@ def kernel_launched(lines, number):
 def launched(sources, place):
     """The kernel that is launched at a place such as "solutions/04_jacobi_kernel/jacobi.cu:122", in words."""
     file, _, number = place.rpartition(":")
-    name = kernel_launched(sources.get(pathlib.Path(file).name, []), int(number))
+    name = kernel_launched(sources.get(pathlib.Path(file).name, []), int(number)) if number.isdigit() else None
     return f"{name}, launched at line {number}" if name else f"launched at {place}"
 
 
@@ -123,6 +124,7 @@ def print_trace(rows, sources, only_ranges):
 
 
 def main():
+    print_for_people()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("counts", "trace"))
     parser.add_argument("table", type=pathlib.Path)

@@ -25,7 +25,7 @@ import textwrap
 from labtools.files import BUILD, ROOT, steps, write_aside
 from labtools.machine import gpu_here
 from labtools.numbers import number
-from labtools.process import attempt, warn
+from labtools.process import attempt, print_for_people, warn
 from labtools.table import Table
 from labtools.tracer import NotPossible, time_of
 
@@ -191,6 +191,7 @@ def print_board(found):
 
 
 def main():
+    print_for_people()
     what, *names = sys.argv[1:]
     if what == "board":
         print_board(rows())

@@ -12,11 +12,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 from labtools.files import ROOT
 from labtools.guide import Guide, Layout, NoEnd, with_answers
-from labtools.process import fail
+from labtools.process import fail, print_for_people
 from labtools.progress import is_done, kept, remember, rows
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
@@ -63,12 +64,15 @@ def show_guide(reader):
     if folds and not part:
         markdown += (f"\n\nThe parts [1] to [{folds}] are folded. To open one: make guide {reader.words} SHOW=1. SHOW=all opens "
                      f"all of them. SHOW=WORD opens those of one section; the words are {', '.join(reader.guide.words())}.")
-    text = reader.fitted(markdown) + "\n"
+    text = reader.fitted(markdown)
     if not sys.stdout.isatty():
-        print(text, end="")
+        print(text)
         return
     pager = os.environ.get("PAGER") or ("less -FRX" if shutil.which("less") else "cat")
-    sys.exit(subprocess.run(["sh", "-c", pager], input=text.encode(), check=False).returncode)
+    with tempfile.TemporaryFile() as file:  # leaving the pager early is no error
+        file.write(f"{text}\n".encode())
+        file.seek(0)
+        sys.exit(subprocess.run(["sh", "-c", pager], stdin=file, check=False).returncode)
 
 
 def show_hints(reader):
@@ -154,6 +158,7 @@ def main():
     verb, step, words = sys.argv[1:]
     sys.argv[0] = f"{'check' if verb == 'compared' else verb}.sh"  # as messages name it
     sys.stdin.reconfigure(errors="replace")
+    print_for_people()
     {"guide": show_guide, "hint": show_hints, "predict": predict, "compared": Reader.compared}[verb](Reader(step, words))
 
 

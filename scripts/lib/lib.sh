@@ -106,5 +106,5 @@ read_guide() {
   [[ -f $lab_root/$guide ]] ||
     die "$exit_bad_usage" "$guide is not there (git checkout ${guide%/*} brings it back)"
   command -v python3 >/dev/null || die "$exit_no_gpu" "python3 is missing (package python3); the guide is $guide"
-  PYTHONUTF8=1 labtool reading "$1" "$step" "$step_words"
+  labtool reading "$1" "$step" "$step_words"
 }
