@@ -124,6 +124,7 @@ def predict(reader):
     step, asked = reader.step, reader.guide.questions()
     if not asked:
         fail(f"{reader.name} has no questions to predict", 2)
+    sys.stdin.reconfigure(errors="replace")
     with contextlib.suppress(ImportError):
         import readline  # pylint: disable=import-outside-toplevel  # input() edits lines with it
         readline.parse_and_bind(r'"\C-c": "\C-a\C-k\C-d"')  # the end, as Ctrl-D is: as a signal it would also reach make
@@ -157,7 +158,6 @@ def predict(reader):
 def main():
     verb, step, words = sys.argv[1:]
     sys.argv[0] = f"{'check' if verb == 'compared' else verb}.sh"  # as messages name it
-    sys.stdin.reconfigure(errors="replace")
     print_for_people()
     {"guide": show_guide, "hint": show_hints, "predict": predict, "compared": Reader.compared}[verb](Reader(step, words))
 
