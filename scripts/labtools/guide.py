@@ -1,25 +1,11 @@
-"""Prints a guide, or a part of it, fitted into the columns of a terminal. scripts/lib/guides.sh calls it.
+"""A guide: its sections and folds, and its Markdown fitted into the columns of a terminal.
 
-  guide.py list FILE         one line: how many folds there are, how many hints, and the words of its sections
-  guide.py show FILE         the guide; --show all: with all folds open; --show WORD: only the sections of that word,
-                             open; --show K: one fold, with its heading and the paragraph before it
-  guide.py hint FILE --hint K
-  guide.py questions FILE    the numbered questions of the section "Predict", one a line, as they stand there
-  guide.py compared FILE     the section "Your predictions"
-  guide.py text FILE         the Markdown on standard input, as the guide's
-
-Options: --step STEP=NN (in the lines that say how to open a fold), --answers TEXT (the learner's predictions, with tabs
-between them), --width N, --styled (bold and italics as a terminal has them). A fold is a line "<details>", in which the
-summary may follow, up to a line "</details>"; a fold in a fold is part of it. Exit: 1 if one, or a block of code, has no
-end.
+A fold is a line "<details>", in which the summary may follow, up to a line "</details>"; a fold in a fold is part of it.
 """
 
-import argparse
 import itertools
-import pathlib
 import posixpath
 import re
-import sys
 
 PARTS = (("predictions", r"Predict|Your predictions"), ("hints", "Hints"), ("measured", "What to look for|Profile|Measured"),
          ("questions", "Questions"), ("answer", "Answer"), ("more", "More|Elsewhere|Read on"))
@@ -97,9 +83,9 @@ class Guide:
         if re.fullmatch("## Hints *", self.sections[-1].heading):
             self.hints.append(fold)
 
-    def listed(self):
-        words = dict.fromkeys(section.part for section in self.sections if section.part)
-        return " ".join([str(len(self.folds)), str(len(self.hints)), *words])
+    def words(self):
+        """The words for its sections, in their order."""
+        return list(dict.fromkeys(section.part for section in self.sections if section.part))
 
     def shown(self, show):
         """Markdown: all of it, or what `show` names."""
@@ -367,33 +353,3 @@ class Layout:
             self.take(line)
         self.finish()
         return "\n".join(self.lines)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("list", "show", "hint", "questions", "compared", "text"))
-    parser.add_argument("file", type=pathlib.Path)
-    parser.add_argument("--show", default="")
-    parser.add_argument("--hint", type=int)
-    parser.add_argument("--step", default="")
-    parser.add_argument("--answers", default="")
-    parser.add_argument("--width", type=int, default=80)
-    parser.add_argument("--styled", action="store_true")
-    arguments = parser.parse_args()
-    try:
-        guide = Guide(arguments.file.read_text(encoding="utf-8", errors="replace"), arguments.step)
-    except NoEnd:
-        sys.exit(1)
-    if arguments.what in ("list", "questions"):
-        for line in [guide.listed()] if arguments.what == "list" else guide.questions():
-            print(line)
-        return
-    markdown = {"show": lambda: guide.shown(arguments.show), "hint": lambda: guide.hint(arguments.hint),
-                "compared": guide.compared, "text": lambda: sys.stdin.read().rstrip("\n")}[arguments.what]()
-    answers = arguments.answers.split("\t") if arguments.answers else []
-    layout = Layout(arguments.width, arguments.styled, arguments.file.parent.as_posix())
-    print(layout.text(with_answers(markdown, answers)))
-
-
-if __name__ == "__main__":
-    main()

@@ -10,6 +10,11 @@ from labtools.process import attempt, fail, printed_by
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
+def gpu_here():
+    """Whether this machine has an NVIDIA GPU, as far as nvidia-smi can tell."""
+    return printed_by(["nvidia-smi", "--list-gpus"], 30).startswith("GPU ")
+
+
 def find_profiler(tool):
     """The path of ncu or nsys, or None. Looks where scripts/lib/profilers.sh does."""
     script = 'source "$1/scripts/lib/profilers.sh" && find_tool "$2"'

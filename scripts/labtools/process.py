@@ -25,6 +25,12 @@ def fail(message, code=1):
     sys.exit(code)
 
 
+def print_for_people():
+    """For what is mostly read on a terminal: UTF-8 whatever the locale, and a silent end if nothing reads it, as with head."""
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
 def must_write(path, content, name=None, code=1):
     """Writes a file whole, or ends; `name` is how a user knows it."""
     try:

@@ -14,7 +14,6 @@ profile_questions.tsv. Exit: 0 shown, 1 there is nothing in it, 2 bad usage.
 
 import argparse
 import csv
-import os
 import pathlib
 import re
 import sys
@@ -23,7 +22,7 @@ import textwrap
 from labtools import ncu
 from labtools.files import ROOT
 from labtools.numbers import duration, number
-from labtools.process import fail
+from labtools.process import fail, print_for_people
 from labtools.tracer import kernel_name
 
 QUESTIONS = ROOT / "scripts/lib/profile_questions.tsv"
@@ -470,7 +469,7 @@ def trim(path):
 
 
 def main():
-    sys.stdout.reconfigure(encoding="utf-8")
+    print_for_people()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("nsys", "ncu", "trim", "metrics", "options", "questions"))
     parser.add_argument("report", nargs="?", type=pathlib.Path)
@@ -497,9 +496,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-        sys.stdout.flush()
-    except BrokenPipeError:  # into head, say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+    main()

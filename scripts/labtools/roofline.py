@@ -219,14 +219,6 @@ def rows_of_step(step, n, iterations, counted, traced):
     return roofline, facts
 
 
-def with_others(path, head, rows):
-    """(the head's lines, rows) together with those of the other steps that stand in the file."""
-    numbers = {row["step"][:2] for row in rows}
-    old, rows = update(path, head, rows, SAME)
-    said = [fields for fields in (old.lines if old else []) if fields[0][:4] == "row " and fields[0][4:] not in numbers]
-    return [*head.items(), *said], rows
-
-
 def write(folder, machine, measured, keep):
     """Makes the two tables of what collect() has found, and the chart; `keep`: the rows of other steps stay."""
     roofline, facts = ([row for rows in of_steps for row in rows] for of_steps in zip(*(rows_of_step(*one) for one in measured)))
@@ -236,9 +228,10 @@ def write(folder, machine, measured, keep):
             ("roofline", ROOFLINE_COLUMNS, "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline),
             ("kernels", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
         rows = [{column: text(row.get(column)) for column in columns} for row in rows]
-        path = folder / f"{name}.tsv"
-        lines, rows = with_others(path, dict(machine), rows) if keep else (machine, rows)
-        write_table(path, [f"{words} Written by `make roofline`."], lines, columns, rows)
+        path, head = folder / f"{name}.tsv", dict(machine)
+        if keep:
+            rows = update(path, head, rows, SAME)
+        write_table(path, [f"{words} Written by `make roofline`."], head, columns, rows)
     by_hand = sum(line["counted_by"] == "hand" for line in roofline)
     print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
           f"{folder / 'roofline.tsv'} and {folder / 'kernels.tsv'}")

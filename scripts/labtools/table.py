@@ -64,21 +64,20 @@ def write_table(path, words, facts, columns, rows):
 
 
 def update(path, facts, rows, same):
-    """What to write so that a table keeps its rows of steps that were not measured now: (the old table or None, all
-    rows). The facts that `same` names must be those of the old table; else its rows are left out. facts["date"]
-    becomes that of both."""
+    """The rows to write so that a table keeps those of steps that were not measured now. The facts that `same` names must
+    be those of the old table; else its rows are left out. facts["date"] becomes that of both."""
     if not path.exists():
-        return None, rows
+        return rows
     old = Table(path)
     if any(old.facts.get(key) != facts.get(key) for key in same):
         warn(f"{path}: is of another machine, or counted in another way; its rows are not kept")
-        return None, rows
+        return rows
     measured = {row["step"] for row in rows}
     others = [row for row in old.rows if row.get("step") not in measured]
     if others and old.fact("date", ""):
         dates = sorted({*old.fact("date").split(" to "), str(facts["date"])})
         facts["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
-    return old, sorted([*others, *rows], key=lambda row: row["step"])
+    return sorted([*others, *rows], key=lambda row: row["step"])
 
 
 def job_of(row):

@@ -14,7 +14,6 @@ readonly exit_bad_usage=2 exit_cannot_write=4 exit_no_gpu=77
 source "$lab_root/scripts/lib/words.sh"
 source "$lab_root/scripts/lib/steps.sh"
 source "$lab_root/scripts/lib/build.sh"
-source "$lab_root/scripts/lib/remembered.sh"
 
 # A point in numbers, and messages in English, whatever the locale: awk and bash read and write 1,5 in some. What
 # stands in LC_ALL stays for the characters.
@@ -40,6 +39,8 @@ need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum
 
 # labtool NAME ARGUMENT...: a program of scripts/labtools.
 labtool() { PYTHONPATH=$lab_root/scripts PYTHONDONTWRITEBYTECODE=1 python3 -m "labtools.$1" "${@:2}"; }
+
+need_python() { command -v python3 >/dev/null || die $exit_no_gpu "python3 is missing: package python3"; }
 
 # version_at_least HAVE WANTED
 version_at_least() {
@@ -68,4 +69,42 @@ make_scratch() {
   trap 'rm -rf "$temp"' EXIT
   has_space "$temp" ||
     die $exit_cannot_write "${TMPDIR:-/tmp}: no space left there; TMPDIR names another folder for what is temporary"
+}
+
+# remember FILE STEP FIELD...: the line of STEP in results/local/FILE, which git ignores, is now these fields.
+remember() {
+  local file=$lab_root/results/local/$1 line rest=""
+  shift
+  line=$(printf '%s\t' "$@")
+  {
+    mkdir -p "${file%/*}" && (
+      # Two checks may end at the same time; a reader must not see half of it.
+      exec 9<"${file%/*}"
+      flock 9 || true
+      if [[ -f $file ]]; then rest=$(awk -F '\t' -v step="$1" '$1 != step' "$file"); fi
+      { printf '%s\n' ${rest:+"$rest"} "${line%$'\t'}" >"$file.$BASHPID" && mv -f "$file.$BASHPID" "$file"; } || {
+        rm -f "$file.$BASHPID"
+        false
+      }
+    )
+  } 2>/dev/null ||
+    printf '%s\n' "${0##*/}: ${file#"$lab_root"/}: cannot be written, so this is not remembered" >&2
+}
+
+# recall FILE STEP: the fields after STEP that were remembered last; nothing if there are none.
+recall() {
+  if [[ -f $lab_root/results/local/$1 ]]; then
+    awk -F '\t' -v OFS='\t' -v step="$2" \
+      '$1 == step { sub(/^[^\t]*\t/, ""); line = $0 } END { if (line != "") print line }' "$lab_root/results/local/$1"
+  fi
+}
+
+# read_guide VERB: what labtools/reading.py prints of the guide of the step that read_step read.
+# shellcheck disable=SC2154
+read_guide() {
+  local guide=exercises/$step/README.md
+  [[ -f $lab_root/$guide ]] ||
+    die "$exit_bad_usage" "$guide is not there (git checkout ${guide%/*} brings it back)"
+  command -v python3 >/dev/null || die "$exit_no_gpu" "python3 is missing (package python3); the guide is $guide"
+  labtool reading "$1" "$step" "$step_words"
 }

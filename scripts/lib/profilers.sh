@@ -160,7 +160,7 @@ start_profile() {
   [[ ${LAB_PROFILE_TIME_LIMIT:-1200} =~ ^[1-9][0-9]*$ ]] ||
     die $exit_bad_usage "LAB_PROFILE_TIME_LIMIT=$LAB_PROFILE_TIME_LIMIT: must be a whole number of seconds"
   read_baseline "$1"
-  command -v python3 >/dev/null || die $exit_no_gpu "python3 was not found; it prints $1's tables"
+  need_python
 }
 
 # show_report TOOL: the tables of $REPORT, next to those of the previous step in the same folder if $BASELINE says so;

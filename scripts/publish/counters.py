@@ -10,7 +10,6 @@ The programs solution_NN_name and solution_NN_name_cpu_watched must have been bu
 """
 
 import argparse
-import csv
 import os
 import pathlib
 import re
@@ -21,6 +20,7 @@ import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, steps_with_kernels
 from labtools.machine import ready
+from labtools.on_cpu import kernel_launched
 from labtools.process import fail, run
 from labtools.table import Table, write_table
 from labtools.tracer import NotPossible
@@ -57,22 +57,6 @@ def options_of_run(source, n):
     return ["--n", str(n), "--iterations", levels.group(1) if levels else "1", "--quiet"]
 
 
-def kernel_launched(lines, number):
-    """The name of the kernel that line `number` launches. If that is a variable, of one that it was set to."""
-    kernels = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(", "\n".join(lines))
-    launch = re.search(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<", " ".join(lines[number - 1:number + 1]))
-    if not launch:
-        raise NotPossible(f"line {number} of a step's source launches no kernel: build it again")
-    name = launch.group(1)
-    for line in reversed(lines[:number - 1]):
-        if name in kernels:
-            break
-        if set_to := re.search(rf"\b{name}\s*=\s*(.*)", line):  # a kernel, or the last variable named there
-            words = re.findall(r"[A-Za-z_]\w*", set_to.group(1).split("//")[0])
-            name = next((word for word in words if word in kernels), words[-1])
-    return name
-
-
 def count_on_cpu(step, source, n, multiprocessors):
     """{kernel's name: {quantity: count}} of one launch each. Kernels that only set up are left out."""
     lines = source.read_text().splitlines()
@@ -80,10 +64,13 @@ def count_on_cpu(step, source, n, multiprocessors):
         table = pathlib.Path(folder) / "counts.tsv"
         run([BUILD / "bin" / f"solution_{step}_cpu_watched", *options_of_run(source, n)],
             env=os.environ | {"LAB_CPU_COUNTS": str(table), "LAB_CPU_MULTIPROCESSORS": str(multiprocessors)})
-        rows = list(csv.DictReader(table.open(), delimiter="\t"))
+        rows = Table(table).rows
     kernels = {}
     for row in rows:
         name = kernel_launched(lines, int(row["kernel_line"]))
+        if not name:
+            raise NotPossible(f"line {row['kernel_line']} of a step's source launches no kernel: build it again")
+        name = name.partition("<")[0]
         if "init" in name:
             continue
         counts = kernels.setdefault(name, {quantity: 0 for quantity, _, _ in QUANTITIES})

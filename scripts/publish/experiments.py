@@ -253,9 +253,9 @@ class Lab:
         return tuple(float(times[f"iteration_ms_{what}"]) for what in ("median", "min", "max"))
 
     def trace(self, program, n, iterations):
-        """{kernel: (median, least, most in ns, registers)}."""
+        """{kernel: (median, least, most in ns)}."""
         rows = trace([program, "--n", n, "--iterations", iterations, "--quiet"], self.folder / "trace.tsv", 60)
-        return {row["name"]: (*(float(row[f"{what}_ns"]) for what in ("median", "min", "max")), int(row["registers"]))
+        return {row["name"]: tuple(float(row[f"{what}_ns"]) for what in ("median", "min", "max"))
                 for row in rows if row["table"] == "kernels"}
 
     def count(self, program, n, kernel, metric, iterations=6, which=("--launch-skip", 2, "--launch-count", 3)):
@@ -278,7 +278,7 @@ def copy_kernel_by_size(lab, one, program, _):
         size = 8.0 * n * n  # bytes that a copy reads and writes
 
         def bandwidth():
-            median, least, most, _ = lab.trace(program, n, iterations)[COPY]
+            median, least, most = lab.trace(program, n, iterations)[COPY]
             return size / median, size / most, size / least
 
         lab.note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes per point over the traced time")
@@ -292,11 +292,8 @@ def kernels_of_sweep(lab, one, program, _):
     traced = functools.lru_cache(lambda: lab.trace(program, n, 100))
     for kernel, quantity in ((SWEEP, "sweep kernel"), (COPY, "copy kernel")):
         if one.name == "as_it_is" or (kernel == COPY) == (one.name == "copy_with_loop"):
-            lab.note(one, n, quantity, "ms", lambda kernel=kernel: [1e-6 * value for value in traced()[kernel][:3]])
-    if one.name in ("as_it_is", "sum_on_host"):
-        lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
+            lab.note(one, n, quantity, "ms", lambda kernel=kernel: [1e-6 * value for value in traced()[kernel]])
     if one.name.startswith("threads_"):
-        lab.note(one, n, "registers", "per thread", lambda: (traced()[SWEEP][3],) * 3)
         lab.note(one, n, "occupancy", "%", lambda: lab.count(
             program, n, SWEEP, "sm__warps_active.avg.pct_of_peak_sustained_active"))
 
@@ -306,6 +303,9 @@ def iterations_by_size(lab, one, program, _):
     for n, iterations in ITERATIONS[one.guide].items():
         lab.note(one, n, "iteration", "ms", lambda n=n, iterations=iterations: lab.iterations(program, n, iterations,
                                                                                               *options))
+        if one.guide == S13:
+            lab.note(one, n, "DRAM read", "bytes per point", lambda n=n: [value / n ** 2 for value in lab.count(
+                program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
 
 
 def distance_of(program, n):
@@ -424,7 +424,7 @@ def measure(out, sources, folder, some):
     for name, head, columns, rows in (("experiments", facts, COLUMNS, lab.lines), ("tuning", of_copy, TUNED_COLUMNS, lab.tuned)):
         path = out / f"{name}.tsv"
         if some:
-            _, rows = update(path, head, rows, ("gpu", "driver", "cuda"))
+            rows = update(path, head, rows, ("gpu", "driver", "cuda"))
         rows = sorted(rows, key=lambda line: line["step"])  # the steps in order, each as measured
         write_table(path, WORDS[name], head, columns, rows)
     if not some:

@@ -26,6 +26,7 @@ import tempfile
 import labtools_here  # noqa: F401
 from confined import Confined, Limits
 from labtools.files import ROOT, STEPS, steps
+from labtools.machine import gpu_here
 from labtools.process import attempt, fail, must_write, reason
 from learners import Lab, Unreadable, cell_of, class_folder, milliseconds, number_of, plain, read_inside, rows
 
@@ -59,7 +60,7 @@ class Grader:
         self.base, self.work = scratch / "base", scratch / "lab"
         self.box = Confined(self.work, limits)
         self.time_limit = str(number_of("TIME_LIMIT", 60, 86400))
-        self.gpu = attempt(["nvidia-smi", "--list-gpus"], 60)[0] == 0
+        self.gpu = gpu_here()
 
     def variables(self, **more):
         return {"LAB_BUILD_DIR": str(self.work / "build"), "TIME_LIMIT": self.time_limit, **more}

@@ -9,24 +9,20 @@ program=$build_dir/bin/bandwidth
 [[ -x $program ]] || skip "$program is not built: there is no nvcc"
 make_temp
 
-# one_line CODE REGEX ARGUMENT...
-one_line() {
-  local code=$1 regex=$2
-  shift 2
-  run "$program" "$@"
-  expect_status "$code" "bandwidth $*"
-  [[ $(grep -c '' <<<"$err") == 1 && -z $out ]] || show "bandwidth $*: there should be one line, on stderr"
-  expect "$regex" "bandwidth $*"
+# refused CODE REGEX ARGUMENT...
+refused() {
+  run "$program" "${@:3}"
+  one_line "$1" "$2" "bandwidth ${*:3}"
 }
-one_line 2 '^bandwidth: --fast: no such option' --fast
-one_line 2 '^bandwidth: --results: needs a value' --ceilings --results
-one_line 2 '^bandwidth: --results: goes with --ceilings' --results "$temp"
+refused 2 '^bandwidth: --fast: no such option' --fast
+refused 2 '^bandwidth: --results: needs a value' --ceilings --results
+refused 2 '^bandwidth: --results: goes with --ceilings' --results "$temp"
 run "$program" --help
 expect_status 0 "bandwidth --help"
 
 run "$program"
 if ((status == 77)); then
-  one_line 77 '^bandwidth: no ' --ceilings --results "$temp/new"
+  refused 77 '^bandwidth: no ' --ceilings --results "$temp/new"
   [[ ! -e $temp/new ]] || fail "without a GPU nothing should be written"
   export LAB_BUILD_DIR=$build_dir
   run "$source_dir/scripts/verbs/bandwidth.sh"
@@ -40,7 +36,7 @@ expect $'^copy_library\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladd
 expect $'^copy_kernel\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladder reads"
 
 printf 'a file\n' >"$temp/file"
-one_line 4 '^bandwidth: --results .*/file/x: ' --ceilings --results "$temp/file/x"
+refused 4 '^bandwidth: --results .*/file/x: ' --ceilings --results "$temp/file/x"
 run "$program" --ceilings --results "$temp/new"
 expect_status 0 "bandwidth --ceilings"
 awk -F '\t' '

@@ -6,6 +6,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3
 need_build
 make_temp
 goals=$build_dir/bin/goals
@@ -168,16 +169,17 @@ expect 'Goal reached: 4\.5 times' "the fastest of three runs"
 printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float north = f_old[idx(i, j + 1, n)];' \
   >"$temp/source/lines.cu"
 {
-  printf 'file\tline\n'
+  printf 'file\tline\tkernel_line\tlaunches\tspace\taccess\tbytes\trequests\tthreads\tsectors\twavefronts\tconflicts\t'
+  printf 'addresses\tmost_at_one_address\n'
   for line in 1 2; do printf 'lines.cu\t%d\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' "$line"; done
 } >"$temp/counts.tsv"
-run awk -f "$source_dir/scripts/lib/counts.awk" -v n=32 -v path="$temp/source/lines.cu" -v name=lines.cu "$temp/counts.tsv"
+labtool on_cpu counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect ' east = f_old\[idx\(i \+ 1, j, n\)\];$' "make count"
 expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
 printf '\t0\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' >>"$temp/counts.tsv"
-run awk -f "$source_dir/scripts/lib/counts.awk" -v n=32 -v path="$temp/source/lines.cu" -v name=lines.cu "$temp/counts.tsv"
+labtool on_cpu counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect '^     -  global load .*sectors +\(inside a library\)$' "make count"
-[[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "make count: lines of more than 80 columns"
+narrow "make count"
 
 # bad WORDS OPTION...: bad usage, in one line.
 bad() {

@@ -111,6 +111,21 @@ edited_exercises() {
   if in_git; then git -C "$source_dir" diff --name-only HEAD -- exercises 2>/dev/null || true; fi
 }
 
+# one_line CODE REGEX WHAT: the last command ended with CODE, printed nothing, and said one line on stderr, which matches.
+one_line() {
+  expect_status "$1" "$3"
+  [[ -z $out && $(grep -c '' <<<"$err") == 1 ]] || show "$3: there should be one line, on stderr"
+  expect "$2" "$3"
+}
+
+# narrow WHAT: it had no line of more than 80 characters, but for those with a path of the test's own folder, or make's.
+narrow() {
+  local wide
+  wide=$(LC_ALL=C.UTF-8 awk -v temp="$temp" -v build="${build_dir#"$source_dir"/}" \
+    'length > 80 && !/^make/ && !index($0, temp) && !(build != "" && index($0, build))' <<<"$said")
+  [[ -z $wide ]] || fail "$1: lines of more than 80 characters:" "$wide"
+}
+
 # copy_tree DIR: a copy of the lab in DIR, without what was built and without git's own folder. Files
 # that are new and not yet known to git are part of it.
 copy_tree() {

@@ -7,13 +7,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 make_temp
 
-# one_line CODE REGEX WHAT: that exit code, and on stderr one line that matches and is no stack of calls.
-one_line() {
-  expect_status "$1" "$3"
-  [[ $(grep -c '' <<<"$err") == 1 && $err != *Traceback* ]] || show "$3: there should be one line on stderr"
-  grep -qE -- "$2" <<<"$err" || show "$3: its line should match '$2'"
-}
-
 columns=$'step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\tpercent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote'
 # ladder FILE DATE GPU ROW...: a ladder; a row: step n ms before_ms.
 ladder() {

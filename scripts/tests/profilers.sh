@@ -24,13 +24,6 @@ left_clean() {
   [[ -z $left ]] || fail "$1: something is left: $left"
 }
 
-# narrow WHAT: what a person reads has 80 columns.
-narrow() {
-  local wide
-  wide=$(LC_ALL=C.UTF-8 awk -v temp="$temp" 'length > 80 && !/^make/ && !index($0, temp)' <<<"$said")
-  [[ -z $wide ]] || fail "$1: lines of more than 80 characters:" "$wide"
-}
-
 # cannot REGEX WHAT: the last command ended with 77 (make's own code is 2), and stderr begins with that.
 cannot() {
   local lines

@@ -60,12 +60,6 @@ done
 cmp -s "$temp/1/rows.csv" "$temp/3/rows.csv" || fail "the row hashes of 1 and 3 ranks differ"
 grep -q '"ranks": 3,' "$temp/3/run.json" || fail "run.json does not say how many ranks there were:" "$(<"$temp/3/run.json")"
 
-# one_line CODE REGEX WHAT: the last command ended with CODE, and all that it said is one line that matches.
-one_line() {
-  expect_status "$1" "$3"
-  [[ -z $out && $(grep -c '' <<<"$err") == 1 ]] || show "$3: there should be one line, on stderr"
-  expect "$2" "$3"
-}
 name=$step
 run "$ranks" 2 "$program" --help
 expect_status 0 "--help"

@@ -10,22 +10,18 @@ make_temp
 unset OUT RESULTS
 report() { LAB_BUILD_DIR=$temp/build run "$source_dir/scripts/publish/report.py" --no-build "$@"; }
 
-# one_line CODE REGEX ARGUMENT...: refused, with one line on stderr.
-one_line() {
-  local code=$1 regex=$2
-  shift 2
-  report "$@"
-  expect_status "$code" "report.py $*"
-  [[ -z $out && $(grep -c '' <<<"$err") == 1 ]] || show "report.py $*: there should be one line, on stderr"
-  expect "$regex" "report.py $*"
+# refused CODE REGEX ARGUMENT...
+refused() {
+  report "${@:3}"
+  one_line "$1" "$2" "report.py ${*:3}"
 }
 report --help
 expect_status 0 "--help"
 mkdir "$temp/empty"
 echo "a file" >"$temp/file"
-RESULTS=$temp/nowhere one_line 2 '^report.py: RESULTS=.*/nowhere: there is no such folder$'
-OUT=/proc/report.html one_line 1 '^report.py: /proc: cannot be written: ' --no-run
-OUT=$temp/file/report.html one_line 1 '^report.py: .*/file: cannot be written: File exists' --no-run
+RESULTS=$temp/nowhere refused 2 '^report.py: RESULTS=.*/nowhere: there is no such folder$'
+OUT=/proc/report.html refused 1 '^report.py: /proc: cannot be written: ' --no-run
+OUT=$temp/file/report.html refused 1 '^report.py: .*/file: cannot be written: File exists' --no-run
 
 # A stdout that takes nothing, and Ctrl-C while a solution runs: one line, and no page.
 mkdir -p "$temp/slow/bin"

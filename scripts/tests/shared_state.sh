@@ -186,7 +186,7 @@ LAB_BUILD_DIR=$temp/file/build in_lab configure
 expect_status 4 "a build folder that cannot be made"
 [[ $err == "script.sh: $temp/file/build: cannot be written; LAB_BUILD_DIR names another folder to build in" ]] ||
   show "a build folder that cannot be made: one line"
-for verb in diff progress doctor; do
+for verb in diff doctor; do
   run env TMPDIR="$temp/file" STEP=01 "$source_dir/scripts/verbs/$verb.sh"
   expect_status 4 "$verb without a temporary folder"
   [[ $err == "$verb.sh: $temp/file: cannot be written; TMPDIR names a folder for what is temporary" ]] ||

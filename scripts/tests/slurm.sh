@@ -121,7 +121,7 @@ for signal in TERM INT HUP; do
   LAB_ROOT=$source_dir STUB_SLEEP=60 STEP=06 python3 -c '
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$slurm/job.sh" ncu >"$temp/out" 2>&1 &
+os.execv(sys.argv[1], sys.argv[1:])' "$slurm/verb.sbatch" ncu >"$temp/out" 2>&1 &
   job=$!
   for ((k = 0; k < 100; ++k)); do
     [[ ! -s $temp/make_pid ]] || break
@@ -140,12 +140,8 @@ done
 # Bad input.
 unset LAB_PAUSE_DCGM
 bad() {
-  local regex=$1
-  shift
-  run "$slurm/submit.sh" "$@"
-  expect_status 2 "submit.sh $*"
-  [[ -z $out && $(grep -c '' <<<"$err") == 1 ]] || show "submit.sh $*: there should be one line, on stderr"
-  expect "$regex" "submit.sh $*"
+  run "$slurm/submit.sh" "${@:2}"
+  one_line 2 "$1" "submit.sh ${*:2}"
 }
 bad '^submit.sh: which job\?'
 bad '^submit.sh: dance: no such job' dance
@@ -169,7 +165,7 @@ run "$slurm/submit.sh" check STEP=04
 expect_status 77 "no Slurm"
 expect '^submit.sh: sbatch was not found' "no Slurm"
 cd "$temp"
-run "$slurm/job.sh" check
+run "$slurm/verb.sbatch" check
 expect_status 2 "a job from elsewhere"
 expect 'is not the lab.s folder' "a job from elsewhere"
 finish "the jobs for Slurm"

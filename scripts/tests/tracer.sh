@@ -6,16 +6,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/tests/stubs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
-need make
+need make python3
 need_build
 make_temp
-
-# narrow WHAT: 80 columns will do.
-narrow() {
-  local wide
-  wide=$(awk -v build="${build_dir#"$source_dir"/}" 'length > 80 && !index($0, build)' <<<"$said")
-  [[ -z $wide ]] || fail "$1: lines of more than 80 characters:" "$wide"
-}
 
 export LAB_BUILD_DIR=$build_dir
 run make --no-print-directory -C "$source_dir" trace STEP=01 WHICH=solution ITERATIONS=5
@@ -60,9 +53,9 @@ if [[ -d $source_dir/solutions ]] && grep -q "^solution_${ranks_step}_cpu$" "$bu
   expect "^$ranks_step: .*rows" "make trace of a job that cannot be"
 fi
 # A range that is left open, by the lab's own NVTX, and the table of one.
-printf '%s\t' nvtx sweep 2 3000000 1500000.0 1500000.0 0 2000000 >"$temp/open.tsv"
-printf '\nopen\tlost\t1\t0\nopen\tlost\t1\t0\n' >>"$temp/open.tsv"
-run awk -f "$source_dir/scripts/lib/trace_on_cpu.awk" -v path=/dev/null -v asked=0 "$temp/open.tsv"
+printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' table name count total_ns mean_ns median_ns min_ns max_ns \
+  nvtx sweep 2 3000000 1500000.0 1500000.0 0 2000000 open lost 1 0 0 0 0 0 open lost 1 0 0 0 0 0 >"$temp/open.tsv"
+labtool on_cpu trace "$temp/open.tsv" --ranges
 expect '^ 100\.0 +3\.000 +2 +1\.50000 +2\.00000  sweep$' "ranges that are left open"
 expect '^2 NVTX ranges were never closed$' "ranges that are left open"
 

@@ -295,6 +295,15 @@ if command -v script >/dev/null; then
   expect_status 0 "who leaves the pager at once"
 fi
 
+# What nobody reads to its end, as with head, is no error that is told.
+for verb in guide hint progress; do
+  run env STEP=04 python3 -c 'import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+print(subprocess.run(sys.argv[1:], stdout=writer, check=False).returncode)' "$lab/scripts/verbs/$verb.sh"
+  [[ $out == 141 && -z $err ]] || show "make $verb into a pipe that is closed"
+done
+
 # The pictures, the links and the folds of every guide of this tree.
 guides=0
 while IFS= read -r number; do

@@ -4,7 +4,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need make
+need make python3
 need_build
 make_temp
 export LAB_BUILD_DIR=$build_dir

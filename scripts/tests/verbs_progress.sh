@@ -7,7 +7,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need make cmake git
+need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"
 make_temp
 unset TIME BACKEND RACES YES NO_COLOR
@@ -37,7 +37,7 @@ shown() {
   expect_status 0 "$3"
   expect "^01_nvtx  +$1  +$2\$" "$3"
   expect_no $'\033|\t' "$3"
-  [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "$3: lines of more than 80 columns"
+  narrow "$3"
   [[ -z $err ]] || show "$3: it should say nothing on stderr"
 }
 
@@ -205,7 +205,7 @@ test_times() {
   expect "^01_nvtx  +done  +$row +$number +$number\$" "TIME=1"
   expect '^02_unified_memory  +unchanged  +- +- +'"$number"'$' "TIME=1"
   expect "^your ms: per iteration at the step's default n; $gpu: the published solution\$" "TIME=1"
-  [[ $(awk 'length($0) > 80' <<<"$out") == "" ]] || show "TIME=1: lines of more than 80 columns"
+  narrow TIME=1
   published=$(awk -F '\t' '$1 == "01_nvtx" { printf "%.5f", $5 }' "$lab/results/h200/ladder.tsv")
   expect "^01_nvtx .* $published\$" "TIME=1: the published time"
   [[ $(cut -f 1,2 "$times") == 00_serial$'\t'64$'\n'01_nvtx$'\t'64 ]] || fail "other times were left:" "$(<"$times")"
@@ -247,7 +247,7 @@ END
   sum=$(sha256sum <"$lab/$exercise")
   printf '01_nvtx\tright\t%s\t2026-01-01 00:00\tcpu\n' "${sum%% *}" >"$verdicts"
   progress TIME=1 BACKEND=gpu
-  expect '^  01_nvtx: could not be timed \(exit code 3\)' "a program that fails"
+  expect '^  01_nvtx: could not be timed \(exit code 3: ' "a program that fails"
   expect '^01_nvtx  +right  +01 Jan 00:00 CPU +- +'"$number"'$' "a program that fails"
 
   # What the program is asked, and what is read of its answer.

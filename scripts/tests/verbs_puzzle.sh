@@ -4,7 +4,7 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need make patch
+need make patch python3
 need_build
 make_temp
 list=$source_dir/exercises/puzzles.tsv

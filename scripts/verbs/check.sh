@@ -20,8 +20,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/look.sh"
 # shellcheck source=scripts/lib/why_not_built.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/why_not_built.sh"
-# shellcheck source=scripts/lib/guides.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/guides.sh"
 
 if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
   die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
@@ -303,9 +301,7 @@ fi
 doing
 say_wrapped "$(<"$scratch/goals")"
 if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
-  find_guide
-  read_terminal
   say ""
-  comparison
+  read_guide compared
 fi
 exit "$status"

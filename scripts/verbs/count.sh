@@ -14,6 +14,7 @@ read_which
 n=${N:-256}
 check_n "$n"
 [[ -f $lab_root/$source_file ]] || die_not_there
+need_python
 [[ $source_file == *.cu ]] || die $exit_bad_usage "$step has no kernels: they come with step 04"
 
 configure >/dev/null
@@ -27,4 +28,4 @@ LAB_CPU_COUNTS=$counts "$build_dir/bin/$target" --n "$n" --iterations "${levels:
 
 say "$source_file: accesses to memory, n = $n"
 say ""
-awk -f "$lab_root/scripts/lib/counts.awk" -v n="$n" -v path="$lab_root/$source_file" -v name="$source_file" "$counts"
+labtool on_cpu counts "$counts" --n "$n" "$lab_root/$source_file"

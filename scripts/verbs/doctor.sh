@@ -158,7 +158,7 @@ found NCCL "$nccl" "only needed for several GPUs (steps from 14 on)" "module loa
 
 # What prints and draws.
 at_least Python "$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')" 3.8 "" \
-  "for guides, tables and reports" "module load python, or package python3" || true
+  "for guides, counts, progress and reports" "module load python, or package python3" || true
 found git "$(quietly 10 git --version)" "make reset and make diff use it" "package git" || true
 
 folder=$build_dir

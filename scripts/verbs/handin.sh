@@ -5,7 +5,7 @@
 #   NAME=WORDS  whose it is (default: the user's name)
 #   CODE=1      with the exercises that were edited; without it the file has no code
 #
-# The table is that of `make progress`: step, state, date of the last check, where it ran, the mistake's name in the
+# The table says what `make progress` shows: step, state, date of the last check, where it ran, the mistake's name in the
 # catalogue, and ms per iteration if they were measured.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
@@ -20,7 +20,8 @@ out=${OUT:-$build_dir/handin-${name//[!A-Za-z0-9_.-]/_}.tsv}
 [[ ! -d $out ]] || die $exit_bad_usage "OUT=$out: is a folder"
 if [[ -z ${OUT:-} ]]; then mkdir -p "$build_dir" 2>/dev/null || true; fi
 
-table=$(TIME=0 "$lab_root/scripts/verbs/progress.sh" --table)
+need_python
+table=$(labtool progress table)
 # Only a whole file gets the name.
 partial=$out.$$
 trap 'rm -f "$partial"' EXIT

@@ -17,6 +17,7 @@ case $verb in
   *) die $exit_bad_usage "$verb: must be count, races or trace" ;;
 esac
 read_own_files "make $verb"
+need_python
 read_backend
 read -r -a arguments <<<"${ARGS:-}"
 cd "$lab_root"
@@ -49,14 +50,16 @@ if ((status == 3)); then die 1 "$own_name: what is wrong is named above"; fi
 if ((status > 128)); then die 1 "$own_name: ended by signal $((status - 128))"; fi
 say ""
 if ((status)); then say "$own_name ended with exit code $status."; fi
-source_paths=$(IFS=$'\t' && echo "${own_files[*]}") source_names=$(IFS=$'\t' && echo "${own_files[*]##*/}")
 case $verb/$backend in
   races/*) say "$own_name: no race, no access out of bounds and no read of unwritten memory in this run" ;;
   count/*)
     [[ -f $table ]] || die 1 "$own_name launched no kernel"
     say "$own_name: what its kernels do to memory"
     say ""
-    awk -f "$lab_root/scripts/lib/counts.awk" -v path="$source_paths" -v name="$source_names" "$table"
+    labtool on_cpu counts "$table" "${own_files[@]}"
     ;;
-  trace/cpu) awk -f "$lab_root/scripts/lib/trace_on_cpu.awk" -v path="${own_files[0]}" -v asked=1 "$table" ;;
+  trace/cpu)
+    : >>"$table" # a program that asks its GPU for nothing leaves none
+    labtool on_cpu trace "$table" "${own_files[@]}"
+    ;;
 esac

@@ -22,7 +22,7 @@ elif [[ -n ${STEP:-} ]]; then
   check_iterations "${ITERATIONS:-1}"
   ((10#${N:-100} <= 16384)) || die $exit_bad_usage "N=$N: at most 16384, because the whole field is written"
 fi
-command -v python3 >/dev/null || die $exit_no_gpu "python3 is missing"
+need_python
 name=record
 if [[ -n ${STEP:-} ]]; then
   make_scratch

@@ -46,6 +46,7 @@ build_puzzle() {
 
 # show_profile: what the puzzle's program does, without its lines.
 show_profile() {
+  need_python
   make_scratch
   make_program "$temp/mystery.cu"
   build_puzzle "$temp/mystery.cu" "" _watched
@@ -53,8 +54,8 @@ show_profile() {
   LAB_CPU_COUNTS=$temp/counts "$temp/program_watched" "${run[@]}" || true
   LAB_TRACE_TSV=$temp/trace "$temp/program" "${run[@]}" || true
   say "4 iterations at n = 256:"
-  awk -f "$lab_root/scripts/lib/trace_on_cpu.awk" -v path= -v asked=1 "$temp/trace" | sed '/^Times of kernels/d'
-  awk -f "$lab_root/scripts/lib/counts.awk" -v n=256 -v path= -v name= "$temp/counts"
+  labtool on_cpu trace "$temp/trace" | sed '/^Times of kernels/d'
+  labtool on_cpu counts "$temp/counts" --n 256
 }
 
 # mysteries: the answers of all mysteries, with letters.

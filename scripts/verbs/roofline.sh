@@ -23,7 +23,7 @@ else
   [[ -d $lab_root/solutions ]] ||
     die $exit_bad_usage "a handout has no solutions to count; make roofline STEP=NN counts your exercise"
 fi
-command -v python3 >/dev/null || die $exit_no_gpu "python3 is missing"
+need_python
 read_step_list
 
 gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"

@@ -22,6 +22,7 @@ read_backend
 n=${N:-$step_n} iterations=${ITERATIONS:-$step_iterations}
 check_n "$n"
 check_iterations "$iterations"
+need_python
 
 build_step
 if [[ $backend == cpu ]]; then
@@ -70,9 +71,9 @@ fi
 on_cpu=0
 if [[ $backend == cpu || $step_needs == cpu ]] && ((status <= 1)); then on_cpu=1; fi
 if ((on_cpu)); then
-  asked=0
-  if [[ $step_needs == cuda ]]; then asked=1; fi
-  awk -f "$lab_root/scripts/lib/trace_on_cpu.awk" -v path="$lab_root/$source_file" -v asked=$asked "${tables[0]}"
+  only=()
+  if [[ $step_needs == cpu ]]; then only=(--ranges); fi
+  labtool on_cpu trace "${tables[0]}" "${only[@]}" "$lab_root/$source_file"
   # The table says it.
   grep -vE '^(trace: [0-9]+ NVTX ranges? (was|were) never closed)?$' "$log" || true
 else

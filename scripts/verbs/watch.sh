@@ -9,23 +9,10 @@
 set -euo pipefail
 # shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/state.sh
-source "$lab_root/scripts/lib/state.sh"
 readonly screen_lines=24
 
 # next_step NAME: the first step after NAME with something left to do, or nothing. Of all steps if there is no NAME.
-next_step() {
-  local name passed=0
-  if [[ -z $1 ]]; then passed=1; fi
-  read_states
-  for name in "${steps[@]}"; do
-    if ((passed)) && ! [[ ${states[$name]} =~ ^(done|right|no\ task|skipped.*)$ ]]; then
-      printf '%s\n' "$name"
-      return
-    fi
-    if [[ $name == "$1" ]]; then passed=1; fi
-  done
-}
+next_step() { labtool progress next "$1"; }
 
 # go_to STEP: watches that one from now on.
 go_to() {
@@ -150,6 +137,7 @@ if [[ -n ${STEP:-} ]]; then
   read_ranks
 fi
 read_backend
+need_python
 [[ -t 0 && -t 1 ]] || die $exit_bad_usage "this needs a terminal; make check STEP=NN checks once"
 name=${STEP:-$(next_step "")}
 if [[ -z $name ]]; then

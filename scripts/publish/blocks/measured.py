@@ -84,9 +84,8 @@ def kernel_lines(step):
 
     lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
              f"| per launch | {' | '.join(title for title, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
-    lines += [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |" for title, name, unit in quantities]
-    others = facts.get(f"row {step[:2]}")
-    return lines + (["", f"That is {others}."] if others else [])
+    return lines + [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |"
+                    for title, name, unit in quantities]
 
 
 def measured_block(step):

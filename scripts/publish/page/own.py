@@ -4,7 +4,7 @@ import re
 
 from labtools.files import ROOT, steps
 from labtools.guide import Guide, with_answers
-from labtools.process import printed_by
+from labtools.progress import is_done, kept, rows
 from page.parts import cell, data_table, text
 
 # Also the functions that kernels call.
@@ -14,15 +14,6 @@ SIDES = ("yours", "the solution's")
 
 def nothing(what, how):
     return f'<p class="missing"><strong>Nothing yet:</strong> {text(what)} <code>{text(how)}</code>.</p>'
-
-
-def kept(name):
-    """{step: the fields after it} of a file that the verbs keep in results/local."""
-    try:
-        lines = (ROOT / "results/local" / name).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return {}
-    return {fields[0]: fields[1:] for fields in (line.split("\t") for line in lines)}
 
 
 def inline(markdown):
@@ -68,28 +59,27 @@ def kernels(step, source, title):
 
 def own_section(published):
     """`published`: the published ladder, or None."""
-    states = [line.split("\t") for line in printed_by([ROOT / "scripts/verbs/progress.sh", "--table"]).splitlines()]
     asked, timed = kept("predictions.tsv"), kept("progress_times.tsv")
-    begun = [row for row in states if row[0] in asked or row[5] != "-" or row[2] != "-" or
-             not re.match("unchanged|no task|missing|skipped", row[1])]
+    begun = [row for row in rows() if row.step in asked or row.ms != "-" or row.date != "-" or
+             not re.match("unchanged|no task|missing|skipped", row.state)]
     if not begun:
         return nothing("change an exercise, and check it:", "make check STEP=04")
-    finished = {row[0] for row in begun if row[1] in ("right", "done") or row[1] == "no task" and row[2] != "-"}
+    finished = {row.step for row in begun if is_done(row)}
     solutions = {row["step"]: row for row in published.rows} if published else {}
     sizes = {step.name: step.n for step in steps()}
     on = published.fact("gpu").replace("NVIDIA ", "") if published else "GPU"
 
     def measured(row):
         """The solution's time, if it is of the step's n."""
-        other = solutions.get(row[0], {})
-        return cell(other.get("ms")) if other.get("n") == str(sizes[row[0]]) else "–"
+        other = solutions.get(row.step, {})
+        return cell(other.get("ms")) if other.get("n") == str(sizes[row.step]) else "–"
 
     parts = [data_table("How far you are, and ms per iteration at the step's n", [
-        ("step", lambda row: f"<strong>{text(row[0][:2])}</strong> {text(row[0][3:].replace('_', ' '))}"),
-        ("state", lambda row: text(row[1])), ("last check", lambda row: "–" if row[2] == "-" else text(row[2])),
-        ("n", lambda row: text(sizes[row[0]])), ("your ms", lambda row: cell(row[5])),
+        ("step", lambda row: f"<strong>{text(row.step[:2])}</strong> {text(row.step[3:].replace('_', ' '))}"),
+        ("state", lambda row: text(row.state)), ("last check", lambda row: "–" if row.date == "-" else text(row.date)),
+        ("n", lambda row: text(sizes[row.step])), ("your ms", lambda row: cell(row.ms)),
         (f"the solution's, {text(on)}", measured)], begun)]
-    devices = sorted({timed[row[0]][4] for row in begun if row[5] != "-" and len(timed.get(row[0], [])) > 4})
+    devices = sorted({timed[row.step][4] for row in begun if row.ms != "-"})
     parts.append(f'<p class="source">Your times: {text(", ".join(devices))}</p>' if devices else
                  nothing("on a GPU your exercises are timed by", "make progress TIME=1"))
     titles = {step.name: (step.source, step.title) for step in steps()}

@@ -5,7 +5,8 @@ import json
 import shutil
 
 from labtools.files import BUILD, ROOT, steps
-from labtools.process import attempt, printed_by, reason, warn
+from labtools.machine import gpu_here
+from labtools.process import attempt, reason, warn
 
 SECONDS = 120  # for one run
 
@@ -15,7 +16,7 @@ class Runner:
 
     def __init__(self, may_run):
         self.may_run = may_run
-        self.gpu = "GPU " in printed_by(["nvidia-smi", "--list-gpus"], 30)
+        self.gpu = gpu_here()
 
     def programs(self, step, needs):
         endings = [""] if needs == "cpu" else [""] * self.gpu + ["_cpu"]

@@ -1,0 +1,211 @@
+"""How far the learner is.
+
+  progress.py board        the table of `make progress`
+  progress.py table        step, state, date, where it ran, mistake and ms, with tabs between them
+  progress.py next [STEP]  the first step (after STEP) with something left to do, or nothing
+  progress.py right        the steps whose exercises are worth timing
+  progress.py time STEP    runs its exercise, which has been built, and remembers the time
+
+scripts/verbs/progress.sh says what the files are that it reads. The states "done", "right" and "no task" leave nothing to
+do; "skipped: no MPI" is no task of this machine.
+"""
+
+import collections
+import datetime
+import fcntl
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import textwrap
+
+from labtools.files import BUILD, ROOT, steps, write_aside
+from labtools.machine import gpu_here
+from labtools.numbers import number
+from labtools.process import attempt, print_for_people, warn
+from labtools.table import Table
+from labtools.tracer import NotPossible, time_of
+
+# date: "-" if the exercise was edited since it was checked; ms: at the step's n.
+Row = collections.namedtuple("Row", "step state date where mistake ms")
+
+
+def kept(name):
+    """{step: the fields after it} of a file that the verbs keep in results/local; the last line counts."""
+    try:
+        lines = (ROOT / "results/local" / name).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    return {fields[0]: fields[1:] + ["-"] * 5 for fields in (line.split("\t") for line in lines)}
+
+
+def remember(name, step, *fields):
+    """The line of a step in a file of results/local is now these fields."""
+    path = ROOT / "results/local" / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)  # as remember() of lib.sh does
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+        lines = [line for line in lines if line.split("\t")[0] != step]
+        write_aside(path, "\n".join([*lines, "\t".join([step, *fields])]) + "\n")
+        os.close(folder)
+    except OSError:
+        warn(f"results/local/{name}: cannot be written, so this is not remembered")
+
+
+def mpi_here():
+    """Whether this machine can build a job of several ranks: what CMake found, or before that a compiler."""
+    log = BUILD / "configure.log"
+    if log.is_file():
+        return re.search(r"^-- MPI [0-9]", log.read_text(errors="replace"), re.MULTILINE)
+    return shutil.which("mpicxx") or shutil.which("mpic++")
+
+
+def judged(verdict, todos):
+    """The state of an exercise that was checked as it is now."""
+    if verdict == "goal missed":
+        return "right, goal not reached"
+    return f"right so far, {todos} TODO{'s' * (todos != 1)} left" if todos and verdict in ("right", "done") else verdict
+
+
+def source_of(step):
+    return ROOT / "exercises" / step.name / step.source
+
+
+def rows():
+    """The Row of each step."""
+    verdicts, times = (kept("progress.tsv"), kept("progress_right.tsv")), kept("progress_times.tsv")
+    found, unknown = {}, []
+    for step in steps():
+        row = found[step.name] = Row(step.name, "missing", "-", "-", "-", "-")
+        if not source_of(step).is_file():
+            continue
+        code = source_of(step).read_bytes()
+        checksum = hashlib.sha256(code).hexdigest()
+        timed_n, ms, of_timed, *_ = times.get(step.name, ["-"] * 3)
+        if (timed_n, of_timed) == (str(step.n), checksum):
+            row = row._replace(ms=ms)
+        checked = next((one[step.name] for one in verdicts if one.get(step.name, ["", ""])[1] == checksum), None)
+        if checked:
+            state = judged(checked[0], code.count(f"TODO({step.name[:2]})".encode()))
+            row = row._replace(state=state, date=checked[2], where=checked[3], mistake=checked[4])
+        else:
+            row = row._replace(state="edited, not checked since")
+            unknown.append(step.name)
+        found[step.name] = row
+    first = steps()[0].name
+    for name in attempt([ROOT / "scripts/lib/start.sh", "--unchanged", *unknown, first], 600)[1].split():
+        found[name] = found[name]._replace(state="unchanged" if name != first else "no task")
+    for step in steps():
+        if step.name in unknown and step.needs == "ranks" and not mpi_here():
+            found[step.name] = found[step.name]._replace(state="skipped: no MPI")
+    return list(found.values())
+
+
+def is_done(row):
+    """Whether nothing is left to do. In the first step there never was: a check is enough."""
+    return row.state in ("right", "done") or row.state == "no task" and row.date != "-"
+
+
+def left_to_do(after=""):
+    """The names of steps, from the one after `after` on, with something left to do."""
+    return [row.step for row in rows() if row.step > after and not re.fullmatch("done|right|no task|skipped.*", row.state)]
+
+
+def time_step(name):
+    """Runs the step's exercise, and remembers its time."""
+    step = next(one for one in steps() if one.name == name)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            times = time_of([BUILD / f"bin/exercise_{name}"], step.n, step.iterations, pathlib.Path(folder), seconds=600)
+        except NotPossible as error:
+            print(f"  {name}: could not be timed ({error})")
+            sys.exit(1)
+    checksum = hashlib.sha256(source_of(step).read_bytes()).hexdigest()
+    remember("progress_times.tsv", name, str(step.n), str(times["iteration_ms_median"]), checksum,
+             datetime.datetime.now().strftime("%Y-%m-%d %H:%M"), times["device"])
+
+
+def short_date(date):
+    """Without the year, as people say it."""
+    try:
+        return datetime.datetime.strptime(date, "%Y-%m-%d %H:%M").strftime("%d %b %H:%M")
+    except ValueError:
+        return date
+
+
+def short(ms):
+    """Three digits that count, but no more than five decimals."""
+    value = number(ms)
+    return "-" if value is None else f"{value:.{next((k for k in range(5) if value * 10 ** k >= 100), 5)}f}"
+
+
+def published_ladder():
+    """(the GPU's short name, {(step, n): ms}) of the published ladder, that of the H200 if it is there."""
+    paths = [path for path in (ROOT / "results/h200/ladder.tsv", *sorted(ROOT.glob("results/*/ladder.tsv")))
+             if path.is_file() and path.parent.name != "local"]
+    if not paths:
+        return "there", {}
+    table = Table(paths[0])
+    return (table.fact("gpu", "there").split()[-1][:7],
+            {(row["step"], row["n"]): row["ms"] for row in table.rows if row["verdict"] == "right"})
+
+
+def summary(found):
+    """How many are done, and what is next."""
+    tasks = [row for row in found[1:] if not row.state.startswith("skipped")]  # the first step has none
+    skipped = len(found) - 1 - len(tasks)
+    done, right = (sum(row.state == state for row in tasks) for state in ("done", "right"))
+    text = f"{done} of {len(tasks)} done."
+    if right and gpu_here():
+        text = f"{done} of {len(tasks)} done, {right} right (some of their goals were not measured)."
+    elif right:
+        text = f"{done + right} of {len(tasks)} done, as far as this machine can tell (goals of {right} need a GPU)."
+    if skipped:
+        text += f" {skipped} skipped: no MPI (make setup installs it)."
+    following = next((row.step for row in tasks if row.state not in ("done", "right")), None)
+    if all(row.date == "-" for row in found):
+        following = found[0].step  # it has no task, but a guide
+    return text + (f" Next: exercises/{following}/README.md" if following else "")
+
+
+def print_board(found):
+    gpu, published = published_ladder()
+    sizes = {step.name: str(step.n) for step in steps()}
+    timed = any(row.ms != "-" for row in found)
+    lines = [("step", "state", "last checked", "your ms", gpu)]
+    lines += [(row.step, row.state, "-" if row.date == "-" else f"{short_date(row.date)} {row.where.upper()}", short(row.ms),
+               short(published.get((row.step, sizes[row.step])))) for row in found]
+    name_wide, state_wide = (max(len(line[k]) for line in lines) for k in (0, 1))
+    for name, state, checked, mine, theirs in lines:
+        times = f" {mine:>7} {theirs:>7}" if timed else ""
+        print(f"{name:{name_wide}}  {state:{state_wide}}  {checked:16}{times}".rstrip())
+    if timed:
+        print(f"\nyour ms: per iteration at the step's default n; {gpu}: the published solution")
+    print()
+    print(textwrap.fill(summary(found), 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
+
+
+def main():
+    print_for_people()
+    what, *names = sys.argv[1:]
+    if what == "board":
+        print_board(rows())
+    elif what == "table":
+        for row in rows():
+            print(*row, sep="\t")
+    elif what == "next":
+        print(next(iter(left_to_do(*names)), ""))
+    elif what == "right":
+        # The code as found is where the learner's ladder begins.
+        print(*(row.step for row in rows() if re.match("right|done|no task", row.state)), sep="\n")
+    else:
+        time_step(names[0])
+
+
+if __name__ == "__main__":
+    main()
