@@ -11,7 +11,7 @@
 #include "report.h"
 #include "run/block.h"
 #include "settings.h"
-#include "watcher.h"
+#include "watch/watcher.h"
 
 namespace cuda_on_cpu {
 

@@ -124,7 +124,7 @@ void Races::block_synchronises(Block& block) {
 }
 void Races::grid_synchronises() { ++grid_epoch_; }
 
-void Races::warp_synchronises(Block&, int number, unsigned lanes) {
+void Races::warp_synchronises(int number, unsigned lanes) {
   OfWarp& warp = running_->warps[number];
   Known together{};
   Seen seen;

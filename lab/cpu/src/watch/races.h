@@ -13,7 +13,6 @@
 #include "report.h"
 #include "run/block.h"
 #include "watch/access.h"
-#include "watcher.h"
 
 namespace cuda_on_cpu {
 
@@ -25,20 +24,22 @@ namespace cuda_on_cpu {
 /// first.
 ///
 /// Also finds reads, and atomics, of memory that nothing has written.
-class Races : public Watcher {
+class Races {
  public:
-  void memory_allocated(const char* begin, std::size_t bytes) override;
-  void memory_released(const char* begin) override;
-  void memory_written(const char* begin, std::size_t bytes) override;
+  void memory_allocated(const char* begin, std::size_t bytes);
+  void memory_released(const char* begin);
+  /// A copy or a fill, made for the host.
+  void memory_written(const char* begin, std::size_t bytes);
 
-  void kernel_begins(const Kernel& kernel) override;
-  void kernel_ends() override;
-  void block_resumes(Block& block) override;
-  void block_ends(Block& block) override;
-  void block_synchronises(Block& block) override;
-  void grid_synchronises() override;
-  void thread_fences(Block& block) override;
-  void warp_synchronises(Block& block, int warp, unsigned lanes) override;
+  void kernel_begins(const Kernel& kernel);
+  void kernel_ends();
+  void block_resumes(Block& block);
+  void block_ends(Block& block);
+  void block_synchronises(Block& block);
+  void grid_synchronises();
+  /// The running thread has come to a fence for all blocks.
+  void thread_fences(Block& block);
+  void warp_synchronises(int warp, unsigned lanes);
 
   /// Ends the program, with both lines, if the access races with one before it.
   void access(Block& block, const MemoryAccess& access);
