@@ -1,9 +1,9 @@
 // The functions that the compiler's instrumentation calls, and that make the watcher. Only watched
 // programs are linked with them.
 //
-// Such a program is compiled with -fsanitize=thread and -fsanitize-coverage=trace-pc, and linked with
-// neither: the compiler then calls __tsan_read4(address) before each load of four bytes, and so on,
-// and __sanitizer_cov_trace_pc() at each branch. Those functions are here.
+// Such a program is compiled with -fsanitize=thread and -fsanitize-coverage=trace-pc, and linked
+// with neither: the compiler then calls __tsan_read4(address) before each load of four bytes, and
+// so on, and __sanitizer_cov_trace_pc() at each branch. Those functions are here.
 
 #include "watch/watcher.h"
 
