@@ -1,5 +1,5 @@
 # Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and
-# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,N,TITLE,BEFORE}, and defines lab_add_step(). The kernels of the clinic are built as steps
+# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,BEFORE}, and defines lab_add_step(). The kernels of the clinic are built as steps
 # are: lab/clinic.tsv gives LAB_CLINIC, a list of names such as clinic/transpose.
 
 set(LAB_CONTENT_STAMP ${CMAKE_CURRENT_LIST_DIR}/content_stamp.cmake)
@@ -19,8 +19,6 @@ foreach(line IN LISTS lines)
     set(LAB_STEP_${step}_RANKS TRUE)
     set(LAB_STEP_${step}_NEEDS cuda)
   endif()
-  list(GET fields 3 LAB_STEP_${step}_N)
-  list(GET fields 5 LAB_STEP_${step}_TITLE)
   list(GET fields 6 LAB_STEP_${step}_BEFORE)
 endforeach()
 

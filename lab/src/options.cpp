@@ -87,24 +87,16 @@ void prepare_folder(const char* option, const std::string& dir) {
 }
 
 const char* problem_name(ProblemKind kind) {
-  switch (kind) {
-    case ProblemKind::kProbe:
-      return "probe";
-    case ProblemKind::kHarmonic:
-      return "harmonic";
-    case ProblemKind::kLaplace:
-      break;
-  }
-  return "laplace";
+  constexpr const char* kNames[] = {"laplace", "probe", "harmonic"};
+  return kNames[static_cast<int>(kind)];
 }
 
 bool parse_problem(const std::string& name, ProblemKind* kind) {
   for (ProblemKind candidate :
        {ProblemKind::kLaplace, ProblemKind::kProbe, ProblemKind::kHarmonic}) {
-    if (name == problem_name(candidate)) {
-      *kind = candidate;
-      return true;
-    }
+    if (name != problem_name(candidate)) continue;
+    *kind = candidate;
+    return true;
   }
   return false;
 }

@@ -331,18 +331,26 @@ void Run::print_progress(int before, int iteration, double residual) {
   while (10 * step <= iteration) step *= 10;
   const long long leading = iteration / step;  // 1 to 9
   const bool round = before < (leading >= 5 ? 5 : leading >= 2 ? 2 : 1) * step;
-  const Clock::time_point now = Clock::now();
   if (round) {
     clear_progress();
     std::printf("  iteration %6d   residual %.4e\n", iteration, residual);
     std::fflush(stdout);
-    last_progress_ = now;
-  } else if (isatty(STDERR_FILENO) && now - last_progress_ > std::chrono::milliseconds(200)) {
-    std::fprintf(stderr, "\r\033[K  iteration %6d   residual %.4e   at most %d", iteration,
-                 residual, options_.max_iterations);
-    progress_line_ = true;
-    last_progress_ = now;
+    last_progress_ = Clock::now();
+  } else if (begin_progress()) {
+    std::fprintf(stderr, "  iteration %6d   residual %.4e   at most %d", iteration, residual,
+                 options_.max_iterations);
   }
+}
+
+// On a terminal, not too often: begins a line that is overwritten.
+bool Run::begin_progress() {
+  const Clock::time_point now = Clock::now();
+  if (!isatty(STDERR_FILENO) || now - last_progress_ <= std::chrono::milliseconds(200))
+    return false;
+  std::fputs("\r\033[K", stderr);
+  progress_line_ = true;
+  last_progress_ = now;
+  return true;
 }
 
 void Run::clear_progress() {
@@ -353,14 +361,11 @@ void Run::clear_progress() {
 // The same rows; on a terminal, where there are so many that it takes a while, a line says how far
 // it is.
 FetchRows Run::with_progress(const FetchRows& fetch) {
-  if (options_.quiet || !isatty(STDERR_FILENO)) return fetch;
+  if (options_.quiet) return fetch;
   return [this, fetch](float* to, int j, int rows) {
     fetch(to, j, rows);
-    const Clock::time_point now = Clock::now();
-    if (now - last_progress_ <= std::chrono::milliseconds(200)) return;
-    std::fprintf(stderr, "\r\033[K  reading the result: row %d of %d", j + rows, options_.n);
-    progress_line_ = true;
-    last_progress_ = now;
+    if (!begin_progress()) return;
+    std::fprintf(stderr, "  reading the result: row %d of %d", j + rows, options_.n);
   };
 }
 

@@ -29,7 +29,7 @@ struct State {
   std::map<std::string, Series> ended;
   std::unordered_map<nvtxRangeId_t, OpenRange> started;  // by nvtxRangeStart, on any thread
   nvtxRangeId_t last_id = 0;
-  std::map<std::string, std::size_t> pushed;  // ranges that are open, of all threads
+  std::map<std::string, std::size_t> open;  // how many of each name, on all threads
 };
 State& state() {
   static State* state = new State;
@@ -61,22 +61,23 @@ std::string message(const nvtxEventAttributes_t* event) {
   return "";
 }
 
-std::string full_name(nvtxDomainHandle_t domain, const std::string& name) {
-  return domain ? name_of(domain) + ":" + name : name;
+/// A range begins now. Whoever calls this, or `end`, holds the lock.
+OpenRange begin(nvtxDomainHandle_t domain, const std::string& name) {
+  const std::string full = domain ? name_of(domain) + ":" + name : name;
+  ++state().open[full];
+  return {full, Clock::now()};
 }
 
 void end(const OpenRange& range) {
   const double ns = std::chrono::duration<double, std::nano>(Clock::now() - range.start).count();
   state().ended[range.name].add(ns);
+  if (--state().open[range.name] == 0) state().open.erase(range.name);
 }
 
 int push(nvtxDomainHandle_t domain, const std::string& name) {
   std::vector<OpenRange>& stack = stacks[domain];
-  stack.push_back({full_name(domain, name), Clock::now()});
-  {
-    const std::lock_guard<std::mutex> lock(state().mutex);
-    ++state().pushed[stack.back().name];
-  }
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  stack.push_back(begin(domain, name));
   return static_cast<int>(stack.size()) - 1;
 }
 
@@ -85,16 +86,14 @@ int pop(nvtxDomainHandle_t domain) {
   if (stack.empty()) return NVTX_NO_PUSH_POP_TRACKING;
   const std::lock_guard<std::mutex> lock(state().mutex);
   end(stack.back());
-  --state().pushed[stack.back().name];
   stack.pop_back();
   return static_cast<int>(stack.size());
 }
 
 nvtxRangeId_t start(nvtxDomainHandle_t domain, const std::string& name) {
   const std::lock_guard<std::mutex> lock(state().mutex);
-  const nvtxRangeId_t id = ++state().last_id;
-  state().started[id] = {full_name(domain, name), Clock::now()};
-  return id;
+  state().started[++state().last_id] = begin(domain, name);
+  return state().last_id;
 }
 
 void end_started(nvtxRangeId_t id) {
@@ -133,12 +132,7 @@ Table nvtx_table() {
 
 std::map<std::string, std::size_t> open_nvtx_ranges() {
   const std::lock_guard<std::mutex> lock(state().mutex);
-  std::map<std::string, std::size_t> open = state().pushed;
-  for (const auto& [id, range] : state().started) ++open[range.name];
-  for (auto name = open.begin(); name != open.end();) {
-    name = name->second == 0 ? open.erase(name) : std::next(name);
-  }
-  return open;
+  return state().open;
 }
 
 }  // namespace trace

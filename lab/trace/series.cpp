@@ -116,7 +116,7 @@ bool write_tables(const std::vector<Table>& tables, const std::string& path) {
   }
   const std::string aside = path + ".partial" + std::to_string(getpid());  // a rank's own
   std::remove(aside.c_str());
-  if (cuda_on_cpu::append(aside, lines, heading_of(cuda_on_cpu::TraceRow())) &&
+  if (cuda_on_cpu::append(aside, lines, cuda_on_cpu::TraceRow::kHeading) &&
       std::rename(aside.c_str(), path.c_str()) == 0) {
     return true;
   }

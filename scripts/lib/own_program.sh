@@ -51,7 +51,7 @@ mirror() {
     header=$(header_of "$file" "$name")
     if [[ -n $header ]]; then mirror "$header"; fi
   done < <(sed -nE 's/^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*["<]([^">]+)[">].*/\1/p' "$file")
-  "$bin/cuda_to_cpp" "$file" "$copy" --name "$file" --headers-too 2>"$temp/filter" ||
+  "$bin/cuda_to_cpp" "$file" "$copy" --headers-too 2>"$temp/filter" ||
     sed -n 's/^\(.*: error: .*\)$/#error \1/p' "$temp/filter" >"$copy"
 }
 

@@ -113,7 +113,7 @@ double Trace::total(const std::string& name, const std::string& row,
                     double TraceRow::*member) const {
   double sum = 0;
   for (const TraceRow& each : table(name)) {
-    if (each.name.find(row) != std::string::npos) sum += each.*member;
+    if (row.empty() || each.name == row) sum += each.*member;
   }
   return sum;
 }

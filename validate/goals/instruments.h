@@ -45,7 +45,7 @@ struct Trace {
   std::map<std::string, std::vector<TraceRow>> rows;  ///< by table: "kernels", "nvtx" ...
 
   const std::vector<TraceRow>& table(const std::string& name) const;
-  /// What rows of a table tell together, those with `row` in their name. "": all of them.
+  /// What the rows of a table that are called `row` tell together. "": all of them.
   double total(const std::string& name, const std::string& row, double TraceRow::*member) const;
 };
 

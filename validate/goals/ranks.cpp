@@ -35,7 +35,12 @@ Measured exchange_before_passes(Bench* bench) {
 Measured nothing_through_host(Bench* bench) {
   double bytes = 0;
   for (const char* host : {"pageable", "pinned"}) {
-    bytes += of_job(bench, "copies", host, &TraceRow::bytes) / 2;
+    for (const char* gpu : {"device", "managed"}) {
+      for (const std::string& copy :
+           {format("memcpy %s to %s", host, gpu), format("memcpy %s to %s", gpu, host)}) {
+        bytes += of_job(bench, "copies", copy, &TraceRow::bytes) / 2;
+      }
+    }
   }
   const double a_sweep = bytes / kJobSweeps;
   return measured(a_sweep <= sizeof(double),
@@ -71,7 +76,7 @@ Measured exchange_starts_beside_kernel(Bench* bench) {
 }
 
 Measured host_waits_late(Bench* bench) {
-  const double waits = of_job(bench, "waits", "kernels left", &TraceRow::count) / 2;
+  const double waits = of_job(bench, "waits", "", &TraceRow::count) / 2;
   const double idle = of_job(bench, "waits", "no kernels left", &TraceRow::count) / 2;
   return measured(idle == 0,
                   format("in %d checks and %d sweeps the host waits %.3g times; after %.3g of them "

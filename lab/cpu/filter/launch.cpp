@@ -62,25 +62,19 @@ std::optional<std::size_t> expression_start(const Tokens& tokens, std::size_t en
   }
 }
 
-struct Closing {
-  std::size_t index;   ///< of the first > of >>>, if there is one
-  bool found = false;  ///< a >>> with arguments after it
-  bool seen = false;   ///< a >>>
-};
-
-/// The >>> of the launch at `open`. One without arguments may belong to a template in CONFIG. It
-/// may have blanks in it, as nvcc reads it. Then the last one counts: A<B<C<int> > >(3) also has
-/// them.
-Closing find_closing(const Tokens& tokens, std::size_t open) {
-  Closing closing{open};
+/// The first > of the >>> of the launch at `open`; tokens.size() if there is none. One without
+/// arguments may belong to a template in CONFIG. It may have blanks in it, as nvcc reads it. Then
+/// the last one counts: A<B<C<int> > >(3) also has them.
+std::size_t find_closing(const Tokens& tokens, std::size_t open) {
+  std::size_t closing = tokens.size();
   for (std::size_t k = open + 1; k < tokens.size(); ++k) {
     if (closes(tokens[k]) || is(tokens, k, ";") || is_launch(tokens, k)) break;
     if (opens(tokens[k])) k = match_forward(tokens, k);
     if (!is(tokens, k, ">") || !is(tokens, k + 1, ">") || !is(tokens, k + 2, ">")) continue;
     if (tokens[k + 2].line != tokens[k].line) continue;
     const bool has_arguments = is(tokens, k + 3, "(");
-    if (closing.found && !has_arguments) continue;
-    closing = {k, has_arguments, true};
+    if (!has_arguments && is(tokens, closing + 3, "(")) continue;
+    closing = k;
     if (has_arguments && tokens[k + 2].offset == tokens[k].offset + 2) break;
   }
   return closing;
@@ -121,7 +115,7 @@ bool is_no_kernel(const Tokens& tokens, std::string_view name) {
 }
 
 void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
-  const auto fail = [&](std::size_t k, const char* words) {
+  const auto fail = [&](std::size_t k, const std::string& words) {
     changes->errors.push_back({tokens[k].line, words});
   };
   const std::optional<std::size_t> start =
@@ -130,17 +124,15 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   std::size_t name = open - 1;
   if (is(tokens, name, ">")) name = name_before_arguments(tokens, name);
   if (is_name(tokens, name) && is_no_kernel(tokens, tokens[name].text)) {
-    changes->errors.push_back({tokens[name].line, std::string(tokens[name].text) +
-                                                      " is launched, but is not a kernel: it lacks "
-                                                      "__global__ before void"});
-    return;
+    return fail(name, std::string(tokens[name].text) +
+                          " is launched, but is not a kernel: it lacks __global__ before void");
   }
-  const Closing closing = find_closing(tokens, open);
-  if (!closing.seen) return fail(open, "launch without a closing >>>");
-  if (!closing.found) {
-    return fail(closing.index, "the launch needs its arguments in parentheses after >>>");
+  const std::size_t closing = find_closing(tokens, open);
+  if (closing == tokens.size()) return fail(open, "launch without a closing >>>");
+  if (!is(tokens, closing + 3, "(")) {
+    return fail(closing, "the launch needs its arguments in parentheses after >>>");
   }
-  const int count = count_arguments(tokens, open + 1, closing.index);
+  const int count = count_arguments(tokens, open + 1, closing);
   if (count < 2) {
     return fail(open, "the launch needs a grid and a block: kernel<<<grid, block>>>(...)");
   }
@@ -151,31 +143,26 @@ void rewrite_launch(const Tokens& tokens, std::size_t open, Changes* changes) {
   }
   changes->edits.push_back(
       {tokens[*start].offset, 0, "::cuda_on_cpu::launch([=](auto&&... lab_arguments) { "});
-  const std::size_t end = tokens[closing.index].offset;
+  const std::size_t end = tokens[closing].offset;
   changes->edits.push_back(
       {tokens[open].offset, tokens[open].text.size(), "(lab_arguments...); }, "});
-  changes->edits.push_back({end, tokens[closing.index + 2].end() - end, ")"});
+  changes->edits.push_back({end, tokens[closing + 2].end() - end, ")"});
 }
 
 /// cudaLaunchKernel((void*)kernel, ...): the cast goes, as only the kernel's own type says what its
 /// arguments are.
 void keep_type_of_kernel(const Tokens& tokens, std::size_t call, Changes* changes) {
   const std::size_t begin = call + 2;  // after the bracket
-  std::size_t open = begin, end = tokens.size();
-  if (is(tokens, begin, "(")) {
-    end = match_forward(tokens, begin);
-  } else if (is(tokens, begin, "reinterpret_cast") && is(tokens, begin + 1, "<")) {
-    open = begin + 1;
-    end = skip_template_arguments(tokens, open, tokens.size()) - 1;
+  for (const std::string_view cast :
+       {"(void*)", "(constvoid*)", "(voidconst*)", "reinterpret_cast<void*>",
+        "reinterpret_cast<constvoid*>", "reinterpret_cast<voidconst*>"}) {
+    std::string text;
+    std::size_t end = begin;
+    while (end < tokens.size() && text.size() < cast.size()) text += tokens[end++].text;
+    if (text != cast || tokens[begin].line != tokens[end - 1].line) continue;
+    changes->edits.push_back(
+        {tokens[begin].offset, tokens[end - 1].end() - tokens[begin].offset, ""});
   }
-  if (end >= tokens.size() || end <= open + 1) return;
-  bool is_void = false;
-  for (std::size_t k = open + 1; k < end; ++k) {
-    is_void |= is(tokens, k, "void");
-    if (!is(tokens, k, "void") && !is(tokens, k, "const") && !is(tokens, k, "*")) return;
-  }
-  if (!is_void || tokens[begin].line != tokens[end].line) return;
-  changes->edits.push_back({tokens[begin].offset, tokens[end].end() - tokens[begin].offset, ""});
 }
 
 /// The { of the function whose head goes on at `k`; tokens.size() if it is only declared.

@@ -40,6 +40,9 @@ struct Regions {
 
 Regions split(const Tokens& tokens);
 
+/// "name.h" or <name.h>, as the directive includes it; empty if it includes nothing by its name.
+std::string included_header(const Tokens& directive);
+
 /// What a #define puts in for its name; nothing for other directives.
 Tokens macro_body(const Tokens& directive);
 

@@ -1,8 +1,7 @@
 // Turns a CUDA source file into C++ that a plain C++ compiler compiles: kernels run on the CPU.
 //
-//   cuda_to_cpp IN.cu OUT.cpp [--name NAME] [--headers-too]
+//   cuda_to_cpp IN.cu OUT.cpp [--headers-too]
 //
-//   --name NAME    what compilers are to call the file (default: IN as given)
 //   --headers-too  IN's own headers also go through cuda_to_cpp, so they may have kernels
 //
 // For build systems. Exit codes: 0 done, 1 errors in the source, 2 bad usage or a file that cannot
@@ -26,17 +25,16 @@ int fail(const std::string& message) {
   return kExitBadUsage;
 }
 
-int convert(const std::string& in, const std::string& out, const std::string& name,
-            bool headers_too) {
+int convert(const std::string& in, const std::string& out, bool headers_too) {
   std::string source;
   if (!cuda_filter::read_file(in, &source)) return fail(in + ": cannot be read");
   std::error_code error;
   if (std::filesystem::equivalent(in, out, error)) return fail(out + ": would replace the source");
 
   const std::string folder = std::filesystem::path(in).parent_path().string();
-  const cuda_filter::Rewritten rewritten = cuda_filter::rewrite(source, name, folder, headers_too);
+  const cuda_filter::Rewritten rewritten = cuda_filter::rewrite(source, in, folder, headers_too);
   for (const cuda_filter::Error& found : rewritten.errors) {
-    std::fprintf(stderr, "%s:%d: error: %s\n", name.c_str(), found.line, found.words.c_str());
+    std::fprintf(stderr, "%s:%d: error: %s\n", in.c_str(), found.line, found.words.c_str());
   }
   if (!rewritten.errors.empty()) return kExitErrors;
   std::ofstream file(out, std::ios::binary);
@@ -48,18 +46,14 @@ int convert(const std::string& in, const std::string& out, const std::string& na
 
 int main(int argc, char** argv) {
   std::vector<std::string> files;
-  std::string name;
   bool headers_too = false;
   for (int k = 1; k < argc; ++k) {
-    const std::string argument = argv[k];
-    if (argument == "--name" && k + 1 < argc) {
-      name = argv[++k];
-    } else if (argument == "--headers-too") {
+    if (std::string(argv[k]) == "--headers-too") {
       headers_too = true;
     } else {
-      files.push_back(argument);
+      files.push_back(argv[k]);
     }
   }
-  if (files.size() != 2) return fail("needs IN.cu OUT.cpp [--name NAME] [--headers-too]");
-  return convert(files[0], files[1], name.empty() ? files[0] : name, headers_too);
+  if (files.size() != 2) return fail("needs IN.cu OUT.cpp [--headers-too]");
+  return convert(files[0], files[1], headers_too);
 }

@@ -176,16 +176,12 @@ void find_not_covered(const Tokens& tokens, Changes* changes) {
   }
 }
 
-void find_header_not_covered(const std::string& source, const Tokens& directive,
-                             const std::string& folder, Changes* changes) {
-  if (!is(directive, 1, "include") || directive.size() < 3) return;
-  const bool quoted = directive[2].kind == Kind::kString;
-  if (!quoted && directive[2].text != "<") return;
-  const std::size_t begin = directive[2].offset + 1;
-  const std::size_t end = source.find_first_of(quoted ? "\"\n" : ">\n", begin);
-  if (end == std::string::npos) return;
-  const std::string header = source.substr(begin, end - begin);
+void find_header_not_covered(const Tokens& directive, const std::string& folder, Changes* changes) {
+  const std::string included = included_header(directive);
+  if (included.size() < 3) return;
+  const std::string header = included.substr(1, included.size() - 2);
   std::error_code error;
+  const bool quoted = included[0] == '"';
   if (quoted && std::filesystem::exists(std::filesystem::path(folder) / header, error)) return;
   const auto begins_so = [&](std::string_view start) { return begins_with(header, start); };
   if (!any_word(kHeaders, begins_so)) return;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
+#include <sstream>
 
 namespace cuda_filter {
 
@@ -17,9 +19,9 @@ bool launches_a_kernel(const Tokens& tokens) {
 
 /// A header is compiled as it is, so it may not launch a kernel. `directive` may be any.
 void check_include(const Tokens& directive, const std::string& folder, Changes* changes) {
-  if (!is(directive, 1, "include") || directive.size() < 3) return;
-  if (directive[2].kind != Kind::kString || directive[2].text.size() < 3) return;
-  const std::string header(directive[2].text.substr(1, directive[2].text.size() - 2));
+  const std::string included = included_header(directive);
+  if (included.size() < 3 || included[0] != '"') return;
+  const std::string header = included.substr(1, included.size() - 2);
   std::string text;
   if (!read_file((std::filesystem::path(folder) / header).string(), &text)) return;
   const Regions regions = split(lex(text));
@@ -44,7 +46,7 @@ Changes apply_rules(const std::string& source, const std::string& folder, bool h
     rewrite_launches(body, &changes);
     find_not_covered(body, &changes);
     if (!headers_too) check_include(directive, folder, &changes);
-    find_header_not_covered(source, directive, folder, &changes);
+    find_header_not_covered(directive, folder, &changes);
   }
   return changes;
 }
@@ -62,16 +64,6 @@ std::string apply(const std::string& source, std::vector<Edit> edits) {
   return text.append(source, at);
 }
 
-/// What makes a compiler's messages speak of the .cu file.
-std::string line_marker(const std::string& name) {
-  std::string marker = "# 1 \"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') marker += '\\';
-    marker += c;
-  }
-  return marker + "\"\n";
-}
-
 }  // namespace
 
 Rewritten rewrite(const std::string& source, const std::string& name, const std::string& folder,
@@ -86,16 +78,19 @@ Rewritten rewrite(const std::string& source, const std::string& name, const std:
   if (source.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0) {
     changes.edits.push_back({0, kByteOrderMark.size(), ""});
   }
-  return {line_marker(name) + apply(source, changes.edits), {}};
+  // The first line makes a compiler's messages speak of the .cu file.
+  std::ostringstream text;
+  text << "# 1 " << std::quoted(name) << '\n' << apply(source, changes.edits);
+  return {text.str(), {}};
 }
 
 bool read_file(const std::string& path, std::string* text) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return false;
-  text->clear();
-  char buffer[1 << 14];
-  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) text->append(buffer, file.gcount());
-  return !file.bad();  // a folder opens, but does not read
+  if (!file || std::filesystem::is_directory(path)) return false;  // a folder opens, too
+  std::ostringstream content;
+  content << file.rdbuf();
+  *text = content.str();
+  return true;
 }
 
 }  // namespace cuda_filter

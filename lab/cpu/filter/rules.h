@@ -51,7 +51,6 @@ void find_not_covered(const Tokens& tokens, Changes* changes);
 
 /// The same of a header that `directive` includes, which may be any directive. A file of that name
 /// in `folder` is the program's own.
-void find_header_not_covered(const std::string& source, const Tokens& directive,
-                             const std::string& folder, Changes* changes);
+void find_header_not_covered(const Tokens& directive, const std::string& folder, Changes* changes);
 
 }  // namespace cuda_filter

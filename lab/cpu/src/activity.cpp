@@ -48,7 +48,7 @@ struct Activity {
     count_host_accesses = false;
     std::string lines;
     for (const auto& [key, row] : rows) lines += row_of(row);
-    if (rows.empty() || append(path, lines, heading_of(TraceRow()))) return;
+    if (rows.empty() || append(path, lines, TraceRow::kHeading)) return;
     warn({"other"}, "LAB_TRACE_TSV=%s: cannot be written", path.c_str());
     _exit(kExitCannotWrite);
   }

@@ -17,9 +17,12 @@
 
 namespace lab {
 
+/// Whether the CPU runs the kernels, in a GPU's place.
 #ifdef __CUDA_ON_CPU__
+constexpr bool kOnCpu = true;
 using cuda_on_cpu::report_of;
 #else
+constexpr bool kOnCpu = false;
 inline const Report* report_of(cudaError_t) { return nullptr; }
 #endif
 

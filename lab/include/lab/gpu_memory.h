@@ -28,11 +28,7 @@ inline void require_gpu_memory(int n, std::size_t bytes_per_point) {
   cudaDeviceProp properties;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-#ifdef __CUDA_ON_CPU__
-  set_device(properties.name, false);
-#else
-  set_device(properties.name);
-#endif
+  set_device(properties.name, !kOnCpu);
 
   const std::size_t usable = usable_gpu_memory(free_bytes);
   const std::size_t needed = bytes_per_point * n * n;

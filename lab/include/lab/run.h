@@ -65,6 +65,7 @@ class Run {
 
  private:
   void print_progress(int before, int iteration, double residual);
+  bool begin_progress();
   void clear_progress();
   FetchRows with_progress(const FetchRows& fetch);
   int last_iteration() const;

@@ -2,6 +2,7 @@
 
 // What the parts of lab::Ranks share.
 
+#include <lab/cuda_check.h>
 #include <lab/ranks.h>
 
 #include <atomic>
@@ -28,11 +29,6 @@ inline void check_mpi(int error, const char* call) {
   fail(kExitCudaError, "%s: %s", call, text);
 }
 
-#ifdef __CUDA_ON_CPU__
-constexpr bool kOnCpu = true;
-#else
-constexpr bool kOnCpu = false;
-#endif
 enum Tag { kHaloTag = 1, kAskTag, kRowsTag };
 
 /// This process in its job. The thread that watches over the job and the handler of SIGTERM look at

@@ -158,17 +158,14 @@ inline cuda_on_cpu::Report report(const char* kind, int line, const std::string&
   for (std::string column; std::getline(all, column, '|');) {
     const std::string name = column.substr(0, column.find('='));
     const std::string text = column.substr(name.size() + 1);
-    bool known = false;
-    cuda_on_cpu::Report::for_each_column(report, [&](const char* its_name, auto& value) {
-      if (name != its_name) return;
-      known = true;
-      if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
-        value = std::atoi(text.c_str());
-      } else {
-        value = text;
-      }
-    });
-    EXPECT_TRUE(known) << name;
+    std::istringstream heading(cuda_on_cpu::Report::kHeading);
+    std::string row = cuda_on_cpu::row_of(report), its_name;
+    std::size_t begin = 0;
+    while (heading >> its_name && its_name != name) begin = row.find('\t', begin) + 1;
+    EXPECT_EQ(its_name, name);
+    row.replace(begin, row.find_first_of("\t\n", begin) - begin, text);
+    row.pop_back();
+    EXPECT_TRUE(cuda_on_cpu::read_row(row, &report));
   }
   return report;
 }

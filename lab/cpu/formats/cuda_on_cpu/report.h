@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <tuple>
 
 #include <cuda_on_cpu/rows.h>
 
@@ -37,27 +38,17 @@ struct Report {
     return (" " + flags + " ").find(" " + flag + " ") != std::string::npos;
   }
 
-  /// Calls visit(name, value) for each column in order.
-  template <class Self, class Visit>
-  static void for_each_column(Self& self, Visit visit) {
-    visit("kind", self.kind);
-    visit("file", self.file);
-    visit("line", self.line);
-    visit("access", self.access);
-    visit("array", self.array);
-    visit("place", self.place);
-    visit("distance", self.distance);
-    visit("allocated_line", self.allocated_line);
-    visit("bytes", self.bytes);
-    visit("block", self.block);
-    visit("thread", self.thread);
-    visit("index", self.index);
-    visit("other_line", self.other_line);
-    visit("other_block", self.other_block);
-    visit("other_thread", self.other_thread);
-    visit("flags", self.flags);
-    visit("detail", self.detail);
-    visit("words", self.words);
+  /// The columns in order, and their names.
+  static constexpr const char* kHeading =
+      "kind\tfile\tline\taccess\tarray\tplace\tdistance\tallocated_"
+      "line\tbytes\tblock\tthread\tindex\t"
+      "other_line\tother_block\tother_thread\tflags\tdetail\twords\n";
+  template <class Self>
+  static auto columns(Self& self) {
+    return std::tie(self.kind, self.file, self.line, self.access, self.array, self.place,
+                    self.distance, self.allocated_line, self.bytes, self.block, self.thread,
+                    self.index, self.other_line, self.other_block, self.other_thread, self.flags,
+                    self.detail, self.words);
   }
 };
 

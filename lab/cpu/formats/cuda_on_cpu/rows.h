@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
-#include <type_traits>
+#include <tuple>
 
-/// Rows of a table, their columns separated by tabs. A type of row names its columns itself, in
-/// order: Row::for_each_column(row, visit) calls visit(name, value) for each.
+/// Rows of a table, their columns separated by tabs. A type of row has Row::columns(row), a tuple
+/// of references to its columns in order, and Row::kHeading, the line of their names.
 namespace cuda_on_cpu {
 
 /// The value as it stands in a row: a number with a decimal if it has one.
@@ -29,42 +30,30 @@ std::string column_text(Number value) {
 template <class Row>
 std::string row_of(const Row& row) {
   std::string line;
-  Row::for_each_column(
-      row, [&line](const char*, const auto& value) { line += column_text(value) + "\t"; });
+  const auto add = [&line](const auto&... value) { ((line += column_text(value) + "\t"), ...); };
+  std::apply(add, Row::columns(row));
   line.back() = '\n';
   return line;
 }
 
-/// The line of the names.
-template <class Row>
-std::string heading_of(const Row& row) {
-  std::string line;
-  Row::for_each_column(
-      row, [&line](const char* name, const auto&) { line += std::string(name) + "\t"; });
-  line.back() = '\n';
-  return line;
+inline void read_column(const std::string& text, std::string* value) { *value = text; }
+template <class Number>
+void read_column(const std::string& text, Number* value) {
+  *value = static_cast<Number>(std::strtod(text.c_str(), nullptr));
 }
 
 /// Reads a line without its end; false if it has another number of columns.
 template <class Row>
 bool read_row(const std::string& line, Row* row) {
-  std::size_t begin = 0;  // past the line's end: it has too few
-  Row::for_each_column(*row, [&](const char*, auto& value) {
-    if (begin > line.size()) {
-      begin = line.size() + 2;
-      return;
-    }
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    const std::string text = line.substr(begin, end - begin);
-    using Value = std::decay_t<decltype(value)>;
-    if constexpr (std::is_arithmetic_v<Value>) {
-      value = static_cast<Value>(std::strtod(text.c_str(), nullptr));
-    } else {
-      value = text;
-    }
-    begin = end + 1;
-  });
-  return begin == line.size() + 1;
+  std::istringstream rest(line + "\t");
+  bool complete = true;
+  const auto read = [&](auto* value) {
+    std::string text;
+    complete &= bool(std::getline(rest, text, '\t'));
+    read_column(text, value);
+  };
+  std::apply([&read](auto&... value) { (read(&value), ...); }, Row::columns(*row));
+  return complete && rest.peek() == std::istringstream::traits_type::eof();
 }
 
 /// Adds lines to a file, in one call: several processes may share it. An empty one gets the heading

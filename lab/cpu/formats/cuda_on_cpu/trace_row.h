@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 namespace cuda_on_cpu {
 
@@ -15,25 +16,15 @@ struct TraceRow {
   std::string grid = "-", block = "-", registers = "-";
   std::string static_shared = "-", dynamic_shared = "-", local = "-";
 
-  /// Calls visit(name, value) for each column in order.
-  template <class Self, class Visit>
-  static void for_each_column(Self& self, Visit visit) {
-    visit("table", self.table);
-    visit("name", self.name);
-    visit("count", self.count);
-    visit("total_ns", self.total_ns);
-    visit("mean_ns", self.mean_ns);
-    visit("median_ns", self.median_ns);
-    visit("min_ns", self.min_ns);
-    visit("max_ns", self.max_ns);
-    visit("deviation_ns", self.deviation_ns);
-    visit("bytes", self.bytes);
-    visit("grid", self.grid);
-    visit("block", self.block);
-    visit("registers", self.registers);
-    visit("static_shared", self.static_shared);
-    visit("dynamic_shared", self.dynamic_shared);
-    visit("local", self.local);
+  /// The columns in order, and their names.
+  static constexpr const char* kHeading =
+      "table\tname\tcount\ttotal_ns\tmean_ns\tmedian_ns\tmin_ns\tmax_ns\tdeviation_ns\tbytes\t"
+      "grid\tblock\tregisters\tstatic_shared\tdynamic_shared\tlocal\n";
+  template <class Self>
+  static auto columns(Self& self) {
+    return std::tie(self.table, self.name, self.count, self.total_ns, self.mean_ns, self.median_ns,
+                    self.min_ns, self.max_ns, self.deviation_ns, self.bytes, self.grid, self.block,
+                    self.registers, self.static_shared, self.dynamic_shared, self.local);
   }
 };
 

@@ -2,6 +2,7 @@
 // NVTX ranges without the CUDA Toolkit: the same names and headers as NVTX 3, and
 // instead of a profiler rows of a trace in the file that LAB_TRACE_TSV names. One thread.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -35,7 +36,11 @@ class Ranges {
   /// was.
   int pop() {
     if (open_.empty()) return -2;
-    close(open_.back());
+    const std::chrono::duration<double, std::nano> ns = Clock::now() - open_.back().start;
+    TraceRow& row = ended_[open_.back().name];
+    ++row.count;
+    row.total_ns += ns.count();
+    row.max_ns = std::max(row.max_ns, ns.count());
     open_.pop_back();
     return static_cast<int>(open_.size());
   }
@@ -54,7 +59,7 @@ class Ranges {
     once.count = 1;
     for (const auto& [name, row] : ended_) add(row, "nvtx", name);
     for (const Open& range : open_) add(once, "open", range.name);
-    if (!append(path_, lines, heading_of(TraceRow()))) {
+    if (!append(path_, lines, TraceRow::kHeading)) {
       std::fprintf(stderr, "LAB_TRACE_TSV=%s: cannot be written\n", path_);
     }
   }
@@ -64,14 +69,6 @@ class Ranges {
     std::string name;
     Clock::time_point start;
   };
-
-  void close(const Open& range) {
-    const double ns = std::chrono::duration<double, std::nano>(Clock::now() - range.start).count();
-    TraceRow& row = ended_[range.name];
-    ++row.count;
-    row.total_ns += ns;
-    if (ns > row.max_ns) row.max_ns = ns;
-  }
 
   const char* path_ = std::getenv("LAB_TRACE_TSV");  // null: no trace is wanted
   std::vector<Open> open_;

@@ -22,7 +22,7 @@
 #include "report.h"
 #include "run/block.h"
 #include "run/queue.h"
-#include "watcher.h"
+#include "watch/watcher.h"
 
 namespace cuda_on_cpu {
 namespace {

@@ -11,7 +11,7 @@
 #include "memory/shared_memory.h"
 #include "report.h"
 #include "settings.h"
-#include "watcher.h"
+#include "watch/watcher.h"
 
 constinit thread_local uint3 threadIdx{}, blockIdx{};
 constinit thread_local dim3 blockDim, gridDim;
@@ -103,7 +103,7 @@ void Block::begin_round() {
 
 int Block::pick_lane(int warp) {
   const unsigned ready = warps_[warp].ready;
-  if (watcher()) return watcher()->choose_lane(*this, warp, ready);
+  if (watcher()) return watcher()->choose_lane(warp, ready);
   switch (settings().order) {
     case Order::forward:
       break;
@@ -292,7 +292,7 @@ void Block::complete_exchange(int warp, unsigned lanes) {
           lane);
     }
   }
-  if (watcher()) watcher()->warp_synchronises(*this, warp, lanes);
+  if (watcher()) watcher()->warp_synchronises(warp, lanes);
   warps_[warp].at_warp &= ~lanes;
   warps_[warp].ready |= lanes;
 }

@@ -20,7 +20,20 @@ constexpr int kMaxThreads = 1024;  // of a block
 constexpr int kMaxWarps = 32;      // of a block
 constexpr int kNobody = -1;        // instead of a thread's number
 
-struct Pipeline;
+/// An asynchronous copy to shared memory that a thread has asked for.
+struct PipelineCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes, zero_bytes;
+  Where where;
+  int group;          // the number of committed groups before its own
+  bool made = false;  // at once; kept for check_target
+};
+/// What one thread has asked for, and not waited for.
+struct Pipeline {
+  std::vector<PipelineCopy> copies;
+  int groups = 0;  // committed
+};
 
 /// A kernel that was launched, with its arguments.
 struct Kernel {
@@ -88,8 +101,8 @@ class Block {
   std::uint64_t number() const { return number_; }
   /// For how long it has been running.
   double seconds() const;
-  /// The asynchronous copies that the running thread has asked for; null: none yet.
-  std::shared_ptr<Pipeline>& pipeline() { return pipelines_[running_]; }
+  /// The asynchronous copies of the running thread.
+  Pipeline& pipeline() { return pipelines_[running_]; }
   const Kernel& kernel() const { return *kernel_; }
   const Fibre& fibre() const { return *fibre_; }
   const char* shared_memory_begin() const { return shared_; }
@@ -143,8 +156,8 @@ class Block {
 
   int running_ = kNobody;
   uint3 index_[kMaxThreads];
-  std::unordered_map<int, std::shared_ptr<Pipeline>> pipelines_;  // of the threads that have one
-  Fibre* suspended_on_[kMaxThreads];                              // null: the thread has not begun
+  std::unordered_map<int, Pipeline> pipelines_;  // of the threads that have one
+  Fibre* suspended_on_[kMaxThreads];             // null: the thread has not begun
 
   // Of a thread that waits: where, and what it brought to the others of its warp.
   Where waits_at_[kMaxThreads];

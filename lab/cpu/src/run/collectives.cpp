@@ -5,14 +5,13 @@
 
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "memory/shared_memory.h"
 #include "report.h"
 #include "run/block.h"
 #include "settings.h"
-#include "watcher.h"
+#include "watch/watcher.h"
 
 namespace cuda_on_cpu {
 
@@ -38,49 +37,22 @@ void check_in_shared_memory(const void* storage, const char* collective, Where w
        Block::current()->describe_running_thread().c_str());
 }
 
-struct PipelineCopy {
-  void* to;
-  const void* from;
-  std::size_t bytes, zero_bytes;
-  Where where;
-  bool made = false;  // at once; kept for check_target
-
-  bool meets(const char* begin, std::size_t length) const {
-    const char* own = static_cast<const char*>(to);
-    return begin < own + bytes && own < begin + length;
-  }
-};
-/// What one thread has asked for: copies not yet committed, and groups of committed ones.
-struct Pipeline {
-  std::vector<PipelineCopy> open;
-  std::vector<std::vector<PipelineCopy>> groups;
-};
-
 namespace {
-
-Pipeline& pipeline_of_running_thread() {
-  std::shared_ptr<Pipeline>& mine = Block::current()->pipeline();
-  if (!mine) mine = std::make_shared<Pipeline>();
-  return *mine;
-}
 
 /// Ends the program if a copy that the thread has not waited for goes to the same bytes: which of
 /// the two arrives last is not determined.
 void check_target(const Pipeline& mine, const PipelineCopy& copy) {
   const char* begin = static_cast<const char*>(copy.to);
-  const auto check_all = [&](const std::vector<PipelineCopy>& copies) {
-    for (const PipelineCopy& before : copies) {
-      if (!before.meets(begin, copy.bytes)) continue;
-      const Block& block = *Block::current();
-      fail(block.report("two_copies", copy.where),
-           "an asynchronous copy goes to shared memory to which the one of %s may still be "
-           "in flight: __pipeline_wait_prior waits for it: %s (%s)",
-           text(before.where).c_str(), describe_shared(begin - block.shared_memory_begin()).c_str(),
-           block.describe_running_thread().c_str());
-    }
-  };
-  for (const auto& group : mine.groups) check_all(group);
-  check_all(mine.open);
+  for (const PipelineCopy& before : mine.copies) {
+    const char* other = static_cast<const char*>(before.to);
+    if (begin >= other + before.bytes || other >= begin + copy.bytes) continue;
+    const Block& block = *Block::current();
+    fail(block.report("two_copies", copy.where),
+         "an asynchronous copy goes to shared memory to which the one of %s may still be "
+         "in flight: __pipeline_wait_prior waits for it: %s (%s)",
+         text(before.where).c_str(), describe_shared(begin - block.shared_memory_begin()).c_str(),
+         block.describe_running_thread().c_str());
+  }
 }
 
 void make_copy(const PipelineCopy& copy) {
@@ -105,8 +77,8 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
          Block::current()->describe_running_thread().c_str());
   }
   if (zero_bytes > 0) watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
-  PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where};
-  Pipeline& mine = pipeline_of_running_thread();
+  Pipeline& mine = Block::current()->pipeline();
+  PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where, mine.groups};
   if (watcher()) check_target(mine, copy);
   // A copy may arrive at any time until it is waited for: at once, or as late as can be.
   if (settings().order == Order::reverse) {
@@ -114,25 +86,22 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
     if (!watcher()) return;
     copy.made = true;
   }
-  mine.open.push_back(copy);
+  mine.copies.push_back(copy);
 }
 
 void pipeline_commit() {
   const OutsideKernelCode outside;
-  Pipeline& mine = pipeline_of_running_thread();
-  mine.groups.push_back(std::move(mine.open));
-  mine.open.clear();
+  ++Block::current()->pipeline().groups;
 }
 
 void pipeline_wait(int groups_left) {
   const OutsideKernelCode outside;
-  Pipeline& mine = pipeline_of_running_thread();
-  while (static_cast<int>(mine.groups.size()) > groups_left) {
-    for (const PipelineCopy& copy : mine.groups.front()) {
-      if (!copy.made) make_copy(copy);
-    }
-    mine.groups.erase(mine.groups.begin());
+  Pipeline& mine = Block::current()->pipeline();
+  auto copy = mine.copies.begin();
+  for (; copy != mine.copies.end() && copy->group < mine.groups - groups_left; ++copy) {
+    if (!copy->made) make_copy(*copy);
   }
+  mine.copies.erase(mine.copies.begin(), copy);
 }
 
 }  // namespace cuda_on_cpu

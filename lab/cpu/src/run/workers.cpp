@@ -13,7 +13,7 @@
 #include "report.h"
 #include "run/block.h"
 #include "settings.h"
-#include "watcher.h"
+#include "watch/watcher.h"
 
 namespace cuda_on_cpu {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <tuple>
 
 #include "report.h"
 
@@ -80,15 +81,7 @@ bool Counters::write(const std::string& path) const {
           "sectors\twavefronts\tconflicts\taddresses\tmost_at_one_address\n";
   for (const auto& [launch, kernel] : kernels_) {
     // A line can access memory at several places in the code.
-    struct Key {
-      std::string file;
-      int line;
-      bool shared;
-      Access kind;
-      std::size_t bytes;
-      auto operator<=>(const Key&) const = default;
-    };
-    std::map<Key, Count> lines;
+    std::map<std::tuple<std::string, int, bool, Access, std::size_t>, Count> lines;
     for (const auto& [place, count] : kernel.places) {
       const Where where = place.first.line();
       Count& sum = lines[{file_name(where.file), where.line, count.first.shared, count.first.kind,
@@ -101,16 +94,17 @@ bool Counters::write(const std::string& path) const {
       for (const auto& [address, times] : count.atomics) sum.atomics[address] += times;
     }
     for (const auto& [key, c] : lines) {
+      const auto& [name, line, shared, access, bytes] = key;
       std::uint64_t most = 0;
       for (const auto& [address, times] : c.atomics) most = std::max(most, times);
-      const char* kind = key.kind == Access::read    ? "load"
-                         : key.kind == Access::write ? "store"
-                         : key.kind == Access::copy  ? "copy"
-                                                     : "atomic";
-      file << key.file << '\t' << key.line << '\t' << launch.second << '\t' << kernel.launches
-           << '\t' << (key.shared ? "shared" : "global") << '\t' << kind << '\t' << key.bytes
-           << '\t' << c.requests << '\t' << c.threads << '\t' << c.sectors << '\t' << c.wavefronts
-           << '\t' << c.conflicts << '\t' << c.atomics.size() << '\t' << most << '\n';
+      const char* kind = access == Access::read    ? "load"
+                         : access == Access::write ? "store"
+                         : access == Access::copy  ? "copy"
+                                                   : "atomic";
+      file << name << '\t' << line << '\t' << launch.second << '\t' << kernel.launches << '\t'
+           << (shared ? "shared" : "global") << '\t' << kind << '\t' << bytes << '\t' << c.requests
+           << '\t' << c.threads << '\t' << c.sectors << '\t' << c.wavefronts << '\t' << c.conflicts
+           << '\t' << c.atomics.size() << '\t' << most << '\n';
     }
   }
   file.close();

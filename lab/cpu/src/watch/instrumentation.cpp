@@ -1,170 +1,21 @@
-// The watcher of a watched build, and the functions that the compiler's instrumentation calls.
+// The functions that the compiler's instrumentation calls, and that make the watcher. Only watched
+// programs are linked with them.
 //
-// A program is compiled with -fsanitize=thread and -fsanitize-coverage=trace-pc, and linked with
-// neither: the compiler then calls __tsan_read4(address) before each load of four bytes, and so on,
-// and __sanitizer_cov_trace_pc() at each branch. Those functions are here.
+// Such a program is compiled with -fsanitize=thread and -fsanitize-coverage=trace-pc, and linked
+// with neither: the compiler then calls __tsan_read4(address) before each load of four bytes, and
+// so on, and __sanitizer_cov_trace_pc() at each branch. Those functions are here.
 
-#include "watcher.h"
+#include "watch/watcher.h"
 
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-
-#include <cuda_on_cpu/program.h>
-
-#include "activity.h"
-#include "memory/memory.h"
-#include "memory/shared_memory.h"
-#include "report.h"
-#include "run/block.h"
-#include "run/queue.h"
-#include "watch/access.h"
-#include "watch/counters.h"
-#include "watch/lockstep.h"
-#include "watch/races.h"
-
-// The program's own variables, __device__ ones among them (the linker's names).
-extern "C" char __data_start, _end;
 
 namespace cuda_on_cpu {
-
-Where Site::line() const { return return_address ? line_of(return_address) : where; }
-
-const char* verb(Access kind) {
-  switch (kind) {
-    case Access::read:
-      return "reads";
-    case Access::write:
-    case Access::copy:
-      return "writes";
-    case Access::atomic:
-    case Access::exchange:
-    case Access::compare:
-      break;
-  }
-  return "changes atomically";
-}
-
 namespace {
-
-class TheWatcher : public Races {
- public:
-  TheWatcher() : lockstep_(counters_) {
-    memory_allocated(&__data_start, &_end - &__data_start);
-    memory_written(&__data_start, &_end - &__data_start);
-    installed_watcher = this;
-  }
-
-  void write_counts() const {
-    const char* path = std::getenv("LAB_CPU_COUNTS");
-    if (path && *path && !counters_.write(path)) {
-      warn({"other"}, "LAB_CPU_COUNTS=%s: cannot be written", path);
-      _exit(kExitCannotWrite);
-    }
-  }
-
-  void kernel_begins(const Kernel& kernel) override {
-    counters_.kernel_begins(kernel.config.where);
-    Races::kernel_begins(kernel);
-  }
-  void thread_ends(Block& block) override { lockstep_.thread_ends(block); }
-  int choose_lane(Block&, int warp, unsigned ready) override {
-    return lockstep_.choose_lane(warp, ready);
-  }
-
-  void enter_call() {
-    if (in_kernel_code) lockstep_.enter_call(*Block::current());
-  }
-  void leave_call() {
-    if (in_kernel_code) lockstep_.leave_call(*Block::current());
-  }
-  void branch(const void* place) {
-    if (!in_kernel_code) return;
-    const OutsideKernelCode outside;
-    lockstep_.stop(*Block::current(), place, nullptr);
-  }
-
-  /// `place`: of the code, for the order in which lanes go on. `alignment`: what the type has.
-  void see(const void* address, std::size_t bytes, std::size_t alignment, Access kind,
-           const void* place, Site site, bool of_library) {
-    if (bytes == 0) return;
-    Block* block = Block::current();
-    const char* p = static_cast<const char*>(address);
-    if (!block) {
-      if (kind != Access::read) memory_written(p, bytes);
-      // What runs in a stream, a copy or a fill, is not the host's.
-      if (running_work().line == 0) note_host_access(p);
-      return;
-    }
-    if (!in_kernel_code && !of_library) return;
-    const OutsideKernelCode outside;
-    std::size_t offset;
-    const bool shared = in_shared_memory(block->shared_memory_begin(), p, &offset);
-    const bool own = p >= &__data_start && p < &_end;
-    if (!shared && !own && !near_allocation(p)) return;  // a local variable
-    const bool compares = kind == Access::compare;
-    const bool uses = kind == Access::read || kind == Access::atomic || compares;
-    if (kind == Access::exchange || compares) kind = Access::atomic;
-    const MemoryAccess access{p, bytes, kind, site, of_library, shared, uses, compares};
-    check_bounds(*block, access, alignment, offset, own);
-    if (!of_library) lockstep_.stop(*block, place, &access);
-    if (kind != Access::copy) Races::access(*block, access);
-  }
-
- private:
-  static bool near_allocation(const char* p) {
-    // Most accesses go to the allocation of the one before.
-    static const Allocation* last = nullptr;
-    const auto holds = [p](const Allocation* a) { return a && p >= a->begin && p < a->end(); };
-    if (holds(last)) return true;
-    last = find_allocation(p);
-    if (!holds(last)) last = nearest_allocation(p);  // that one looks at all
-    return last;
-  }
-
-  static void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment,
-                           std::size_t offset, bool own) {
-    if (own) return;
-    const char* const does = verb(access.kind);
-    if (access.shared) {
-      if (const std::size_t before = before_dynamic_shared(offset)) {
-        fail(block.report("shared_before", access.site.line()),
-             "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, before,
-             block.describe_running_thread().c_str());
-      }
-      check_dynamic_shared(offset, access.bytes, does, [&] { return access.site.line(); });
-      const std::size_t end = shared_variable_end(offset);
-      if (offset + access.bytes <= end) return;
-      Report report = block.report("shared_end", access.site.line());
-      report.access = does;
-      fail(report, "%s shared memory %zu bytes past the end of a variable (%s)", does,
-           offset + access.bytes - end, block.describe_running_thread().c_str());
-    }
-    const Allocation* a = find_allocation(access.address);
-    if (!a || a->freed || access.bytes > std::size_t(a->end() - access.address)) {
-      const bool begins_inside = a && !a->freed && access.address < a->end();
-      fail(report_access("out_of_bounds", access.site.line(), does, access.address), "%s %s%s (%s)",
-           does, begins_inside ? (std::to_string(access.bytes) + " bytes from ").c_str() : "",
-           describe_address(access.address).c_str(),
-           block.describe_place_of_running_thread().c_str());
-    }
-    if (reinterpret_cast<std::uintptr_t>(access.address) % alignment != 0) {
-      fail(block.report("misaligned", access.site.line()),
-           "%s %zu bytes at an address that is not a multiple of %zu: %s (%s)", does, access.bytes,
-           access.bytes, describe_address(access.address).c_str(),
-           block.describe_running_thread().c_str());
-    }
-  }
-
-  Counters counters_;
-  Lockstep lockstep_;
-};
 
 /// Made when the first access comes, or the first allocation: whichever is earlier needs it. It
 /// outlives every other object of the program.
-TheWatcher& the_watcher() {
-  static TheWatcher& watcher = *new TheWatcher;
+Watcher& the_watcher() {
+  static Watcher& watcher = *new Watcher;
   return watcher;
 }
 

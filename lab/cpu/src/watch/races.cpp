@@ -124,7 +124,7 @@ void Races::block_synchronises(Block& block) {
 }
 void Races::grid_synchronises() { ++grid_epoch_; }
 
-void Races::warp_synchronises(Block&, int number, unsigned lanes) {
+void Races::warp_synchronises(int number, unsigned lanes) {
   OfWarp& warp = running_->warps[number];
   Known together{};
   Seen seen;
@@ -267,15 +267,14 @@ void Races::access(Block& block, const MemoryAccess& access) {
              !ordered(before, now, fenced_at);
     };
     if (counts(word->write, access.address)) {
-      const bool atomic = word->write.atomic || now.atomic;
+      const char* const verb_before = word->write.atomic ? "changed atomically" : "wrote";
+      const Conflict conflict{word->write, verb_before, access, now.thread};
       if (access.kind == Access::read && word->write.atomic) {
-        running_->suspicions.try_emplace(
-            now.thread, Suspicion{word->write, "changed atomically", access, now.thread});
-      } else if (atomic || access.kind == Access::read || access.of_library) {
-        end(block, now.thread, word->write, word->write.atomic ? "changed atomically" : "wrote",
-            access, ordered(word->write, now));
+        running_->suspicions.try_emplace(now.thread, conflict);
+      } else if (word->write.atomic || access.kind != Access::write || access.of_library) {
+        end(block, conflict, ordered(word->write, now));
       } else if (!second_write_.block) {
-        second_write_ = {&block, word->write, access, now.thread, {access.address, access.bytes}};
+        second_write_ = {&block, conflict, {access.address, access.bytes}};
       }
     }
     const bool seen_in_shared = word->write.launch == launch_ && word->write.block == now.block;
@@ -300,11 +299,12 @@ void Races::access(Block& block, const MemoryAccess& access) {
     } else {
       for (const Stamp& read : {word->read, word->other_read}) {
         if (!counts(read)) continue;
+        const Conflict conflict{read, "read", access, now.thread};
         if (!now.atomic || read.block != now.block ||
             running_->just_read[read.thread] != access.address) {
-          end(block, now.thread, read, "read", access);
+          end(block, conflict);
         }
-        running_->suspicions.try_emplace(read.thread, Suspicion{read, "read", access, now.thread});
+        running_->suspicions.try_emplace(read.thread, conflict);
       }
       // A write of its own stays, until an atomic has published it: another thread's atomic may
       // come at any time.
@@ -319,14 +319,13 @@ void Races::access(Block& block, const MemoryAccess& access) {
   if (access.kind == Access::atomic) note_atomic(block, access);
 }
 
-void Races::end(const Block& block, int thread, const Stamp& before, const char* verb_before,
-                const MemoryAccess& now, bool lacks_fence) const {
-  const Report race = describe(block, thread, before, verb_before, now, lacks_fence);
+void Races::end(const Block& block, const Conflict& conflict, bool lacks_fence) const {
+  const Report race = describe(block, conflict, lacks_fence);
   fail(race, "%s", race.detail.c_str());
 }
 
-Report Races::describe(const Block& block, int thread, const Stamp& before, const char* verb_before,
-                       const MemoryAccess& now, bool lacks_fence) const {
+Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_fence) const {
+  const auto& [before, verb_before, now, thread] = conflict;
   const bool same_block = before.block == block.number();
   const dim3 grid = block.kernel().config.grid;
   const uint3 other = {before.block % grid.x, before.block / grid.x % grid.y,
@@ -360,8 +359,7 @@ Report Races::describe(const Block& block, int thread, const Stamp& before, cons
 
 void Races::settle_suspicions(const Block& block) {
   if (running_->suspicions.empty()) return;
-  const Suspicion& first = running_->suspicions.begin()->second;
-  end(block, first.thread, first.before, first.verb_before, first.now);
+  end(block, running_->suspicions.begin()->second);
 }
 
 /// Is this the comparison that makes the running thread's last read harmless?
@@ -379,8 +377,7 @@ void Races::note_comparison(const Block& block, const MemoryAccess& access) {
       }
     }
   } else if (suspicion != running_->suspicions.end()) {
-    const Suspicion& s = suspicion->second;
-    end(block, s.thread, s.before, s.verb_before, s.now);
+    end(block, suspicion->second);
   }
   just_read = access.kind == Access::read ? access.address : nullptr;
 }
@@ -388,10 +385,11 @@ void Races::note_comparison(const Block& block, const MemoryAccess& access) {
 void Races::look_again() {
   if (!second_write_.block) return;
   const SecondWrite write = std::exchange(second_write_, {});
-  const bool same = std::memcmp(write.access.address, write.held.data(), write.held.size()) == 0;
-  if (!same) end(*write.block, write.thread, write.before, "wrote", write.access);
-  if (settings().strict && !write.access.shared && same_value_written_.kind.empty()) {
-    same_value_written_ = describe(*write.block, write.thread, write.before, "wrote", write.access);
+  const MemoryAccess& now = write.conflict.now;
+  const bool same = std::memcmp(now.address, write.held.data(), write.held.size()) == 0;
+  if (!same) end(*write.block, write.conflict);
+  if (settings().strict && !now.shared && same_value_written_.kind.empty()) {
+    same_value_written_ = describe(*write.block, write.conflict);
   }
 }
 

@@ -13,7 +13,6 @@
 #include "report.h"
 #include "run/block.h"
 #include "watch/access.h"
-#include "watcher.h"
 
 namespace cuda_on_cpu {
 
@@ -25,20 +24,22 @@ namespace cuda_on_cpu {
 /// first.
 ///
 /// Also finds reads, and atomics, of memory that nothing has written.
-class Races : public Watcher {
+class Races {
  public:
-  void memory_allocated(const char* begin, std::size_t bytes) override;
-  void memory_released(const char* begin) override;
-  void memory_written(const char* begin, std::size_t bytes) override;
+  void memory_allocated(const char* begin, std::size_t bytes);
+  void memory_released(const char* begin);
+  /// A copy or a fill, made for the host.
+  void memory_written(const char* begin, std::size_t bytes);
 
-  void kernel_begins(const Kernel& kernel) override;
-  void kernel_ends() override;
-  void block_resumes(Block& block) override;
-  void block_ends(Block& block) override;
-  void block_synchronises(Block& block) override;
-  void grid_synchronises() override;
-  void thread_fences(Block& block) override;
-  void warp_synchronises(Block& block, int warp, unsigned lanes) override;
+  void kernel_begins(const Kernel& kernel);
+  void kernel_ends();
+  void block_resumes(Block& block);
+  void block_ends(Block& block);
+  void block_synchronises(Block& block);
+  void grid_synchronises();
+  /// The running thread has come to a fence for all blocks.
+  void thread_fences(Block& block);
+  void warp_synchronises(int warp, unsigned lanes);
 
   /// Ends the program, with both lines, if the access races with one before it.
   void access(Block& block, const MemoryAccess& access);
@@ -96,9 +97,8 @@ class Races : public Watcher {
     Known clock{};
     std::array<std::shared_ptr<const Known>, 32> known;  // of each lane
   };
-  /// A plain read that races with an atomic. It does no harm if its thread next compares what it
-  /// read with what is there, and changes it in the same step, as a loop around atomicCAS does.
-  struct Suspicion {
+  /// Two accesses that nothing orders.
+  struct Conflict {
     Stamp before;
     const char* verb_before;
     MemoryAccess now;
@@ -108,7 +108,10 @@ class Races : public Watcher {
     std::uint32_t epoch = 0;
     std::array<OfWarp, kMaxWarps> warps{};
     std::array<const char*, kMaxThreads> just_read{};  // by each thread's last access, if a read
-    std::map<int, Suspicion> suspicions;               // by the thread that read
+    // Plain reads that race with an atomic, by the thread that read. They do no harm if it next
+    // compares what it read with what is there, and changes it in the same step, as a loop around
+    // atomicCAS does.
+    std::map<int, Conflict> suspicions;
     std::array<std::uint32_t, kMaxThreads> tick{};
     std::unordered_map<int, Seen> seen_by;  // each thread, since the block's last barrier
     Seen seen;                              // all of them, before it
@@ -122,9 +125,7 @@ class Races : public Watcher {
   /// second one writes right after it was looked at.
   struct SecondWrite {
     const Block* block = nullptr;  ///< null: there is none to be looked at again
-    Stamp before;
-    MemoryAccess access;
-    int thread;
+    Conflict conflict;
     std::string held;  ///< what stood there before it
   };
 
@@ -138,10 +139,8 @@ class Races : public Watcher {
   static bool precedes(const Earlier& earlier, const Moment& later);
   Moment moment(int thread);
   void note_atomic(const Block& block, const MemoryAccess& access);
-  Report describe(const Block& block, int thread, const Stamp& before, const char* verb_before,
-                  const MemoryAccess& now, bool lacks_fence = false) const;
-  [[noreturn]] void end(const Block& block, int thread, const Stamp& before,
-                        const char* verb_before, const MemoryAccess& now,
+  Report describe(const Block& block, const Conflict& conflict, bool lacks_fence = false) const;
+  [[noreturn]] void end(const Block& block, const Conflict& conflict,
                         bool lacks_fence = false) const;
   void look_again();
   void settle_suspicions(const Block& block);

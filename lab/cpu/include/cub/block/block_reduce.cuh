@@ -25,14 +25,9 @@ class BlockReduce {
 
   explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
-  /// The result is thread 0's alone; the others get a value without meaning.
-  T Sum(T value, CUDA_ON_CPU_CALLER) { return reduce(value, cub::Sum{}, kThreads, where); }
-  T Sum(T value, int valid_threads, CUDA_ON_CPU_CALLER) {
-    return reduce(value, cub::Sum{}, valid_threads, where);
-  }
-  template <class Op>
-  T Reduce(T value, Op op, CUDA_ON_CPU_CALLER) {
-    return reduce(value, op, kThreads, where);
+  // The result is thread 0's alone; the others get a value without meaning.
+  T Sum(T value, int valid_threads = kThreads, CUDA_ON_CPU_CALLER) {
+    return Reduce(value, cub::Sum{}, valid_threads, where);
   }
   /// Several values of each thread, which adds up its own first.
   template <int kItems>
@@ -43,16 +38,11 @@ class BlockReduce {
   T Reduce(T (&values)[kItems], Op op, CUDA_ON_CPU_CALLER) {
     T value = values[0];
     for (int k = 1; k < kItems; ++k) value = op(value, values[k]);
-    return reduce(value, op, kThreads, where);
+    return Reduce(value, op, kThreads, where);
   }
   template <class Op>
-  T Reduce(T value, Op op, int valid_threads, CUDA_ON_CPU_CALLER) {
-    return reduce(value, op, valid_threads, where);
-  }
-
- private:
-  template <class Op>
-  CUDA_ON_CPU_NOT_WATCHED T reduce(T value, Op op, int valid, cuda_on_cpu::Where where) {
+  CUDA_ON_CPU_NOT_WATCHED T Reduce(T value, Op op, int valid_threads = kThreads,
+                                   CUDA_ON_CPU_CALLER) {
     using namespace cuda_on_cpu;
     check_block_shape("cub::BlockReduce", kX, kY, kZ, where);
     check_in_shared_memory(&storage_, "cub::BlockReduce", where);
@@ -64,8 +54,8 @@ class BlockReduce {
 
     watch_library_access(&storage_, sizeof storage_, Access::read, where);
     T result{};
-    for (int first = 0; first < valid; first += 32) {
-      const int count = valid - first < 32 ? valid - first : 32;
+    for (int first = 0; first < valid_threads; first += 32) {
+      const int count = valid_threads - first < 32 ? valid_threads - first : 32;
       T lanes[32];
       for (int k = 0; k < count; ++k) lanes[k] = storage_.value[first + k];
       const T of_warp = reduce_lanes(lanes, count, op);
@@ -74,6 +64,7 @@ class BlockReduce {
     return result;
   }
 
+ private:
   TempStorage& storage_;
 };
 

@@ -14,20 +14,12 @@ class DeviceReduce {
   static cudaError_t Sum(void* storage, std::size_t& storage_bytes, In in, Out out,
                          std::int64_t count, cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
     using T = std::decay_t<decltype(*out)>;
-    return reduce(storage, storage_bytes, in, out, count, cub::Sum{}, T{}, stream, where);
+    return Reduce(storage, storage_bytes, in, out, count, cub::Sum{}, T{}, stream, where);
   }
   template <class In, class Out, class Op, class T>
   static cudaError_t Reduce(void* storage, std::size_t& storage_bytes, In in, Out out,
                             std::int64_t count, Op op, T first, cudaStream_t stream = nullptr,
                             CUDA_ON_CPU_CALLER) {
-    return reduce(storage, storage_bytes, in, out, count, op, first, stream, where);
-  }
-
- private:
-  template <class In, class Out, class Op, class T>
-  static cudaError_t reduce(void* storage, std::size_t& storage_bytes, In in, Out out,
-                            std::int64_t count, Op op, T first, cudaStream_t stream,
-                            cuda_on_cpu::Where where) {
     if (!storage) {
       storage_bytes = 256;
       return cudaSuccess;
@@ -41,6 +33,7 @@ class DeviceReduce {
     return cudaPeekAtLastError();
   }
 
+ private:
   template <class T, class In, class Op>
   static T tree(In in, std::int64_t begin, std::int64_t end, Op op) {
     if (end - begin == 1) return static_cast<T>(in[begin]);

@@ -18,16 +18,10 @@ class WarpReduce {
 
   explicit WarpReduce(TempStorage& storage) : storage_(storage) {}
 
-  /// The result is the first lane's alone; the others get a value without meaning.
-  T Sum(T value, CUDA_ON_CPU_CALLER) { return reduce(value, cub::Sum{}, where); }
+  // The result is the first lane's alone; the others get a value without meaning.
+  T Sum(T value, CUDA_ON_CPU_CALLER) { return Reduce(value, cub::Sum{}, where); }
   template <class Op>
-  T Reduce(T value, Op op, CUDA_ON_CPU_CALLER) {
-    return reduce(value, op, where);
-  }
-
- private:
-  template <class Op>
-  CUDA_ON_CPU_NOT_WATCHED T reduce(T value, Op op, cuda_on_cpu::Where where) {
+  CUDA_ON_CPU_NOT_WATCHED T Reduce(T value, Op op, CUDA_ON_CPU_CALLER) {
     using namespace cuda_on_cpu;
     check_in_shared_memory(&storage_, "cub::WarpReduce", where);
     const int lane = cuda_on_cpu::lane() % kLanes;
@@ -46,6 +40,7 @@ class WarpReduce {
     return result;
   }
 
+ private:
   TempStorage& storage_;
 };
 
