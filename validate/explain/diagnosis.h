@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +30,17 @@ struct Patient {
   std::function<bool(const Case&, Observation*)> run;
   /// The same once more, with the threads in another order if that can be chosen.
   std::function<bool(const Case&, Observation*)> run_again;
+  /// What `run` (or run_again) leaves, nullptr if that is nothing. What was asked before is not
+  /// asked again: on a GPU each run takes half a second to begin.
+  std::shared_ptr<const Observation> ask(const Case& asked, bool again = false) const;
   std::string source;    ///< its text; "": not at hand
   bool watched = false;  ///< every access was looked at
   Finding finding = {};  ///< what was found then
   int looked_at_n = 0;   ///< the grid on which that was done; 0: that of the run
+
+ private:
+  using Answers = std::map<std::string, std::shared_ptr<const Observation>>;
+  std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();  // copies share it
 };
 
 /// What is wrong, in a learner's words.

@@ -14,11 +14,10 @@ const std::vector<const Mistake*>& catalogue() {
   static const std::vector<const Mistake*> all = [] {
     std::vector<const Mistake*> entries;
     for (const Family* family :
-         {&kRunMistakes,     &kExchangeMistakes, &kFindingMistakes, &kCallMistakes,
-          &kFailureMistakes, &kHistoryMistakes,  &kStartMistakes,   &kRingMistakes,
-          &kPlaceMistakes,   &kBoundaryMistakes, &kLeftOutMistakes, &kSumMistakes,
-          &kFormulaMistakes, &kPartMistakes,     &kBlockMistakes,   &kEdgeMistakes,
-          &kRaceMistakes,    &kUpdateMistakes,   &kPassMistakes,    &kCycleMistakes}) {
+         {&kExchangeMistakes, &kFindingMistakes, &kCallMistakes, &kFailureMistakes,
+          &kHistoryMistakes, &kStartMistakes, &kRingMistakes, &kPlaceMistakes, &kBoundaryMistakes,
+          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kBlockMistakes,
+          &kEdgeMistakes, &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
       for (const Mistake& entry : *family) entries.push_back(&entry);
     }
     std::stable_sort(entries.begin(), entries.end(),
@@ -62,7 +61,7 @@ Answer ask_all(const Evidence& evidence) {
   for (const Mistake* entry : catalogue()) {
     // What is known already was asked first.
     if (const Answer answer = best(entry->strength); answer.known()) return answer;
-    if (!entry->programs.fit(evidence.words) || is_asked(*entry)) continue;
+    if (!entry->ask || !entry->programs.fit(evidence.words) || is_asked(*entry)) continue;
     Answer answer = entry->ask(evidence);
     if (answer.known() && *answer.rule == '\0') answer.rule = entry->name;
     if (!answer.known() || !find_mistake(answer.rule)->programs.fit(evidence.words)) continue;

@@ -74,7 +74,7 @@ struct Mistake {
   Strength strength;
   Programs programs;
   /// Holds it against the evidence. Several entries may share a function: it is asked once, and its
-  /// answer names one of them.
+  /// answer names one of them. nullptr: it is told by who has seen more than one run (say()).
   std::function<Answer(const Evidence&)> ask;
   std::string words;
   std::vector<std::string> look_at;  ///< the likeliest first; what comes out empty is left out

@@ -65,9 +65,6 @@ struct SumLook {
   /// Whether another run, its threads in another order, says other residuals: by more than the
   /// order of a sum in double changes.
   bool another_run_differs() const;
-
- private:
-  mutable int differs_ = -1;  // not asked yet
 };
 
 }  // namespace validate

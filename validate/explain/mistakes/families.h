@@ -7,10 +7,10 @@
 
 namespace validate {
 
-extern const Family kRunMistakes, kFindingMistakes, kCallMistakes, kExchangeMistakes,
-    kFailureMistakes, kHistoryMistakes, kStartMistakes, kRingMistakes, kPlaceMistakes,
-    kBoundaryMistakes, kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes,
-    kBlockMistakes, kEdgeMistakes, kRaceMistakes, kUpdateMistakes, kPassMistakes, kCycleMistakes;
+extern const Family kFindingMistakes, kCallMistakes, kExchangeMistakes, kFailureMistakes,
+    kHistoryMistakes, kStartMistakes, kRingMistakes, kPlaceMistakes, kBoundaryMistakes,
+    kLeftOutMistakes, kFormulaMistakes, kSumMistakes, kPartMistakes, kBlockMistakes, kEdgeMistakes,
+    kRaceMistakes, kUpdateMistakes, kPassMistakes, kCycleMistakes;
 
 /// Whether the wrong points of the interior keep a value that they had: left_out.cpp.
 Answer kept_values(const FieldLook& look);

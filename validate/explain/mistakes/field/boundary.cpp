@@ -53,7 +53,7 @@ bool is_swept(const FieldLook& look) {
 /// Whether the wrong points of the boundary hold other values two sweeps later: what a field began
 /// with stays there, unless a sweep writes it.
 bool changes(const FieldLook& look) {
-  const Observation* later = look.interview.after(look.first + 2);
+  const auto later = look.after(look.first + 2);
   return later && !look.all_of(look.ring, [&](int i, int j) {
     const float value = look.at(look.found, i, j), then = look.at(later->field, i, j);
     return value == then || !std::isfinite(value) || !std::isfinite(then);

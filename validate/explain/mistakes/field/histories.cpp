@@ -17,7 +17,7 @@ template <typename Model>
 bool predicts(const FieldLook& look, Model model) {
   int compared = 0;
   for (int k = 1; k <= kIterations; ++k) {
-    const Observation* seen = look.interview.after(k);
+    const auto seen = look.after(k);
     if (!seen || seen->iterations != k) break;
     if (!agree(model(look, k), seen->field, look.n, k + 1)) return false;
     ++compared;
@@ -82,7 +82,7 @@ Answer nothing_is_written(const FieldLook& look) {
 /// A pass that makes as many sweeps as usual, though only one was asked for.
 Answer whole_pass(const FieldLook& look) {
   constexpr int kMost = 48;
-  const Observation* seen = look.n <= kMaxDiagnosedN / 4 ? look.interview.after(1) : nullptr;
+  const auto seen = look.n <= kMaxDiagnosedN / 4 ? look.after(1) : nullptr;
   for (int each = 3; seen && each <= kMost; ++each) {
     // After an even number, main's pointers change roles all the same: it counts one, which is odd.
     const int other_role = look.has(kGraph) && each % 2 == 0 ? 1 : 0;

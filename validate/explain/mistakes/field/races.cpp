@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "explain/looks/field_look.h"
-#include "explain/looks/pass_look.h"
 #include "explain/looks/sum_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
@@ -41,18 +40,17 @@ Answer race_of(const Evidence& evidence, const char* rule) {
 
 /// It was wrong, and asked once more it is right.
 Answer right_once_more(const Evidence& evidence) {
-  evidence.field();
   return evidence.right_once_more ? race_of(evidence, "race") : Answer();
 }
 
 /// Rows that arrive while others are used: where they meet may look like anything.
 Answer race_in_ring(const FieldLook& look) {
-  if (!look.points_differ() || !look.interview.field_changes(look.first)) return {};
+  if (!look.points_differ() || !look.evidence.field_changes(look.first)) return {};
   return race_of(look.evidence, "race_with_a_ring").as(Strength::kModel);
 }
 
-Answer race_in_a_pass(const PassLook& look) {
-  if (!look.interview.field_changes(look.sweeps)) return {};
+Answer race_in_a_pass(const FieldLook& look) {
+  if (!look.evidence.field_changes(look.first)) return {};
   return race_of(look.evidence, "race_in_a_pass").with("of_pass", true);
 }
 
@@ -64,7 +62,7 @@ Answer two_fields(const FieldLook& look) {
   const bool writers = !finding.shared() && finding.both_write();
   const bool found = finding.is_race() && (in_tile || writers);
   const bool unshared = look.has(kTile) && unshared_tile_in(look.evidence.source) > 0;
-  if (!found && !unshared && !look.interview.field_changes(look.first)) return {};
+  if (!found && !unshared && !look.evidence.field_changes(look.first)) return {};
   return race_of(look.evidence, "race").as(Strength::kShape);
 }
 

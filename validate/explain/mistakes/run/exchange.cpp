@@ -56,7 +56,7 @@ Answer borders(const Evidence& evidence) {
   const Wrong& wrong = evidence.wrong;
   const int n = wrong.run.n, ranks = wrong.run.ranks, sweeps = wrong.first_iteration;
   if (evidence.subject != Evidence::kBorders || sweeps <= 0 || ranks <= 1) return {};
-  const Observation* seen = evidence.interview.after(sweeps);
+  const auto seen = evidence.after(sweeps);
   if (!seen) return {};
   Sweeps right(lab::Problem(wrong.run.problem, n, 1));
   const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
