@@ -39,10 +39,7 @@ struct Lines {
   enum Kind {
     kNone,
     kAll,
-    kOne,
-    kFirst,     ///< the first few
-    kLast,      ///< the last few
-    kRange,     ///< neighbours, none of them at an end
+    kRange,     ///< one, or neighbours
     kPeriodic,  ///< the same in every block of `period`
     kOther,
   };

@@ -71,8 +71,8 @@ Answer two_residuals(const SumLook& look) {
   if (!look.another_run_differs()) return {};
   const Evidence& all = look.evidence;
   const bool raced = all.finding.is_race();
-  const bool unset = all.patient.watched && !raced;
-  return Answer(unset ? "sum_of_something_unset" : "race_or_something_unset")
+  return Answer("race_or_something_unset")
+      .with("unset", all.patient.watched && !raced)
       .with("of_streams", look.has(kStreams) && !raced)
       .as(Strength::kSymptom);
 }
@@ -107,14 +107,13 @@ const Family kRaceMistakes = {
      "loaded itself may be anything",
      {"line {line}: __shared__ in front of it"}},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
-     {"{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "
-      "(cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}", "{unset_sums}"}},
-    {"sum_of_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: most likely {?late_sum|two checks share a sum, "
-     "or }a variable {?late_sum|is not set|that was never set}, as a look at every access finds no race",
-     {"{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the host}",
-      "{unset_sums}", "{shared_additions}"}},
+     "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was "
+     "never set|most likely {?late_sum|two checks share a sum, or a variable is not set|a variable that was never set}, "
+     "as a look at every access finds no race}",
+     {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
+      "host}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits "
+      "for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}", "{unset_sums}",
+      "{?unset|{shared_additions}}"}},
 };
 // clang-format on
 

@@ -193,32 +193,25 @@ std::string fitted(const FieldLook& look) {
   return fit.found ? fit.words() : "";
 }
 
+// clang-format off
 const char* const kFit =
-    "{where} becomes {formula}{?reads_new|, where \"(new)\" is a value of this same sweep: it "
-    "reads the field that it writes|{?constant||{?factor|: the correct neighbours, but the factor "
-    "is not 0.25|{?shift|: what point {shift} should become, so all that it reads lies that far "
-    "off|; it should be 0.25 of east, north, west and south each}}}}";
+    "{where} becomes {formula}{?reads_new|, where \"(new)\" is a value of this same sweep: it reads the field that it "
+    "writes|{?constant||{?factor|: the correct neighbours, but the factor is not 0.25|{?shift|: what point {shift} "
+    "should become, so all that it reads lies that far off|; it should be 0.25 of east, north, west and south each}}}}";
 const std::vector<std::string> kFitLooks = {
     "{?march_first|{march}}",
-    "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and "
-    "}the arguments of {sweep}: it reads one field and writes the other; what is new becomes old "
-    "only when the whole sweep has ended|{?constant|{update_line} (1 / 4 between integers is 0, "
-    "and "
-    "an int holds no fraction), "
-    "and what it reads{?tile|: a tile of floats, filled before "
-    "that}|{?factor|{update_line}|{?shift|"
-    "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is "
-    "loaded}|{?strips|{put_together}|where {sweep} reads each of the four neighbours, and "
-    "{update_line}}}}}}"};
+    "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and }the arguments of "
+    "{sweep}: it reads one field and writes the other; what is new becomes old only when the whole sweep has "
+    "ended|{?constant|{update_line} (1 / 4 between integers is 0, and an int holds no fraction), and what it "
+    "reads{?tile|: a tile of floats, filled before that}|{?factor|{update_line}|{?shift|where the neighbours are read "
+    "in {sweep}{?tile|, and from where to where the tile is loaded}|{?strips|{put_together}|where {sweep} reads each of "
+    "the four neighbours, and {update_line}}}}}}"};
 
-// clang-format off
 const Family kUpdateMistakes = {
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
-     kFit,
-     kFitLooks},
+     kFit, kFitLooks},
     {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>,
-     kFit,
-     kFitLooks},
+     kFit, kFitLooks},
     {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,
      "all is right but for one line that is read: for {neighbour} {lines}",
      {"{?registers|the rows that a warp has in its registers: after each row that was swept, centre becomes south, "
