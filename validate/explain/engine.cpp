@@ -16,8 +16,8 @@ const std::vector<const Mistake*>& catalogue() {
     for (const Family* family :
          {&kExchangeMistakes, &kFindingMistakes, &kCallMistakes, &kFailureMistakes,
           &kHistoryMistakes, &kStartMistakes, &kRingMistakes, &kPlaceMistakes, &kBoundaryMistakes,
-          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kBlockMistakes,
-          &kEdgeMistakes, &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
+          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kEdgeMistakes,
+          &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
       for (const Mistake& entry : *family) entries.push_back(&entry);
     }
     std::stable_sort(entries.begin(), entries.end(),
@@ -47,10 +47,6 @@ Strength strength_of(const Answer& answer) {
 
 Answer ask_all(const Evidence& evidence) {
   std::set<Answer (*)(const Evidence&)> asked;
-  const auto is_asked = [&asked](const Mistake& entry) {
-    const auto* function = entry.ask.target<Answer (*)(const Evidence&)>();
-    return function && !asked.insert(*function).second;
-  };
   std::vector<Answer> known;  // that are weaker than what has been asked so far
   const auto best = [&known](Strength at_most) {
     const auto at = std::min_element(known.begin(), known.end(), [](const auto& a, const auto& b) {
@@ -61,7 +57,8 @@ Answer ask_all(const Evidence& evidence) {
   for (const Mistake* entry : catalogue()) {
     // What is known already was asked first.
     if (const Answer answer = best(entry->strength); answer.known()) return answer;
-    if (!entry->ask || !entry->programs.fit(evidence.words) || is_asked(*entry)) continue;
+    if (!entry->ask || !entry->programs.fit(evidence.words)) continue;
+    if (!asked.insert(entry->ask).second) continue;
     Answer answer = entry->ask(evidence);
     if (answer.known() && *answer.rule == '\0') answer.rule = entry->name;
     if (!answer.known() || !find_mistake(answer.rule)->programs.fit(evidence.words)) continue;
@@ -122,12 +119,12 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
     } else if (answer.data.count(name) > 0) {
       result += answer.data.at(name);
     } else if (name == "wrong_pass") {
-      if (evidence.subject == Evidence::kPass)
+      if (evidence.subject == Subject::kPass)
         result += "What is wrong is how several sweeps form one pass: ";
     } else if (name == "n") {
       result += std::to_string(evidence.wrong.run.n);
-    } else if (const std::string* own = evidence.words.say(name)) {
-      result += fill(*own, answer, evidence);
+    } else if (const std::string own = evidence.words.say(name); !own.empty()) {
+      result += fill(own, answer, evidence);
     } else {
       result += "{" + name + "}";  // a test looks for such
     }

@@ -18,7 +18,7 @@ Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::s
       error(std::move(said)),
       report(reported),
       words(asked) {
-  if (subject == kRun && wrong.made < wrong.run.iterations) {
+  if (subject == Subject::kRun && wrong.made < wrong.run.iterations) {
     // A loop ends if the residual is not a number; that is a symptom.
     const auto last = after(wrong.made);
     stopped_early = !last || last->residuals.empty() ||
@@ -28,12 +28,12 @@ Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::s
     wrong.run.iterations = wrong.made;
     wrong.residual = true;
   }
-  if (subject != kRun && subject != kPass) return;
+  if (subject != Subject::kRun && subject != Subject::kPass) return;
   if (wrong.field && wrong.first_iteration > 0 && after(wrong.first_iteration)) {
     field_ = std::make_unique<FieldLook>(*this);
-    right_once_more = subject == kRun && field_->cells.count() == 0;
+    right_once_more = subject == Subject::kRun && field_->cells.count() == 0;
   }
-  if (subject == kRun && !wrong.field && wrong.residual) {
+  if (subject == Subject::kRun && !wrong.field && wrong.residual) {
     sum_ = std::make_unique<SumLook>(*this);
     if (sum_->sweeps.empty()) sum_.reset();
   }

@@ -16,15 +16,6 @@ struct SumLook;
 
 class Evidence {
  public:
-  /// What is asked about.
-  enum Subject {
-    kRun,      ///< a wrong field, wrong residuals, or a loop that ended early
-    kPass,     ///< several sweeps as one pass, each of which is right by itself
-    kPassSum,  ///< the residuals of such passes, whatever each sweep is
-    kBorders,  ///< a job of several ranks of which a single one is right
-    kFailure,  ///< a run without a record
-    kAccess,   ///< only what a look at every access found
-  };
   Evidence(Subject subject, const Wrong& wrong, const Patient& patient, std::string error = "",
            const cuda_on_cpu::Report& report = {""});
   ~Evidence();
@@ -33,12 +24,12 @@ class Evidence {
 
   /// The fields around the first wrong iteration; nullptr: the field is not wrong.
   const FieldLook* field() const {
-    return subject == kRun && !right_once_more ? field_.get() : nullptr;
+    return subject == Subject::kRun && !right_once_more ? field_.get() : nullptr;
   }
   /// The residuals of a field that is right; nullptr: they are not wrong, or the field is.
   const SumLook* sum() const { return sum_.get(); }
   /// The same of a field that is wrong after a pass: the "first wrong iteration" is its last sweep.
-  const FieldLook* pass() const { return subject == kPass ? field_.get() : nullptr; }
+  const FieldLook* pass() const { return subject == Subject::kPass ? field_.get() : nullptr; }
   /// What the run leaves after k iterations; nullptr: nothing.
   std::shared_ptr<const Observation> after(int k) const { return patient.ask(run_of(k)); }
   /// Whether another run, its threads in another order, gives another field after k iterations.

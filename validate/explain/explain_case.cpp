@@ -20,11 +20,6 @@
 namespace validate {
 namespace {
 
-/// The number of a step, of whose name it is the beginning; 0 where it is none.
-int number_of(const std::string& step) {
-  return step.size() > 2 && step[2] == '_' ? std::atoi(step.c_str()) : 0;
-}
-
 /// A field that was found after so many iterations of the run, compared with the right one.
 FieldComparison compare_with_right(const Case& run, int iterations,
                                    const std::vector<float>& field) {
@@ -93,18 +88,16 @@ Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
   better.iterations = std::max(better.iterations, kUnevenIterations);
   Wrong other;
   if (wrong.field && find_wrong(better, patient, &other) && other.first_iteration > 0) {
-    return diagnose_sweeps_of_a_pass(other, patient);
+    return diagnose(other, patient, Subject::kPass);
   }
-  return diagnose_sweeps_of_a_pass(wrong, patient);
+  return diagnose(wrong, patient, Subject::kPass);
 }
 
 /// The cause if nothing is wrong up to n = `right_up_to`.
 Diagnosis only_beyond(int right_up_to, const Case& run, const Patient& patient,
                       bool hangs = false) {
-  Wrong wrong;
-  wrong.run = run;
   Answer answer("wrong_only_at_a_large_n");
-  return say(answer.with("right", right_up_to).with("hangs", hangs), wrong, patient);
+  return say(answer.with("right", right_up_to).with("hangs", hangs), run, patient);
 }
 
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
@@ -119,11 +112,11 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     if (find_wrong(each, patient, &other)) {
       // A field that is wrong then says nothing of a residual whose field is right.
       if (!wrong.field && other.field) {
-        const Diagnosis sum = diagnose_pass_residual(wrong, patient);
+        const Diagnosis sum = diagnose(wrong, patient, Subject::kPassSum);
         if (sum.known()) return sum;
       }
       Diagnosis diagnosis = explain(other, patient);
-      if (!diagnosis.known()) return diagnose_pass_residual(wrong, patient);
+      if (!diagnosis.known()) return diagnose(wrong, patient, Subject::kPassSum);
       // What is told of the run at hand may look otherwise.
       const bool both = wrong.field && other.field;
       if (!both && diagnosis.seen_in.empty()) diagnosis.seen_in = describe(each);
@@ -141,7 +134,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     better.n = 224 + run.n % 32;
   } else if (run.problem == lab::ProblemKind::kProbe) {
     const Diagnosis diagnosis = diagnose(wrong, patient);
-    return diagnosis.known() ? diagnosis : diagnose_pass_residual(wrong, patient);
+    return diagnosis.known() ? diagnosis : diagnose(wrong, patient, Subject::kPassSum);
   }
   Wrong other;
   std::vector<int> smaller = {better.n};
@@ -226,10 +219,10 @@ Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis dia
   // The last sweep's changes are right only if all that the ranks hold is.
   const bool of_result = diagnosis.rule() == "result_is_not_handed_over";
   if (!what.residual && (between_warps || left_out || of_result)) {
-    return say(Answer("ranks_hand_over_other_rows"), what, patient);
+    return say(Answer("ranks_hand_over_other_rows"), what.run, patient);
   }
   if (left_out) return diagnosis;
-  Diagnosis borders = diagnose_borders(what, patient);
+  Diagnosis borders = diagnose(what, patient, Subject::kBorders);
   if (!borders.known() || borders.is_finding()) return diagnosis;
   // A model of the halo knows more than how the wrong points lie.
   const bool of_a_warp =
@@ -254,9 +247,7 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
                       std::vector<std::string>* lines) {
   const bool right_alone = what.run.ranks > 1 && right_with_one_rank(what.run, alone);
   Diagnosis diagnosis = explain(what, patient);
-  if (!diagnosis.known()) {
-    diagnosis = diagnose_finding(patient.finding, patient.looked_at_n, patient);
-  }
+  if (!diagnosis.known()) diagnosis = diagnose({}, patient, Subject::kAccess);
   if (!right_alone) return diagnosis;
   if (what.field && !diagnosis.is_finding()) diagnosis = explain_ranks(what, patient, diagnosis);
   if (diagnosis.rule() == "ranks_hand_over_other_rows") return diagnosis;
@@ -323,7 +314,7 @@ Patient Questions::patient(const std::string& step, const std::string& source, c
   patient.source = source;
   patient.names = names_in(source);
   // A run that failed left no record to say it.
-  patient.step = step.empty() ? step_in(source) : number_of(step);
+  patient.step = step_in(step.empty() ? source : "// " + step);
   const auto ask = [this, job](Case run, const char* order, Observation* seen) {
     run.ranks = job.ranks;
     run.halos = job.halos;
@@ -357,12 +348,10 @@ Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
   const FieldComparison each = compare_with_right(run, run.iterations, seen->field);
   if (each.kind != FieldComparison::kIdentical) return {};
   if (has_a_narrow_halo(patient.source)) {
-    Wrong wrong;
-    wrong.run = run;
     Diagnosis strips = say(Answer("strips_keep_too_many_columns")
                                .with("lines", format("%zu points differ, by up to %.2g, and are",
                                                      compared.different, compared.max_difference)),
-                           wrong, patient);
+                           run, patient);
     strips.lead = "with --check-every 1 every bit is right";
     return {strips.lines(), strips.rule()};
   }

@@ -2,7 +2,6 @@
 
 // What an entry of the catalogue of mistakes is. The entries are in mistakes/, one file per family.
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -75,7 +74,7 @@ struct Mistake {
   Programs programs;
   /// Holds it against the evidence. Several entries may share a function: it is asked once, and its
   /// answer names one of them. nullptr: it is told by who has seen more than one run (say()).
-  std::function<Answer(const Evidence&)> ask;
+  Answer (*ask)(const Evidence&);
   std::string words;
   std::vector<std::string> look_at;  ///< the likeliest first; what comes out empty is left out
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -64,8 +63,8 @@ class Words {
   bool has(const std::string& name, bool* known) const;
 
   /// Words of the catalogue that depend on the program, by their name: {sweep}, {formula} ... They
-  /// may hold others. nullptr: there is no such name.
-  const std::string* say(const std::string& name) const;
+  /// may hold others. "": there is no such name.
+  std::string say(const std::string& name) const;
 
   std::string sweep() const;  ///< the sweep's kernel, or its function
   std::string copy() const;
@@ -86,7 +85,6 @@ class Words {
   const std::set<std::string>& names_;
   const std::string& source_;
   unsigned traits_ = 0;
-  mutable std::map<std::string, std::string> said_;
 };
 
 }  // namespace validate

@@ -658,7 +658,7 @@ TEST_F(DiagnosisTest, rows_beside_the_borders_between_ranks) {
       *seen = solver.run(asked);
       return true;
     };
-    return validate::diagnose_borders(wrong, patient).cause;
+    return validate::diagnose(wrong, patient, validate::Subject::kBorders).cause;
   };
   EXPECT_SAYS("only the row j = 50 is wrong after 1 sweep: it lies next to the borders", cause());
   first = 49;
@@ -904,7 +904,8 @@ TEST(DiagnosePassTest, tiles_with_a_halo_that_is_too_narrow) {
   wrong.field = true;
   wrong.first_iteration = 6;
   std::string text;
-  for (const std::string& line : validate::diagnose_sweeps_of_a_pass(wrong, patient).lines()) {
+  for (const std::string& line :
+       validate::diagnose(wrong, patient, validate::Subject::kPass).lines()) {
     text += line + "\n";
   }
   EXPECT_SAYS("its halo has as many points on each side as it performs sweeps", text);
@@ -923,7 +924,7 @@ TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
       for (auto& residual : seen->residuals) residual.value = found;
       return true;
     };
-    return validate::diagnose_pass_residual(wrong, patient).cause;
+    return validate::diagnose(wrong, patient, validate::Subject::kPassSum).cause;
   };
   // Of memory that nothing has written a GPU reads 0.
   EXPECT_SAYS("the residual is 0: the host reads a place to which no sum was copied", cause_of(0));

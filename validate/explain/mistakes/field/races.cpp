@@ -107,9 +107,9 @@ const Family kRaceMistakes = {
      "loaded itself may be anything",
      {"line {line}: __shared__ in front of it"}},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was "
-     "never set|most likely {?late_sum|two checks share a sum, or a variable is not set|a variable that was never set}, "
-     "as a look at every access finds no race}",
+     "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
+     "set|most likely {?late_sum|two checks share a sum, or a variable is not set|a variable that was never set}, as a "
+     "look at every access finds no race}",
      {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits "
       "for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}", "{unset_sums}",

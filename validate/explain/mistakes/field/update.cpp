@@ -204,8 +204,8 @@ const std::vector<std::string> kFitLooks = {
     "{sweep}: it reads one field and writes the other; what is new becomes old only when the whole sweep has "
     "ended|{?constant|{update_line} (1 / 4 between integers is 0, and an int holds no fraction), and what it "
     "reads{?tile|: a tile of floats, filled before that}|{?factor|{update_line}|{?shift|where the neighbours are read "
-    "in {sweep}{?tile|, and from where to where the tile is loaded}|{?strips|{put_together}|where {sweep} reads each of "
-    "the four neighbours, and {update_line}}}}}}"};
+    "in {sweep}{?tile|, and from where to where the tile is loaded}|{?strips|{put_together}|where {sweep} reads each "
+    "of the four neighbours, and {update_line}}}}}}"};
 
 const Family kUpdateMistakes = {
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,

@@ -1,7 +1,7 @@
 // What ranks exchange: rows at their borders, and what the lab's own part of it says.
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -55,7 +55,7 @@ Answer borders(const Evidence& evidence) {
   constexpr int kMostLevels = 64;
   const Wrong& wrong = evidence.wrong;
   const int n = wrong.run.n, ranks = wrong.run.ranks, sweeps = wrong.first_iteration;
-  if (evidence.subject != Evidence::kBorders || sweeps <= 0 || ranks <= 1) return {};
+  if (evidence.subject != Subject::kBorders || sweeps <= 0 || ranks <= 1) return {};
   const auto seen = evidence.after(sweeps);
   if (!seen) return {};
   Sweeps right(lab::Problem(wrong.run.problem, n, 1));
@@ -108,26 +108,23 @@ Answer exchange(const Evidence& evidence) {
   const cuda_on_cpu::Report& report = evidence.report;
   const Case& run = evidence.wrong.run;
   const auto calls = [&](const char* name) { return report.array.find(name) != std::string::npos; };
-  const struct {
-    const char *kind, *call, *rule;  // call "": whichever it is
-  } kinds[] = {{"exchange_memory", "", "halo_outside_of_memory"},
-               {"nccl_memory", "ncclSend", "halo_outside_of_memory"},
-               {"nccl_memory", "ncclRecv", "halo_outside_of_memory"},
-               {"exchange_rank", "", "no_such_neighbour"},
-               {"no_owner", "", "rows_of_no_rank"},
-               {"waits_nccl", "", "nccl_calls_wait_for_each_other"},
-               {"waits_halos", "", "neighbour_makes_no_exchange"},
-               {"waits_sum", "", "some_ranks_add_no_sum"}};
-  for (const auto& each : kinds) {
-    if (report.kind != each.kind || !calls(each.call)) continue;
-    return Answer(each.rule)
-        .with("sent", report.has("sent") || calls("ncclSend"))
-        .with("some",
-              report.bytes > 0)  // of the rows are there: it is not the place that is another
-        .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !evidence.says("rank -1"))
-        .with("said", report.detail);
-  }
-  return {};
+  static const std::map<std::string, const char*> kRules = {
+      {"exchange_memory", "halo_outside_of_memory"},
+      {"nccl_memory", "halo_outside_of_memory"},
+      {"exchange_rank", "no_such_neighbour"},
+      {"no_owner", "rows_of_no_rank"},
+      {"waits_nccl", "nccl_calls_wait_for_each_other"},
+      {"waits_halos", "neighbour_makes_no_exchange"},
+      {"waits_sum", "some_ranks_add_no_sum"}};
+  const auto rule = kRules.find(report.kind);
+  if (rule == kRules.end()) return {};
+  if (report.kind == "nccl_memory" && !calls("ncclSend") && !calls("ncclRecv")) return {};
+  // If some of the rows are there, it is not the place that is another.
+  return Answer(rule->second)
+      .with("sent", report.has("sent") || calls("ncclSend"))
+      .with("some", report.bytes > 0)
+      .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !evidence.says("rank -1"))
+      .with("said", report.detail);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 /// Loops that end late, or records that are not as they should be.
 Answer record(const Evidence& evidence) {
-  if (evidence.subject != Evidence::kFailure) return {};
+  if (evidence.subject != Subject::kFailure) return {};
   const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");

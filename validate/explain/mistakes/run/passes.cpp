@@ -136,7 +136,7 @@ Answer ends(const FieldLook& look) {
 
 /// The residuals of passes: that of another sweep than the last one, of several, or times a factor.
 Answer sum_of_pass(const Evidence& evidence) {
-  const bool asked = evidence.subject == Evidence::kPassSum || evidence.subject == Evidence::kPass;
+  const bool asked = evidence.subject == Subject::kPassSum || evidence.subject == Subject::kPass;
   const Case& run = evidence.wrong.run;
   if (!asked || evidence.wrong.field || run.n > kMaxDiagnosedN) return {};
   const auto seen = evidence.after(run.iterations);
@@ -187,7 +187,7 @@ Answer sum_of_pass(const Evidence& evidence) {
 }
 
 Answer of_a_pass(const Evidence& evidence) {
-  if (evidence.subject != Evidence::kPass) return {};
+  if (evidence.subject != Subject::kPass) return {};
   return Answer("several_sweeps_in_a_pass").with("field", evidence.wrong.field);
 }
 
