@@ -55,10 +55,6 @@ struct Diagnosis {
   bool known() const { return !cause.empty(); }
   std::string rule() const { return answer.known() ? answer.rule : ""; }
   bool is_symptom() const { return strength == Strength::kSymptom; }
-  /// A picture says better than the words where the field is wrong.
-  bool draw() const { return answer.has("draw"); }
-  /// What is wrong lies where one warp's points end and another's begin.
-  bool is_between_warps() const { return answer.has("between_warps"); }
   /// What a look at every access found: a matter of no run in particular.
   bool is_finding() const { return answer.has("finding"); }
   /// The lines to print.

@@ -85,8 +85,7 @@ bool holds(const std::string& condition, const Answer& answer, const Evidence& e
     const char* halos = evidence.wrong.run.halos;
     return halos && condition == halos;
   }
-  bool known = true;
-  return answer.has(condition) || evidence.words.has(condition, &known);
+  return answer.has(condition) || evidence.words.has(condition);
 }
 
 /// Where a part that begins at `at` ends: at a | or a } that belong to no bracket inside of it.

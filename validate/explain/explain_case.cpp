@@ -215,7 +215,7 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
 /// fields of all of them. (What lies between two ranks lies between two warps, too.)
 Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis diagnosis) {
   const bool left_out = diagnosis.answer.has("by_sweep") && !diagnosis.answer.has("both");
-  const bool between_warps = !diagnosis.known() || diagnosis.is_between_warps();
+  const bool between_warps = !diagnosis.known() || diagnosis.answer.has("between_warps");
   // The last sweep's changes are right only if all that the ranks hold is.
   const bool of_result = diagnosis.rule() == "result_is_not_handed_over";
   if (!what.residual && (between_warps || left_out || of_result)) {
@@ -439,7 +439,8 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
   }
   if (what.field) {
     describe_field(compared->field, made, what.first_iteration, &lines);
-    if (!diagnosis.known() || diagnosis.draw()) add(draw(what, *patient));
+    // Or a picture says better than the words where it is wrong.
+    if (!diagnosis.known() || diagnosis.answer.has("draw")) add(draw(what, *patient));
   } else if (!stopped_early || run.n < kHashedRecordN) {
     lines.push_back("the field is right");
   }

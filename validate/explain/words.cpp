@@ -175,20 +175,15 @@ Words::Words(const Patient& patient)
   if (!file && !has(kStrips)) traits_ |= kBlockConstant;
 }
 
-bool Words::has(const std::string& name, bool* known) const {
-  static const std::vector<std::pair<std::string, Trait>> kFurther = {
-      {"strips", kStrips},
-      {"stored_parts", kStoredParts},
-      {"late_sum", kLateSum},
-      {"wait_for", kWaitFor}};
-  for (const TraitRow& row : kRows) {
-    if (name == row.name) return has(row.trait);
-  }
-  for (const auto& [further, trait] : kFurther) {
-    if (name == further) return has(trait);
-  }
-  *known = false;
-  return false;
+bool Words::has(const std::string& name) const {
+  static const std::map<std::string, Trait> kTraits = [] {
+    std::map<std::string, Trait> all = {
+        {"strips", kStrips}, {"stored_parts", kStoredParts}, {"late_sum", kLateSum}};
+    for (const TraitRow& row : kRows) all[row.name] = row.trait;
+    return all;
+  }();
+  const auto at = kTraits.find(name);
+  return at != kTraits.end() && has(at->second);
 }
 
 bool Words::has_name(const std::string& name, bool guess) const {

@@ -59,8 +59,8 @@ class Words {
   explicit Words(const Patient& patient);
   bool has(unsigned traits) const { return (traits_ & traits) == traits; }
   bool has_any(unsigned traits) const { return (traits_ & traits) != 0; }
-  /// The same by a trait's name. Sets `known` to false if there is none.
-  bool has(const std::string& name, bool* known) const;
+  /// The same by a trait's name; false if there is none.
+  bool has(const std::string& name) const;
 
   /// Words of the catalogue that depend on the program, by their name: {sweep}, {formula} ... They
   /// may hold others. "": there is no such name.

@@ -43,6 +43,11 @@ struct Near {
 };
 double largest_of(const Field& field);
 
+/// The first row of a rank; of the number of ranks, n.
+inline int first_row(int n, int rank, int ranks) {
+  return static_cast<int>(static_cast<long long>(n) * rank / ranks);
+}
+
 /// Whether a residual is the right one, as the validator sees it.
 inline bool same_residual(double found, double right) {
   return std::fabs(found - right) <= 1e-6 * right;

@@ -30,17 +30,6 @@ bool is_shifted(const StencilFit& fit, int* di, int* dj) {
   });
 }
 
-/// Whether of the four neighbours only the one south, or the one north, is missing.
-bool lacks_a_row(const StencilFit& fit) {
-  if (fit.terms.size() != 3) return false;
-  int west_and_east = 0;
-  for (const Term& term : fit.terms) {
-    if (std::fabs(term.factor - 0.25) > 1e-5) return false;
-    west_and_east += std::abs(term.di) == 1 && term.dj == 0;
-  }
-  return west_and_east == 2;
-}
-
 /// What a point becomes, as an answer of the entry `rule`, or of a more special one.
 Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* rule,
                     const std::string& where) {
@@ -62,7 +51,8 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
   }
   // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an
   // end.
-  return answer.with("march_first", look.has(kStrips) && lacks_a_row(fit));
+  return answer.with("march_first",
+                     look.has(kStrips) && fit.terms.size() == 3 && fit.lacks_row() != 0);
 }
 
 /// All points that are not at the edge of a block: those at an edge may read beyond the tile, where

@@ -69,7 +69,7 @@ Answer borders(const Evidence& evidence) {
     if (!in_row) continue;
     rows.push_back(j);
     for (int r = 1; r < ranks; ++r) {
-      const int border = static_cast<int>(static_cast<long long>(n) * r / ranks);
+      const int border = first_row(n, r, ranks);
       const int away = j < border ? border - 1 - j : j - border;
       adjoins |= away == 0 || (j < border && away < kMostLevels);
       if (away >= sweeps) continue;
@@ -84,7 +84,7 @@ Answer borders(const Evidence& evidence) {
   const bool nccl = wrong.run.halos && std::string(wrong.run.halos) == "nccl";
   const bool open_group = nccl && evidence.words.has(kOpenGroup);
   for (int r = 1; sweeps <= 2 && !open_group && r < ranks; ++r) {
-    const int border = static_cast<int>(static_cast<long long>(n) * r / ranks);
+    const int border = first_row(n, r, ranks);
     for (const bool below : {true, false}) {
       const int row = below ? border : border - 1;
       if (std::count(rows.begin(), rows.end(), row) == 0) continue;

@@ -76,7 +76,8 @@ Answer over_ranks(const SumLook& look) {
     double all = 0;
     for (int r = 0; r < look.ranks; ++r) {
       const auto rows = s.rows.begin();
-      all += sqrt(std::accumulate(rows + look.first_row(r), rows + look.first_row(r + 1), 0.0));
+      all += sqrt(std::accumulate(rows + first_row(look.n, r, look.ranks),
+                                  rows + first_row(look.n, r + 1, look.ranks), 0.0));
     }
     return all * all;
   };

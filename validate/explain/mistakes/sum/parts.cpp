@@ -71,8 +71,8 @@ std::string lines_words(const Part& part, char letter) {
 int rank_of(const SumLook& look, const Part& part, char letter) {
   if (part.kind != Part::kOnly || part.period != 0 || letter != 'j') return -1;
   for (int r = 0; look.ranks > 1 && r < look.ranks; ++r) {
-    if (part.first == std::max(1, look.first_row(r)) &&
-        part.last == std::min(look.n - 1, look.first_row(r + 1)) - 1) {
+    if (part.first == std::max(1, first_row(look.n, r, look.ranks)) &&
+        part.last == std::min(look.n - 1, first_row(look.n, r + 1, look.ranks)) - 1) {
       return r;
     }
   }
