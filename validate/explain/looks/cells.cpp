@@ -78,24 +78,11 @@ bool miss_one_line(const Cells& cells, const std::vector<int>& counts, bool colu
 std::size_t Cells::count() const { return std::count(in_.begin(), in_.end(), 1); }
 
 Cells Cells::interior() const {
-  Cells result(n_);
-  for (int j = 1; j < n_ - 1; ++j) {
-    for (int i = 1; i < n_ - 1; ++i) {
-      if (has(i, j)) result.add(i, j);
-    }
-  }
-  return result;
+  return where(n_, [this](int i, int j) { return has(i, j) && !is_boundary(i, j); });
 }
 
 Cells Cells::boundary() const {
-  Cells result(n_);
-  for (int k = 0; k < n_; ++k) {
-    for (int end : {0, n_ - 1}) {
-      if (has(k, end)) result.add(k, end);
-      if (has(end, k)) result.add(end, k);
-    }
-  }
-  return result;
+  return where(n_, [this](int i, int j) { return has(i, j) && is_boundary(i, j); });
 }
 
 Lines describe_lines(const std::vector<int>& lines, char letter, int n) {

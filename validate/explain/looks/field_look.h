@@ -64,11 +64,7 @@ struct FieldLook {
     return true;
   }
   Cells interior() const {
-    Cells all(n);
-    for (int j = 1; j < n - 1; ++j) {
-      for (int i = 1; i < n - 1; ++i) all.add(i, j);
-    }
-    return all;
+    return Cells::where(n, [this](int i, int j) { return !cells.is_boundary(i, j); });
   }
 
   const Evidence& evidence;

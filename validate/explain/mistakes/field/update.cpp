@@ -59,14 +59,10 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
 /// anything may stand.
 Cells inside_blocks(int n) {
   constexpr int kBlock = 32, kEdge = 3;
-  const auto inside = [&](int k) { return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge; };
-  Cells some(n);
-  for (int j = kEdge; j < n - kEdge; ++j) {
-    for (int i = kEdge; i < n - kEdge; ++i) {
-      if (inside(i) && inside(j)) some.add(i, j);
-    }
-  }
-  return some;
+  const auto inside = [n](int k) {
+    return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge && k < n - kEdge;
+  };
+  return Cells::where(n, [&](int i, int j) { return inside(i) && inside(j); });
 }
 
 Answer fit_everywhere(const FieldLook& look) {
@@ -102,30 +98,15 @@ Answer fit_where_wrong(const FieldLook& look) {
 Answer lines_taken(const FieldLook& look) {
   if (!look.points_differ() || !look.interior_only()) return {};
   const int n = look.n;
-  struct Side {
-    const char* words;
-    int distance;  // of the row that is looked for
-  };
-  constexpr Side kSides[] = {{"south", -1}, {"north", 1}};
-  for (const Side& side : kSides) {
-    // Whether row j is right if `other` stands in the place of that row.
+  for (const bool south : {true, false}) {
     const auto fits = [&](int j, int other) {
-      const int south = side.distance < 0 ? other : j - 1;
-      const int north = side.distance > 0 ? other : j + 1;
-      for (int i = 1; i < n - 1; ++i) {
-        const double sum = static_cast<double>(look.at(look.before, i + 1, j)) +
-                           look.at(look.before, i, north) + look.at(look.before, i - 1, j) +
-                           look.at(look.before, i, south);
-        if (look.inside.has(i, j) && !look.near(0.25 * sum, look.at(look.found, i, j)))
-          return false;
-      }
-      return true;
+      return row_is_made_with(look.before, other, south, look.before, look.found, n, j, look.near);
     };
     std::vector<std::string> examples;
     std::size_t rows = 0;
     bool explained = true;
     for (int j = 1; explained && j < n - 1; ++j) {
-      if (fits(j, j + side.distance)) continue;  // as it should be
+      if (fits(j, south ? j - 1 : j + 1)) continue;  // as it should be
       int taken = 0;
       while (taken < n && !fits(j, taken)) ++taken;
       explained = taken < n;
@@ -134,7 +115,7 @@ Answer lines_taken(const FieldLook& look) {
     }
     if (!explained || rows == 0) continue;
     return Answer("another_line_is_read")
-        .with("neighbour", side.words)
+        .with("neighbour", south ? "south" : "north")
         .with("lines", join(examples) + (rows > examples.size() ? ", and so on" : ""))
         .with("registers", look.has(kStrips));
   }
@@ -157,10 +138,8 @@ Answer beside_the_boundary(const FieldLook& look) {
 }
 
 Answer not_a_number(const FieldLook& look) {
-  Cells none(look.n);
-  look.all_of(look.cells, [&](int i, int j) {
-    if (!std::isfinite(look.at(look.found, i, j))) none.add(i, j);
-    return true;
+  const Cells none = Cells::where(look.n, [&](int i, int j) {
+    return look.cells.has(i, j) && !std::isfinite(look.at(look.found, i, j));
   });
   if (none.count() == 0) return {};
   if (none.interior().count() == 0) {

@@ -20,9 +20,6 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
   const Field before = right->after(sweeps - 1);
   const Field start_new = field_of(lab::Problem(run.problem, n, 1).initial_new(), n);
   const Near near(largest_of(before), sweeps);
-  const auto at = [n](const Field& field, int i, int j) {
-    return field[static_cast<std::size_t>(j) * n + i];
-  };
   for (int age = 0; age <= 2; ++age) {  // as the sweep before left it, older, or of the other field
     if (age == 1 && sweeps < 2) continue;
     const Field& from = age == 0 ? before : age == 1 ? right->after(sweeps - 2) : start_new;
@@ -31,14 +28,7 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
       if (held < 0 || held >= n) continue;
       // Between streams an old state may come of a missing wait as well.
       if (held == halo && (age == 0 || evidence.words.has(kStreams))) continue;
-      bool fits = true;
-      for (int i = 1; fits && i < n - 1; ++i) {
-        const double other = at(before, i, below ? row + 1 : row - 1);
-        const double value =
-            0.25 * (at(before, i + 1, row) + at(before, i - 1, row) + other + at(from, i, held));
-        fits = near(value, at(found, i, row));
-      }
-      if (!fits) continue;
+      if (!row_is_made_with(from, held, below, before, found, n, row, near)) continue;
       return Answer("halo_holds_another_row")
           .with("row", row)
           .with("halo", halo)

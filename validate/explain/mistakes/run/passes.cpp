@@ -74,17 +74,14 @@ Answer boundary_in_between(const FieldLook& look) {
   const int n = look.n, sweeps = look.first;
   if (n <= 4 * sweeps + 4) return {};
   bool alone[4] = {};  // a wrong point is near this side, and near no other
-  for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i) {
-      if (!look.cells.has(i, j)) continue;
-      const bool near[4] = {i <= sweeps, n - 1 - i <= sweeps, j <= sweeps, n - 1 - j <= sweeps};
-      const int count = near[0] + near[1] + near[2] + near[3];
-      if (count == 0) return {};
-      for (int k = 0; count == 1 && k < 4; ++k) alone[k] |= near[k];
-    }
-  }
+  const bool all_near = look.all_of(look.cells, [&](int i, int j) {
+    const bool near[4] = {i <= sweeps, n - 1 - i <= sweeps, j <= sweeps, n - 1 - j <= sweeps};
+    const int count = near[0] + near[1] + near[2] + near[3];
+    for (int k = 0; count == 1 && k < 4; ++k) alone[k] |= near[k];
+    return count > 0;
+  });
   const int sides = static_cast<int>(std::count(alone, alone + 4, true));
-  if (sides == 0) return {};
+  if (!all_near || sides == 0) return {};
   return Answer("boundary_between_two_sweeps")
       .with("where", sides_in_words(alone))
       .with("several", sides % 4 > 1);
