@@ -58,8 +58,8 @@ class Program {
     }
   }
 
-  /// Whether a call of the CUDA runtime begins at k, and is a statement by itself: not behind (void),
-  /// but behind if (...).
+  /// Whether a call of the CUDA runtime begins at k, and is a statement by itself: behind if (...),
+  /// say, but not behind (void).
   bool drops_result(std::size_t k) const {
     const std::string_view name = tokens_[k].text;
     if (k == 0 || name.rfind("cuda", 0) != 0 || name.size() < 5 ||
