@@ -16,7 +16,7 @@ WORDS = {"n": "n", "sweep": "the sweep", "copy": "the copy", "host": "main", "wr
          "hold": "holds", "letter": "x or y", "neighbour": "a neighbour", "point": "another point", "call": "a call",
          "sum": "the sum", "part": "f_old", "name": "a variable", "event": "an event", "lanes": "some lanes are",
          "who": "", "same": "i and j come from one index", "sizes": "its block or its grid is too large, or empty",
-         "cause": "it is multiplied or divided by a number of sweeps", "filled": "an address",
+         "cause": "a root, a square or a divisor is missing", "filled": "an address",
          "entry": "an entry of the tile", "begin": "after", "pass": "a pass", "target": "memory",
          "said": "an exchange with a rank that is not there"}
 # Where only the words of one program say anything.

@@ -145,8 +145,6 @@ bad 2 '^ladder: --results: needs a value' "$ladder" --results
 bad 2 '^ladder: --ranks 0: must be .* from 1 to 64' "$ladder" --ranks 0
 bad 2 '^ladder: --ranks 65: must be .* from 1 to 64' "$ladder" --ranks 65
 bad 2 '^ladder: --ranks two: must be a whole number' "$ladder" --ranks two
-bad 2 '^ladder: --time-limit x: must be a number of seconds' "$ladder" --time-limit x
-bad 2 '^ladder: --time-limit -1: must be a number of seconds' "$ladder" --time-limit -1
 bad 2 '^ladder: .*/lab/steps.tsv: cannot be read' "$ladder" --lab "$temp"
 mkdir "$temp/bin"
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\n"\n' >"$temp/bin/bandwidth"

@@ -116,7 +116,7 @@ std::vector<int> sum_of_squares(int n) {
 /// How many sectors move for 32 elements: 4 if the accesses are coalesced.
 Measured coalesced(const KernelCount::Accesses& accesses) {
   if (accesses.requests == 0) return measured(false, "there are none in a kernel");
-  const double sectors = accesses.sectors / (accesses.bytes / sizeof(int)) * 32;
+  const double sectors = sectors_per_request(accesses);
   return measured(sectors <= 5, format("%.2f sectors per 32 elements", sectors));
 }
 

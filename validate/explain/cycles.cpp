@@ -126,10 +126,8 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
 }
 
 Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
-  Wrong wrong;
-  wrong.run = {lab::ProblemKind::kProbe, look.n, 2};
-  wrong.field = true;
-  const auto tell = [&](Answer answer) { return say(answer.with("n", look.n), wrong, patient); };
+  const Case run = {lab::ProblemKind::kProbe, look.n, 2};
+  const auto tell = [&](Answer answer) { return say(answer.with("n", look.n), run, patient); };
   if (look.boundary_changed) {
     return tell(
         Answer("cycle_changes_the_boundary").with("i", look.boundary_i).with("j", look.boundary_j));
@@ -176,28 +174,24 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
 
 Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual,
                                const Patient& patient) {
-  Wrong wrong;
-  wrong.run = {lab::ProblemKind::kProbe, n, asked};
-  wrong.made = made;
-  if (const Answer few = half_a_sum(Evidence(Evidence::kAccess, wrong, patient)); few.known()) {
-    return say(few, wrong, patient);
+  const Case run = {lab::ProblemKind::kProbe, n, asked};
+  if (const Answer few = half_a_sum(patient.source, false); few.known()) {
+    return say(few, run, patient);
   }
   return say(Answer("cycle_loop_ends_early")
                  .with("asked", asked)
                  .with("made", made)
                  .with("residual", format("%.3g", residual)),
-             wrong, patient);
+             run, patient);
 }
 
 Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
-  Wrong wrong;
-  wrong.run = {lab::ProblemKind::kProbe, sum.n, sum.iteration};
-  wrong.residual = true;
-  if (const Answer few = half_a_sum(Evidence(Evidence::kAccess, wrong, patient)); few.known()) {
-    return say(few, wrong, patient);
+  const Case run = {lab::ProblemKind::kProbe, sum.n, sum.iteration};
+  if (const Answer few = half_a_sum(patient.source, false); few.known()) {
+    return say(few, run, patient);
   }
   const auto is = [&](double value) { return std::fabs(sum.found - value) <= 1e-3 * value; };
-  if (is(sum.of_after)) return say(Answer("residual_of_the_field_after"), wrong, patient);
+  if (is(sum.of_after)) return say(Answer("residual_of_the_field_after"), run, patient);
   const char* const what =
       is(4 * sum.of_before) ? "four times as large as it should be: it is that of the defect, and "
                               "a sweep would change a point by a quarter of that"
@@ -206,7 +200,7 @@ Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
                                           : nullptr;
   return say(
       what ? Answer("residual_of_a_cycle").with("what", what) : Answer("residual_of_another_level"),
-      wrong, patient);
+      run, patient);
 }
 
 }  // namespace validate

@@ -50,31 +50,30 @@ Cells wrong_cells(const Case& run, const std::vector<float>& field) {
   return differing(field_of(reference), field, run.n, run.iterations);
 }
 
+std::shared_ptr<const Observation> Patient::ask(const Case& asked, bool again) const {
+  const std::string question = (again ? "again " : "") + describe(asked);
+  if (const auto at = answers_->find(question); at != answers_->end()) return at->second;
+  auto seen = std::make_shared<Observation>();
+  if (!(again ? run_again : run)(asked, seen.get())) seen.reset();
+  if (asked.n <= kMaxDiagnosedN) (*answers_)[question] = seen;  // larger ones take too much memory
+  return seen;
+}
+
 bool two_runs_differ(const Case& run, const Patient& patient) {
-  Observation one, other;
-  return patient.run(run, &one) && patient.run_again(run, &other) &&
-         one.field.size() == other.field.size() &&
-         std::memcmp(one.field.data(), other.field.data(), one.field.size() * sizeof(float)) != 0;
+  const auto one = patient.ask(run), other = patient.ask(run, true);
+  return one && other && one->field.size() == other->field.size() &&
+         std::memcmp(one->field.data(), other->field.data(), one->field.size() * sizeof(float)) !=
+             0;
 }
 
-Diagnosis diagnose(const Wrong& wrong, const Patient& patient) {
-  return ask_and_tell(Evidence(Evidence::kRun, wrong, patient));
-}
-
-Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient) {
-  Diagnosis diagnosis = ask_and_tell(Evidence(Evidence::kPass, wrong, patient));
-  diagnosis.lead =
-      "with --check-every 1 all is right: each sweep is correct, and so is each residual";
+Diagnosis diagnose(const Wrong& wrong, const Patient& patient, Subject about) {
+  if (about == Subject::kPassSum && (wrong.field || !wrong.residual)) return {};
+  Diagnosis diagnosis = ask_and_tell(Evidence(about, wrong, patient));
+  if (about == Subject::kPass) {
+    diagnosis.lead =
+        "with --check-every 1 all is right: each sweep is correct, and so is each residual";
+  }
   return diagnosis;
-}
-
-Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient) {
-  if (wrong.field || !wrong.residual) return {};
-  return ask_and_tell(Evidence(Evidence::kPassSum, wrong, patient));
-}
-
-Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient) {
-  return ask_and_tell(Evidence(Evidence::kBorders, wrong, patient));
 }
 
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
@@ -82,19 +81,13 @@ Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
   Wrong wrong;
   wrong.run = run;
   wrong.made = made;
-  return ask_and_tell(Evidence(Evidence::kFailure, wrong, patient, error, report));
+  return ask_and_tell(Evidence(Subject::kFailure, wrong, patient, error, report));
 }
 
-Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient) {
+Diagnosis say(const Answer& answer, const Case& run, const Patient& patient) {
   Wrong wrong;
-  wrong.run.n = n;
-  Patient found = patient;
-  found.finding = finding;
-  return ask_and_tell(Evidence(Evidence::kAccess, wrong, found));
-}
-
-Diagnosis say(const Answer& answer, const Wrong& wrong, const Patient& patient) {
-  return tell(answer, Evidence(Evidence::kAccess, wrong, patient));
+  wrong.run = run;
+  return tell(answer, Evidence(Subject::kAccess, wrong, patient));
 }
 
 }  // namespace validate

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +30,17 @@ struct Patient {
   std::function<bool(const Case&, Observation*)> run;
   /// The same once more, with the threads in another order if that can be chosen.
   std::function<bool(const Case&, Observation*)> run_again;
+  /// What `run` (or run_again) leaves, nullptr if that is nothing. What was asked before is not
+  /// asked again: on a GPU each run takes half a second to begin.
+  std::shared_ptr<const Observation> ask(const Case& asked, bool again = false) const;
   std::string source;    ///< its text; "": not at hand
   bool watched = false;  ///< every access was looked at
   Finding finding = {};  ///< what was found then
   int looked_at_n = 0;   ///< the grid on which that was done; 0: that of the run
+
+ private:
+  using Answers = std::map<std::string, std::shared_ptr<const Observation>>;
+  std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();  // copies share it
 };
 
 /// What is wrong, in a learner's words.
@@ -46,10 +55,6 @@ struct Diagnosis {
   bool known() const { return !cause.empty(); }
   std::string rule() const { return answer.known() ? answer.rule : ""; }
   bool is_symptom() const { return strength == Strength::kSymptom; }
-  /// A picture says better than the words where the field is wrong.
-  bool draw() const { return answer.has("draw"); }
-  /// What is wrong lies where one warp's points end and another's begin.
-  bool is_between_warps() const { return answer.has("between_warps"); }
   /// What a look at every access found: a matter of no run in particular.
   bool is_finding() const { return answer.has("finding"); }
   /// The lines to print.
@@ -65,33 +70,29 @@ struct Wrong {
   bool residual = false;    ///< the residual is wrong
 };
 
-/// Names the cause of a wrong field or residual, if one is known that gives exactly what was found.
-/// A cause is held against the numbers themselves, not against their looks: it predicts the field
-/// or the sum, and the prediction must be what the program found, but for rounding. If two causes
-/// predict the same, both are named.
-Diagnosis diagnose(const Wrong& wrong, const Patient& patient);
+/// What is asked about.
+enum class Subject {
+  kRun,      ///< a wrong field, wrong residuals, or a loop that ended early
+  kPass,     ///< several sweeps as one pass, each of which is right by itself: always known
+  kPassSum,  ///< the residuals of such passes, whatever each sweep is
+  kBorders,  ///< a job of several ranks of which a single one is right: the rows next to others'
+  kFailure,  ///< a run without a record
+  kAccess,   ///< only what a look at every access found
+};
 
-/// The same of several sweeps that make one pass, each of which is right by itself. Always known.
-Diagnosis diagnose_sweeps_of_a_pass(const Wrong& wrong, const Patient& patient);
-
-/// The same of several sweeps of which it is not known whether each by itself is right: what the
-/// residuals alone say.
-Diagnosis diagnose_pass_residual(const Wrong& wrong, const Patient& patient);
-
-/// The same of a job of several ranks if a single one is right: whether only rows near the borders
-/// between ranks are wrong.
-Diagnosis diagnose_borders(const Wrong& wrong, const Patient& patient);
+/// Names the cause, if one is known that gives exactly what was found. A cause is held against the
+/// numbers themselves, not against their looks: it predicts the field or the sum, and the
+/// prediction must be what the program found, but for rounding. If two causes predict the same,
+/// both are named.
+Diagnosis diagnose(const Wrong& wrong, const Patient& patient, Subject about = Subject::kRun);
 
 /// Names the cause of a run without a record: `run` is what was asked for, `made` how many
 /// iterations it made (0: not known), `report` what the program said of its end.
 Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
                            const Patient& patient, const cuda_on_cpu::Report& report = {""});
 
-/// Names the cause of what a look at every access found in a run of n points per side.
-Diagnosis diagnose_finding(const Finding& finding, int n, const Patient& patient);
-
 /// Words of an entry of the catalogue that no evidence is asked for.
-Diagnosis say(const Answer& answer, const Wrong& wrong, const Patient& patient);
+Diagnosis say(const Answer& answer, const Case& run, const Patient& patient);
 
 /// Whether two runs of the program give fields of different bits.
 bool two_runs_differ(const Case& run, const Patient& patient);

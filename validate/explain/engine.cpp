@@ -14,11 +14,10 @@ const std::vector<const Mistake*>& catalogue() {
   static const std::vector<const Mistake*> all = [] {
     std::vector<const Mistake*> entries;
     for (const Family* family :
-         {&kRunMistakes,     &kExchangeMistakes, &kFindingMistakes, &kCallMistakes,
-          &kFailureMistakes, &kHistoryMistakes,  &kStartMistakes,   &kRingMistakes,
-          &kPlaceMistakes,   &kBoundaryMistakes, &kLeftOutMistakes, &kSumMistakes,
-          &kFormulaMistakes, &kPartMistakes,     &kBlockMistakes,   &kEdgeMistakes,
-          &kRaceMistakes,    &kUpdateMistakes,   &kPassMistakes,    &kCycleMistakes}) {
+         {&kExchangeMistakes, &kFindingMistakes, &kCallMistakes, &kFailureMistakes,
+          &kHistoryMistakes, &kStartMistakes, &kRingMistakes, &kPlaceMistakes, &kBoundaryMistakes,
+          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kEdgeMistakes,
+          &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
       for (const Mistake& entry : *family) entries.push_back(&entry);
     }
     std::stable_sort(entries.begin(), entries.end(),
@@ -48,10 +47,6 @@ Strength strength_of(const Answer& answer) {
 
 Answer ask_all(const Evidence& evidence) {
   std::set<Answer (*)(const Evidence&)> asked;
-  const auto is_asked = [&asked](const Mistake& entry) {
-    const auto* function = entry.ask.target<Answer (*)(const Evidence&)>();
-    return function && !asked.insert(*function).second;
-  };
   std::vector<Answer> known;  // that are weaker than what has been asked so far
   const auto best = [&known](Strength at_most) {
     const auto at = std::min_element(known.begin(), known.end(), [](const auto& a, const auto& b) {
@@ -62,7 +57,8 @@ Answer ask_all(const Evidence& evidence) {
   for (const Mistake* entry : catalogue()) {
     // What is known already was asked first.
     if (const Answer answer = best(entry->strength); answer.known()) return answer;
-    if (!entry->programs.fit(evidence.words) || is_asked(*entry)) continue;
+    if (!entry->ask || !entry->programs.fit(evidence.words)) continue;
+    if (!asked.insert(entry->ask).second) continue;
     Answer answer = entry->ask(evidence);
     if (answer.known() && *answer.rule == '\0') answer.rule = entry->name;
     if (!answer.known() || !find_mistake(answer.rule)->programs.fit(evidence.words)) continue;
@@ -89,8 +85,7 @@ bool holds(const std::string& condition, const Answer& answer, const Evidence& e
     const char* halos = evidence.wrong.run.halos;
     return halos && condition == halos;
   }
-  bool known = true;
-  return answer.has(condition) || evidence.words.has(condition, &known);
+  return answer.has(condition) || evidence.words.has(condition);
 }
 
 /// Where a part that begins at `at` ends: at a | or a } that belong to no bracket inside of it.
@@ -123,12 +118,12 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
     } else if (answer.data.count(name) > 0) {
       result += answer.data.at(name);
     } else if (name == "wrong_pass") {
-      if (evidence.subject == Evidence::kPass)
+      if (evidence.subject == Subject::kPass)
         result += "What is wrong is how several sweeps form one pass: ";
     } else if (name == "n") {
       result += std::to_string(evidence.wrong.run.n);
-    } else if (const std::string* own = evidence.words.say(name)) {
-      result += fill(*own, answer, evidence);
+    } else if (const std::string own = evidence.words.say(name); !own.empty()) {
+      result += fill(own, answer, evidence);
     } else {
       result += "{" + name + "}";  // a test looks for such
     }

@@ -2,7 +2,6 @@
 
 // All that an entry of the catalogue can be held against.
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -12,41 +11,11 @@
 
 namespace validate {
 
-/// The program's answers, each asked for once.
-class Interview {
- public:
-  Interview(const Case& run, const Patient& patient) : run_(run), patient_(patient) {}
-  /// After k iterations; nullptr: there is no answer.
-  const Observation* after(int k);
-  /// Whether another run, its threads in another order, gives another field after k iterations.
-  bool field_changes(int k);
-
- private:
-  struct Answered {
-    bool known = false;
-    Observation seen;
-  };
-  Case run_;
-  const Patient& patient_;
-  std::map<int, Answered> answers_;    // by the number of iterations
-  std::map<int, bool> field_changes_;  // the same
-};
-
 struct FieldLook;
 struct SumLook;
-struct PassLook;
 
 class Evidence {
  public:
-  /// What is asked about.
-  enum Subject {
-    kRun,      ///< a wrong field, wrong residuals, or a loop that ended early
-    kPass,     ///< several sweeps as one pass, each of which is right by itself
-    kPassSum,  ///< the residuals of such passes, whatever each sweep is
-    kBorders,  ///< a job of several ranks of which a single one is right
-    kFailure,  ///< a run without a record
-    kAccess,   ///< only what a look at every access found
-  };
   Evidence(Subject subject, const Wrong& wrong, const Patient& patient, std::string error = "",
            const cuda_on_cpu::Report& report = {""});
   ~Evidence();
@@ -54,11 +23,17 @@ class Evidence {
   Evidence& operator=(const Evidence&) = delete;
 
   /// The fields around the first wrong iteration; nullptr: the field is not wrong.
-  const FieldLook* field() const;
+  const FieldLook* field() const {
+    return subject == Subject::kRun && !right_once_more ? field_.get() : nullptr;
+  }
   /// The residuals of a field that is right; nullptr: they are not wrong, or the field is.
-  const SumLook* sum() const;
-  /// A field that is wrong after a pass; nullptr: it is not.
-  const PassLook* pass() const;
+  const SumLook* sum() const { return sum_.get(); }
+  /// The same of a field that is wrong after a pass: the "first wrong iteration" is its last sweep.
+  const FieldLook* pass() const { return subject == Subject::kPass ? field_.get() : nullptr; }
+  /// What the run leaves after k iterations; nullptr: nothing.
+  std::shared_ptr<const Observation> after(int k) const { return patient.ask(run_of(k)); }
+  /// Whether another run, its threads in another order, gives another field after k iterations.
+  bool field_changes(int k) const { return two_runs_differ(run_of(k), patient); }
 
   bool says(const char* words) const { return error.find(words) != std::string::npos; }
 
@@ -71,37 +46,28 @@ class Evidence {
   std::string error;           ///< of a run without a record
   cuda_on_cpu::Report report;  ///< what that run reported
   Words words;
-  mutable Interview interview;
-  bool stopped_early = false;            ///< though its residuals are numbers
-  mutable bool right_once_more = false;  ///< the field was wrong; asked once more it is right
+  bool stopped_early = false;    ///< though its residuals are numbers
+  bool right_once_more = false;  ///< the field was wrong; asked once more it is right
 
  private:
-  template <typename Look>
-  struct Lazy {
-    bool made = false;
-    std::unique_ptr<Look> look;
-  };
-  mutable Lazy<FieldLook> field_;
-  mutable Lazy<SumLook> sum_;
-  mutable Lazy<PassLook> pass_;
+  Case run_of(int iterations) const;
+
+  std::unique_ptr<const FieldLook> field_;
+  std::unique_ptr<const SumLook> sum_;
 };
 
 /// An entry's function, of one that needs one look alone.
-template <Answer (*ask)(const FieldLook&)>
-Answer of_field(const Evidence& evidence) {
-  const FieldLook* look = evidence.field();
-  return look ? ask(*look) : Answer();
+template <auto look, auto ask>
+Answer of_look(const Evidence& evidence) {
+  const auto* at = (evidence.*look)();
+  return at ? ask(*at) : Answer();
 }
-template <Answer (*ask)(const SumLook&)>
-Answer of_sum(const Evidence& evidence) {
-  const SumLook* look = evidence.sum();
-  return look ? ask(*look) : Answer();
-}
-template <Answer (*ask)(const PassLook&)>
-Answer of_pass(const Evidence& evidence) {
-  const PassLook* look = evidence.pass();
-  return look ? ask(*look) : Answer();
-}
+template <auto ask>
+constexpr auto of_field = of_look<&Evidence::field, ask>;
+template <auto ask>
+constexpr auto of_pass = of_look<&Evidence::pass, ask>;
+template <auto ask>
+constexpr auto of_sum = of_look<&Evidence::sum, ask>;
 
 /// What a look at every access found, as an answer; none if it found nothing.
 Answer answer_of_finding(const Evidence& evidence);

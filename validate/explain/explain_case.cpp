@@ -20,11 +20,6 @@
 namespace validate {
 namespace {
 
-/// The number of a step, of whose name it is the beginning; 0 where it is none.
-int number_of(const std::string& step) {
-  return step.size() > 2 && step[2] == '_' ? std::atoi(step.c_str()) : 0;
-}
-
 /// A field that was found after so many iterations of the run, compared with the right one.
 FieldComparison compare_with_right(const Case& run, int iterations,
                                    const std::vector<float>& field) {
@@ -43,9 +38,9 @@ int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparis
   for (int middle = 1; high - low > 1; middle = low + (high - low) / 2) {
     Case shorter = run;
     shorter.iterations = middle;
-    Observation seen;
-    if (!patient.run(shorter, &seen)) return 0;
-    const FieldComparison compared = compare_with_right(run, middle, seen.field);
+    const auto seen = patient.ask(shorter);
+    if (!seen) return 0;
+    const FieldComparison compared = compare_with_right(run, middle, seen->field);
     if (compared.kind == FieldComparison::kWrong) {
       high = middle;
       *field = compared;
@@ -58,18 +53,18 @@ int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparis
 
 /// Whether the program is wrong in another case, too, and how.
 bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
-  Observation seen;
-  if (!patient.run(run, &seen)) return false;
+  const auto seen = patient.ask(run);
+  if (!seen) return false;
   Reference reference(lab::Problem(run.problem, run.n, 1));
   const std::vector<double> expected = sweep_reference(&reference, run.iterations);
   *wrong = Wrong();
   wrong->run = run;
-  wrong->made = seen.iterations;
+  wrong->made = seen->iterations;
   wrong->residual =
-      compare_residuals(expected, seen.residuals, run.n).kind == ResidualComparison::kWrong;
+      compare_residuals(expected, seen->residuals, run.n).kind == ResidualComparison::kWrong;
   Case made = run;
-  made.iterations = seen.iterations;
-  wrong->field = made.iterations > 0 && wrong_cells(made, seen.field).count() > 0;
+  made.iterations = seen->iterations;
+  wrong->field = made.iterations > 0 && wrong_cells(made, seen->field).count() > 0;
   if (wrong->field) {
     FieldComparison ignored;
     wrong->first_iteration = first_wrong_iteration(made, patient, &ignored);
@@ -81,9 +76,8 @@ bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
 /// share.
 bool right_with_one_rank(Case run, const Patient& patient_of_one) {
   run.ranks = 1;
-  Observation seen;
   Wrong wrong;
-  return patient_of_one.run(run, &seen) && !find_wrong(run, patient_of_one, &wrong);
+  return patient_of_one.ask(run) && !find_wrong(run, patient_of_one, &wrong);
 }
 
 /// The cause where every sweep by itself is right, and several of them as one pass are not.
@@ -94,18 +88,16 @@ Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
   better.iterations = std::max(better.iterations, kUnevenIterations);
   Wrong other;
   if (wrong.field && find_wrong(better, patient, &other) && other.first_iteration > 0) {
-    return diagnose_sweeps_of_a_pass(other, patient);
+    return diagnose(other, patient, Subject::kPass);
   }
-  return diagnose_sweeps_of_a_pass(wrong, patient);
+  return diagnose(wrong, patient, Subject::kPass);
 }
 
 /// The cause if nothing is wrong up to n = `right_up_to`.
 Diagnosis only_beyond(int right_up_to, const Case& run, const Patient& patient,
                       bool hangs = false) {
-  Wrong wrong;
-  wrong.run = run;
   Answer answer("wrong_only_at_a_large_n");
-  return say(answer.with("right", right_up_to).with("hangs", hangs), wrong, patient);
+  return say(answer.with("right", right_up_to).with("hangs", hangs), run, patient);
 }
 
 /// The cause. It is looked for where it shows best: on the probe, in which no two points are alike
@@ -117,21 +109,20 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     Case each = run;
     each.check_every = 1;
     Wrong other;
-    Observation seen;
     if (find_wrong(each, patient, &other)) {
       // A field that is wrong then says nothing of a residual whose field is right.
       if (!wrong.field && other.field) {
-        const Diagnosis sum = diagnose_pass_residual(wrong, patient);
+        const Diagnosis sum = diagnose(wrong, patient, Subject::kPassSum);
         if (sum.known()) return sum;
       }
       Diagnosis diagnosis = explain(other, patient);
-      if (!diagnosis.known()) return diagnose_pass_residual(wrong, patient);
+      if (!diagnosis.known()) return diagnose(wrong, patient, Subject::kPassSum);
       // What is told of the run at hand may look otherwise.
       const bool both = wrong.field && other.field;
       if (!both && diagnosis.seen_in.empty()) diagnosis.seen_in = describe(each);
       return diagnosis;
     }
-    if (patient.run(each, &seen)) {  // an exercise that is not done yet has no such option
+    if (patient.ask(each)) {  // an exercise that is not done yet has no such option
       return explain_pass(wrong, patient);
     }
   }
@@ -143,7 +134,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
     better.n = 224 + run.n % 32;
   } else if (run.problem == lab::ProblemKind::kProbe) {
     const Diagnosis diagnosis = diagnose(wrong, patient);
-    return diagnosis.known() ? diagnosis : diagnose_pass_residual(wrong, patient);
+    return diagnosis.known() ? diagnosis : diagnose(wrong, patient, Subject::kPassSum);
   }
   Wrong other;
   std::vector<int> smaller = {better.n};
@@ -207,12 +198,12 @@ void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
 std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   Case run = wrong.run;
   if (wrong.first_iteration > 0) run.iterations = wrong.first_iteration;
-  Observation seen;
-  if (run.n > kMaxDiagnosedN || !patient.run(run, &seen)) return {};
+  const auto seen = run.n <= kMaxDiagnosedN ? patient.ask(run) : nullptr;
+  if (!seen) return {};
   std::vector<std::string> lines = {
       "where it is wrong (# all points, + some), i to the right, j upwards:"};
   bool everywhere = true;
-  for (const std::string& line : picture(wrong_cells(run, seen.field))) {
+  for (const std::string& line : picture(wrong_cells(run, seen->field))) {
     lines.push_back("  " + line);
     everywhere &= line.find('.') == std::string::npos;
   }
@@ -224,14 +215,14 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
 /// fields of all of them. (What lies between two ranks lies between two warps, too.)
 Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis diagnosis) {
   const bool left_out = diagnosis.answer.has("by_sweep") && !diagnosis.answer.has("both");
-  const bool between_warps = !diagnosis.known() || diagnosis.is_between_warps();
+  const bool between_warps = !diagnosis.known() || diagnosis.answer.has("between_warps");
   // The last sweep's changes are right only if all that the ranks hold is.
   const bool of_result = diagnosis.rule() == "result_is_not_handed_over";
   if (!what.residual && (between_warps || left_out || of_result)) {
-    return say(Answer("ranks_hand_over_other_rows"), what, patient);
+    return say(Answer("ranks_hand_over_other_rows"), what.run, patient);
   }
   if (left_out) return diagnosis;
-  Diagnosis borders = diagnose_borders(what, patient);
+  Diagnosis borders = diagnose(what, patient, Subject::kBorders);
   if (!borders.known() || borders.is_finding()) return diagnosis;
   // A model of the halo knows more than how the wrong points lie.
   const bool of_a_warp =
@@ -256,9 +247,7 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
                       std::vector<std::string>* lines) {
   const bool right_alone = what.run.ranks > 1 && right_with_one_rank(what.run, alone);
   Diagnosis diagnosis = explain(what, patient);
-  if (!diagnosis.known()) {
-    diagnosis = diagnose_finding(patient.finding, patient.looked_at_n, patient);
-  }
+  if (!diagnosis.known()) diagnosis = diagnose({}, patient, Subject::kAccess);
   if (!right_alone) return diagnosis;
   if (what.field && !diagnosis.is_finding()) diagnosis = explain_ranks(what, patient, diagnosis);
   if (diagnosis.rule() == "ranks_hand_over_other_rows") return diagnosis;
@@ -321,43 +310,32 @@ bool has_a_narrow_halo(const std::string& source) {
 }  // namespace
 
 Patient Questions::patient(const std::string& step, const std::string& source, const Case& job) {
-  job_ = job;
   Patient patient;
   patient.source = source;
   patient.names = names_in(source);
   // A run that failed left no record to say it.
-  patient.step = step.empty() ? step_in(source) : number_of(step);
-  patient.run = [this](const Case& run, Observation* seen) { return ask_once(run, seen); };
-  patient.run_again = [this](const Case& run, Observation* seen) {
+  patient.step = step_in(step.empty() ? source : "// " + step);
+  const auto ask = [this, job](Case run, const char* order, Observation* seen) {
+    run.ranks = job.ranks;
+    run.halos = job.halos;
+    run.order = order;
+    const Run trial = run_program(program_, run, false, dir_, time_limit_);
+    if (!trial.error.empty()) return false;
+    seen->iterations = trial.record.iterations;
+    seen->residuals = trial.record.residuals;
+    seen->field = read_field(dir_, run.n);
+    return !seen->field.empty();
+  };
+  patient.run = [ask, job](const Case& run, Observation* seen) {
+    return ask(run, job.order, seen);
+  };
+  patient.run_again = [ask, job](const Case& run, Observation* seen) {
     // A GPU decides itself; if the CPU runs the kernels in its place, it does as told.
-    Case other = run;
-    other.ranks = job_.ranks;
-    other.halos = job_.halos;
-    const char* order = job_.order ? job_.order : std::getenv("LAB_CPU_ORDER");
-    other.order = order && std::strcmp(order, "reverse") == 0 ? "forward" : "reverse";
-    return ask(other, seen);
+    const char* order = job.order ? job.order : std::getenv("LAB_CPU_ORDER");
+    const bool reverse = order && std::strcmp(order, "reverse") == 0;
+    return ask(run, reverse ? "forward" : "reverse", seen);
   };
   return patient;
-}
-
-bool Questions::ask_once(Case run, Observation* seen) {
-  run.ranks = job_.ranks;
-  run.halos = job_.halos;
-  run.order = job_.order;
-  if (run.n > kMaxDiagnosedN) return ask(run, seen);  // too much to remember
-  const auto [at, is_new] = answers_.try_emplace(describe(run));
-  if (is_new) at->second.first = ask(run, &at->second.second);
-  *seen = at->second.second;
-  return at->second.first;
-}
-
-bool Questions::ask(const Case& run, Observation* seen) const {
-  const Run trial = run_program(program_, run, false, dir_, time_limit_);
-  if (!trial.error.empty()) return false;
-  seen->iterations = trial.record.iterations;
-  seen->residuals = trial.record.residuals;
-  seen->field = read_field(dir_, run.n);
-  return !seen->field.empty();
 }
 
 Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
@@ -365,17 +343,15 @@ Explanation too_few_to_be_rounding(Case run, const FieldComparison& compared,
   const double points = static_cast<double>(run.n) * run.n;
   if (compared.different > 0.1 * points || run.n > kMaxDiagnosedN) return {};
   run.check_every = 1;
-  Observation seen;
-  if (!patient.run(run, &seen) || seen.iterations != run.iterations) return {};
-  const FieldComparison each = compare_with_right(run, run.iterations, seen.field);
+  const auto seen = patient.ask(run);
+  if (!seen || seen->iterations != run.iterations) return {};
+  const FieldComparison each = compare_with_right(run, run.iterations, seen->field);
   if (each.kind != FieldComparison::kIdentical) return {};
   if (has_a_narrow_halo(patient.source)) {
-    Wrong wrong;
-    wrong.run = run;
     Diagnosis strips = say(Answer("strips_keep_too_many_columns")
                                .with("lines", format("%zu points differ, by up to %.2g, and are",
                                                      compared.different, compared.max_difference)),
-                           wrong, patient);
+                           run, patient);
     strips.lead = "with --check-every 1 every bit is right";
     return {strips.lines(), strips.rule()};
   }
@@ -463,7 +439,8 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
   }
   if (what.field) {
     describe_field(compared->field, made, what.first_iteration, &lines);
-    if (!diagnosis.known() || diagnosis.draw()) add(draw(what, *patient));
+    // Or a picture says better than the words where it is wrong.
+    if (!diagnosis.known() || diagnosis.answer.has("draw")) add(draw(what, *patient));
   } else if (!stopped_early || run.n < kHashedRecordN) {
     lines.push_back("the field is right");
   }

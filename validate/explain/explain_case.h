@@ -1,10 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "explain/diagnosis.h"
@@ -45,14 +43,8 @@ class Questions {
   Patient patient(const std::string& step, const std::string& source, const Case& job);
 
  private:
-  /// What was asked before is not asked again: on a GPU each run takes half a second to begin.
-  bool ask_once(Case run, Observation* seen);
-  bool ask(const Case& run, Observation* seen) const;
-
   const std::string program_, dir_;
   const double time_limit_;
-  Case job_{};
-  std::map<std::string, std::pair<bool, Observation>> answers_;  // by what describe() says
 };
 
 /// A short run in which every access is looked at, and how it went.

@@ -2,7 +2,6 @@
 
 // What an entry of the catalogue of mistakes is. The entries are in mistakes/, one file per family.
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -74,8 +73,8 @@ struct Mistake {
   Strength strength;
   Programs programs;
   /// Holds it against the evidence. Several entries may share a function: it is asked once, and its
-  /// answer names one of them.
-  std::function<Answer(const Evidence&)> ask;
+  /// answer names one of them. nullptr: it is told by who has seen more than one run (say()).
+  Answer (*ask)(const Evidence&);
   std::string words;
   std::vector<std::string> look_at;  ///< the likeliest first; what comes out empty is left out
 };

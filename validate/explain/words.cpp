@@ -41,6 +41,86 @@ const std::vector<TraitRow> kRows = {
     {kDeviceReduce, "device_reduce", 1, 0, "DeviceReduce", TraitRow::kFile},
 };
 
+// clang-format off
+const std::map<std::string, const char*> kPhrases = {
+    {"bounds",
+     "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the boundary, "
+     "0 and n - 1, and no others|the bounds of i and j in {sweep}: 1 to n - 2}"},
+    {"launch_grid",
+     "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
+     "for n rows}"},
+    {"held_points", "{?slabs|held_end - held_begin rows, as many as the rank holds|n * n floats}"},
+    {"tile_loads",
+     "how threads share out the tile's entries: all of them together load each entry once (the thread's number in "
+     "the block, the entry that it loads first, and from one round to the next a step of as many entries as the "
+     "block has threads)"},
+    {"rows_arrive",
+     "the ring: whether each row has arrived when it is read (__pipeline_commit closes a batch of copies, and "
+     "__pipeline_wait_prior leaves a number of batches in flight), and is not overwritten before"},
+    {"update_line", "the line that computes value in {sweep}"},
+    {"change_line", "the line that computes change in {sweep}"},
+    {"put_together", "how {sweep} and what it calls put a point's neighbours together"},
+    {"ends_of_strips",
+     "what the first and the last lane of a warp take for the points beyond their strip, where a shuffle has no "
+     "lane to ask{?passes|; and which columns a strip stores: all except kHalo at each of its ends (kKept)}"},
+    {"march",
+     "{?passes|the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as "
+     "many above its last one|the rows that a warp loads: from the one below its first row, to the one above its "
+     "last; and how they move up when a row is done: the old centre becomes south, then the old north becomes "
+     "centre}"},
+    {"stored_parts",
+     "how many of the stored parts are copied and added up: one per block, gridDim.x * gridDim.y of them, and "
+     "cudaMemcpy counts bytes (sizeof(double) each)"},
+    {"who_adds",
+     "the `if` around what adds to the sum in {sweep}: {?block_sum or shuffles|it chooses one thread of each block "
+     "(or warp), by threadIdx only, and does not choose among blocks|each thread with an interior point adds its "
+     "change, or passes it to its block's sum}"},
+    {"loop_condition",
+     "the condition of the loop in main: residual > options.tolerance && iteration < options.max_iterations, and "
+     "iteration goes up in each turn"},
+    {"freed",
+     "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
+     "exchanges them"},
+    {"order_of_rows",
+     "the order at that line: the destination and its pitch, the source and its pitch, then the width of a row, all "
+     "three in bytes, and the number of rows"},
+    {"order_of_launch",
+     "the order between <<< and >>>: the launch grid first, then the block (in the wrong order, a small n may still "
+     "give a correct result)"},
+    {"sizes_of_launch",
+     "their sizes: at least one block (between integers n / 1024 may be 0: round up), and at most 1024 threads per "
+     "block, all directions multiplied"},
+    {"captured",
+     "what stands between cudaStreamBeginCapture and cudaStreamEndCapture: the sweeps of a pass have to be launched "
+     "there, into the stream that is captured"},
+    {"starts_in_main",
+     "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
+    {"tile_indices", "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},
+    {"which_sweep",
+     "which sweep's changes are in the sum: only those of the last one before a check, not of an earlier pass or of "
+     "an earlier sweep of the last pass; how many sweeps a pass performs, and the sweeps that are left at the end, "
+     "fewer than a pass has"},
+    {"ask_the_cpu", "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},
+    {"bytes_of_field", "std::size_t(n) * n * sizeof(float)"},
+    {"unset_sums", "whether a thread's own sum begins with 0, and so does every variable that goes into a sum"},
+    {"shared_additions",
+     "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in shared memory; and "
+     "whether no thread sets to 0 what others add to"},
+    {"sum_over_ranks",
+     "the sum over all ranks: {?mpi|ranks.sum|ncclAllReduce (one value, ncclDouble, ncclSum){?!nccl|, or without "
+     "NCCL ranks.sum}}, before the host reads the sum"},
+    {"own_condition",
+     "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that no residual ends "
+     "the loop) and options.max_iterations"},
+    {"rows_held",
+     "{shares}: on both sides the rank holds as many rows beyond its own as a pass has sweeps; and whether "
+     "allocate_fields allocates memory for all of them"},
+    {"left_out",
+     "{?iteration|in iteration {iteration} }{?by_sweep|{?both|neither sweep nor copy (or swap) reaches|the sweep "
+     "leaves out}|the sweep is right, but the copy (or swap) leaves out} {points}; old values stay there"},
+};
+// clang-format on
+
 std::string lower(const std::string& name) {
   std::string result;
   for (char c : name) result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -95,20 +175,15 @@ Words::Words(const Patient& patient)
   if (!file && !has(kStrips)) traits_ |= kBlockConstant;
 }
 
-bool Words::has(const std::string& name, bool* known) const {
-  static const std::vector<std::pair<std::string, Trait>> kFurther = {
-      {"strips", kStrips},
-      {"stored_parts", kStoredParts},
-      {"late_sum", kLateSum},
-      {"wait_for", kWaitFor}};
-  for (const TraitRow& row : kRows) {
-    if (name == row.name) return has(row.trait);
-  }
-  for (const auto& [further, trait] : kFurther) {
-    if (name == further) return has(trait);
-  }
-  *known = false;
-  return false;
+bool Words::has(const std::string& name) const {
+  static const std::map<std::string, Trait> kTraits = [] {
+    std::map<std::string, Trait> all = {
+        {"strips", kStrips}, {"stored_parts", kStoredParts}, {"late_sum", kLateSum}};
+    for (const TraitRow& row : kRows) all[row.name] = row.trait;
+    return all;
+  }();
+  const auto at = kTraits.find(name);
+  return at != kTraits.end() && has(at->second);
 }
 
 bool Words::has_name(const std::string& name, bool guess) const {
@@ -205,114 +280,18 @@ std::string Words::never_launched() const {
          "rows a warp stores: all of its own, with no row left out between two warps}";
 }
 
-const std::string* Words::say(const std::string& name) const {
-  struct Phrase {
-    const char* name;
-    std::string (Words::*say)() const;
-    const char* words;
-  };
+std::string Words::say(const std::string& name) const {
   // What has a function depends on the file itself.
-  // clang-format off
-  static const Phrase kPhrases[] = {
-      {"sweep", &Words::sweep, nullptr},
-      {"copy", &Words::copy, nullptr},
-      {"host", &Words::host, nullptr},
-      {"handover", &Words::handover, nullptr},
-      {"formula", &Words::formula, nullptr},
-      {"never_launched", &Words::never_launched, nullptr},
-      {"exchange", &Words::exchange, nullptr},
-      {"shares", &Words::shares, nullptr},
-      {"bounds", nullptr,
-       "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the boundary, "
-       "0 and n - 1, and no others|the bounds of i and j in {sweep}: 1 to n - 2}"},
-      {"launch_grid", nullptr,
-       "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
-       "for n rows}"},
-      {"held_points", nullptr, "{?slabs|held_end - held_begin rows, as many as the rank holds|n * n floats}"},
-      {"tile_loads", nullptr,
-       "how threads share out the tile's entries: all of them together load each entry once (the thread's number in "
-       "the block, the entry that it loads first, and from one round to the next a step of as many entries as the "
-       "block has threads)"},
-      {"rows_arrive", nullptr,
-       "the ring: whether each row has arrived when it is read (__pipeline_commit closes a batch of copies, and "
-       "__pipeline_wait_prior leaves a number of batches in flight), and is not overwritten before"},
-      {"update_line", nullptr, "the line that computes value in {sweep}"},
-      {"change_line", nullptr, "the line that computes change in {sweep}"},
-      {"put_together", nullptr, "how {sweep} and what it calls put a point's neighbours together"},
-      {"halo_kept", nullptr,
-       "{?passes|; and which columns a strip stores: all except kHalo at each of its ends (kKept)}"},
-      {"ends_of_strips", nullptr,
-       "what the first and the last lane of a warp take for the points beyond their strip, where a shuffle has no "
-       "lane to ask{halo_kept}"},
-      {"march", nullptr,
-       "{?passes|the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as "
-       "many above its last one|the rows that a warp loads: from the one below its first row, to the one above its "
-       "last; and how they move up when a row is done: the old centre becomes south, then the old north becomes "
-       "centre}"},
-      {"stored_parts", nullptr,
-       "how many of the stored parts are copied and added up: one per block, gridDim.x * gridDim.y of them, and "
-       "cudaMemcpy counts bytes (sizeof(double) each)"},
-      {"who_adds", nullptr,
-       "the `if` around what adds to the sum in {sweep}: {?block_sum or shuffles|it chooses one thread of each block "
-       "(or warp), by threadIdx only, and does not choose among blocks|each thread with an interior point adds its "
-       "change, or passes it to its block's sum}"},
-      {"loop_condition", nullptr,
-       "the condition of the loop in main: residual > options.tolerance && iteration < options.max_iterations, and "
-       "iteration goes up in each turn"},
-      {"freed", nullptr,
-       "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
-       "exchanges them"},
-      {"order_of_rows", nullptr,
-       "the order at that line: the destination and its pitch, the source and its pitch, then the width of a row, all "
-       "three in bytes, and the number of rows"},
-      {"order_of_launch", nullptr,
-       "the order between <<< and >>>: the launch grid first, then the block (in the wrong order, a small n may still "
-       "give a correct result)"},
-      {"sizes_of_launch", nullptr,
-       "their sizes: at least one block (between integers n / 1024 may be 0: round up), and at most 1024 threads per "
-       "block, all directions multiplied"},
-      {"captured", nullptr,
-       "what stands between cudaStreamBeginCapture and cudaStreamEndCapture: the sweeps of a pass have to be launched "
-       "there, into the stream that is captured"},
-      {"starts_in_main", nullptr,
-       "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
-      {"tile_indices", nullptr,
-       "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},
-      {"which_sweep", nullptr,
-       "which sweep's changes are in the sum: only those of the last one before a check, not of an earlier pass or of "
-       "an earlier sweep of the last pass; how many sweeps a pass performs, and the sweeps that are left at the end, "
-       "fewer than a pass has"},
-      {"ask_the_cpu", nullptr,
-       "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},
-      {"bytes_of_field", nullptr, "std::size_t(n) * n * sizeof(float)"},
-      {"unset_sums", nullptr, "whether a thread's own sum begins with 0, and so does every variable that goes into a "
-                              "sum"},
-      {"shared_additions", nullptr,
-       "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in shared memory; "
-       "and whether no thread sets to 0 what others add to"},
-      {"sum_over_ranks", nullptr,
-       "the sum over all ranks: {?mpi|ranks.sum|ncclAllReduce (one value, ncclDouble, ncclSum){?!nccl|, or without "
-       "NCCL ranks.sum}}, before the host reads the sum"},
-      {"own_condition", nullptr,
-       "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that no residual ends "
-       "the loop) and options.max_iterations"},
-      {"rows_held", nullptr,
-       "{shares}: on both sides the rank holds as many rows beyond its own as a pass has sweeps; and whether "
-       "allocate_fields allocates memory for all of them"},
-      {"left_out", nullptr,
-       "{?iteration|in iteration {iteration} }{?by_sweep|{?both|neither sweep nor copy (or swap) reaches|the sweep "
-       "leaves out}|the sweep is right, but the copy (or swap) leaves out} {points}; old values stay there"},
+  static const std::map<std::string, std::string (Words::*)() const> kOfTheFile = {
+      {"sweep", &Words::sweep},       {"copy", &Words::copy},
+      {"host", &Words::host},         {"handover", &Words::handover},
+      {"formula", &Words::formula},   {"never_launched", &Words::never_launched},
+      {"exchange", &Words::exchange}, {"shares", &Words::shares},
   };
-  // clang-format on
-  const auto [at, is_new] = said_.try_emplace(name);
-  if (!is_new) return &at->second;
-  for (const Phrase& phrase : kPhrases) {
-    if (name != phrase.name) continue;
-    at->second = phrase.say ? (this->*phrase.say)() : phrase.words;
-    return &at->second;
-  }
-  said_.erase(at);
-  return nullptr;
+  const auto own = kOfTheFile.find(name);
+  if (own != kOfTheFile.end()) return (this->*own->second)();
+  const auto phrase = kPhrases.find(name);
+  return phrase != kPhrases.end() ? phrase->second : "";
 }
 
 }  // namespace validate

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -60,12 +59,12 @@ class Words {
   explicit Words(const Patient& patient);
   bool has(unsigned traits) const { return (traits_ & traits) == traits; }
   bool has_any(unsigned traits) const { return (traits_ & traits) != 0; }
-  /// The same by a trait's name. Sets `known` to false if there is none.
-  bool has(const std::string& name, bool* known) const;
+  /// The same by a trait's name; false if there is none.
+  bool has(const std::string& name) const;
 
   /// Words of the catalogue that depend on the program, by their name: {sweep}, {formula} ... They
-  /// may hold others. nullptr: there is no such name.
-  const std::string* say(const std::string& name) const;
+  /// may hold others. "": there is no such name.
+  std::string say(const std::string& name) const;
 
   std::string sweep() const;  ///< the sweep's kernel, or its function
   std::string copy() const;
@@ -86,7 +85,6 @@ class Words {
   const std::set<std::string>& names_;
   const std::string& source_;
   unsigned traits_ = 0;
-  mutable std::map<std::string, std::string> said_;
 };
 
 }  // namespace validate

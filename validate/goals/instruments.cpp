@@ -203,22 +203,23 @@ const Trace& Bench::trace_on_gpus(int ranks, int n, int iterations) {
   return traced_job("CUDA_INJECTION64_PATH=" + have.tracer, have.program, ranks, n, iterations, {});
 }
 
-const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
+const Trace& Bench::trace_watched(int n, int iterations) {
   if (have.watched.empty()) {
     throw NotMeasurable("needs make count, which does not compile this program");
   }
-  trace(have.watched, n, iterations);
+  return trace(have.watched, n, iterations);
+}
+
+const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
+  trace_watched(n, iterations);
   return counts_[key("", n, iterations)];
 }
 
 std::map<std::string, double> Bench::host_accesses(int n) {
-  if (have.watched.empty()) {
-    throw NotMeasurable("needs make count, which does not compile this program");
-  }
   std::map<std::string, double> accesses;
   for (const int iterations : {1, 3}) {
     const double sign = iterations == 1 ? -0.5 : 0.5;
-    for (const TraceRow& row : trace(have.watched, n, iterations).table("host accesses")) {
+    for (const TraceRow& row : trace_watched(n, iterations).table("host accesses")) {
       accesses[row.name] += sign * row.count;
     }
   }

@@ -117,6 +117,7 @@ class Bench {
     if (known != numbers_.end()) return known->second;
     return numbers_[name] = measure();
   }
+  const Trace& trace_watched(int n, int iterations);
   double of_bandwidth(const std::string& name);
   double timed(std::vector<std::string> command, int points, int iterations) const;
   ChildResult run(const std::vector<std::string>& command) const;

@@ -26,8 +26,13 @@ inline double points(double n) { return n * n; }
 inline double interior(double n) { return (n - 2) * (n - 2); }
 
 /// Ends a measurement that means nothing where the CPU runs the kernels.
-inline void need_gpu(const Bench* bench) {
-  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU");
+inline void need_gpu(const Bench* bench, const std::string& why_not = "needs a GPU") {
+  if (!bench->have.on_gpu) throw NotMeasurable(why_not);
+}
+
+/// Sectors moved for 32 values of 4 bytes each: 4 is the minimum. 0: nothing was accessed.
+inline double sectors_per_request(const KernelCount::Accesses& all) {
+  return all.bytes > 0 ? all.sectors / (all.bytes / (32 * sizeof(float))) : 0;
 }
 
 /// What rows of that name tell, in a trace with twice as many sweeps less one with so many: what is

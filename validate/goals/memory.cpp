@@ -161,7 +161,7 @@ Measured fields_stay(Bench* bench) {
 
 Measured migration_stopped(Bench* bench) {
   constexpr int kIterations = 20;
-  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU: no page moves here");
+  need_gpu(bench, "needs a GPU: no page moves here");
   auto migrated = [&](int iterations) {
     return bench->trace(bench->have.program, 0, iterations)
         .total("migration", "", &TraceRow::bytes);
@@ -174,15 +174,6 @@ Measured migration_stopped(Bench* bench) {
 }
 
 Measured sum_stays(Bench* bench) { return left_to_gpu(bench, 0.5, "managed memory"); }
-
-namespace {
-
-/// Sectors are told as of 32 floats: 4 are the fewest.
-double sectors_per_request(const KernelCount::Accesses& all) {
-  return all.bytes > 0 ? all.sectors / (all.bytes / (32 * sizeof(float))) : 0;
-}
-
-}  // namespace
 
 Measured coalesced(Bench* bench) {
   constexpr double kMost = 6;
@@ -214,12 +205,10 @@ Measured coalesced(Bench* bench) {
 Measured beyond_l2(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double fields = 2 * points(n) * sizeof(float);
-  if (!bench->have.on_gpu) {
-    throw NotMeasurable(format(
-        "needs a GPU; at n = %d both fields have %.3g MB: %.2g times the L2 cache of an H200, "
-        "%.2g times that of an H100 and %.2g times that of an A100",
-        n, 1e-6 * fields, fields / 60e6, fields / 50e6, fields / 40e6));
-  }
+  need_gpu(bench,
+           format("needs a GPU; at n = %d both fields have %.3g MB: %.2g times the L2 cache of an "
+                  "H200, %.2g times that of an H100 and %.2g times that of an A100",
+                  n, 1e-6 * fields, fields / 60e6, fields / 50e6, fields / 40e6));
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));

@@ -75,7 +75,7 @@ Measured ranges_closed(Bench* bench) {
 
 Measured work_outweighs_start(Bench* bench) {
   constexpr int kIterations = 10, kRunIterations = 288;
-  if (!bench->have.on_gpu) throw NotMeasurable("needs a GPU, whose start-up has to be outweighed");
+  need_gpu(bench, "needs a GPU, whose start-up has to be outweighed");
   const Trace& trace = bench->trace(bench->have.program, 0, kIterations);
   double in_loop = 0;
   for (const TraceRow& range : trace.table("nvtx")) {

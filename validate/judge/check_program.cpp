@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <optional>
 #include <set>
 
@@ -47,14 +46,9 @@ class Judgement {
 
   Verdict reach() {
     for (std::size_t k = 0; k < cases_.size(); ++k) {
-      const bool right = few_.lines.empty();
       if (decides(k)) return verdict_;
-      if (right && !few_.lines.empty()) {
-        leave_out(k);
-        k = 0;
-      }
     }
-    if (too_few_differ() || stops_elsewhere()) return verdict_;
+    if (stops_elsewhere()) return verdict_;
     say_right();
     return verdict_;
   }
@@ -67,12 +61,10 @@ class Judgement {
   bool cannot_run(const Case& run, bool first, const Run& trial);
   bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
                Patient* patient);
-  bool too_few_differ();
   bool stops_elsewhere();
 
   bool skips(const Case& run, bool first, const ChildResult& child);
   void plan_the_rest(const Run& first, int step);
-  void leave_out(std::size_t done);
   void say_right();
 
   const TemporaryFolder folder_;
@@ -84,10 +76,7 @@ class Judgement {
   Verdict verdict_;
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
-  double cpu_seconds_ = 0;        ///< of the first run
   bool sparse_ = false;           ///< it computes a residual every so many sweeps only
-  Explanation few_;               ///< what speaks against another rounding
-  Case few_in_ = {};              ///< where
   bool stopped_ = false;          ///< a run to a tolerance was made
   std::optional<Trials> trials_;  ///< of all cases
 };
@@ -169,20 +158,8 @@ void Judgement::plan_the_rest(const Run& first, int step) {
   if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
   if (extent_.every_order) add_orders(&cases_);
   add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
-  cpu_seconds_ = first.child.cpu_seconds;
-  trials_.emplace(check_.program, cases_, cpu_seconds_, check_.folder, check_.time_limit,
-                  trials_at_a_time());
-}
-
-/// After cases_[done] it is known that the program is wrong: those that could explain more are
-/// left, which are in forward order, and not too large.
-void Judgement::leave_out(std::size_t done) {
-  std::vector<Case> rest = {cases_[0]};
-  std::copy_if(cases_.begin() + done + 1, cases_.end(), std::back_inserter(rest),
-               [](const Case& run) { return !run.order && run.n <= kMaxDiagnosedN; });
-  cases_ = rest;
-  trials_.emplace(check_.program, cases_, cpu_seconds_, check_.folder, check_.time_limit,
-                  trials_at_a_time());
+  trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder,
+                  check_.time_limit);
 }
 
 bool Judgement::compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
@@ -204,15 +181,14 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
   const FieldComparison& field = trial->compared.field;
   if (field.kind == FieldComparison::kDifferentRounding) {
     // Another order of additions gives the same bits every time. A race that lost little does not.
-    if (few_.lines.empty() && two_runs_differ(run, *patient)) {
+    if (two_runs_differ(run, *patient)) {
       return wrong(run, {{"two runs of it give different fields: a race (is a barrier missing, or "
                           "misplaced?)"},
                          "race"});
     }
-    if (sparse_ && run.check_every != 1 && few_.lines.empty()) {
-      few_ = too_few_to_be_rounding(run, field, *patient);
-      few_in_ = run;
-      if (!few_.rule.empty()) return too_few_differ();  // no other run could say more
+    if (sparse_ && run.check_every != 1) {
+      const Explanation few = too_few_to_be_rounding(run, field, *patient);
+      if (!few.lines.empty()) return wrong(run, few);
     }
     different_rounding_ = true;
   }
@@ -224,10 +200,6 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
   }
   return false;
 }
-
-/// A case that was right but for few points. If no cause is known, another may show more of it, so
-/// this comes last.
-bool Judgement::too_few_differ() { return !few_.lines.empty() && wrong(few_in_, few_); }
 
 /// Every run so far was one of so many iterations: does it also stop by itself?
 bool Judgement::stops_elsewhere() {

@@ -73,6 +73,11 @@ void compare(const std::string& program, const Case& run, const std::string& dir
   compared = compare_run(run, trial->run.record, dir, reference, expected);
 }
 
+/// How many trials are worth running at a time on this machine.
+std::size_t trials_at_a_time() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 8);
+}
+
 }  // namespace
 
 std::vector<double> sweep_reference(Reference* reference, int iterations) {
@@ -96,17 +101,12 @@ Trial try_case(const std::string& program, const Case& run, const std::string& d
   return trial;
 }
 
-int trials_at_a_time() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 8);
-}
-
 Trials::Trials(const std::string& program, const std::vector<Case>& cases, double cpu_seconds,
-               const std::string& folder, double time_limit, int at_a_time)
+               const std::string& folder, double time_limit)
     : program_(program),
       folder_(folder),
       cases_(cases),
       time_limit_(time_limit),
-      at_a_time_(at_a_time),
       largest_(cases[0]),
       cpu_seconds_(cpu_seconds) {}
 
@@ -120,7 +120,7 @@ TimeLimit Trials::limit_of(const Case& run) const {
 }
 
 Trial Trials::get(std::size_t k) {
-  while (started_.size() + 1 < std::min(cases_.size(), k + at_a_time_)) {
+  while (started_.size() + 1 < std::min(cases_.size(), k + trials_at_a_time())) {
     const std::size_t next = started_.size() + 1;
     const TimeLimit limit = limit_of(cases_[next]);
     started_.push_back(std::async(std::launch::async, [this, next, limit] {

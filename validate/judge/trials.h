@@ -37,16 +37,13 @@ std::vector<double> sweep_reference(Reference* reference, int iterations);
 Trial try_case(const std::string& program, const Case& run, const std::string& dir,
                const TimeLimit& time_limit, const std::atomic<bool>* unwanted = nullptr);
 
-/// How many trials are worth running at a time on this machine.
-int trials_at_a_time();
-
 /// Trials of one program, several at a time, asked for one after the other.
 class Trials {
  public:
   /// The first of `cases` has been run, and used `cpu_seconds`. `folder`: for the records of the
-  /// others. `at_a_time`: how many run while one is waited for.
+  /// others.
   Trials(const std::string& program, const std::vector<Case>& cases, double cpu_seconds,
-         const std::string& folder, double time_limit, int at_a_time);
+         const std::string& folder, double time_limit);
   /// Ends those that still run.
   ~Trials() { stop(); }
   Trials(const Trials&) = delete;
@@ -64,7 +61,6 @@ class Trials {
   const std::string program_, folder_;
   const std::vector<Case> cases_;
   const double time_limit_;
-  const std::size_t at_a_time_;
   std::atomic<bool> unwanted_{false};
   std::vector<std::future<Trial>> started_;  ///< from cases[1] on
   Case largest_;                             ///< of those that have ended

@@ -32,29 +32,6 @@ std::string driver_version() {
   return said ? split(smi.output, '\n').front() : "unknown";
 }
 
-/// What the program `bandwidth` prints: lines of a name and its fields, tabs between them.
-class BandwidthOutput {
- public:
-  explicit BandwidthOutput(const std::string& output) {
-    for (const std::string& line : split(output, '\n')) {
-      const std::vector<std::string> fields = split(line, '\t');
-      if (!fields.empty()) lines_[fields[0]] = fields;
-    }
-  }
-  /// The k-th field behind the name. Throws std::runtime_error where there is none.
-  std::string text(const std::string& name, std::size_t k = 1) const {
-    const auto found = lines_.find(name);
-    if (found != lines_.end() && k < found->second.size()) return found->second[k];
-    throw std::runtime_error("the program bandwidth does not say `" + name + "`: build it again");
-  }
-  double number(const std::string& name, std::size_t k) const {
-    return std::strtod(text(name, k).c_str(), nullptr);
-  }
-
- private:
-  std::map<std::string, std::vector<std::string>> lines_;
-};
-
 }  // namespace
 
 Machine look_at_machine(const std::string& bin) {
@@ -75,18 +52,30 @@ Machine look_at_machine(const std::string& bin) {
     machine.why_not = measured.last_line();
     return machine;
   }
-  const BandwidthOutput told(measured.output);
+  std::map<std::string, std::vector<std::string>> lines;  // by the first of their fields
+  for (const std::string& line : split(measured.output, '\n')) {
+    const std::vector<std::string> fields = split(line, '\t');
+    if (!fields.empty()) lines[fields[0]] = fields;
+  }
+  const auto text = [&lines](const char* name, std::size_t k = 1) {
+    if (k < lines[name].size()) return lines[name][k];
+    throw std::runtime_error(std::string("the program bandwidth does not say `") + name +
+                             "`: build it again");
+  };
+  const auto number = [&text](const char* name, std::size_t k) {
+    return std::strtod(text(name, k).c_str(), nullptr);
+  };
   machine.has_gpu = true;
-  machine.gpus = std::max(1, static_cast<int>(told.number("gpus", 1)));
-  machine.gpu = told.text("gpu");
-  machine.compute_capability = told.text("compute_capability");
-  machine.cuda = told.text("cuda_runtime");
+  machine.gpus = std::max(1, static_cast<int>(number("gpus", 1)));
+  machine.gpu = text("gpu");
+  machine.compute_capability = text("compute_capability");
+  machine.cuda = text("cuda_runtime");
   for (const char* way : {"copy_library", "copy_kernel"}) {
-    const double median = told.number(way, 1);
+    const double median = number(way, 1);
     if (median > machine.copy_gb_per_s) {
       machine.copy_gb_per_s = median;
-      machine.copy_q1 = told.number(way, 2);
-      machine.copy_q3 = told.number(way, 3);
+      machine.copy_q1 = number(way, 2);
+      machine.copy_q3 = number(way, 3);
       machine.copy_way = way;
     }
   }

@@ -21,6 +21,7 @@
 namespace validate {
 namespace {
 
+constexpr double kTimeLimit = 300;  // seconds for one run
 constexpr int kCpuSamples = 11;
 constexpr double kBestSeconds = 10, kStridedSeconds = 5;  // code is timed no longer than this, nor
 constexpr int kStridedAtLeast = 2;        // less often than this, after one that warms up
@@ -34,12 +35,11 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// Runs a step's program for its times alone; `ranks`: of the job as which it is started, or 0.
-Timing time_program(const std::string& program, int n, int iterations, int ranks,
-                    double time_limit) {
+Timing time_program(const std::string& program, int n, int iterations, int ranks) {
   const TemporaryFolder folder;
   Case timed{lab::ProblemKind::kLaplace, n, iterations};
   timed.ranks = ranks;
-  const Run run = run_program(program, timed, true, folder.path() + "/record", time_limit);
+  const Run run = run_program(program, timed, true, folder.path() + "/record", kTimeLimit);
   if (!run.error.empty() || run.child.exit_code != 0) return {};
   return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
 }
@@ -78,7 +78,7 @@ void show_progress(const std::string& what) {
 
 Timing Climb::time(const Step& step, int n, int iterations) {
   show_progress(format("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations));
-  return time_program(program_of(step), n, iterations, ranks_of(step), options_.time_limit);
+  return time_program(program_of(step), n, iterations, ranks_of(step));
 }
 
 void Climb::check(const std::vector<const Step*>& steps) {
@@ -105,7 +105,7 @@ Verdict Climb::check(const Step& step, bool own_n) const {
   if (step.by_cycles()) {
     StepCheck asked;
     asked.program = program_of(step);
-    asked.time_limit = options_.time_limit;
+    asked.time_limit = kTimeLimit;
     // Each run waits for the driver, so there are few.
     for (const int n : {100, 521}) asked.cases.push_back({lab::ProblemKind::kProbe, n, 1});
     if (own_n) asked.cases.push_back({lab::ProblemKind::kLaplace, step.n, 1});
@@ -131,7 +131,7 @@ Verdict Climb::check(const Step& step, bool own_n) const {
   } else {
     cases = with_ranks(usual_cases(), ranks);
   }
-  return check_program(program_of(step), cases, options_.time_limit, quietly, {}, extent);
+  return check_program(program_of(step), cases, kTimeLimit, quietly, {}, extent);
 }
 
 /// The step before, at this step's n, as it is timed itself; nothing where it is not right.

@@ -14,9 +14,8 @@ inline constexpr int kCheckedRanks = 2;  ///< what a job of ranks is validated w
 
 /// How the steps are validated and timed.
 struct LadderOptions {
-  std::string bin;          ///< where the programs are
-  int ranks = 0;            ///< of the jobs that are timed; 0: one for each GPU
-  double time_limit = 300;  ///< seconds for one run
+  std::string bin;  ///< where the programs are
+  int ranks = 0;    ///< of the jobs that are timed; 0: one for each GPU
 };
 
 /// One line that says what goes on: overwritten on a terminal, elsewhere nothing. "": it is gone.

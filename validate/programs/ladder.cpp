@@ -34,7 +34,6 @@ constexpr const char* kHelp =
     "  --steps NN,NN,...    only these steps\n"
     "  --ranks R            time steps that are jobs of ranks with this many (default: one for\n"
     "                       each GPU of this machine)\n"
-    "  --time-limit S       seconds for one run of a program (default 300)\n"
     "  --help               print this\n\n"
     "exit codes: 0 every solution that can run here is right, 1 one is wrong, 2 bad usage,\n"
     "            4 cannot write, 77 a step cannot run here (no space left, a limit, no MPI job)\n";
@@ -58,7 +57,6 @@ Arguments read_arguments(int argc, char** argv) {
   line.path("--results", &arguments.results);
   line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
   line.integer("--ranks", 1, kMaxRanks, &options.ranks);
-  line.seconds("--time-limit", &options.time_limit);
   line.read(argc, argv);
   if (options.bin.empty()) {
     lab::fail(lab::kExitBadUsage, "/proc/self/exe: %s: say --bin DIR, where the programs are",

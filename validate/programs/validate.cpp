@@ -45,7 +45,6 @@ constexpr const char* kHelp =
     "  --verdict FILE       also write the verdict to FILE: unchanged, wrong or right; after\n"
     "                       wrong and a tab the name of the mistake, if it is known\n"
     "  --explain            also print the name of the mistake, as the catalogue has it\n"
-    "  --quiet              print only the verdict\n"
     "  --help               print this\n\n"
     "exit codes: 0 right, 1 wrong (or, for an exercise, unchanged), 2 bad usage,\n"
     "            5 the reference does not fit in memory, 77 cannot run here (no usable GPU, no\n"
@@ -60,7 +59,6 @@ struct Arguments {
   std::vector<int> sizes;
   std::vector<lab::ProblemKind> problems;
   int iterations = 0;
-  bool quiet = false;
   bool explain = false;
 };
 
@@ -128,7 +126,6 @@ Arguments read_arguments(int argc, char** argv) {
   line.flag("--every-order", &check.every_order);
   line.text("--verdict", &arguments.verdict);
   line.flag("--explain", &arguments.explain);
-  line.flag("--quiet", &arguments.quiet);
   line.read(argc, argv, &check.program);
   const std::string& watched = check.at_hand.watched;
   if (!check.look_at.empty() && watched.empty()) {
@@ -230,7 +227,7 @@ int run(const Arguments& arguments) {
     validate::write_verdict(arguments.verdict, "unchanged");
     return kExitWrong;
   }
-  const bool terminal = isatty(STDERR_FILENO) && !arguments.quiet;
+  const bool terminal = isatty(STDERR_FILENO);
   const validate::Verdict verdict =
       validate::check_step(arguments.check, [&](const std::string& what) {
         if (terminal) std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -274,26 +275,18 @@ ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& 
 }
 
 std::string describe_signal(int signal) {
-  switch (signal) {
-    case SIGSEGV:
-      return "SIGSEGV, a memory access that is not allowed";
-    case SIGBUS:
-      return "SIGBUS, a memory access that cannot be served";
-    case SIGABRT:
-      return "SIGABRT, it called abort (a failed assert, an exception, a damaged heap)";
-    case SIGFPE:
-      return "SIGFPE, an integer division by zero";
-    case SIGILL:
-      return "SIGILL, an instruction that this CPU does not have";
-    case SIGKILL:
-      return "SIGKILL, it was ended from outside: often by the system, out of memory";
-    case SIGXCPU:
-      return "SIGXCPU, it used up the CPU time that it may take";
-    case SIGXFSZ:
-      return "SIGXFSZ, a file grew larger than files may";
-    default:
-      return std::string("signal ") + std::to_string(signal) + ", " + strsignal(signal);
-  }
+  static const std::map<int, const char*> kSignals = {
+      {SIGSEGV, "SIGSEGV, a memory access that is not allowed"},
+      {SIGBUS, "SIGBUS, a memory access that cannot be served"},
+      {SIGABRT, "SIGABRT, it called abort (a failed assert, an exception, a damaged heap)"},
+      {SIGFPE, "SIGFPE, an integer division by zero"},
+      {SIGILL, "SIGILL, an instruction that this CPU does not have"},
+      {SIGKILL, "SIGKILL, it was ended from outside: often by the system, out of memory"},
+      {SIGXCPU, "SIGXCPU, it used up the CPU time that it may take"},
+      {SIGXFSZ, "SIGXFSZ, a file grew larger than files may"}};
+  const auto at = kSignals.find(signal);
+  if (at != kSignals.end()) return at->second;
+  return "signal " + std::to_string(signal) + ", " + strsignal(signal);
 }
 
 }  // namespace validate

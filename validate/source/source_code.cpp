@@ -58,10 +58,13 @@ std::string code_between(const std::string& source, int first, int last) {
   return code;
 }
 
-/// All lines in one text, for expressions that go over several of them.
-std::string joined_lines(const std::string& source) {
-  std::string code;
-  for (const std::string& line : code_lines(source)) code += line + '\n';
+/// All lines, without comments and without what strings hold.
+std::string plain_code(const std::string& source) {
+  std::string code = source;
+  for (char& c : code) c = c == '\n' ? c : ' ';
+  for (const Token& token : lex(source)) {
+    if (!is_text(token)) code.replace(token.offset, token.text.size(), token.text);
+  }
   return code;
 }
 
@@ -73,12 +76,7 @@ std::string code_only(const std::string& source) {
 }
 
 std::vector<std::string> code_lines(const std::string& source) {
-  std::string code = source;
-  for (char& c : code) c = c == '\n' ? c : ' ';
-  for (const Token& token : lex(source)) {
-    if (!is_text(token)) code.replace(token.offset, token.text.size(), token.text);
-  }
-  return split(code, '\n');
+  return split(plain_code(source), '\n');
 }
 
 std::string code_at(const std::string& source, int line) {
@@ -226,7 +224,7 @@ int int_index_in(const std::string& source) {
       R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
   static const std::regex wide(
       "size_t|long|int64|ptrdiff|double|float|unsigned|auto|[0-9][uUlLzZ]|\\w\\s*\\(");
-  const std::string code = joined_lines(source);
+  const std::string code = plain_code(source);
   std::smatch found;
   if (!std::regex_search(code, found, function)) return 0;
   const std::string value = found[4];

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <initializer_list>
+#include <map>
 #include <set>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <lexer.h>
@@ -59,24 +58,19 @@ class Program {
     }
   }
 
-  /// Whether a statement begins at k: not behind (void), but behind if (...).
-  bool begins_statement(std::size_t k) const {
-    auto before = [&](std::size_t at, std::initializer_list<std::string_view> words) {
-      return at == 0 || std::count(words.begin(), words.end(), tokens_[at - 1].text) > 0;
-    };
-    if (before(k, {";", "{", "}", "else"})) return true;
-    if (!is(tokens_, k - 1, ")")) return false;
-    const std::size_t open = match_back(tokens_, k - 1);
-    return open < k && open > 0 && before(open, {"if", "for", "while"});
-  }
-
-  /// Whether a call of the CUDA runtime begins at k, and is a statement by itself.
+  /// Whether a call of the CUDA runtime begins at k, and is a statement by itself: behind if (...),
+  /// say, but not behind (void).
   bool drops_result(std::size_t k) const {
     const std::string_view name = tokens_[k].text;
-    return name.rfind("cuda", 0) == 0 && name.size() > 4 &&
-           std::isupper(static_cast<unsigned char>(name[4])) && name != "cudaDeviceReset" &&
-           name.rfind("cudaProfiler", 0) != 0 && is(tokens_, k + 1, "(") && begins_statement(k) &&
-           is(tokens_, match_forward(tokens_, k + 1) + 1, ";");
+    if (k == 0 || name.rfind("cuda", 0) != 0 || name.size() < 5 ||
+        !std::isupper(static_cast<unsigned char>(name[4])) || name == "cudaDeviceReset" ||
+        name.rfind("cudaProfiler", 0) == 0 || !is(tokens_, k + 1, "(")) {
+      return false;
+    }
+    const bool begins = is(tokens_, k - 1, ";") || is(tokens_, k - 1, "{") ||
+                        is(tokens_, k - 1, "}") || is(tokens_, k - 1, "else") ||
+                        (is(tokens_, k - 1, ")") && k > 1 && !is(tokens_, k - 2, "void"));
+    return begins && is(tokens_, match_forward(tokens_, k + 1) + 1, ";");
   }
 
   /// Whether the program asks at k for the error of what came before.
@@ -105,17 +99,16 @@ class Program {
     return asks_in(k, function.end);
   }
 
-  /// Whether an error of `function` shows wherever it is called.
-  bool asked_by_callers(const Function& function) const {
-    int calls = 0;
-    for (const Function& caller : functions_) {
+  /// Whether an error of `function` shows where it is called.
+  bool asked_by_a_caller(const Function& function) const {
+    return std::any_of(functions_.begin(), functions_.end(), [&](const Function& caller) {
       for (std::size_t k = caller.begin; k < caller.end; ++k) {
-        if (tokens_[k].text != function.name || caller.begin == function.begin) continue;
-        if (!asks_after(caller, k)) return false;
-        ++calls;
+        if (tokens_[k].text == function.name && caller.begin != function.begin) {
+          return asks_after(caller, k);
+        }
       }
-    }
-    return calls > 0;
+      return false;
+    });
   }
 
   const Tokens tokens_;
@@ -124,7 +117,7 @@ class Program {
 };
 
 std::string Program::unchecked() const {
-  std::vector<std::pair<std::string, std::vector<std::string>>> places;  // what, and its lines
+  std::map<std::string, std::vector<std::string>> places;  // lines, by the call; "": a launch
   for (const Function& function : functions_) {
     const bool has_launch = launches(function);
     for (std::size_t k = function.begin; k < function.end; ++k) {
@@ -132,13 +125,9 @@ std::string Program::unchecked() const {
       if (!is_launch && !drops_result(k)) continue;
       // Without a launch this takes back an error that was answered already.
       if (is(tokens_, k, "cudaGetLastError") && !has_launch) continue;
-      if (asks_after(function, k) || asked_by_callers(function)) continue;
-      const std::string what = is_launch ? "launch" : std::string(tokens_[k].text);
+      if (asks_after(function, k) || asked_by_a_caller(function)) continue;
       const std::string line = std::to_string(tokens_[k].line);
-      std::size_t at = 0;
-      while (at < places.size() && places[at].first != what) ++at;
-      if (at == places.size()) places.push_back({what, {}});
-      std::vector<std::string>& lines = places[at].second;
+      std::vector<std::string>& lines = places[is_launch ? "" : std::string(tokens_[k].text)];
       if (lines.empty() || lines.back() != line) lines.push_back(line);
     }
   }
@@ -150,11 +139,11 @@ std::string Program::unchecked() const {
 
   std::vector<std::string> said;
   for (const auto& [name, lines] : places) {
-    const std::string at = (lines.size() > 1 ? " at lines " : " at line ") + join(lines);
-    said.push_back(name != "launch"
-                       ? name + at
-                       : std::string(lines.size() > 1 ? "the launches" : "the launch") + at +
-                             " (check cudaGetLastError after it)");
+    const bool several = lines.size() > 1;
+    const std::string at = (several ? " at lines " : " at line ") + join(lines);
+    said.push_back(!name.empty() ? name + at
+                                 : (several ? "the launches" : "the launch") + at +
+                                       " (check cudaGetLastError after it)");
   }
   if (allocates && !asks_for_room)
     said.push_back("whether the fields fit (lab::require_gpu_memory)");

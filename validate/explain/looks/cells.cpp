@@ -78,24 +78,11 @@ bool miss_one_line(const Cells& cells, const std::vector<int>& counts, bool colu
 std::size_t Cells::count() const { return std::count(in_.begin(), in_.end(), 1); }
 
 Cells Cells::interior() const {
-  Cells result(n_);
-  for (int j = 1; j < n_ - 1; ++j) {
-    for (int i = 1; i < n_ - 1; ++i) {
-      if (has(i, j)) result.add(i, j);
-    }
-  }
-  return result;
+  return where(n_, [this](int i, int j) { return has(i, j) && !is_boundary(i, j); });
 }
 
 Cells Cells::boundary() const {
-  Cells result(n_);
-  for (int k = 0; k < n_; ++k) {
-    for (int end : {0, n_ - 1}) {
-      if (has(k, end)) result.add(k, end);
-      if (has(end, k)) result.add(end, k);
-    }
-  }
-  return result;
+  return where(n_, [this](int i, int j) { return has(i, j) && is_boundary(i, j); });
 }
 
 Lines describe_lines(const std::vector<int>& lines, char letter, int n) {
@@ -104,13 +91,9 @@ Lines describe_lines(const std::vector<int>& lines, char letter, int n) {
   result.n = n;
   result.at = lines;
   if (lines.empty()) return result;
-  const bool first = lines.front() == 1, last = lines.back() == n - 2;
   if (consecutive(lines)) {
-    result.kind = first && last       ? Lines::kAll
-                  : lines.size() == 1 ? Lines::kOne
-                  : first             ? Lines::kFirst
-                  : last              ? Lines::kLast
-                                      : Lines::kRange;
+    const bool all = lines.front() == 1 && lines.back() == n - 2;
+    result.kind = all ? Lines::kAll : Lines::kRange;
     return result;
   }
   result.kind = Lines::kOther;
@@ -153,27 +136,20 @@ std::string periodic_lines(const std::vector<int>& classes, int period, char let
 }
 
 std::string Lines::words() const {
-  const char* one = letter == 'i' ? "column" : "row";
-  const char* many = letter == 'i' ? "columns" : "rows";
+  const char* const what = letter == 'i' ? "column" : "row";
   const int count = static_cast<int>(at.size());
-  switch (kind) {
-    case kOne:
-      if (at[0] == 1) return format("the first interior %s, %c = 1", one, letter);
-      if (at[0] == n - 2) return format("the last interior %s, %c = %d", one, letter, at[0]);
-      return lines_in_words(at, letter);
-    case kFirst:
-      return format("the first %d interior %s, %c = 1..%d", count, many, letter, at.back());
-    case kLast:
-      return format("the last %d interior %s, %c = %d..%d", count, many, letter, at[0], at.back());
-    case kRange:
-      return lines_in_words(at, letter);
-    case kPeriodic:
-      return periodic_lines(classes, period, letter) +
-             format(" (%c = %s)", letter, list_some(at).c_str());
-    default:
-      break;
+  if (kind == kPeriodic) {
+    return periodic_lines(classes, period, letter) +
+           format(" (%c = %s)", letter, list_some(at).c_str());
   }
-  return format("%d %s, %c = %s", count, many, letter, list_some(at).c_str());
+  if (kind != kRange) return format("%d %ss, %c = ", count, what, letter) + list_some(at);
+  const bool first = at.front() == 1;
+  if (!first && at.back() != n - 2) return lines_in_words(at, letter);
+  const std::string interior = first ? "the first " : "the last ";
+  return interior +
+         (count == 1 ? format("interior %s, %c = ", what, letter)
+                     : format("%d interior %ss, %c = ", count, what, letter)) +
+         list_some(at);
 }
 
 bool Lines::behind_whole_blocks(int* block) const {

@@ -10,6 +10,17 @@ namespace validate {
 class Cells {
  public:
   explicit Cells(int n) : n_(n), in_(static_cast<std::size_t>(n) * n, 0) {}
+  /// The points of which test(i, j) is true.
+  template <typename Test>
+  static Cells where(int n, Test test) {
+    Cells some(n);
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < n; ++i) {
+        if (test(i, j)) some.add(i, j);
+      }
+    }
+    return some;
+  }
 
   void add(int i, int j) { in_[index(i, j)] = 1; }
   bool has(int i, int j) const { return in_[index(i, j)] != 0; }
@@ -39,10 +50,7 @@ struct Lines {
   enum Kind {
     kNone,
     kAll,
-    kOne,
-    kFirst,     ///< the first few
-    kLast,      ///< the last few
-    kRange,     ///< neighbours, none of them at an end
+    kRange,     ///< one, or neighbours
     kPeriodic,  ///< the same in every block of `period`
     kOther,
   };

@@ -18,7 +18,6 @@ struct FieldLook {
   explicit FieldLook(const Evidence& all)
       : evidence(all),
         words(all.words),
-        interview(all.interview),
         n(all.wrong.run.n),
         first(all.wrong.first_iteration),
         problem(all.wrong.run.problem, n, 1),
@@ -28,7 +27,8 @@ struct FieldLook {
         before(sweeps.after(first - 1)),
         hidden(first == 1 ? start_new : sweeps.after(first - 2)),
         expected(sweeps.after(first)),
-        found(all.interview.after(first)->field),
+        seen(all.after(first)),
+        found(seen->field),
         near(largest_of(expected), first),
         cells(differing(expected, found, n, first)),
         inside(cells.interior()),
@@ -39,15 +39,16 @@ struct FieldLook {
     return field[static_cast<std::size_t>(j) * n + i];
   }
   bool has(unsigned traits) const { return words.has(traits); }
+  std::shared_ptr<const Observation> after(int k) const { return evidence.after(k); }
   /// Only the interior is wrong.
   bool interior_only() const { return inside.count() > 0 && ring.count() == 0; }
   /// No two points are alike: values that many points share would fit anything.
   bool points_differ() const { return problem.kind() == lab::ProblemKind::kProbe; }
   /// The residual that the program said of iteration k; NaN: it said none.
   double said(int k) const {
-    const Observation* seen = interview.after(k);
-    if (!seen) return NAN;
-    for (const Record::Residual& r : seen->residuals) {
+    const auto run = after(k);
+    if (!run) return NAN;
+    for (const Record::Residual& r : run->residuals) {
       if (r.iteration == k) return r.value;
     }
     return NAN;
@@ -63,23 +64,20 @@ struct FieldLook {
     return true;
   }
   Cells interior() const {
-    Cells all(n);
-    for (int j = 1; j < n - 1; ++j) {
-      for (int i = 1; i < n - 1; ++i) all.add(i, j);
-    }
-    return all;
+    return Cells::where(n, [this](int i, int j) { return !cells.is_boundary(i, j); });
   }
 
   const Evidence& evidence;
   const Words& words;
-  Interview& interview;
   int n, first;
   lab::Problem problem;
   Field start_old, start_new;
   mutable Sweeps sweeps;
   const Field& before;  ///< what the first wrong sweep read
   Field hidden;         ///< what the field that it wrote held before
-  const Field &expected, &found;
+  const Field& expected;
+  std::shared_ptr<const Observation> seen;
+  const Field& found;
   Near near;
   Cells cells, inside, ring;  ///< the wrong points: all, and the two parts
   Pattern pattern;            ///< of `inside`

@@ -51,19 +51,28 @@ double largest_of(const Field& field) {
   return largest;
 }
 
+bool row_is_made_with(const Field& from, int other, bool south, const Field& before,
+                      const Field& found, int n, int j, const Near& near) {
+  const auto row = [n](const Field& field, int k) {
+    return &field[static_cast<std::size_t>(k) * n];
+  };
+  const float *middle = row(before, j), *taken = row(from, other), *made = row(found, j);
+  const float* opposite = row(before, south ? j + 1 : j - 1);
+  for (int i = 1; i < n - 1; ++i) {
+    const double sum = static_cast<double>(middle[i + 1]) + opposite[i] + middle[i - 1] + taken[i];
+    if (!near(0.25 * sum, made[i])) return false;
+  }
+  return true;
+}
+
 Cells differing(const Field& expected, const Field& found, int n, int sweeps) {
   const Near near(largest_of(expected), sweeps);
-  Cells cells(n);
-  for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i) {
-      const std::size_t k = static_cast<std::size_t>(j) * n + i;
-      const bool same = cells.is_boundary(i, j)
-                            ? std::memcmp(&expected[k], &found[k], sizeof(float)) == 0
-                            : near(expected[k], found[k]);
-      if (!same) cells.add(i, j);
-    }
-  }
-  return cells;
+  return Cells::where(n, [&](int i, int j) {
+    const std::size_t k = static_cast<std::size_t>(j) * n + i;
+    const bool boundary = i == 0 || j == 0 || i == n - 1 || j == n - 1;
+    return boundary ? std::memcmp(&expected[k], &found[k], sizeof(float)) != 0
+                    : !near(expected[k], found[k]);
+  });
 }
 
 bool agree(const Field& a, const Field& b, int n, int sweeps) {

@@ -43,6 +43,16 @@ struct Near {
 };
 double largest_of(const Field& field);
 
+/// Whether row j of `found` is what a sweep makes of `before`, with row `other` of `from` in the
+/// place of its neighbour to the south (or to the north).
+bool row_is_made_with(const Field& from, int other, bool south, const Field& before,
+                      const Field& found, int n, int j, const Near& near);
+
+/// The first row of a rank; of the number of ranks, n.
+inline int first_row(int n, int rank, int ranks) {
+  return static_cast<int>(static_cast<long long>(n) * rank / ranks);
+}
+
 /// Whether a residual is the right one, as the validator sees it.
 inline bool same_residual(double found, double right) {
   return std::fabs(found - right) <= 1e-6 * right;

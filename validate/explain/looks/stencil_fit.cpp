@@ -173,6 +173,16 @@ std::string StencilFit::words() const {
   return text;
 }
 
+int StencilFit::lacks_row() const {
+  bool south = false, north = false;
+  for (const Term& term : terms) {
+    const bool right = std::fabs(term.factor - 0.25) <= kZero && term.di == 0 && !term.new_field;
+    south |= right && term.dj == -1;
+    north |= right && term.dj == 1;
+  }
+  return static_cast<int>(south) - static_cast<int>(north);
+}
+
 StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,
                        const Cells& cells) {
   const Fitter fitter(before, after, cells);

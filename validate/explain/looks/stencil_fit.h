@@ -22,6 +22,9 @@ struct StencilFit {
   std::vector<Term> terms;
   /// "0.5 west + 0.25 (north + south)".
   std::string words() const;
+  /// Of the neighbours north and south, only one has its 0.25. -1: south is missing, 1: north, 0:
+  /// neither, or both.
+  int lacks_row() const;
 };
 
 /// Fits, by least squares, the 25 points around each point of `cells` in the field `before`, or

@@ -52,7 +52,7 @@ bool looks_like_float(const Sweep& sweep, int n) {
 
 SumLook::SumLook(const Evidence& all)
     : evidence(all), words(all.words), n(all.wrong.run.n), ranks(all.wrong.run.ranks) {
-  const Observation* seen = all.interview.after(all.wrong.run.iterations);
+  const auto seen = all.after(all.wrong.run.iterations);
   if (!seen) return;
   const lab::Problem problem(all.wrong.run.problem, n, 1);
   Sweeps right(problem);
@@ -70,21 +70,13 @@ SumLook::SumLook(const Evidence& all)
 }
 
 bool SumLook::another_run_differs() const {
-  if (differs_ >= 0) return differs_ > 0;
-  const Observation* seen = evidence.interview.after(evidence.wrong.run.iterations);
-  Case run = evidence.wrong.run;
-  run.iterations = seen->iterations;
-  Observation other;
-  bool differ = false;
-  if (evidence.patient.run_again(run, &other)) {
-    for (std::size_t k = 0; k < sweeps.size() && k < other.residuals.size(); ++k) {
-      const double one = sweeps[k].found;
-      differ |=
-          std::fabs(other.residuals[k].value - one) > (is_float ? 1e-4 : 1e-9) * std::fabs(one);
-    }
+  const auto other = evidence.patient.ask(evidence.wrong.run, true);
+  if (!other) return false;
+  for (std::size_t k = 0; k < sweeps.size() && k < other->residuals.size(); ++k) {
+    const double one = sweeps[k].found, bound = (is_float ? 1e-4 : 1e-9) * std::fabs(one);
+    if (std::fabs(other->residuals[k].value - one) > bound) return true;
   }
-  differs_ = differ;
-  return differ;
+  return false;
 }
 
 }  // namespace validate

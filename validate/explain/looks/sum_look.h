@@ -58,16 +58,9 @@ struct SumLook {
     return std::all_of(sweeps.begin(), sweeps.end(),
                        [&](const Sweep& s) { return is_sum(s, predict(s)); });
   }
-  /// The first row of a rank; of the number of ranks, n.
-  int first_row(int rank) const {
-    return static_cast<int>(static_cast<long long>(n) * rank / ranks);
-  }
   /// Whether another run, its threads in another order, says other residuals: by more than the
   /// order of a sum in double changes.
   bool another_run_differs() const;
-
- private:
-  mutable int differs_ = -1;  // not asked yet
 };
 
 }  // namespace validate

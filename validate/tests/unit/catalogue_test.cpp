@@ -99,7 +99,7 @@ TEST(CatalogueTest, every_entry_is_reached_and_has_a_name_of_its_own) {
 TEST(CatalogueTest, words_have_no_gap_that_nothing_fills) {
   validate::Patient patient;
   patient.step = 13;
-  const validate::Evidence evidence(validate::Evidence::kAccess, {}, patient);
+  const validate::Evidence evidence(validate::Subject::kAccess, {}, patient);
   for (const Mistake* of : catalogue()) {
     const Mistake& entry = *of;
     EXPECT_FALSE(entry.words.empty()) << entry.name;

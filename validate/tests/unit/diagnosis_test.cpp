@@ -651,17 +651,19 @@ TEST_F(DiagnosisTest, rows_beside_the_borders_between_ranks) {
   solver.update = [&](const Field& f, int i, int j) {
     return solver.mean(f, i, j) + (j >= first && j <= 50 ? 0.1f : 0.0f);
   };
-  validate::Patient patient;
-  patient.step = 14;
-  patient.run = [&](const Case& asked, Observation* seen) {
-    *seen = solver.run(asked);
-    return true;
+  const auto cause = [&] {
+    validate::Patient patient;
+    patient.step = 14;
+    patient.run = [&](const Case& asked, Observation* seen) {
+      *seen = solver.run(asked);
+      return true;
+    };
+    return validate::diagnose(wrong, patient, validate::Subject::kBorders).cause;
   };
-  EXPECT_SAYS("only the row j = 50 is wrong after 1 sweep: it lies next to the borders",
-              validate::diagnose_borders(wrong, patient).cause);
+  EXPECT_SAYS("only the row j = 50 is wrong after 1 sweep: it lies next to the borders", cause());
   first = 49;
   EXPECT_SAYS("only the rows j = 49..50 are wrong after 1 sweep: they lie next to the borders",
-              validate::diagnose_borders(wrong, patient).cause);
+              cause());
 }
 
 TEST_F(DiagnosisTest, points_that_are_no_numbers) {
@@ -681,6 +683,10 @@ TEST_F(DiagnosisTest, formulas_of_the_residual) {
   EXPECT_SAYS("the root is missing", said());
   solver.residual = [&](double sum) { return std::sqrt(sum); };
   EXPECT_SAYS("it is not divided by n * n", said());
+  solver.residual = [](double sum) { return sum; };
+  EXPECT_SAYS("nor is the root taken: it is the sum of the squares", said());
+  solver.residual = [&](double sum) { return std::sqrt(sum / n); };
+  EXPECT_SAYS("it is divided by n under the root, not by n * n", said());
   solver.residual = [&](double sum) { return std::sqrt(sum) / (n * n); };
   EXPECT_SAYS("always 0.01 times the correct one", said());
   solver.residual = [&](double sum) { return std::sqrt(sum) / (n - 2); };
@@ -691,17 +697,6 @@ TEST_F(DiagnosisTest, formulas_of_the_residual) {
   EXPECT_SAYS("the residual is not a number, though the field is right", said());
   solver.residual = [](double) { return 0.0; };
   EXPECT_SAYS("every residual is 0, though the field changes", said());
-}
-
-TEST_F(DiagnosisTest, each_formula_has_an_entry) {
-  const double n = kN;
-  const std::vector<std::pair<const char*, std::function<double(double)>>> formulas = {
-      {"sum_of_squares", [](double sum) { return sum; }},
-      {"divided_by_n", [n](double sum) { return std::sqrt(sum / n); }}};
-  for (const auto& [rule, residual] : formulas) {
-    solver.residual = residual;
-    EXPECT_SAYS(std::string("rule: ") + rule + "\n", said());
-  }
 }
 
 TEST_F(DiagnosisTest, starts_and_counts_that_are_off) {
@@ -909,7 +904,8 @@ TEST(DiagnosePassTest, tiles_with_a_halo_that_is_too_narrow) {
   wrong.field = true;
   wrong.first_iteration = 6;
   std::string text;
-  for (const std::string& line : validate::diagnose_sweeps_of_a_pass(wrong, patient).lines()) {
+  for (const std::string& line :
+       validate::diagnose(wrong, patient, validate::Subject::kPass).lines()) {
     text += line + "\n";
   }
   EXPECT_SAYS("its halo has as many points on each side as it performs sweeps", text);
@@ -920,24 +916,21 @@ TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
   wrong.run = {ProblemKind::kProbe, kN, 10};
   wrong.made = 10;
   wrong.residual = true;
-  validate::Patient patient;
-  patient.step = 11;
-  double found = 0;
-  patient.run = [&](const Case& asked, Observation* seen) {
-    *seen = Solver().run(asked);
-    for (auto& residual : seen->residuals) residual.value = found;
-    return true;
+  const auto cause_of = [&](double found) {
+    validate::Patient patient;
+    patient.step = 11;
+    patient.run = [&](const Case& asked, Observation* seen) {
+      *seen = Solver().run(asked);
+      for (auto& residual : seen->residuals) residual.value = found;
+      return true;
+    };
+    return validate::diagnose(wrong, patient, validate::Subject::kPassSum).cause;
   };
-  patient.run_again = patient.run;
   // Of memory that nothing has written a GPU reads 0.
-  EXPECT_SAYS("the residual is 0: the host reads a place to which no sum was copied",
-              validate::diagnose_pass_residual(wrong, patient).cause);
-  found = std::nan("");
+  EXPECT_SAYS("the residual is 0: the host reads a place to which no sum was copied", cause_of(0));
   EXPECT_SAYS("the residual is not a number: the host reads a place to which no sum was copied",
-              validate::diagnose_pass_residual(wrong, patient).cause);
-  found = 0.5;
-  EXPECT_EQ(validate::diagnose_pass_residual(wrong, patient).cause.find("no sum was copied"),
-            std::string::npos);
+              cause_of(std::nan("")));
+  EXPECT_EQ(cause_of(0.5).find("no sum was copied"), std::string::npos);
 }
 
 TEST(DiagnoseFailureTest, loops_that_end_late_or_never_begin) {

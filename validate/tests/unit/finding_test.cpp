@@ -60,7 +60,10 @@ validate::Patient patient_of(int step, const std::string& source = kSource) {
 }
 
 validate::Diagnosis diagnosis_of(const Report& report, int step = 4) {
-  return validate::diagnose_finding(read_finding(report), 100, patient_of(step));
+  validate::Patient patient = patient_of(step);
+  patient.finding = read_finding(report);
+  patient.looked_at_n = 100;
+  return validate::diagnose({}, patient, validate::Subject::kAccess);
 }
 
 std::string look_at(const validate::Diagnosis& diagnosis) {

@@ -41,19 +41,10 @@ bool is_swept(const FieldLook& look, bool i_inner, bool unknown) {
   return points > 2 && fits + 2 >= points && 4 * points > look.ring.count();
 }
 
-bool is_swept(const FieldLook& look) {
-  for (const bool i_inner : {true, false}) {
-    for (const bool unknown : {false, true}) {
-      if (is_swept(look, i_inner, unknown)) return true;
-    }
-  }
-  return false;
-}
-
 /// Whether the wrong points of the boundary hold other values two sweeps later: what a field began
 /// with stays there, unless a sweep writes it.
 bool changes(const FieldLook& look) {
-  const Observation* later = look.interview.after(look.first + 2);
+  const auto later = look.after(look.first + 2);
   return later && !look.all_of(look.ring, [&](int i, int j) {
     const float value = look.at(look.found, i, j), then = look.at(later->field, i, j);
     return value == then || !std::isfinite(value) || !std::isfinite(then);
@@ -77,7 +68,9 @@ Answer boundary(const FieldLook& look) {
                        : none ? "no numbers"
                               : "other values than at the start");
   };
-  Answer found = answer(is_swept(look)  ? "boundary_is_swept"
+  const bool swept = is_swept(look, true, false) || is_swept(look, true, true) ||
+                     is_swept(look, false, false) || is_swept(look, false, true);
+  Answer found = answer(swept           ? "boundary_is_swept"
                         : changes(look) ? "boundary_is_written"
                                         : "boundary_is_written_or_never_given");
   // A sweep that reads beyond the field finds something else at each side of it. Nor does it read

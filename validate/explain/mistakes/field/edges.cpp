@@ -80,15 +80,9 @@ std::vector<Edge> edges_of(const Lines& lines, bool strips) {
 /// what their points became. (Where a march begins is not known: row 0 is no row of its own.)
 void tell_ends_of_marches(const FieldLook& look, Edge* edge) {
   const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
-  bool south = false, north = false;
-  for (const Term& term : fit.terms) {
-    const bool right = std::fabs(term.factor - 0.25) <= 1e-5 && term.di == 0 && !term.new_field;
-    south |= right && term.dj == -1;
-    north |= right && term.dj == 1;
-  }
-  const bool known = fit.found && south != north;
-  edge->end = !known ? "a row at an end" : south ? "the last row" : "the first row";
-  edge->neighbour = !known ? "south or north" : south ? "north" : "south";
+  const int lacks = fit.found ? fit.lacks_row() : 0;
+  edge->end = lacks == 0 ? "a row at an end" : lacks > 0 ? "the last row" : "the first row";
+  edge->neighbour = lacks == 0 ? "south or north" : lacks > 0 ? "north" : "south";
 }
 
 Answer edges(const FieldLook& look) {

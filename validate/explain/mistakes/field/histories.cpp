@@ -1,7 +1,6 @@
 // Causes that predict the whole field, iteration after iteration.
 
 #include <cmath>
-#include <functional>
 #include <string>
 
 #include "explain/looks/field_look.h"
@@ -12,12 +11,14 @@ namespace {
 
 constexpr int kIterations = 3;  // that are looked at to tell one cause from another
 
+/// What the field is after k iterations, by a cause that predicts all of it.
+using Model = Field (*)(const FieldLook& look, int k);
+
 /// Whether the program's field is the model's after 1, 2 and 3 iterations.
-template <typename Model>
 bool predicts(const FieldLook& look, Model model) {
   int compared = 0;
   for (int k = 1; k <= kIterations; ++k) {
-    const Observation* seen = look.interview.after(k);
+    const auto seen = look.after(k);
     if (!seen || seen->iterations != k) break;
     if (!agree(model(look, k), seen->field, look.n, k + 1)) return false;
     ++compared;
@@ -25,24 +26,30 @@ bool predicts(const FieldLook& look, Model model) {
   return compared >= 2;
 }
 
-using Ask = std::function<Answer(const Evidence&)>;
-
-/// Asks whether the model is what the program does.
-template <typename Model>
-Ask history(Model model) {
-  return [model](const Evidence& evidence) {
-    const FieldLook* look = evidence.field();
-    return Answer(look && predicts(*look, model));
-  };
+template <Model model>
+Answer history(const FieldLook& look) {
+  return Answer(predicts(look, model));
 }
 
 /// The same of a model that says nothing if both fields begin alike.
-template <typename Model>
-Ask history_of_two(Model model) {
-  return [model](const Evidence& evidence) {
-    const FieldLook* look = evidence.field();
-    return Answer(look && look->start_new != look->start_old && predicts(*look, model));
-  };
+template <Model model>
+Answer history_of_two(const FieldLook& look) {
+  return Answer(look.start_new != look.start_old && predicts(look, model));
+}
+
+Field old_start(const FieldLook& look, int) { return look.start_old; }
+Field new_start(const FieldLook& look, int) { return look.start_new; }
+Field starts_in_turn(const FieldLook& look, int k) {
+  return (k % 2 ? new_start : old_start)(look, k);
+}
+Field one_sweep_less(const FieldLook& look, int k) { return look.sweeps.after(k - 1); }
+Field even_sweeps(const FieldLook& look, int k) { return look.sweeps.after(k - k % 2); }
+Field at_most_one_sweep(const FieldLook& look, int k) { return look.sweeps.after(k % 2); }
+Field sweeps_of_new(const FieldLook& look, int k) {
+  return Sweeps(look.n, look.start_new).after(k - 1);
+}
+Field axes_exchanged(const FieldLook& look, int k) {
+  return transposed(look.sweeps.after(k), look.n);
 }
 
 /// The first iteration makes several sweeps.
@@ -59,7 +66,7 @@ Answer several_sweeps(const FieldLook& look) {
 
 /// The field never changes at all.
 Answer stands_still(const FieldLook& look) {
-  if (!predicts(look, [](const FieldLook& l, int) { return l.start_old; })) return {};
+  if (!predicts(look, old_start)) return {};
   const double first = look.said(1), second = look.said(2);
   if (first == 0 && second == 0) return Answer("no_sweep_is_made");
   if (!look.residual_is_right(1) || !same_residual(second, first)) return {};
@@ -69,10 +76,7 @@ Answer stands_still(const FieldLook& look) {
 
 /// The sweep writes nothing: the copy brings the starting values of the other field.
 Answer nothing_is_written(const FieldLook& look) {
-  if (look.start_new == look.start_old ||
-      !predicts(look, [](const FieldLook& l, int) { return l.start_new; })) {
-    return {};
-  }
+  if (look.start_new == look.start_old || !predicts(look, new_start)) return {};
   if (look.said(1) == 0) return Answer("sweep_changes_no_point");
   Sweeps from_new(look.n, look.start_new);
   return Answer(same_residual(look.said(1), from_new.residual(1)) ? "fields_exchanged_in_the_call"
@@ -82,15 +86,14 @@ Answer nothing_is_written(const FieldLook& look) {
 /// A pass that makes as many sweeps as usual, though only one was asked for.
 Answer whole_pass(const FieldLook& look) {
   constexpr int kMost = 48;
-  const Observation* seen = look.n <= kMaxDiagnosedN / 4 ? look.interview.after(1) : nullptr;
-  for (int each = 3; seen && each <= kMost; ++each) {
+  const auto one = look.after(1), two = look.after(2);
+  for (int each = 3; look.n <= kMaxDiagnosedN / 4 && one && two && each <= kMost; ++each) {
     // After an even number, main's pointers change roles all the same: it counts one, which is odd.
     const int other_role = look.has(kGraph) && each % 2 == 0 ? 1 : 0;
-    if (!agree(look.sweeps.after(each - other_role), seen->field, look.n, each)) continue;
-    const bool fits = predicts(look, [&](const FieldLook& l, int k) {
-      return l.sweeps.after(each * k - other_role * (k % 2));
-    });
-    if (fits) return Answer("pass_of_a_constant").with("each", each);
+    if (agree(look.sweeps.after(each - other_role), one->field, look.n, each) &&
+        agree(look.sweeps.after(2 * each), two->field, look.n, 2 * each)) {
+      return Answer("pass_of_a_constant").with("each", each);
+    }
   }
   return {};
 }
@@ -126,28 +129,24 @@ const Family kHistoryMistakes = {
     {"new_value_is_not_stored", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
      "the sweep computes, but no new value reaches the new field",
      {"the line f_new[idx(i, j, n)] = value in {sweep}"}},
-    {"one_iteration_behind", Strength::kHistory, kAnyProgram,
-     history([](const FieldLook& l, int k) { return l.sweeps.after(k - 1); }),
+    {"one_iteration_behind", Strength::kHistory, kAnyProgram, of_field<history<one_sweep_less>>,
      "the field is the previous iteration's",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "
       "old one before the next sweep"}},
-    {"pointers_do_not_follow", Strength::kHistory, with(kSwaps),
-     history([](const FieldLook& l, int k) { return l.sweeps.after(k - k % 2); }),
+    {"pointers_do_not_follow", Strength::kHistory, with(kSwaps), of_field<history<even_sweeps>>,
      "after an even number of sweeps the field is right, after an odd number it is the previous sweep's: the sweeps "
      "exchange the roles of the fields, but main's pointers do not follow; or the result is copied from a pointer that "
      "was set before the loop",
      {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called in main: "
       "after every odd number of sweeps; and which pointer run.finish copies from}"}},
-    {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps),
-     history_of_two([](const FieldLook& l, int k) { return l.sweeps.after(k % 2); }),
+    {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps), of_field<history_of_two<at_most_one_sweep>>,
      "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main's "
      "pointers change roles",
      {"{?graph|the pointers that each graph is captured with: the second graph reads what the first one writes, so "
       "main's own pointers change roles while a graph is captured (a function that gets them by value exchanges only "
       "its copies): {handover}; and whether the two passes take turns|the arguments of {sweep} where it is launched, "
       "and {handover}}"}},
-    {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps),
-     history_of_two([](const FieldLook& l, int k) { return k % 2 ? l.start_new : l.start_old; }),
+    {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps), of_field<history_of_two<starts_in_turn>>,
      "no sweep is performed at all, or none has ended when its result is used: the fields change roles, and keep "
      "their starting values",
      {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} performs: as many as it is asked for, even "
@@ -157,15 +156,13 @@ const Family kHistoryMistakes = {
      "sweeps that were asked for",
      {"the number of sweeps that a pass {?graph|is captured with|performs}: options.check_every, or fewer if fewer are "
       "left"}},
-    {"handover_before_the_sweep", Strength::kHistory, kAnyProgram,
-     history_of_two([](const FieldLook& l, int k) { return Sweeps(l.n, l.start_new).after(k - 1); }),
+    {"handover_before_the_sweep", Strength::kHistory, kAnyProgram, of_field<history_of_two<sweeps_of_new>>,
      "the sweeps begin a step late, with the starting values of the new field: {?swaps|the fields change roles|the "
      "copy comes} before the sweep{?graph|, or the graph that was captured second, with the fields' roles exchanged, "
      "is launched first}",
      {"{?graph|whether graphs are launched in the order in which they were captured; and }the order in the loop of "
       "main: first {host}, then {?swaps|{handover}|copy_field}"}},
-    {"result_is_transposed", Strength::kHistory, kAnyProgram,
-     history([](const FieldLook& l, int k) { return transposed(l.sweeps.after(k), l.n); }),
+    {"result_is_transposed", Strength::kHistory, kAnyProgram, of_field<history<axes_exchanged>>,
      "the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "
      "values are set that way",
      {"{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "

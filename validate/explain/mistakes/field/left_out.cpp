@@ -101,8 +101,8 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
     return "threads_have_one_point_each";
   }
   const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();
-  if (lines.kind != Lines::kLast || blocks < 3 || (reached - kBlock) % (blocks - 1) != 0 ||
-      !is_power((reached - kBlock) / (blocks - 1))) {
+  if (lines.kind != Lines::kRange || lines.at.back() != look.n - 2 || blocks < 3 ||
+      (reached - kBlock) % (blocks - 1) != 0 || !is_power((reached - kBlock) / (blocks - 1))) {
     return nullptr;
   }
   answer->with("by", (reached - kBlock) / (blocks - 1));

@@ -18,7 +18,7 @@ constexpr int kSeveralBlocks = 100;  // points per side
 
 /// Points of blocks that have their indices exchanged within each block, as a tile does it.
 Answer exchanged_in_blocks(const FieldLook& look) {
-  if (look.inside.count() == 0 || look.ring.count() > 0 || !look.points_differ()) return {};
+  if (!look.interior_only() || !look.points_differ()) return {};
   for (int block : {8, 16, 32, 64}) {
     if (2 * block > look.n) break;
     std::size_t points = 0, fits = 0;
@@ -40,16 +40,12 @@ Answer exchanged_in_blocks(const FieldLook& look) {
 }
 
 Answer exchanged(const FieldLook& look) {
-  if (look.inside.count() == 0) return {};
-  if (look.ring.count() > 0 || !look.all_of(look.interior(), [&](int i, int j) {
-        return look.near(look.at(look.expected, j, i), look.at(look.found, i, j));
-      })) {
-    return {};
-  }
   // A tile with its indices exchanged looks, in a grid that is hardly larger than one block, as if
   // the whole field had them exchanged.
-  if (look.has(kTile) && look.n < kSeveralBlocks) return {};
-  return Answer("exchanged_in_one_array");
+  if (!look.interior_only() || (look.has(kTile) && look.n < kSeveralBlocks)) return {};
+  return Answer(look.all_of(look.interior(), [&](int i, int j) {
+    return look.near(look.at(look.expected, j, i), look.at(look.found, i, j));
+  }));
 }
 
 /// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "explain/looks/field_look.h"
-#include "explain/looks/pass_look.h"
 #include "explain/looks/sum_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
@@ -41,18 +40,17 @@ Answer race_of(const Evidence& evidence, const char* rule) {
 
 /// It was wrong, and asked once more it is right.
 Answer right_once_more(const Evidence& evidence) {
-  evidence.field();
   return evidence.right_once_more ? race_of(evidence, "race") : Answer();
 }
 
 /// Rows that arrive while others are used: where they meet may look like anything.
 Answer race_in_ring(const FieldLook& look) {
-  if (!look.points_differ() || !look.interview.field_changes(look.first)) return {};
+  if (!look.points_differ() || !look.evidence.field_changes(look.first)) return {};
   return race_of(look.evidence, "race_with_a_ring").as(Strength::kModel);
 }
 
-Answer race_in_a_pass(const PassLook& look) {
-  if (!look.interview.field_changes(look.sweeps)) return {};
+Answer race_in_a_pass(const FieldLook& look) {
+  if (!look.evidence.field_changes(look.first)) return {};
   return race_of(look.evidence, "race_in_a_pass").with("of_pass", true);
 }
 
@@ -64,7 +62,7 @@ Answer two_fields(const FieldLook& look) {
   const bool writers = !finding.shared() && finding.both_write();
   const bool found = finding.is_race() && (in_tile || writers);
   const bool unshared = look.has(kTile) && unshared_tile_in(look.evidence.source) > 0;
-  if (!found && !unshared && !look.interview.field_changes(look.first)) return {};
+  if (!found && !unshared && !look.evidence.field_changes(look.first)) return {};
   return race_of(look.evidence, "race").as(Strength::kShape);
 }
 
@@ -73,8 +71,8 @@ Answer two_residuals(const SumLook& look) {
   if (!look.another_run_differs()) return {};
   const Evidence& all = look.evidence;
   const bool raced = all.finding.is_race();
-  const bool unset = all.patient.watched && !raced;
-  return Answer(unset ? "sum_of_something_unset" : "race_or_something_unset")
+  return Answer("race_or_something_unset")
+      .with("unset", all.patient.watched && !raced)
       .with("of_streams", look.has(kStreams) && !raced)
       .as(Strength::kSymptom);
 }
@@ -109,14 +107,13 @@ const Family kRaceMistakes = {
      "loaded itself may be anything",
      {"line {line}: __shared__ in front of it"}},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: a race, or a variable that was never set",
-     {"{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "
-      "(cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}", "{unset_sums}"}},
-    {"sum_of_something_unset", Strength::kSymptom, kAnyProgram, of_sum<two_residuals>,
-     "the field is right, but two runs of it give different residuals: most likely {?late_sum|two checks share a sum, "
-     "or }a variable {?late_sum|is not set|that was never set}, as a look at every access finds no race",
-     {"{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the host}",
-      "{unset_sums}", "{shared_additions}"}},
+     "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
+     "set|most likely {?late_sum|two checks share a sum, or a variable is not set|a variable that was never set}, as a "
+     "look at every access finds no race}",
+     {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
+      "host}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits "
+      "for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}", "{unset_sums}",
+      "{?unset|{shared_additions}}"}},
 };
 // clang-format on
 

@@ -52,10 +52,10 @@ Answer missing_starts(const FieldLook& look) {
 Answer only_the_start(const FieldLook& look) {
   // What the first sweep makes of right values is right, whatever the other field began with.
   if (look.first != 1 || look.inside.count() == 0) return {};
-  const Observation* before = look.interview.after(1);
+  auto before = look.after(1);
   double said = 0, made = 0;  // the residual of sweep 2
   for (const int k : {2, 3}) {
-    const Observation* seen = look.interview.after(k);
+    const auto seen = look.after(k);
     if (!before || !seen || seen->iterations != k) return {};
     const auto number = [](float v) { return std::isfinite(v); };
     if (!std::all_of(before->field.begin(), before->field.end(), number)) return {};
@@ -63,7 +63,7 @@ Answer only_the_start(const FieldLook& look) {
     Field made_of_it = sweep.after(1);
     // Of two fields that change roles each has a boundary of its own.
     if (look.has(kSwaps)) {
-      const Field& other = (k == 3 ? look.interview.after(1) : seen)->field;
+      const Field& other = (k == 3 ? look.after(1) : seen)->field;
       for (int j = 0; j < look.n; ++j) {
         for (int i = 0; i < look.n; ++i) {
           const std::size_t at = static_cast<std::size_t>(j) * look.n + i;

@@ -30,17 +30,6 @@ bool is_shifted(const StencilFit& fit, int* di, int* dj) {
   });
 }
 
-/// Whether of the four neighbours only the one south, or the one north, is missing.
-bool lacks_a_row(const StencilFit& fit) {
-  if (fit.terms.size() != 3) return false;
-  int west_and_east = 0;
-  for (const Term& term : fit.terms) {
-    if (std::fabs(term.factor - 0.25) > 1e-5) return false;
-    west_and_east += std::abs(term.di) == 1 && term.dj == 0;
-  }
-  return west_and_east == 2;
-}
-
 /// What a point becomes, as an answer of the entry `rule`, or of a more special one.
 Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* rule,
                     const std::string& where) {
@@ -62,21 +51,18 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
   }
   // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an
   // end.
-  return answer.with("march_first", look.has(kStrips) && lacks_a_row(fit));
+  return answer.with("march_first",
+                     look.has(kStrips) && fit.terms.size() == 3 && fit.lacks_row() != 0);
 }
 
 /// All points that are not at the edge of a block: those at an edge may read beyond the tile, where
 /// anything may stand.
 Cells inside_blocks(int n) {
   constexpr int kBlock = 32, kEdge = 3;
-  const auto inside = [&](int k) { return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge; };
-  Cells some(n);
-  for (int j = kEdge; j < n - kEdge; ++j) {
-    for (int i = kEdge; i < n - kEdge; ++i) {
-      if (inside(i) && inside(j)) some.add(i, j);
-    }
-  }
-  return some;
+  const auto inside = [n](int k) {
+    return k % kBlock >= kEdge && k % kBlock < kBlock - kEdge && k < n - kEdge;
+  };
+  return Cells::where(n, [&](int i, int j) { return inside(i) && inside(j); });
 }
 
 Answer fit_everywhere(const FieldLook& look) {
@@ -112,30 +98,15 @@ Answer fit_where_wrong(const FieldLook& look) {
 Answer lines_taken(const FieldLook& look) {
   if (!look.points_differ() || !look.interior_only()) return {};
   const int n = look.n;
-  struct Side {
-    const char* words;
-    int distance;  // of the row that is looked for
-  };
-  constexpr Side kSides[] = {{"south", -1}, {"north", 1}};
-  for (const Side& side : kSides) {
-    // Whether row j is right if `other` stands in the place of that row.
+  for (const bool south : {true, false}) {
     const auto fits = [&](int j, int other) {
-      const int south = side.distance < 0 ? other : j - 1;
-      const int north = side.distance > 0 ? other : j + 1;
-      for (int i = 1; i < n - 1; ++i) {
-        const double sum = static_cast<double>(look.at(look.before, i + 1, j)) +
-                           look.at(look.before, i, north) + look.at(look.before, i - 1, j) +
-                           look.at(look.before, i, south);
-        if (look.inside.has(i, j) && !look.near(0.25 * sum, look.at(look.found, i, j)))
-          return false;
-      }
-      return true;
+      return row_is_made_with(look.before, other, south, look.before, look.found, n, j, look.near);
     };
     std::vector<std::string> examples;
     std::size_t rows = 0;
     bool explained = true;
     for (int j = 1; explained && j < n - 1; ++j) {
-      if (fits(j, j + side.distance)) continue;  // as it should be
+      if (fits(j, south ? j - 1 : j + 1)) continue;  // as it should be
       int taken = 0;
       while (taken < n && !fits(j, taken)) ++taken;
       explained = taken < n;
@@ -144,7 +115,7 @@ Answer lines_taken(const FieldLook& look) {
     }
     if (!explained || rows == 0) continue;
     return Answer("another_line_is_read")
-        .with("neighbour", side.words)
+        .with("neighbour", south ? "south" : "north")
         .with("lines", join(examples) + (rows > examples.size() ? ", and so on" : ""))
         .with("registers", look.has(kStrips));
   }
@@ -167,10 +138,8 @@ Answer beside_the_boundary(const FieldLook& look) {
 }
 
 Answer not_a_number(const FieldLook& look) {
-  Cells none(look.n);
-  look.all_of(look.cells, [&](int i, int j) {
-    if (!std::isfinite(look.at(look.found, i, j))) none.add(i, j);
-    return true;
+  const Cells none = Cells::where(look.n, [&](int i, int j) {
+    return look.cells.has(i, j) && !std::isfinite(look.at(look.found, i, j));
   });
   if (none.count() == 0) return {};
   if (none.interior().count() == 0) {
@@ -193,32 +162,25 @@ std::string fitted(const FieldLook& look) {
   return fit.found ? fit.words() : "";
 }
 
+// clang-format off
 const char* const kFit =
-    "{where} becomes {formula}{?reads_new|, where \"(new)\" is a value of this same sweep: it "
-    "reads the field that it writes|{?constant||{?factor|: the correct neighbours, but the factor "
-    "is not 0.25|{?shift|: what point {shift} should become, so all that it reads lies that far "
-    "off|; it should be 0.25 of east, north, west and south each}}}}";
+    "{where} becomes {formula}{?reads_new|, where \"(new)\" is a value of this same sweep: it reads the field that it "
+    "writes|{?constant||{?factor|: the correct neighbours, but the factor is not 0.25|{?shift|: what point {shift} "
+    "should become, so all that it reads lies that far off|; it should be 0.25 of east, north, west and south each}}}}";
 const std::vector<std::string> kFitLooks = {
     "{?march_first|{march}}",
-    "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and "
-    "}the arguments of {sweep}: it reads one field and writes the other; what is new becomes old "
-    "only when the whole sweep has ended|{?constant|{update_line} (1 / 4 between integers is 0, "
-    "and "
-    "an int holds no fraction), "
-    "and what it reads{?tile|: a tile of floats, filled before "
-    "that}|{?factor|{update_line}|{?shift|"
-    "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is "
-    "loaded}|{?strips|{put_together}|where {sweep} reads each of the four neighbours, and "
-    "{update_line}}}}}}"};
+    "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and }the arguments of "
+    "{sweep}: it reads one field and writes the other; what is new becomes old only when the whole sweep has "
+    "ended|{?constant|{update_line} (1 / 4 between integers is 0, and an int holds no fraction), and what it "
+    "reads{?tile|: a tile of floats, filled before that}|{?factor|{update_line}|{?shift|where the neighbours are read "
+    "in {sweep}{?tile|, and from where to where the tile is loaded}|{?strips|{put_together}|where {sweep} reads each "
+    "of the four neighbours, and {update_line}}}}}}"};
 
-// clang-format off
 const Family kUpdateMistakes = {
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
-     kFit,
-     kFitLooks},
+     kFit, kFitLooks},
     {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>,
-     kFit,
-     kFitLooks},
+     kFit, kFitLooks},
     {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,
      "all is right but for one line that is read: for {neighbour} {lines}",
      {"{?registers|the rows that a warp has in its registers: after each row that was swept, centre becomes south, "

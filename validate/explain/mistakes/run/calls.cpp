@@ -22,21 +22,16 @@ Answer host_access(const Found& found) {
     const std::string code = code_at(found.source, report.line);
     std::string name = array_at(found.source, report.line, report.access == "writes");
     if (name.empty()) name = between(code, "*", "=");  // *sum = 0.0;
-    return found.answer("pointer_without_memory")
-        .with("does", report.access)
-        .with("name", name.empty() ? "a pointer" : name);
+    return found.answer("pointer_without_memory").with("name", name.empty() ? "a pointer" : name);
   }
   if (report.place == "nowhere") {
     const std::string code = code_at(found.source, report.line);
     return found.answer("host_access_where_nothing_is")
-        .with("does", report.access)
         .with("copy", code.find("cudaMemcpy") != std::string::npos);
   }
   if (report.bytes == 0) return {};
   Answer answer = found.answer("host_access_to_gpu_memory");
-  answer.with("does", report.access)
-      .with("array", found.array("memory"))
-      .with("allocated", report.allocated_line);
+  answer.with("allocated", report.allocated_line);
   if (report.has("device")) {
     return answer.with("managed", found.source.find("cudaMallocManaged") != std::string::npos);
   }
@@ -85,7 +80,7 @@ Answer refused_call(const Found& found) {
   const Report& report = found.report;
   const std::string call = called_in(report);
   if (report.has("cudaErrorInvalidPitchValue") && !report.detail.empty()) {
-    return found.answer("rows_longer_than_a_pitch").with("rows", report.detail);
+    return found.answer("rows_longer_than_a_pitch");
   }
   if (report.kind == "capture") {
     return found
@@ -94,7 +89,7 @@ Answer refused_call(const Found& found) {
         .with("call", call);
   }
   if (report.has("cudaErrorInvalidConfiguration")) {
-    return found.answer("impossible_launch").with("sizes", report.detail);
+    return found.answer("impossible_launch");
   }
   // A GPU says no more than that.
   const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
@@ -162,10 +157,8 @@ Answer answer_of_call(const Found& found) {
   }
   if (report.kind == "room" && moved_by_bytes(found).empty()) {
     return found.answer("more_bytes_than_there_is_room")
-        .with("bytes", report.detail)
         .with("rows", called_in(report).rfind("cudaMemcpy2D", 0) == 0);
   }
-  if (report.kind == "own_variable") return found.answer("sum_by_value");
   if (report.kind == "host_argument") {
     return found.answer("host_memory_for_a_kernel").with("argument", report.array);
   }
@@ -193,13 +186,13 @@ const Family kCallMistakes = {
       "and its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, n)|the "
       "pointer at line {line}: what it was set to, and its index}"}},
     {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
-     "at line {line} the host {does} {array}, which is in the GPU's own memory (cudaMalloc): only kernels and copies "
-     "reach it",
+     "at line {line} the host {does} {?array|{array}|memory}, which is in the GPU's own memory (cudaMalloc): only "
+     "kernels and copies reach it",
      {"{?managed|line {allocated}: cudaMallocManaged gives memory that both can use|what can do it instead of the "
       "host: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
       "(cudaMemcpyDeviceToHost)}"}},
     {"host_access_outside_of_an_array", kForbidden, kAnyProgram, finding,
-     "at line {line} the host {does} {where} {array}",
+     "at line {line} the host {does} {where} {?array|{array}|memory}",
      {"{?few|{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}}",
       "the index at line {line}, and where the loops around it begin and end: points go from 0 to n - 1{?idx|; and "
       "idx itself, which goes from 0 up, each point to a place of its own}"}},
@@ -212,11 +205,11 @@ const Family kCallMistakes = {
      {"how the sum gets there: by its address (double* sum), through every function on the way. A parameter by value "
       "(double sum) is a copy, and so is double own = *sum"}},
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
-     "line {line} copies or fills more than there is room for: {bytes}",
+     "line {line} copies or fills more than there is room for: {detail}",
      {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
       "them; the sum is one double}"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
-     "at line {line} the rows that are copied are longer than a pitch: {rows}",
+     "at line {line} the rows that are copied are longer than a pitch: {detail}",
      {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",
       "{order_of_rows}"}},
     {"waits_in_a_capture", kForbidden, kAnyProgram, finding,
@@ -228,7 +221,7 @@ const Family kCallMistakes = {
      {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, cudaMemsetAsync and "
       "cudaMemcpyAsync with the stream as the last argument"}},
     {"impossible_launch", kForbidden, kAnyProgram, finding,
-     "the launch before line {line} was refused: {?sizes|{sizes}|no GPU has such a block or launch grid}",
+     "the launch before line {line} was refused: {?!detail|no GPU has such a block or launch grid|{detail}}",
      {"{order_of_launch}", "{sizes_of_launch}",
       "CUDA_CHECK(cudaGetLastError()) right after each launch, which reports it at once"}},
     {"something_was_refused", kForbidden, kAnyProgram, finding,

@@ -1,58 +1,53 @@
-// Cycles over several grids: what explain/cycles.cpp finds in the errors that they leave.
+// Cycles over several grids: what explain/cycles.cpp finds in the errors that they leave, and tells
+// itself: no single run shows it.
 
 #include "explain/mistakes/families.h"
 
 namespace validate {
-namespace {
-
-/// Found by diagnose_cycles and diagnose_cycle_sum, which have seen what no single run shows.
-Answer of_cycles(const Evidence&) { return {}; }
-
-}  // namespace
 
 // clang-format off
 const Family kCycleMistakes = {
-    {"cycle_changes_the_boundary", Strength::kShape, kAnyProgram, of_cycles,
+    {"cycle_changes_the_boundary", Strength::kShape, kAnyProgram, nullptr,
      "a cycle changes the boundary, whose values are given: point ({i}, {j}) is the first",
      {"the points that the correction is added to, and those that the start interpolates from a coarser level: 1 to "
       "n - 2 on both axes; and whether corrections are 0 on the boundary of every level",
       "whether what main hands over as the result is u, a float for each point"}},
-    {"last_level_is_not_solved", Strength::kModel, kAnyProgram, of_cycles,
+    {"last_level_is_not_solved", Strength::kModel, kAnyProgram, nullptr,
      "at n = 3 there is one interior point, and a cycle changes it by {scale} times what it needs",
      {"how the last level, of 3 points per side, is solved: its correction is r / 4, because r = 4 (exact value - u) "
       "there"}},
-    {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, of_cycles,
+    {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, nullptr,
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
-    {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, of_cycles,
+    {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, nullptr,
      "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points per side each coarse point is on a fine one, "
      "on all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
      "between two fine ones",
      {"where a point is in the other grid: at i * (m - 1) / (n - 1), with weights from that place; not at 2 * i or "
       "i / 2", "how many fine points give a share to a coarse one: up to four a side if n is even"}},
-    {"cycle_wrong_on_large_grids", Strength::kShape, kAnyProgram, of_cycles,
+    {"cycle_wrong_on_large_grids", Strength::kShape, kAnyProgram, nullptr,
      "at n = {right} it is right, and at n = {n} wrong",
      {"a thread that computes several points, as many only on a large level: where its rows begin, and what it hands "
       "on from one row to the next", "whether the blocks of each launch cover the whole level"}},
-    {"defect_of_floats", Strength::kShape, kAnyProgram, of_cycles,
+    {"defect_of_floats", Strength::kShape, kAnyProgram, nullptr,
      "the cycles reduce the error, but not below {error} (relative to the largest value). A float has too few digits: "
      "the defect is a small difference of large values",
      {"the types where the defect is computed: each u is converted to double before it is added; u, the defect that is "
       "stored, and the corrections may be floats"}},
-    {"cycle_loop_ends_early", Strength::kShape, kAnyProgram, of_cycles,
+    {"cycle_loop_ends_early", Strength::kShape, kAnyProgram, nullptr,
      "the loop ends after {made} of {asked} cycles, with the residual {residual}",
      {"whether the sum is set to 0 before each cycle: a residual that is not a number ends the loop",
       "the loop's condition: --iterations K asks for K cycles, whatever the residual is"}},
-    {"cycle_gives_no_numbers", Strength::kShape, kAnyProgram, of_cycles,
+    {"cycle_gives_no_numbers", Strength::kShape, kAnyProgram, nullptr,
      "the field gets values that are no numbers, or grows without bound",
      {"a barrier between threads that write, be it a tile or a level, and those that read it",
       "memory that is never set: corrections and defects have to be 0 on the boundary of every level, and the last "
       "level's u needs a value inside",
       "the sign of the correction, and how often it is added"}},
-    {"cycle_exchanges_axes", Strength::kShape, kAnyProgram, of_cycles,
+    {"cycle_exchanges_axes", Strength::kShape, kAnyProgram, nullptr,
      "the coarser levels' correction comes with i and j exchanged",
      {"the order of i and j where a coarse field is read or written: idx(i, j, m) has i first"}},
-    {"only_sweeps", Strength::kShape, kAnyProgram, of_cycles,
+    {"only_sweeps", Strength::kShape, kAnyProgram, nullptr,
      "no coarser level changes the field: a cycle multiplies each wave of the error by {factor}, as sweeps on the "
      "finest level do",
      {"{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double "
@@ -62,7 +57,7 @@ const Family kCycleMistakes = {
       "1 - 1.95 lambda + 0.78 lambda^2}",
       "{?as_meant||the second sweep: it begins with what the first one gives, at the point and at its four neighbours, "
       "and has the same r in it; what both give together is added to u}"}},
-    {"no_coarse_correction", Strength::kShape, kAnyProgram, of_cycles,
+    {"no_coarse_correction", Strength::kShape, kAnyProgram, nullptr,
      "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
      {"the weights that make the coarse defect: those of one coarse point sum up to "
       "(coarse distance / fine distance)^2, 4 for odd n, because a defect has the square of the distance in it. If "
@@ -71,31 +66,31 @@ const Family kCycleMistakes = {
       "whether the coarse correction is interpolated and added to u (not subtracted, nor put in its place), before the "
       "last sweep",
       "whether the coarse level's defect is set in every cycle, before that level is solved"}},
-    {"coarse_correction_scaled", Strength::kShape, kAnyProgram, of_cycles,
+    {"coarse_correction_scaled", Strength::kShape, kAnyProgram, nullptr,
      "what the coarser levels find counts {scale} times, as the smoothest errors show",
      {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
       "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
       "{?negative||the weights of the interpolation, which sum up to 1: which coarse point is west of a fine one, and "
       "which weight belongs to it}",
       "{?negative||whether a correction is added twice}"}},
-    {"rough_errors_stay", Strength::kShape, kAnyProgram, of_cycles,
+    {"rough_errors_stay", Strength::kShape, kAnyProgram, nullptr,
      "a cycle leaves {left} of the rough errors, which change sign from point to point. No coarser level can show "
      "these: the sweeps have to damp them",
      {"the factors of the two sweeps: without damping (1) a sweep keeps the roughest error as it is",
       "whether both sweeps are there, each with the defect that belongs to its correction",
       "whether all neighbours of a point are of the same state: a barrier between the points that are read and those "
       "that are written"}},
-    {"errors_between_stay", Strength::kShape, kAnyProgram, of_cycles,
+    {"errors_between_stay", Strength::kShape, kAnyProgram, nullptr,
      "the smoothest errors are corrected and the roughest damped, but of those between {left} is left",
      {"whether each level's correction is computed before the finer level takes it",
       "the numbers of points of the levels, n, n / 2 + 1, and so on, each with both sweeps",
       "the factors of the sweeps: 1.39 and 0.56 leave at most 0.22 of what no coarser level shows, 0.8 twice 0.36"}},
-    {"residual_of_the_field_after", Strength::kModel, kAnyProgram, of_cycles,
+    {"residual_of_the_field_after", Strength::kModel, kAnyProgram, nullptr,
      "the field is right. The residual is that of the field after the cycle; the lab wants that of the field which "
      "the cycle begins with, as in all steps before", {"the order of the defect's sum and the correction"}},
-    {"residual_of_a_cycle", Strength::kModel, kAnyProgram, of_cycles,
+    {"residual_of_a_cycle", Strength::kModel, kAnyProgram, nullptr,
      "the field is right. The residual is {what}", {"what is done with the sum in main"}},
-    {"residual_of_another_level", Strength::kSymptom, kAnyProgram, of_cycles,
+    {"residual_of_another_level", Strength::kSymptom, kAnyProgram, nullptr,
      "the field is right, and the residual is not that of the field which the cycle begins with",
      {"whether the sum is set to 0 before each cycle, and which levels add to it: only the finest one's defect counts",
       "which of a block's threads add to the sum"}},

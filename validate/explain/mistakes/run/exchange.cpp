@@ -1,7 +1,7 @@
 // What ranks exchange: rows at their borders, and what the lab's own part of it says.
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,9 +20,6 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
   const Field before = right->after(sweeps - 1);
   const Field start_new = field_of(lab::Problem(run.problem, n, 1).initial_new(), n);
   const Near near(largest_of(before), sweeps);
-  const auto at = [n](const Field& field, int i, int j) {
-    return field[static_cast<std::size_t>(j) * n + i];
-  };
   for (int age = 0; age <= 2; ++age) {  // as the sweep before left it, older, or of the other field
     if (age == 1 && sweeps < 2) continue;
     const Field& from = age == 0 ? before : age == 1 ? right->after(sweeps - 2) : start_new;
@@ -31,14 +28,7 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
       if (held < 0 || held >= n) continue;
       // Between streams an old state may come of a missing wait as well.
       if (held == halo && (age == 0 || evidence.words.has(kStreams))) continue;
-      bool fits = true;
-      for (int i = 1; fits && i < n - 1; ++i) {
-        const double other = at(before, i, below ? row + 1 : row - 1);
-        const double value =
-            0.25 * (at(before, i + 1, row) + at(before, i - 1, row) + other + at(from, i, held));
-        fits = near(value, at(found, i, row));
-      }
-      if (!fits) continue;
+      if (!row_is_made_with(from, held, below, before, found, n, row, near)) continue;
       return Answer("halo_holds_another_row")
           .with("row", row)
           .with("halo", halo)
@@ -55,8 +45,8 @@ Answer borders(const Evidence& evidence) {
   constexpr int kMostLevels = 64;
   const Wrong& wrong = evidence.wrong;
   const int n = wrong.run.n, ranks = wrong.run.ranks, sweeps = wrong.first_iteration;
-  if (evidence.subject != Evidence::kBorders || sweeps <= 0 || ranks <= 1) return {};
-  const Observation* seen = evidence.interview.after(sweeps);
+  if (evidence.subject != Subject::kBorders || sweeps <= 0 || ranks <= 1) return {};
+  const auto seen = evidence.after(sweeps);
   if (!seen) return {};
   Sweeps right(lab::Problem(wrong.run.problem, n, 1));
   const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
@@ -69,7 +59,7 @@ Answer borders(const Evidence& evidence) {
     if (!in_row) continue;
     rows.push_back(j);
     for (int r = 1; r < ranks; ++r) {
-      const int border = static_cast<int>(static_cast<long long>(n) * r / ranks);
+      const int border = first_row(n, r, ranks);
       const int away = j < border ? border - 1 - j : j - border;
       adjoins |= away == 0 || (j < border && away < kMostLevels);
       if (away >= sweeps) continue;
@@ -84,7 +74,7 @@ Answer borders(const Evidence& evidence) {
   const bool nccl = wrong.run.halos && std::string(wrong.run.halos) == "nccl";
   const bool open_group = nccl && evidence.words.has(kOpenGroup);
   for (int r = 1; sweeps <= 2 && !open_group && r < ranks; ++r) {
-    const int border = static_cast<int>(static_cast<long long>(n) * r / ranks);
+    const int border = first_row(n, r, ranks);
     for (const bool below : {true, false}) {
       const int row = below ? border : border - 1;
       if (std::count(rows.begin(), rows.end(), row) == 0) continue;
@@ -108,26 +98,23 @@ Answer exchange(const Evidence& evidence) {
   const cuda_on_cpu::Report& report = evidence.report;
   const Case& run = evidence.wrong.run;
   const auto calls = [&](const char* name) { return report.array.find(name) != std::string::npos; };
-  const struct {
-    const char *kind, *call, *rule;  // call "": whichever it is
-  } kinds[] = {{"exchange_memory", "", "halo_outside_of_memory"},
-               {"nccl_memory", "ncclSend", "halo_outside_of_memory"},
-               {"nccl_memory", "ncclRecv", "halo_outside_of_memory"},
-               {"exchange_rank", "", "no_such_neighbour"},
-               {"no_owner", "", "rows_of_no_rank"},
-               {"waits_nccl", "", "nccl_calls_wait_for_each_other"},
-               {"waits_halos", "", "neighbour_makes_no_exchange"},
-               {"waits_sum", "", "some_ranks_add_no_sum"}};
-  for (const auto& each : kinds) {
-    if (report.kind != each.kind || !calls(each.call)) continue;
-    return Answer(each.rule)
-        .with("sent", report.has("sent") || calls("ncclSend"))
-        .with("some",
-              report.bytes > 0)  // of the rows are there: it is not the place that is another
-        .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !evidence.says("rank -1"))
-        .with("said", report.detail);
-  }
-  return {};
+  static const std::map<std::string, const char*> kRules = {
+      {"exchange_memory", "halo_outside_of_memory"},
+      {"nccl_memory", "halo_outside_of_memory"},
+      {"exchange_rank", "no_such_neighbour"},
+      {"no_owner", "rows_of_no_rank"},
+      {"waits_nccl", "nccl_calls_wait_for_each_other"},
+      {"waits_halos", "neighbour_makes_no_exchange"},
+      {"waits_sum", "some_ranks_add_no_sum"}};
+  const auto rule = kRules.find(report.kind);
+  if (rule == kRules.end()) return {};
+  if (report.kind == "nccl_memory" && !calls("ncclSend") && !calls("ncclRecv")) return {};
+  // If some of the rows are there, it is not the place that is another.
+  return Answer(rule->second)
+      .with("sent", report.has("sent") || calls("ncclSend"))
+      .with("some", report.bytes > 0)
+      .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !evidence.says("rank -1"))
+      .with("said", report.detail);
 }
 
 }  // namespace

@@ -1,17 +1,19 @@
-// Runs that leave no record: loops that do not end, crashes, and refused calls without a line.
+// Runs that leave no record: loops that do not end, crashes, and refused calls without a line. And
+// loops that end early, and what only several runs tell.
 
+#include <cmath>
 #include <string>
 
+#include "explain/evidence.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
-#include "source/source_code.h"
 
 namespace validate {
 namespace {
 
 /// Loops that end late, or records that are not as they should be.
 Answer record(const Evidence& evidence) {
-  if (evidence.subject != Evidence::kFailure) return {};
+  if (evidence.subject != Subject::kFailure) return {};
   const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
@@ -33,6 +35,18 @@ Answer by_gpu(const Evidence& evidence) {
   return evidence.report.has("cudaErrorMisalignedAddress") ? Answer("misaligned_access") : Answer();
 }
 
+/// A loop that stops by itself, before the iterations that were asked for are made.
+Answer early_stop(const Evidence& evidence) {
+  if (!evidence.stopped_early) return {};
+  const Wrong& wrong = evidence.wrong;
+  const auto seen = evidence.after(wrong.run.iterations);
+  return Answer("loop_ends_early")
+      .with("asked", wrong.run.iterations)
+      .with("made", wrong.made)
+      .with("residual",
+            format("%.3g", seen && !seen->residuals.empty() ? seen->residuals.back().value : NAN));
+}
+
 Answer damaged_memory(const Evidence& evidence) {
   return Answer(evidence.error.rfind("it crashed", 0) == 0 && evidence.says("SIGABRT"));
 }
@@ -41,6 +55,20 @@ Answer damaged_memory(const Evidence& evidence) {
 
 // clang-format off
 const Family kFailureMistakes = {
+    {"wrong_only_at_a_large_n", Strength::kShape, kAnyProgram, nullptr,
+     "up to n = {right} it is right, but at n = {n} it {?hangs|does not end|is wrong}",
+     {"{?hangs|each loop that may not end there: its condition, and what changes in each turn}",
+      "what has a fixed size, or one that does not grow with n as it should: a buffer of partial sums, the number of "
+      "blocks, a number of points kept in an int"}},
+    {"ranks_hand_over_other_rows", Strength::kShape, kAnyProgram, nullptr,
+     "with one rank it is right; with more the residual is also right. So each rank sweeps its rows as it should, but "
+     "hands over other rows as the result",
+     {"what ranks.finish is given in main: row j of the field is row j - slab.held_begin of what the rank holds, "
+      "which begins with the halo; and whether its rows are those that it computes, slab.begin to slab.end, without "
+      "the halo"}},
+    {"loop_ends_early", Strength::kModel, kAnyProgram, early_stop,
+     "the loop ends after {made} of {asked} iterations, with the residual {residual}",
+     {"{own_condition}", "iteration, which begins at 0 and goes up by 1 for each sweep"}},
     {"loop_does_not_end_in_time", Strength::kForbidden, kAnyProgram, record,
      "the loop does not end at --iterations {asked}",
      {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and iteration "

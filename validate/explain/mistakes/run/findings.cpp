@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <string>
 #include <vector>
@@ -39,7 +40,7 @@ Answer outside(const Found& found) {
   const Finding& finding = found.finding;
   const Scene& scene = found.scene;
   const std::string kernel = scene.function.empty() ? "a kernel" : scene.function;
-  const std::string array = found.array("what was allocated");
+  const std::string array = scene.array.empty() ? "what was allocated" : scene.array;
   const bool copies = scene.function.find("copy") != std::string::npos;
   const bool sweeps = scene.function == found.words.sweep();
   const bool per_point = finding.has_place && scene.thread_per_point;
@@ -49,7 +50,6 @@ Answer outside(const Found& found) {
   answer.with("kernel", kernel)
       .with("what", found.report.access + " " + finding.where)
       .with("named", array == "row" ? "the array row" : array)  // it is a word, too
-      .with("array", scene.array)
       .with("sweeps", sweeps)
       .with("stores", found.report.access == "writes");
   if (per_point && (sweeps || copies)) {
@@ -90,13 +90,12 @@ Answer unwritten(const Found& found) {
     return found.answer("shared_sum_is_not_set").with("sum", what.empty() ? "shared memory" : what);
   }
   if (atomic) {
-    if (Answer half = half_a_sum(found.evidence); half.known())
+    if (Answer half = half_a_sum(found.source, found.evidence.sum()); half.known())
       return half.as(Strength::kForbidden);
     return found.answer("sum_is_not_set");
   }
   if (!what.empty()) return {};
   return found.answer("reads_what_nothing_has_written")
-      .with("array", found.scene.array)
       .with("levels", found.evidence.patient.step >= kFirstCycleStep);
 }
 
@@ -160,7 +159,6 @@ Answer global_race(const Found& found) {
   }
   return found.answer("race_in_global_memory")
       .with("one_block", report.other_block.empty())
-      .with("array", found.array("global memory"))
       .with("lines", both_lines(report));
 }
 
@@ -235,32 +233,23 @@ Answer answer_for(const Found& found) {
   if (finding.is_race()) return race(found);
   if (report.kind == "unwritten") return unwritten(found);
   if (report.kind.rfind("endless_", 0) == 0) return endless(found);
-  if (report.kind == "barrier" || report.kind == "shuffle") {
-    return found.answer("barrier_is_not_reached_by_all")
-        .with("barrier", report.kind == "barrier")
-        .with("what", report.kind);
-  }
-  if (report.kind == "host_early") {
-    return found.answer("host_does_not_wait")
-        .with("does", report.access)
-        .with("array", found.array("that memory"));
-  }
   if (report.kind == "shared_end") {
     return found.answer("past_the_end_of_shared_memory")
-        .with("does", report.access)
-        .with("array", found.array("an array in shared memory"))
         .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
   }
-  if (report.kind == "shape")
-    return found.answer("block_of_another_shape").with("what", report.detail);
-  if (report.kind == "misaligned") return found.answer("misaligned_floats");
   if (report.kind == "freed") {
     return found.answer("memory_is_freed_twice").with("what", between(report.array, "(", ")"));
   }
-  if (report.kind == "refused") {
-    return found.answer("refused_launch_is_not_checked").with("why", report.detail);
-  }
-  return answer_of_call(found);
+  static const std::map<std::string, const char*> kRules = {
+      {"barrier", "barrier_is_not_reached_by_all"},
+      {"shuffle", "barrier_is_not_reached_by_all"},
+      {"host_early", "host_does_not_wait"},
+      {"shape", "block_of_another_shape"},
+      {"misaligned", "misaligned_floats"},
+      {"refused", "refused_launch_is_not_checked"},
+      {"own_variable", "sum_by_value"}};
+  const auto rule = kRules.find(report.kind);
+  return rule != kRules.end() ? found.answer(rule->second) : answer_of_call(found);
 }
 
 /// Whether it is something that no program may do: what follows from it is a matter of luck. A race
@@ -271,7 +260,7 @@ bool is_forbidden(const Finding& finding, const Evidence& evidence) {
     return finding.shared() && finding.both_write() && evidence.words.has(kRing);
   }
   if (finding.is("unwritten")) {
-    return finding.shared() && !evidence.wrong.field && evidence.subject != Evidence::kFailure;
+    return finding.shared() && !evidence.wrong.field && evidence.subject != Subject::kFailure;
   }
   return !finding.is_outside() || !evidence.wrong.field;
 }
@@ -281,7 +270,7 @@ bool is_forbidden(const Finding& finding, const Evidence& evidence) {
 Answer finding(const Evidence& evidence) {
   Answer looked = answer_of_finding(evidence);
   const bool looked_wins = looked.known() && looked.strength == Strength::kForbidden;
-  if (looked_wins || evidence.subject != Evidence::kFailure) return looked;
+  if (looked_wins || evidence.subject != Subject::kFailure) return looked;
   const Report& report = evidence.report;
   const Finding own = read_finding(report);
   Answer answer = answer_for({evidence, own, evidence.wrong.run.n});
@@ -319,25 +308,25 @@ constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmles
 // clang-format off
 const Family kFindingMistakes = {
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
-     "not all threads of {?barrier|the block|the warp} reach the {what} at line {line}: some have returned before, or "
-     "an `if` or a loop leads them around it",
+     "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: some have "
+     "returned before, or an `if` or a loop leads them around it",
      {"each `return`, `if` and loop before line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle}"}},
     {"block_of_another_shape", kForbidden, kAnyProgram, finding,
-     "at line {line} {what}",
+     "at line {line} {detail}",
      {"the block's shape in the launch in {host}, and the numbers of threads along x and y that cub::BlockReduce is "
       "made for: BlockReduce<double, threads along x, the algorithm, threads along y>"}},
     {"host_does_not_wait", kForbidden, kAnyProgram, finding,
-     "at line {line} the host {does} {array} before the GPU is done with it",
+     "at line {line} the host {does} {?array|{array}|that memory} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
       "cudaEventSynchronize for an event recorded after it",
       "{?graph|whether that place belongs to the pass whose event was waited for. Each pass in flight needs a place, "
       "and a graph, of its own: a graph copies to the address that it was captured with}"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
-     "line {line} {does} past the end of {array}",
-     {"the size that {array} is declared with: {?of_tile|a block's points and a halo on both sides, two more along x "
-      "and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the grid|an "
-      "entry for each index that is used; and the index at that line}"}},
+     "line {line} {does} past the end of {?array|{array}|an array in shared memory}",
+     {"the size that {?array|{array}|it} is declared with: {?of_tile|a block's points and a halo on both sides, two "
+      "more along x and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the "
+      "grid|an entry for each index that is used; and the index at that line}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
      {"{?strips|the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)|the "
@@ -363,7 +352,7 @@ const Family kFindingMistakes = {
      "{what} is memory that was freed before: two pointers hold the same address, or one is freed twice",
      {"free_fields: each pointer once", "{freed}"}},
     {"refused_launch_is_not_checked", kForbidden, kAnyProgram, finding,
-     "the launch at line {line} was refused ({why}), and cudaGetLastError was not called",
+     "the launch at line {line} was refused ({detail}), and cudaGetLastError was not called",
      {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right after it, which reports it at "
       "once"}},
     // What may do no harm: if the numbers say more, they are believed.
@@ -435,7 +424,7 @@ const Family kFindingMistakes = {
      {"line {line}: atomicAdd"}},
     {"race_in_global_memory", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }a race: one thread writes what another one reads, in "
-     "{array}, at {lines}, and nothing says which of them comes first",
+     "{?array|{array}|global memory}, at {lines}, and nothing says which of them comes first",
      {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
       "they do, also in global memory|what the two lines are meant to access: a sweep reads one field and writes the "
       "other, and no barrier inside a kernel orders threads of different blocks}"}},

@@ -17,10 +17,15 @@ struct Found {
   const std::string& source = evidence.source;
   const Report& report = finding.report;
   Scene scene = scene_of(finding, source);
-  std::string array(const char* unknown) const {
-    return scene.array.empty() ? unknown : scene.array;
+  /// With what the words of many entries say of a report; its kind is a flag.
+  Answer answer(const char* rule) const {
+    return Answer(rule)
+        .with("line", report.line)
+        .with("does", report.access)
+        .with("array", scene.array)
+        .with("detail", report.detail)
+        .with(report.kind, true);
   }
-  Answer answer(const char* rule) const { return Answer(rule).with("line", report.line); }
 };
 
 /// Whether the allocation has far too few bytes to be meant for a field, also for that of a coarser

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "explain/looks/field_look.h"
-#include "explain/looks/pass_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
 
@@ -20,21 +19,15 @@ std::string sweeps_in_words(int count) {
   return format("%d sweep%s", count, count == 1 ? "" : "s");
 }
 
-/// Whether the last residual is that of sweep `sweep`.
-bool ends_with_residual_of(const Observation& seen, int sweep, Sweeps* right) {
-  return !seen.residuals.empty() &&
-         same_residual(seen.residuals.back().value, right->residual(sweep));
-}
-
 /// Whether the field is the right one of another number of sweeps.
-Answer other_count(const PassLook& look) {
+Answer other_count(const FieldLook& look) {
   const bool graph = look.words.has(kGraph);
-  const int asked = look.sweeps;
+  const int asked = look.first;
   const int too_many = look.n <= kMaxRememberedN ? 64 : 3;  // a field for each of them is kept
   for (int more = 1; more <= std::max(asked, too_many); ++more) {
     for (int made : {asked - more, asked + more}) {
       if (made < 0 || made > asked + too_many) continue;
-      if (!agree(look.right.after(made), look.seen.field, look.n, std::max(asked, made))) continue;
+      if (!agree(look.sweeps.after(made), look.found, look.n, std::max(asked, made))) continue;
       Answer answer("other_number_of_sweeps");
       answer.with("asked", asked).with("made", made).with("fewer", made < asked);
       // Sweeps of a graph have pointers of their own: if main's are others, some seem to be
@@ -44,7 +37,7 @@ Answer other_count(const PassLook& look) {
         return answer.with("asked", sweeps_in_words(asked));
       }
       if (graph && made < asked) return {};
-      if (made < asked && ends_with_residual_of(look.seen, asked, &look.right)) {
+      if (made < asked && same_residual(look.said(asked), look.sweeps.residual(asked))) {
         answer.rule = "result_of_a_pass_is_dropped";
       }
       return answer;
@@ -56,11 +49,9 @@ Answer other_count(const PassLook& look) {
 /// Whether every point, the boundary's too, has the right value times one power of 2: the factors
 /// 1/4 of the sweeps of a pass are some too few, or too many, or others.
 Answer factor_of_a_pass(const Evidence& evidence) {
-  const PassLook* pass = evidence.pass();
-  const FieldLook* look = pass ? nullptr : evidence.field();
-  if (!pass && !look) return {};
-  const std::vector<float>& right = pass ? pass->right.after(pass->sweeps) : look->expected;
-  const std::vector<float>& found = pass ? pass->seen.field : look->found;
+  const FieldLook* look = evidence.pass() ? evidence.pass() : evidence.field();
+  if (!look) return {};
+  const Field &right = look->expected, &found = look->found;
   int power = 0;  // of 2
   for (std::size_t k = 0; k < right.size(); ++k) {
     if (power == 0 && right[k] != 0) {
@@ -71,29 +62,26 @@ Answer factor_of_a_pass(const Evidence& evidence) {
   }
   if (power == 0) return {};
   return Answer("factor_of_other_sweeps")
-      .with("begin", pass ? "After" : "after")
-      .with("pass", sweeps_in_words(pass ? pass->sweeps : look->first))
+      .with("begin", evidence.pass() ? "After" : "after")
+      .with("pass", sweeps_in_words(look->first))
       .with("factor", power % 2 == 0 ? format("4^%d", power / 2) : format("2^%d", power));
 }
 
 // ---- Where it is wrong
 
 /// Whether only points near the boundary are wrong, no farther from it than the sweeps reach.
-Answer boundary_in_between(const PassLook& look) {
-  const int n = look.n, sweeps = look.sweeps;
+Answer boundary_in_between(const FieldLook& look) {
+  const int n = look.n, sweeps = look.first;
   if (n <= 4 * sweeps + 4) return {};
   bool alone[4] = {};  // a wrong point is near this side, and near no other
-  for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i) {
-      if (!look.cells.has(i, j)) continue;
-      const bool near[4] = {i <= sweeps, n - 1 - i <= sweeps, j <= sweeps, n - 1 - j <= sweeps};
-      const int count = near[0] + near[1] + near[2] + near[3];
-      if (count == 0) return {};
-      for (int k = 0; count == 1 && k < 4; ++k) alone[k] |= near[k];
-    }
-  }
+  const bool all_near = look.all_of(look.cells, [&](int i, int j) {
+    const bool near[4] = {i <= sweeps, n - 1 - i <= sweeps, j <= sweeps, n - 1 - j <= sweeps};
+    const int count = near[0] + near[1] + near[2] + near[3];
+    for (int k = 0; count == 1 && k < 4; ++k) alone[k] |= near[k];
+    return count > 0;
+  });
   const int sides = static_cast<int>(std::count(alone, alone + 4, true));
-  if (sides == 0) return {};
+  if (!all_near || sides == 0) return {};
   return Answer("boundary_between_two_sweeps")
       .with("where", sides_in_words(alone))
       .with("several", sides % 4 > 1);
@@ -130,14 +118,14 @@ std::vector<int> wrong_lines(const Cells& cells, bool columns) {
 
 /// Whether only columns at the ends of strips are wrong, or only rows at the ends of what a warp
 /// marches through.
-Answer ends(const PassLook& look) {
+Answer ends(const FieldLook& look) {
   if (look.cells.boundary().count() > 0) return {};
   const std::vector<int> columns = wrong_lines(look.cells, true);
   const std::vector<int> rows = wrong_lines(look.cells, false);
   if (columns.size() == rows.size()) return {};
   const bool of_strips = columns.size() < rows.size();
   const std::vector<int>& fewer = of_strips ? columns : rows;
-  if (distance_of_groups(fewer, 2 * look.sweeps) == 0) return {};
+  if (distance_of_groups(fewer, 2 * look.first) == 0) return {};
   return Answer(of_strips ? "strips_keep_too_many_columns" : "marches_keep_too_many_rows")
       .with("lines", lines_that_are(fewer, of_strips ? 'i' : 'j'))
       .with("between_warps", true);
@@ -145,10 +133,10 @@ Answer ends(const PassLook& look) {
 
 /// The residuals of passes: that of another sweep than the last one, of several, or times a factor.
 Answer sum_of_pass(const Evidence& evidence) {
-  const bool asked = evidence.subject == Evidence::kPassSum || evidence.subject == Evidence::kPass;
+  const bool asked = evidence.subject == Subject::kPassSum || evidence.subject == Subject::kPass;
   const Case& run = evidence.wrong.run;
   if (!asked || evidence.wrong.field || run.n > kMaxDiagnosedN) return {};
-  const Observation* seen = evidence.interview.after(run.iterations);
+  const auto seen = evidence.after(run.iterations);
   if (!seen || seen->residuals.empty()) return {};
   Sweeps right(lab::Problem(run.problem, run.n, 1));
   const auto any = [&](auto test) {
@@ -196,7 +184,7 @@ Answer sum_of_pass(const Evidence& evidence) {
 }
 
 Answer of_a_pass(const Evidence& evidence) {
-  if (evidence.subject != Evidence::kPass) return {};
+  if (evidence.subject != Subject::kPass) return {};
   return Answer("several_sweeps_in_a_pass").with("field", evidence.wrong.field);
 }
 

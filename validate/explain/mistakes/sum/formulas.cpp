@@ -16,28 +16,34 @@ namespace {
 using std::sqrt;
 
 struct Formula {
-  const char* name;
   const char* cause;
   double (*residual)(const Sweep&, double n);
 };
 
 // clang-format off
 const Formula kFormulas[] = {
-    {"root_is_missing", "the root is missing: it is the mean of the squares",
+    {"the root is missing: it is the mean of the squares",
      [](const Sweep& s, double n) { return s.total / (n * n); }},
-    {"sum_of_squares", "it is neither divided by n * n, nor is the root taken: it is the sum of the squares",
+    {"it is neither divided by n * n, nor is the root taken: it is the sum of the squares",
      [](const Sweep& s, double) { return s.total; }},
-    {"not_divided",
-     "it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
+    {"it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
      "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
-    {"divided_by_n", "it is divided by n under the root, not by n * n",
-     [](const Sweep& s, double n) { return sqrt(s.total / n); }},
-    {"root_of_plain_sum", "the changes are not squared, so that plus and minus cancel",
+    {"it is divided by n under the root, not by n * n", [](const Sweep& s, double n) { return sqrt(s.total / n); }},
+    {"the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
-    {"old_value_times_4", "the old value in the change is 4 times too large",
+    {"the old value in the change is 4 times too large",
      [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
 // clang-format on
+
+Answer other_formula(const SumLook& look) {
+  for (const Formula& formula : kFormulas) {
+    if (look.explained([&](const Sweep& s) { return formula.residual(s, look.n); })) {
+      return Answer("residual_of_another_formula").with("cause", formula.cause);
+    }
+  }
+  return {};
+}
 
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
@@ -70,7 +76,8 @@ Answer over_ranks(const SumLook& look) {
     double all = 0;
     for (int r = 0; r < look.ranks; ++r) {
       const auto rows = s.rows.begin();
-      all += sqrt(std::accumulate(rows + look.first_row(r), rows + look.first_row(r + 1), 0.0));
+      all += sqrt(std::accumulate(rows + first_row(look.n, r, look.ranks),
+                                  rows + first_row(look.n, r + 1, look.ranks), 0.0));
     }
     return all * all;
   };
@@ -125,55 +132,36 @@ Answer factor(const SumLook& look) {
       .with("all_points", whole >= 1024);
 }
 
-Family make_family() {
-  Family family;
-  for (const Formula& formula : kFormulas) {
-    const auto model = formula.residual;
-    family.push_back(
-        {formula.name,
-         Strength::kModel,
-         kAnyProgram,
-         [model](const Evidence& evidence) {
-           const SumLook* look = evidence.sum();
-           return Answer(look &&
-                         look->explained([&](const Sweep& s) { return model(s, look->n); }));
-         },
-         std::string("the field is right, the residual's formula is not: ") + formula.cause,
-         {"{formula}, and what {sweep} adds up"}});
-  }
-  // clang-format off
-  const Family others = {
-      {"change_against_the_new_field", Strength::kModel, kAnyProgram, of_sum<other_field>,
-       "the field is right, but the change is computed from what the new field held before the sweep, not from the old "
-       "field",
-       {"{change_line}: value minus the old field's point"}},
-      {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
-       "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
-       {"{change_line}"}},
-      {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
-       "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
-       "up. The sums have to be added first, and then one root is taken",
-       {"{sum_over_ranks}"}},
-      {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the "
-       "root}{?ranks| (there are {ranks} ranks)}{?divisor|; or {divisor}}",
-       {"{?ranks|{sum_over_ranks}: once, from what each rank has for its own rows}",
-        "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
-        "{sweep} is launched once per sweep{?all_points|, and each thread goes over its own points only}{?strips|, and "
-        "no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each "
-        "lane its own value again}", "{formula}"}},
-      {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
-       "the residual is always {factor} times the correct one: {?divisor|{divisor}|its divisor, or a factor, is a "
-       "different one}",
-       {"{formula}, and what {sweep} adds up"}},
-  };
-  // clang-format on
-  family.insert(family.end(), others.begin(), others.end());
-  return family;
-}
-
 }  // namespace
 
-const Family kFormulaMistakes = make_family();
+// clang-format off
+const Family kFormulaMistakes = {
+    {"residual_of_another_formula", Strength::kModel, kAnyProgram, of_sum<other_formula>,
+     "the field is right, the residual's formula is not: {cause}", {"{formula}, and what {sweep} adds up"}},
+    {"change_against_the_new_field", Strength::kModel, kAnyProgram, of_sum<other_field>,
+     "the field is right, but the change is computed from what the new field held before the sweep, not from the old "
+     "field",
+     {"{change_line}: value minus the old field's point"}},
+    {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
+     "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
+     {"{change_line}"}},
+    {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
+     "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
+     "up. The sums have to be added first, and then one root is taken",
+     {"{sum_over_ranks}"}},
+    {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
+     "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the "
+     "root}{?ranks| (there are {ranks} ranks)}{?divisor|; or {divisor}}",
+     {"{?ranks|{sum_over_ranks}: once, from what each rank has for its own rows}",
+      "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
+      "{sweep} is launched once per sweep{?all_points|, and each thread goes over its own points only}{?strips|, and "
+      "no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each "
+      "lane its own value again}", "{formula}"}},
+    {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
+     "the residual is always {factor} times the correct one: {?divisor|{divisor}|its divisor, or a factor, is a "
+     "different one}",
+     {"{formula}, and what {sweep} adds up"}},
+};
+// clang-format on
 
 }  // namespace validate

@@ -19,7 +19,44 @@ bool any_is_none(const SumLook& look) {
                      [](const Sweep& s) { return std::isnan(s.found); });
 }
 
-Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence); }
+bool is_fill(const Queued& work) {
+  return !work.launch && work.call.find("Memset") != std::string::npos && !work.arguments.empty();
+}
+
+bool is_copy_to_host(const Queued& work) {
+  return !work.launch && work.call.find("Memcpy") != std::string::npos &&
+         work.arguments.size() > 3 && work.arguments[3] == "cudaMemcpyDeviceToHost";
+}
+
+/// A sum that is set to 0 after it is added to, and before it is copied to the host.
+Answer order_of_sum(const Evidence& evidence) {
+  const std::vector<Queued> all = queued_in(evidence.source);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!is_fill(all[k])) continue;
+    const std::string& sum = all[k].arguments[0];
+    const Function function = function_at(evidence.source, all[k].line);
+    const auto beside = [&](std::size_t at) {
+      return at < all.size() && function.first_line <= all[at].line &&
+             all[at].line <= function.last_line;
+    };
+    const auto adds = [&](std::size_t at) {
+      const std::vector<std::string>* given = beside(at) ? &all[at].arguments : nullptr;
+      return given && all[at].launch && std::count(given->begin(), given->end(), sum) > 0;
+    };
+    // A launch that comes right after the two is what comes too late, and not the copy.
+    const bool copied = beside(k + 1) && is_copy_to_host(all[k + 1]) &&
+                        all[k + 1].arguments[1] == sum && !adds(k + 2);
+    if (!copied && (k == 0 || !adds(k - 1))) continue;
+    return Answer("sum_is_reset_too_early")
+        .with("line", all[k].line)
+        .with("copied", copied)
+        .with("other", all[copied ? k + 1 : k - 1].line)
+        .with("sum", sum);
+  }
+  return {};
+}
+
+Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence.source, true); }
 
 Answer not_a_number(const SumLook& look) {
   if (!any_is_none(look)) return {};
@@ -82,9 +119,7 @@ Answer same_or_late(const SumLook& look) {
     late &= look.equal(look.sweeps[k].found, look.sweeps[k - 1].right);
     early &= look.equal(look.sweeps[k - 1].found, look.sweeps[k].right);
   }
-  return late    ? Answer("residual_of_the_iteration_before")
-         : early ? Answer("residual_of_the_iteration_after")
-                 : Answer();
+  return late || early ? Answer("residual_of_another_iteration").with("late", late) : Answer();
 }
 
 Answer running(const SumLook& look) {
@@ -96,7 +131,7 @@ Answer running(const SumLook& look) {
           std::swap(before, other);
           return before = ranks * before + s.total;
         })) {
-      return Answer("two_sums_are_never_set_back");
+      return Answer("sum_is_never_set_back").with("two", true);
     }
   }
   double before = 0;
@@ -129,14 +164,31 @@ Answer too_little_or_too_much(const SumLook& look) {
 
 }  // namespace
 
-const char* const kSumOfEachPoint =
-    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change "
-    "once{?kernels| (+= "
-    "if a thread has several, and what it has is added to the sum of all after its last one)}, and "
-    "one root, in main{?block_sum|; each block's sum added by the first of its threads, the only "
-    "one that has it|{?shuffles|; each warp's sum added by lane 0, and no other lane, after "
-    "__shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide}}";
+Answer half_a_sum(const std::string& source, bool field_is_right) {
+  const std::string code = code_only(source);
+  for (const Queued& work : queued_in(source)) {
+    const bool fill = work.call.find("Memset") != std::string::npos;
+    if (work.launch || work.arguments.size() < 3) continue;
+    const std::string &sum = work.arguments[fill ? 0 : 1], &bytes = work.arguments[2];
+    const bool none = fill && bytes == "0";
+    const bool four = bytes == "sizeof(float)" && code.find("float*" + sum) == std::string::npos;
+    if (!none && !four) continue;
+    return Answer("four_bytes_of_the_sum")
+        .with("line", work.line)
+        .with("none", none)
+        .with("does", fill ? "sets" : "copies")
+        .with("sum", sum)
+        .with("field_is_right", field_is_right);
+  }
+  return {};
+}
+
 // clang-format off
+const char* const kSumOfEachPoint =
+    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once{?kernels| (+= if a thread "
+    "has several, and what it has is added to the sum of all after its last one)}, and one root, in main{?block_sum|; "
+    "each block's sum added by the first of its threads, the only one that has it|{?shuffles|; each warp's sum added "
+    "by lane 0, and no other lane, after __shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide}}";
 const Family kSumMistakes = {
     {"four_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
      "{?field_is_right|the field is right; the residual is not: }line {line} {does} {?none|0 bytes of {sum}: the value "
@@ -184,21 +236,18 @@ const Family kSumMistakes = {
       "not waited for}}",
       "what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
       "whether the place on the host that is read is the one that this sum was copied to}"}},
-    {"residual_of_the_iteration_before", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "each iteration reports the residual of the previous one",
-     {"the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: first "
-      "the sweep, then what adds up its changes or copies them"}},
-    {"residual_of_the_iteration_after", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "each iteration reports the residual of the next one",
-     {"{?late_sum|whose sum is read in the loop of main: that of the previous pass, not that of the pass that was "
-      "launched last; and which number of sweeps it is recorded with|the order in the loop of main: sweep, residual, "
-      "then run.record(++iteration, residual); iteration begins at 0}"}},
-    {"two_sums_are_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
-     "there are two sums, which take turns, and each still holds what it held the last time",
-     {"where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same stream"}},
+    {"residual_of_another_iteration", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "each iteration reports the residual of the {?late|previous|next} one",
+     {"{?late|the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: "
+      "first the sweep, then what adds up its changes or copies them|{?late_sum|whose sum is read in the loop of main: "
+      "that of the previous pass, not that of the pass that was launched last; and which number of sweeps it is "
+      "recorded with|the order in the loop of main: sweep, residual, then run.record(++iteration, residual); iteration "
+      "begins at 0}}"}},
     {"sum_is_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
-     "the sum is never reset: each residual holds those of all previous iterations",
-     {"{host}: the sum is set to 0 before each sweep"}},
+     "{?!two|the sum is never reset: each residual holds those of all previous iterations|there are two sums, which "
+     "take turns, and each still holds what it held the last time}",
+     {"{?two|where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same "
+      "stream|{host}: the sum is set to 0 before each sweep}"}},
     {"first_residuals_are_right", Strength::kSymptom, kAnyProgram, of_sum<only_later_ones>,
      "the field is right, and so {first}; {rest}",
      {"{?late_sum|whether the host waits for the copy of a sum before it reads it, for each sum, also that of the last "
