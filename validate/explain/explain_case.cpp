@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <future>
@@ -14,6 +15,7 @@
 #include "judge/compare.h"
 #include "judge/reference.h"
 #include "run/record.h"
+#include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
@@ -151,8 +153,9 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
                                  : only_beyond(smaller.back(), run, patient);
 }
 
-/// The grid on which every access is looked at: that takes its time.
-constexpr int kWatchedN = 100;
+/// The grid on which every access is looked at: that takes its time. And the one for threads that
+/// do far more than they should.
+constexpr int kWatchedN = 100, kFewestN = 40;
 
 /// Seconds for such a look.
 constexpr double kLookSeconds = 20;
@@ -275,7 +278,6 @@ bool failed_without_a_place(const Run& trial) {
 WatchedRun look_for_cause(const Check& check, const Case& run,
                           const TimeLimit& limit = kLookSeconds) {
   constexpr int kMostN = 250;
-  constexpr int kFewestN = 40;  // for threads that do far more than they should
   check.progress("looking for the cause");
   const TimeLimit time = {std::min(check.time_limit, limit.seconds), limit.cpu_seconds};
   const std::string& watched = check.at_hand.watched;
@@ -372,9 +374,19 @@ Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* un
       try_case(check.program, run, check.dir, may_look ? kSuspect : check.time_limit, unwanted);
   if (!may_look || !trial.run.child.timed_out) return trial;
   *look = look_for_cause(check, run, kSuspect);
-  if ((*look)->trial.child.timed_out) return trial;
+  double cpu_limit = INFINITY;
+  if ((*look)->trial.child.timed_out) {
+    if (step_in(check.at_hand.source) < kFirstCycleStep) return trial;
+    // Ten cycles are many launches. A slow CPU gets as much time for them as one cycle of a small
+    // grid lets expect; a loop that never ends takes longer than that.
+    const Case one_cycle = {lab::ProblemKind::kProbe, kFewestN, 1};
+    const ChildResult small =
+        run_program(check.program, one_cycle, false, check.dir, kSuspect).child;
+    cpu_limit = small.cpu_seconds * run.iterations * run.n * run.n / (kFewestN * kFewestN);
+    if (small.timed_out || cpu_limit < kSuspect.cpu_seconds) return trial;
+  }
   check.progress(describe(run));
-  return try_case(check.program, run, check.dir, check.time_limit);
+  return try_case(check.program, run, check.dir, {check.time_limit, cpu_limit});
 }
 
 Explanation explain_failure(const Check& check, const Case& run, const Run& trial,

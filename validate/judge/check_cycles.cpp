@@ -120,7 +120,7 @@ class CycleCheck {
   bool wrong_at(int own_n);
   bool ran(const Case& run, std::vector<float>* field);
   bool is_wrong(ProblemKind problem, int n);
-  bool slow(ProblemKind problem, int n, double error);
+  bool slow(double before, double error);
 
   bool ends(Verdict::Kind kind, const std::string& summary) {
     verdict_.kind = kind;
@@ -236,16 +236,14 @@ bool CycleCheck::explain(const Case& run, double error) {
   return wrong(run, lines, diagnosis.rule());
 }
 
-/// Whether a field that is still `error` away comes nearer with each cycle: then it is right, and
-/// slow. The whole way is tried on a small grid only.
-bool CycleCheck::slow(ProblemKind problem, int n, double error) {
-  std::vector<float> field;
-  const Case fewer = {problem, n, kMoreCycles / 2};
-  if (!ran(fewer, &field)) return false;
-  const double before = error_of(field, exact(problem, n));
+/// Whether a field that was `before` away after kManyCycles and is `error` away after kMoreCycles
+/// comes nearer with each cycle: then it is right, and slow. The whole way is tried on a small grid
+/// only.
+bool CycleCheck::slow(double before, double error) {
   if (!(error < 0.9999 * before)) return false;
-  if (error < 1e-5 && error > 0.9 * before) return false;  // it has come as near as it can
+  if (error < 1e-5 && error > 0.94 * before) return false;  // it has come as near as it can
   if (is_slow_) return true;
+  std::vector<float> field;
   const Case small = {ProblemKind::kProbe, kSlowN, kSlowIterations};
   if (!ran(small, &field)) return false;
   return is_slow_ = error_of(field, exact(small.problem, kSlowN)) <= kSlowRounding;
@@ -261,8 +259,9 @@ bool CycleCheck::is_wrong(ProblemKind problem, int n) {
     *error = error_of(field, exact(problem, n));
     return true;
   };
-  double error;
-  if (!error_after(kManyCycles, &error)) return true;
+  double before;
+  if (!error_after(kManyCycles, &before)) return true;
+  double error = before;
   if (error > kRounding && !error_after(kMoreCycles, &error)) return true;
   if (problem == ProblemKind::kProbe && n >= kLeastMeasuredN && n < kMaxExactN) {
     double from, to;
@@ -274,7 +273,7 @@ bool CycleCheck::is_wrong(ProblemKind problem, int n) {
     }
     if (left > most_left_) most_left_ = left, most_left_n_ = n;
   }
-  if (error <= kRounding || slow(problem, n, error)) return false;
+  if (error <= kRounding || slow(before, error)) return false;
   return verdict_.kind != Verdict::kRight || explain({problem, n, kMoreCycles}, error);
 }
 
