@@ -1,6 +1,7 @@
 #include "judge/check_cycles.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <future>
 #include <map>
@@ -86,8 +87,11 @@ double residual_of(const std::vector<float>& field, int n) {
 
 class CycleCheck {
  public:
-  CycleCheck(const StepCheck& asked, const std::string& program, const Progress& progress)
+  /// Once the result is `unwanted`, no program runs any more. The verdict means nothing then.
+  CycleCheck(const StepCheck& asked, const std::string& program, const Progress& progress,
+             const std::atomic<bool>* unwanted = nullptr)
       : asked_(asked),
+        unwanted_(unwanted),
         check_{program, folder_.path(), asked.time_limit, progress, asked.at_hand},
         questions_(program, folder_.path(), asked.time_limit),
         patient_(questions_.patient("", asked.at_hand.source, {})) {
@@ -105,7 +109,7 @@ class CycleCheck {
 
   Verdict reach(const std::vector<int>& sizes, int own_n) {
     if (sizes_are_wrong(sizes)) return verdict_;
-    if (asked_.cases.empty() && (stops_elsewhere() || orders_differ())) return verdict_;
+    if (asked_.cases.empty() && orders_differ()) return verdict_;
     if (own_n > 0 && wrong_at(own_n)) return verdict_;
     say_right();
     return verdict_;
@@ -135,6 +139,7 @@ class CycleCheck {
 
   const TemporaryFolder folder_;
   const StepCheck& asked_;
+  const std::atomic<bool>* const unwanted_;
   const Check check_;
   Questions questions_;
   Patient patient_;
@@ -166,8 +171,9 @@ bool CycleCheck::wrong(const Case& run, const std::vector<std::string>& lines,
 /// why.
 bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
   check_.progress(describe(run));
-  last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit);
+  last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit, unwanted_);
   ++runs_;
+  if (unwanted_ && *unwanted_) return false;
   if (!last_.child.started) return !ends(Verdict::kNoProgram, last_.error);
   if (last_.child.exit_code == lab::kExitNoGpu) {
     return !ends(Verdict::kNoGpu, last_words(last_.child));
@@ -291,7 +297,7 @@ bool CycleCheck::sizes_are_wrong(const std::vector<int>& sizes) {
       if (is_wrong(other, n)) return true;
     }
     // Before the larger grids, which take the CPU ten times as long as all that came before.
-    if (residuals_are_wrong()) return true;
+    if (residuals_are_wrong() || stops_elsewhere()) return true;
   }
   return false;
 }
@@ -432,22 +438,26 @@ void CycleCheck::say_right() {
 Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
   // Each start on a GPU takes half a second. Beside it the CPU answers what needs no GPU.
+  std::atomic<bool> found{false}, decided{false};  // by the look; without it
   std::future<Verdict> on_cpu, beside;
   if (both) {
     on_cpu = std::async(std::launch::async, [&] {
       StepCheck all = asked;
       all.every_order = true;
-      return CycleCheck(all, asked.on_cpu, quietly).reach(sizes_of(asked), 0);
+      return CycleCheck(all, asked.on_cpu, quietly, &found).reach(sizes_of(asked), 0);
     });
   }
-  const auto look = [&asked](const Progress& said) {
-    return CycleCheck(asked, asked.at_hand.watched, said).look();
-  };
-  if (both && !asked.look_at.empty()) beside = std::async(std::launch::async, look, quietly);
+  if (!asked.look_at.empty()) {
+    beside = std::async(std::launch::async, [&] {
+      Verdict seen = CycleCheck(asked, asked.at_hand.watched, quietly, &decided).look();
+      found = seen.kind == Verdict::kWrong;
+      return seen;
+    });
+  }
   const std::vector<int> sizes = both ? std::vector<int>{kFirstN, 521} : sizes_of(asked);
   if (!wait_for_build(asked.built)) return not_built();
   const int own_n = asked.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
-  Verdict verdict = CycleCheck(asked, asked.program, progress).reach(sizes, own_n);
+  Verdict verdict = CycleCheck(asked, asked.program, progress, &found).reach(sizes, own_n);
   if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {
     progress("on the CPU instead of the GPU");
     Verdict cpu = on_cpu.get();
@@ -456,8 +466,9 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
       verdict = verdict_of_both(verdict, cpu);
     }
   }
-  if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {
-    add_look(asked.gpu, beside.valid() ? beside.get() : look(progress), &verdict);
+  decided = verdict.kind != Verdict::kRight;
+  if (verdict.kind == Verdict::kRight && beside.valid()) {
+    add_look(asked.gpu, beside.get(), &verdict);
   }
   return verdict;
 }
