@@ -155,9 +155,10 @@ int main(int argc, char** argv) {
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
-    // TODO(11): queue one pass (its graph in stage 3), record its event, and only then wait for the
-    //   previous pass and record its residual. At the end fewer sweeps than a pass may be left:
-    //   queue those without a graph. After the loop, wait for the last pass.
+    // TODO(11): (stage 1) jacobi_sweeps up to the next residual, and record it. (Stage 2) Queue one
+    //   pass, record its event, and only then wait for the previous pass and record its residual.
+    //   After the loop, wait for the last pass. (Stage 3) Launch the pass's graph. At the end fewer
+    //   sweeps than a pass may be left: queue those without a graph.
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));
     std::swap(f_old, f_new);  // the new field is the old one of the next sweep

@@ -93,7 +93,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //     const bool stores = i >= max(i_begin, 0) && i < (last ? n : i_begin + kKept);
 //   A warp's first column is 96 x - 32, so that each row that it loads begins with a line of 128
 //   bytes. Beyond the grid any columns will do. `beyond` is not needed: what the lanes at the ends
-//   get wrong is not stored.
+//   get wrong is not stored. On the host a block now has kWarps * kKept columns.
 // TODO(13): stage 1b. What each sweep remembers, struct Level: the last two rows that arrived.
 //   sweep_row(level, north, i, n) gives the new values of the later one (1c: without i and n).
 // TODO(13): stage 5. Instead of the earlier row keep its sums east + north ("pairs"). They are
