@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <future>
 #include <map>
 #include <stdexcept>
@@ -87,11 +88,13 @@ double residual_of(const std::vector<float>& field, int n) {
 
 class CycleCheck {
  public:
-  /// Once the result is `unwanted`, no program runs any more. The verdict means nothing then.
+  /// Once the result is `unwanted`, no program runs any more. The verdict means nothing then. When
+  /// the first size is right, `first_is_right` is called.
   CycleCheck(const StepCheck& asked, const std::string& program, const Progress& progress,
-             const std::atomic<bool>* unwanted = nullptr)
+             const std::atomic<bool>* unwanted = nullptr, std::function<void()> first_is_right = {})
       : asked_(asked),
         unwanted_(unwanted),
+        first_is_right_(std::move(first_is_right)),
         check_{program, folder_.path(), asked.time_limit, progress, asked.at_hand},
         questions_(program, folder_.path(), asked.time_limit),
         patient_(questions_.patient("", asked.at_hand.source, {})) {
@@ -140,6 +143,7 @@ class CycleCheck {
   const TemporaryFolder folder_;
   const StepCheck& asked_;
   const std::atomic<bool>* const unwanted_;
+  const std::function<void()> first_is_right_;
   const Check check_;
   Questions questions_;
   Patient patient_;
@@ -292,6 +296,7 @@ bool CycleCheck::sizes_are_wrong(const std::vector<int>& sizes) {
       return true;
     }
     right_.push_back(n);
+    if (right_.size() == 1 && first_is_right_) first_is_right_();
     if (n != kFirstN || !asked_.cases.empty()) continue;
     for (const ProblemKind other : {ProblemKind::kLaplace, ProblemKind::kHarmonic}) {
       if (is_wrong(other, n)) return true;
@@ -447,17 +452,19 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
       return CycleCheck(all, asked.on_cpu, quietly, &found).reach(sizes_of(asked), 0);
     });
   }
-  if (!asked.look_at.empty()) {
+  const auto look = [&] {
+    if (asked.look_at.empty() || beside.valid()) return;
     beside = std::async(std::launch::async, [&] {
       Verdict seen = CycleCheck(asked, asked.at_hand.watched, quietly, &decided).look();
       found = seen.kind == Verdict::kWrong;
       return seen;
     });
-  }
+  };
+  if (both) look();  // else the CPU has enough to do until the first size is right
   const std::vector<int> sizes = both ? std::vector<int>{kFirstN, 521} : sizes_of(asked);
   if (!wait_for_build(asked.built)) return not_built();
   const int own_n = asked.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
-  Verdict verdict = CycleCheck(asked, asked.program, progress, &found).reach(sizes, own_n);
+  Verdict verdict = CycleCheck(asked, asked.program, progress, &found, look).reach(sizes, own_n);
   if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {
     progress("on the CPU instead of the GPU");
     Verdict cpu = on_cpu.get();
