@@ -295,7 +295,8 @@ double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
 
 // TODO(15): stage 3. A pass: each stream waits for the other one's event of the previous pass. Then
 //   the ends, their event, the rest, its event, and the exchange of the new field, after the ends
-//   in their stream. (It is queued last, because through the host it waits.)
+//   in their stream. (It is queued last, because through the host it waits.) Neither stream waits
+//   for the default stream, so the sum goes into that of the ends, as stage 5 says.
 // TODO(15): stage 5. The host reads each sum one check late, as in step 11: struct Found has the
 //   sum on the GPU, its copy in pinned memory, and an event. After the last pass, in the ends'
 //   stream, when the rest is done: the sum over the ranks, the copy to the host, the sum set to

@@ -295,7 +295,7 @@ if command -v script >/dev/null; then
   expect_status 0 "who leaves the pager at once"
 fi
 
-# What nobody reads to its end, as with head, is no error that is told.
+# A reader that stops early, as head does, is no error.
 for verb in guide hint progress; do
   run env STEP=04 python3 -c 'import os, subprocess, sys
 reader, writer = os.pipe()

@@ -35,7 +35,7 @@ Measured exchange_before_passes(Bench* bench) {
 Measured nothing_through_host(Bench* bench) {
   double bytes = 0;
   for (const char* host : {"pageable", "pinned"}) {
-    for (const char* gpu : {"device", "managed"}) {
+    for (const char* gpu : {"device", "device static", "managed", "managed static"}) {
       for (const std::string& copy :
            {format("memcpy %s to %s", host, gpu), format("memcpy %s to %s", gpu, host)}) {
         bytes += of_job(bench, "copies", copy, &TraceRow::bytes) / 2;

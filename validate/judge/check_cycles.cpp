@@ -29,8 +29,8 @@ constexpr int kManyCycles = 14;
 constexpr int kMoreCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
-/// After this many iterations one Jacobi sweep each, damped or not, has solved the equations on
-/// 9 x 9 points: (1 - 0.8 * (1 - cos(pi / 8)))^250 = 1.5e-7.
+/// After this many iterations of one Jacobi sweep each, damped or not, a program has solved the
+/// equations on 9 x 9 points: (1 - 0.8 * (1 - cos(pi / 8)))^250 = 1.5e-7.
 constexpr int kSlowN = 9, kSlowIterations = 250;
 /// On smaller grids a cycle's factor says nothing: one coarse point is solved at once. On the
 /// largest it would take the CPU longer than all the rest.
@@ -442,8 +442,9 @@ void CycleCheck::say_right() {
 
 Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
+  // The look has found a mistake; the verdict is known without it. Either ends the other's runs.
+  std::atomic<bool> found{false}, decided{false};
   // Each start on a GPU takes half a second. Beside it the CPU answers what needs no GPU.
-  std::atomic<bool> found{false}, decided{false};  // by the look; without it
   std::future<Verdict> on_cpu, beside;
   if (both) {
     on_cpu = std::async(std::launch::async, [&] {
