@@ -38,7 +38,7 @@ S04, S05, S07, S08, S09, S10, S11, S12, S13, S16 = (
 BANK = ROOT / "validate/tests/bank/right"
 # Of guides whose variants' iterations are timed: n, and how many iterations.
 ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 10000, 2048: 5000, 4096: 1500},
-              S13: {16384: 960}}
+              S12: {16384: 480}, S13: {16384: 960}}
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 SOLUTION_SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 16385, 32768)
 SOLUTION_RUNS = 7
@@ -73,7 +73,7 @@ WORDS = {"experiments": ["What the guides compare or propose to try: variants of
 # guide: whose guide proposes it; base: the solution that it changes; changes: patches of validate/tests/bank/right
 # (a name) and texts to replace, each of which stands in the solution once; measure: the function that does.
 Variant = collections.namedtuple("Variant", "guide name base changes words measure")
-WITHOUT_SUM = ("no_atomic", "no_reduction", "no_reduction_32")
+WITHOUT_SUM = ("no_atomic", "no_reduction", "no_reduction_32", "no_sum")
 
 
 # The variants.
@@ -139,6 +139,10 @@ def variants():
 """), ("const dim3 block(kBlockX, kBlockY);", "const dim3 block(kBlockX, kThreadsY);")]
     memset = "CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));"
     threads = "constexpr int kThreadsY = 4;"
+    squares = "        thread_sum += (dx * dx + dy * dy) + (dz * dz + dw * dw);\n"
+    reduction_12 = reduction.replace("kBlockX", "kLanes").replace("kThreadsY", "kWarps").replace("\n     ", "")
+    fast_path = "if (x == 0 || last || y <= kSweeps || y + 2 * kRing > fetch_end) {"
+    after_stage_3a = ["plain_sums", "a_warp_per_strip", (fast_path, "if (true) {")]
     of_guides = {
         (S07, copy_kernel_by_size): [("copy", S07, [], "step 07 as it is")],
         (S05, iterations_by_size): [
@@ -164,8 +168,15 @@ def variants():
             ("step_10", S10, [], "step 10"), ("waits", S11, ["no_graph_waits"], "a check every 10 sweeps, waited for"),
             ("late", S11, ["no_graph"], "read one check late"), ("step_11", S11, [], "also as a graph: step 11"),
             ("every_sweep", S11, [], "step 11 with a check in every sweep")],
+        (S12, iterations_by_size): [
+            ("as_it_is", S12, [], "step 12 as it is"),
+            ("no_sum", S12, [(squares, ""), (reduction_12, ""), (atomic, "")], "without the sum"),
+            ("rows_moved_on", S12, ["rows_moved_on"], "the rows in flight are moved on, in a single loop")],
         (S13, iterations_by_size): [
             ("as_it_is", S13, [], "step 13 as it is"),
+            ("after_3a", S13, after_stage_3a, "after stage 3a: every round is careful"),
+            ("after_3b", S13, after_stage_3a[:2], "after stage 3b: a warp per strip"),
+            ("after_4", S13, ["plain_sums", "all_warps_share"], "after stage 4: equal shares"),
             ("all_warps_share", S13, ["all_warps_share"], "a share for every warp"),
             ("plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four")],
         (S16, to_the_solution): [
