@@ -2,7 +2,7 @@
 # The reader of records, fuzzed by clang's libFuzzer under AddressSanitizer and UndefinedBehaviorSanitizer:
 # whatever bytes a learner's program leaves in a record, the validator neither crashes nor hangs.
 #
-#   LAB_FUZZ_SECONDS=S    for so long (default 120)
+#   LAB_FUZZ_SECONDS=S    for so long (default 30)
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,7 +11,7 @@ need_build
 make_temp
 program=$build_dir/bin/solution_00_serial
 [[ -x $program ]] || skip "$program is not built"
-seconds=${LAB_FUZZ_SECONDS:-120}
+seconds=${LAB_FUZZ_SECONDS:-30}
 
 flags=(-std=c++17 -O1 -g1 "-fsanitize=fuzzer,address,undefined" "-fno-sanitize-recover=undefined"
   -I"$source_dir/lab/include" -I"$source_dir/validate")
