@@ -5,6 +5,8 @@
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/tests/planted_bugs_common.sh
+source "$source_dir/scripts/tests/planted_bugs_common.sh"
 need_build
 need pgrep
 unset LAB_MPIRUN LAB_HALOS LAB_EXCHANGE_SECONDS LAB_CPU_ORDER RANKS OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent
@@ -122,6 +124,31 @@ c++ -shared -fPIC -o "$temp/refused.so" "$temp/refused.cpp"
 LD_PRELOAD=$temp/refused.so run "$ranks" 2 "$program" --n 200 --iterations 40 --quiet
 expect_status 0 "memory of others that may not be read"
 [[ -z $out$err ]] || show "memory of others that may not be read: nothing should be said"
+
+# All ranks fail at once, and the one that says why takes its time: no other one ends the job meanwhile.
+cat >"$temp/fails.cpp" <<'END'
+#include <cstdarg>
+#include <cstdio>
+#include <unistd.h>
+#include <lab/exit_codes.h>
+#include <lab/ranks.h>
+extern "C" int fprintf(FILE* to, const char* pattern, ...) {
+  if (to == stderr) usleep(300000);
+  va_list arguments;
+  va_start(arguments, pattern);
+  const int written = vfprintf(to, pattern, arguments);
+  va_end(arguments);
+  return written;
+}
+int main(int argc, char** argv) {
+  lab::Ranks ranks(&argc, &argv);
+  ranks.connect();
+  lab::fail(lab::kExitCudaError, "no rank can go on");
+}
+END
+compile_on_cpu "$step" "$temp/fails.cpp" "$temp/fails" "" 2>"$temp/log" || fail "a program does not compile:" "$(<"$temp/log")"
+run "$ranks" 3 "$temp/fails"
+one_line 3 "^[a-z0-9_]*: rank [012]: no rank can go on$" "all ranks fail"
 
 # One that hangs before the first exchange.
 cat >"$temp/late.cpp" <<'END'

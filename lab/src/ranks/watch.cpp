@@ -71,8 +71,13 @@ struct Watch {
 };
 Watch& watch = *new Watch;
 
-/// Whether this rank may say why the job ends: the first of its node that asks.
-bool first_to_speak() { return watch.board->said.exchange(1) == 0; }
+/// Whether this rank may say why the job ends: the first of its node that asks. The others wait for
+/// its words: when one of them ends, the launcher ends them all.
+bool first_to_speak() {
+  if (watch.board->said.exchange(1) == 0) return true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  return false;
+}
 
 void set_leaving() { watch.board->leaving[self.rank_of_node] = 1; }
 
