@@ -29,8 +29,8 @@ constexpr int kLanes = 32;        // threads of a warp
 
 // TODO(13): the constants of each stage.
 //   1: kHalo = 16 columns at each end of a strip, which a pass may spoil; the warp stores the
-//      kKept = 4 * kLanes - 2 * kHalo = 96 between them. From 1b on 2 warps per block, no kRows and
-//      no kAhead.
+//      kKept = 4 * kLanes - 2 * kHalo = 96 between them. From 1c on no kAhead, from 1d on no kRows
+//      and 2 warps per block.
 //   2: a ring of kRing = 8 rows per warp in shared memory.
 //   3: kLevels = 16 sweeps per pass; those left over go one by one. kCheckEvery = 4 * kLevels.
 //   4: kBlocks = 4 blocks per multiprocessor, the second number of __launch_bounds__: the compiler
@@ -95,7 +95,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   bytes. Beyond the grid any columns will do. `beyond` is not needed: what the lanes at the ends
 //   get wrong is not stored. On the host a block now has kWarps * kKept columns.
 // TODO(13): stage 1b. What each sweep remembers, struct Level: the last two rows that arrived.
-//   sweep_row(level, north, i, n) gives the new values of the later one (1c: without i and n).
+//   sweep_row(level, north, i, n) gives the new values of the later one (1e: without i and n).
 // TODO(13): stage 5. Instead of the earlier row keep its sums east + north ("pairs"). They are
 //   south + west for the later row, one column further east. So sweep_row needs two additions per
 //   point. It leaves out the factor 1/4, and the pass multiplies by all these factors at its end.
@@ -146,17 +146,20 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
   return value;
 }
 
-// TODO(13): stage 1b. march, a template of the number of sweeps: a device function that sweeps
+// TODO(13): stage 1c. march, a template of the number of sweeps: a device function that sweeps
 //   rows j_begin to j_end - 1 of strip x. The rows that arrive begin kSweeps rows below the first
 //   one that it stores, and end kSweeps rows above the last one. Each of them goes through all
 //   levels. The row that comes out of the last level, kSweeps rows further down, is stored. A
-//   second argument of the template, kSum, says whether the last sweep's changes are summed. The
-//   kernel, jacobi_pass_kernel, calls it: at first one warp per strip, with rows 1 to n - 2.
-// TODO(13): stage 1c. keep. Row 0, row n - 1 and the outer columns keep their values at each level.
+//   second argument of the template, kSum, says whether the last sweep's changes are summed.
+// TODO(13): stage 1d. jacobi_pass_kernel, with the same arguments of the template, calls it: at
+//   first one warp per strip, with rows 1 to n - 2.
+// TODO(13): stage 1e. keep. Row 0, row n - 1 and the outer columns keep their values at each level.
 //   Then a warp marches through all n rows.
 // TODO(13): stage 2. Let rows arrive by __pipeline_memcpy_async (from
 //   <cuda_pipeline_primitives.h>), into a ring in shared memory: each lane fetches its own four
-//   columns, kRing - 1 rows ahead. No barrier is needed.
+//   columns, kRing - 1 rows ahead. No barrier is needed. Each warp of a block has its own ring:
+//     __shared__ float4 rings[kWarps][kRing][kLanes];
+//     float4(*ring)[kLanes] = rings[threadIdx.y];  // ring[place][lane]
 // TODO(13): stage 3b. kRing rounds in a row, careful ones or fast ones. A round is careful if a
 //   level may sweep a row or a column of the boundary in it, or if its row may lie past the end.
 // TODO(13): stage 4. All strips, one after the other, are one long track, of which each warp of the
