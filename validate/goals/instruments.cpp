@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <sstream>
 
 #include <cuda_on_cpu/rows.h>
@@ -256,17 +257,22 @@ double Bench::milliseconds_of_job(const std::string& program, int ranks, int n, 
 
 int Bench::ranks_with_gpus() {
   return static_cast<int>(remembered("ranks with GPUs", [&]() -> double {
-    int most = 0;
+    if (have.on_gpu) wait_for_build(have.built);
+    // All numbers of ranks are tried at the same time: each takes seconds to start.
+    std::map<int, std::future<ChildResult>> jobs;
     for (const int ranks : have.ranks) {
-      if (!have.on_gpu || ranks <= std::max(most, 1)) continue;
-      wait_for_build(have.built);
-      const std::vector<std::string> words = {
-          // not --quiet: it has to say how rows travel
-          launcher(), std::to_string(ranks),       have.program,
-          "--n",      std::to_string(100 * ranks), "--iterations",
-          "1"};
-      const ChildResult child = run_child(words, have.time_limit);
-      if (child.output.find("halos: NCCL ") != std::string::npos) most = ranks;
+      if (!have.on_gpu || ranks < 2) continue;
+      jobs[ranks] = std::async(std::launch::async, [this, ranks] {
+        // not --quiet: it has to say how rows travel
+        const std::string n = std::to_string(100 * ranks);
+        return run_child(
+            {launcher(), std::to_string(ranks), have.program, "--n", n, "--iterations", "1"},
+            have.time_limit);
+      });
+    }
+    int most = 0;
+    for (auto& [ranks, job] : jobs) {
+      if (job.get().output.find("halos: NCCL ") != std::string::npos) most = ranks;
     }
     if (most == 0) throw NotMeasurable("needs two GPUs, and NCCL between them");
     return most;
