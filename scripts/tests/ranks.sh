@@ -39,8 +39,8 @@ agents 'none none' LAB_MPIRUN="$temp/mpirun"
 
 step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
 program=$build_dir/bin/solution_${step}_cpu
-ranks=$build_dir/bin/ranks
-[[ -x $program && -x $ranks ]] || skip "$program is not there: this build has no MPI, or the lab no solutions"
+start_job=$build_dir/bin/ranks
+[[ -x $program && -x $start_job ]] || skip "$program is not there: this build has no MPI, or the lab no solutions"
 levels=$(sed -n 's/^constexpr int kLevels = \([0-9]*\);.*/\1/p' "$source_dir/solutions/$step/jacobi.cu")
 [[ -n $levels ]] || fail "$step: no kLevels was found: the test is at fault"
 
@@ -56,29 +56,29 @@ run "$build_dir/bin/validate" --problem probe --n 34 "$program"
 expect_status 0 "without a launcher"
 # The records of different numbers of ranks are the same, row hashes too.
 for r in 1 3; do
-  run "$ranks" $r "$program" --n 150 --iterations 40 --problem probe --quiet --record "$temp/$r" --record-field rows
+  run "$start_job" $r "$program" --n 150 --iterations 40 --problem probe --quiet --record "$temp/$r" --record-field rows
   expect_status 0 "row hashes, $r ranks"
 done
 cmp -s "$temp/1/rows.csv" "$temp/3/rows.csv" || fail "the row hashes of 1 and 3 ranks differ"
 grep -q '"ranks": 3,' "$temp/3/run.json" || fail "run.json does not say how many ranks there were:" "$(<"$temp/3/run.json")"
 
 name=$step
-run "$ranks" 2 "$program" --help
+run "$start_job" 2 "$program" --help
 expect_status 0 "--help"
 [[ $(grep -c -- '--iterations K' <<<"$out") == 1 ]] || show "--help should be printed once"
-run "$ranks" 3 "$program" --n 2
+run "$start_job" 3 "$program" --n 2
 one_line 2 "^$name: --n 2: must be a whole number from 3 " "bad usage"
-run "$ranks" 4 "$program" --n $((small - 1))
+run "$start_job" 4 "$program" --n $((small - 1))
 one_line 2 "^$name: n = $((small - 1)) has too few rows for 4 ranks: each needs $levels, .*; this n allows at most 3 ranks" \
   "too many ranks"
-LAB_EXCHANGE_SECONDS=0 run "$ranks" 2 "$program" --n 100
+LAB_EXCHANGE_SECONDS=0 run "$start_job" 2 "$program" --n 100
 one_line 2 "^$name: LAB_EXCHANGE_SECONDS=0: must be " "a bad time limit"
-LAB_HALOS=pigeon run "$ranks" 2 "$program" --n 100
+LAB_HALOS=pigeon run "$start_job" 2 "$program" --n 100
 one_line 2 "^$name: LAB_HALOS=pigeon: must be " "a bad way for halos"
-run "$ranks" 2 "$program" --n 1000000 --iterations 1
+run "$start_job" 2 "$program" --n 1000000 --iterations 1
 one_line 5 "^$name: n = 1000000 on 2 ranks needs [0-9.]+ GB of GPU memory in each, .* the largest n that fits is [0-9]+; this n needs [0-9]+ GPUs" \
   "a field that does not fit"
-run "$ranks" 2 "$program" --n 100 --iterations 1 --record /proc/nowhere
+run "$start_job" 2 "$program" --n 100 --iterations 1 --record /proc/nowhere
 one_line 4 "^$name: (rank 0: )?--record /proc/nowhere: " "a record that cannot be written"
 # A job that refuses its size is not right, though so few rows per rank are no mistake among other sizes.
 printf '#!/bin/sh\nexit 2\n' >"$temp/refuses"
@@ -90,7 +90,7 @@ strike() { # strike SIGNAL RANK
   local pid="" many=3
   if [[ -n ${LAB_MPIRUN:-} ]]; then many=4; fi
   status=0
-  "$ranks" $many "$program" --n 200 --iterations 1000000 --quiet >"$temp/out" 2>"$temp/err" &
+  "$start_job" $many "$program" --n 200 --iterations 1000000 --quiet >"$temp/out" 2>"$temp/err" &
   local job=$!
   for ((k = 0; k < 200; ++k)); do
     for pid in $(pgrep -f "^$program --n 200" || true); do
@@ -121,7 +121,7 @@ extern "C" long process_vm_readv() {
 }
 END
 c++ -shared -fPIC -o "$temp/refused.so" "$temp/refused.cpp"
-LD_PRELOAD=$temp/refused.so run "$ranks" 2 "$program" --n 200 --iterations 40 --quiet
+LD_PRELOAD=$temp/refused.so run "$start_job" 2 "$program" --n 200 --iterations 40 --quiet
 expect_status 0 "memory of others that may not be read"
 [[ -z $out$err ]] || show "memory of others that may not be read: nothing should be said"
 
@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
 }
 END
 compile_on_cpu "$step" "$temp/fails.cpp" "$temp/fails" "" 2>"$temp/log" || fail "a program does not compile:" "$(<"$temp/log")"
-run "$ranks" 3 "$temp/fails"
+run "$start_job" 3 "$temp/fails"
 one_line 3 "^[a-z0-9_]*: rank [012]: no rank can go on$" "all ranks fail"
 
 # One that hangs before the first exchange.
@@ -163,7 +163,7 @@ extern "C" int MPI_Allreduce(const void* from, void* to, int n, void* type, void
 }
 END
 c++ -shared -fPIC -o "$temp/late.so" "$temp/late.cpp"
-LAB_EXCHANGE_SECONDS=1 LD_PRELOAD=$temp/late.so run timeout 60 "$ranks" 2 "$program" --n 200 --iterations 40 --quiet
+LAB_EXCHANGE_SECONDS=1 LD_PRELOAD=$temp/late.so run timeout 60 "$start_job" 2 "$program" --n 200 --iterations 40 --quiet
 # Both have the limit, and the one that is first to reach it says so.
 one_line 3 "^$name: rank [01]: gave up after waiting 6 s for the other ranks: not all have reached the start of the job" \
   "a rank that hangs at the start"
@@ -214,13 +214,13 @@ mkdir "$temp/no_ssh"
 for tool in /usr/bin/* /bin/* "$(type -P mpirun)"; do
   case ${tool##*/} in ssh | rsh | slogin) ;; *) ln -sf "$tool" "$temp/no_ssh/" ;; esac
 done
-PATH=$temp/no_ssh run "$ranks" 2 "$program" --n 100 --iterations 3 --quiet
+PATH=$temp/no_ssh run "$start_job" 2 "$program" --n 100 --iterations 3 --quiet
 expect_status 0 "neither ssh nor rsh"
 [[ -z $out$err ]] || show "neither ssh nor rsh: nothing should be said"
 
 # Another launcher; none.
-LAB_MPIRUN="echo start {ranks}:" run "$ranks" 4 "$program" --n 100
+LAB_MPIRUN="echo start {ranks}:" run "$start_job" 4 "$program" --n 100
 expect "^start 4: $program --n 100\$" "LAB_MPIRUN"
-run "$ranks" four "$program"
+run "$start_job" four "$program"
 one_line 2 '^ranks: say how many' "ranks, asked badly"
 finish "jobs of ranks, and what ends them"
