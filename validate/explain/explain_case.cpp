@@ -373,23 +373,18 @@ Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* un
   const Trial trial =
       try_case(check.program, run, check.dir, may_look ? kSuspect : check.time_limit, unwanted);
   if (!may_look || !trial.run.child.timed_out) return trial;
-  // A slow program is no endless loop. It gets as much time as one iteration on a small grid lets
-  // expect; in a loop that never ends that one does not end either.
-  std::atomic<bool> needless = false;
-  std::future<ChildResult> small = std::async(std::launch::async, [&] {
-    const Case one_iteration = {lab::ProblemKind::kProbe, kFewestN, 1};
-    return run_program(check.program, one_iteration, false, check.dir + "_small", kSuspect,
-                       &needless)
-        .child;
-  });
   *look = look_for_cause(check, run, kSuspect);
   double cpu_limit = INFINITY;
   if ((*look)->trial.child.timed_out) {
-    const ChildResult one = small.get();
-    cpu_limit = one.cpu_seconds * run.iterations * run.n * run.n / (kFewestN * kFewestN);
-    if (one.timed_out || cpu_limit < kSuspect.cpu_seconds) return trial;
+    if (step_in(check.at_hand.source) < kFirstCycleStep) return trial;
+    // Ten cycles are many launches. A slow CPU gets as much time for them as one cycle of a small
+    // grid lets expect; a loop that never ends takes longer than that.
+    const Case one_cycle = {lab::ProblemKind::kProbe, kFewestN, 1};
+    const ChildResult small =
+        run_program(check.program, one_cycle, false, check.dir, kSuspect).child;
+    cpu_limit = small.cpu_seconds * run.iterations * run.n * run.n / (kFewestN * kFewestN);
+    if (small.timed_out || cpu_limit < kSuspect.cpu_seconds) return trial;
   }
-  needless = true;
   check.progress(describe(run));
   return try_case(check.program, run, check.dir, {check.time_limit, cpu_limit});
 }
