@@ -116,9 +116,10 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(11): (stage 1) jacobi_sweeps takes the place of jacobi_sweep. It queues a number of sweeps,
-//   swaps the fields after each, and then copies the sum to the host. Only the last sweep adds to
-//   the sum. (Stage 2) It queues all of that in a stream, and calls nothing that waits for the GPU.
+// TODO(11): (stage 1) jacobi_sweeps takes the place of jacobi_sweep. It launches a number of
+//   sweeps, swaps the fields after each, and then waits and returns the sum. Only the last sweep
+//   adds to the sum. (Stage 2) It queues all of that in a stream, and calls nothing that waits for
+//   the GPU.
 // TODO(11): (stages 2 and 3) a struct Pass with an event, a double in pinned memory, and a graph. A
 //   function creates all three, and another one waits for the event. A pass has the sweeps from one
 //   residual to the next. (At the end of main they are freed.)
