@@ -15,16 +15,22 @@ def rows_of(path, step):
     return facts, [row for row in rows if row["step"] == step]
 
 
+def named(constants):
+    """Such as "kRows = 8, kAhead = 3"."""
+    return constants.replace("=", " = ").replace(" k", ", k")
+
+
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/experiments.py measured it."""
     facts, rows = rows_of(TUNING, step)
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     rows[1:] = [row for row in rows[1:] if not row["constants"].startswith("as it is, n=")]
-    lines = ["", f"Other constants, the solution first, then the fastest first (scripts/publish/experiments.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
+    own = named(rows[0]["constants"].removeprefix("as it is: "))
+    lines = ["", f"Other constants, the solution first (it has {own}), then the fastest first "
+             f"(scripts/publish/experiments.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
-        names = row["constants"].replace("=", " = ").replace(" k", ", k")
-        names = names.replace("as it is:,", "the solution, with").replace("as it is", "the solution")
+        names = "the solution" if row is rows[0] else named(row["constants"]).replace("as it is", "the solution")
         lines.append(f"| {names} | {row['registers']} | {row['spilled_bytes']} | {significant(row['ms'])} | {significant(row['x_copy'])} |")
     return lines
 
