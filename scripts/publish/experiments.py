@@ -142,7 +142,7 @@ def variants():
     squares = "        thread_sum += (dx * dx + dy * dy) + (dz * dz + dw * dw);\n"
     reduction_12 = reduction.replace("kBlockX", "kLanes").replace("kThreadsY", "kWarps").replace("\n     ", "")
     fast_path = "if (x == 0 || last || y <= kSweeps || y + 2 * kRing > fetch_end) {"
-    after_stage_3a = ["plain_sums", "a_warp_per_strip", (fast_path, "if (true) {")]
+    after_stage_3b = ["plain_sums", "a_warp_per_strip"]
     of_guides = {
         (S07, copy_kernel_by_size): [("copy", S07, [], "step 07 as it is")],
         (S05, iterations_by_size): [
@@ -174,8 +174,8 @@ def variants():
             ("rows_moved_on", S12, ["rows_moved_on"], "the rows in flight are moved on, in a single loop")],
         (S13, iterations_by_size): [
             ("as_it_is", S13, [], "step 13 as it is"),
-            ("after_3a", S13, after_stage_3a, "after stage 3a: every round is careful"),
-            ("after_3b", S13, after_stage_3a[:2], "after stage 3b: a warp per strip"),
+            ("after_3a", S13, [*after_stage_3b, (fast_path, "if (true) {")], "after stage 3a: every round is careful"),
+            ("after_3b", S13, after_stage_3b, "after stage 3b: a warp per strip"),
             ("after_4", S13, ["plain_sums", "all_warps_share"], "after stage 4: equal shares"),
             ("all_warps_share", S13, ["all_warps_share"], "a share for every warp"),
             ("plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four")],

@@ -38,6 +38,7 @@ namespace {
 constexpr int kWaitSeconds = kOnCpu ? 600 : 20;
 constexpr int kMaxRanksOfNode = 1024;
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
+constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);
 using Clock = std::chrono::steady_clock;
 
 /// Memory that the ranks of one node share.
@@ -75,7 +76,7 @@ Watch& watch = *new Watch;
 /// its words: when one of them ends, the launcher ends them all.
 bool first_to_speak() {
   if (watch.board->said.exchange(1) == 0) return true;
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  std::this_thread::sleep_for(kTimeToSpeak);
   return false;
 }
 
