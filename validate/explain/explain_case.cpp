@@ -303,6 +303,19 @@ void add_look(const WatchedRun& look, Patient* patient) {
   patient->watched = true;
 }
 
+/// Whether a look that took too long met far more work than the points need. Such a program ends,
+/// but nobody wants to wait for that.
+bool says_why_it_is_slow(const Check& check, const WatchedRun& look) {
+  Patient patient;
+  patient.source = check.at_hand.source;
+  patient.names = names_in(patient.source);
+  patient.finding = read_finding(look.trial.report);
+  patient.looked_at_n = look.run.n;
+  patient.watched = true;
+  const Diagnosis found = diagnose({}, patient, Subject::kAccess);
+  return found.answer.has("threads") || found.answer.has("all_points");
+}
+
 /// Of a program whose strips have ends: whether they are narrower than a pass has sweeps.
 bool has_a_narrow_halo(const std::string& source) {
   const long halo = constant_in(source, "kHalo");
@@ -376,12 +389,12 @@ Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* un
   *look = look_for_cause(check, run, kSuspect);
   double cpu_limit = INFINITY;
   if ((*look)->trial.child.timed_out) {
-    if (step_in(check.at_hand.source) < kFirstCycleStep) return trial;
-    // Ten cycles are many launches. A slow CPU gets as much time for them as one cycle of a small
-    // grid lets expect; a loop that never ends takes longer than that.
-    const Case one_cycle = {lab::ProblemKind::kProbe, kFewestN, 1};
+    if (says_why_it_is_slow(check, **look)) return trial;
+    // It gets as much time as one iteration on a small grid lets expect; a loop that never ends
+    // takes longer than that.
+    const Case one_iteration = {lab::ProblemKind::kProbe, kFewestN, 1};
     const ChildResult small =
-        run_program(check.program, one_cycle, false, check.dir, kSuspect).child;
+        run_program(check.program, one_iteration, false, check.dir, kSuspect).child;
     cpu_limit = small.cpu_seconds * run.iterations * run.n * run.n / (kFewestN * kFewestN);
     if (small.timed_out || cpu_limit < kSuspect.cpu_seconds) return trial;
   }

@@ -620,6 +620,20 @@ TEST_F(CheckProgramTest, what_computes_for_far_too_long_is_not_waited_for) {
   EXPECT_TRUE(says(verdict, "it did not end within "));
 }
 
+TEST_F(CheckProgramTest, what_is_slow_but_ends_is_waited_for) {
+  const std::string turns = "turns() { k=0; while [ $k -lt $1 ]; do k=$((k + 1)); done; }\n";
+  const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
+  test::write_script(
+      program, turns + "case \"$*\" in *'--n 40 '*) turns 100000;; *) turns 2000000;; esac\n'" +
+                   std::string(test::kSerialProgram) + "' \"$@\"\n");
+  test::write_script(watched, "while :; do :; done\n");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  const Verdict verdict = check_program(
+      program, {{ProblemKind::kProbe, 100, 10}}, 3000, [](const std::string&) {}, at_hand);
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << verdict.summary;
+}
+
 TEST_F(CheckProgramTest, a_look_that_takes_too_long_tells_of_no_endless_loop) {
   const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
   test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +
