@@ -37,10 +37,13 @@ struct Expected {
   std::vector<double> residuals;
 };
 
-std::unique_ptr<const Expected> expected_of(const Case& run) {
+/// A large grid's takes seconds: it ends early, and means nothing, if it becomes `unwanted`.
+std::unique_ptr<const Expected> expected_of(const Case& run, const std::atomic<bool>* unwanted) {
   auto all =
       std::make_unique<Expected>(Expected{Reference(lab::Problem(run.problem, run.n, 1)), {}});
-  all->residuals = sweep_reference(&all->reference, run.iterations);
+  for (int k = 0; k < run.iterations && !(unwanted && *unwanted); ++k) {
+    all->residuals.push_back(all->reference.sweep());
+  }
   return all;
 }
 
@@ -91,7 +94,8 @@ Trial try_case(const std::string& program, const Case& run, const std::string& d
   Trial trial;
   const bool large = run.n >= kHashedRecordN;
   // Of a large grid the reference takes as long as the program: both at a time.
-  auto right = std::async(large ? std::launch::async : std::launch::deferred, expected_of, run);
+  auto right =
+      std::async(large ? std::launch::async : std::launch::deferred, expected_of, run, unwanted);
   trial.run = run_program(program, run, large, dir, time_limit, unwanted);
   if (trial.run.error.empty()) {
     compare(program, run, dir, time_limit, unwanted, *right.get(), &trial);
@@ -107,6 +111,7 @@ Trials::Trials(const std::string& program, const std::vector<Case>& cases, doubl
       folder_(folder),
       cases_(cases),
       time_limit_(time_limit),
+      started_(cases.size()),
       largest_(cases[0]),
       cpu_seconds_(cpu_seconds) {}
 
@@ -119,16 +124,21 @@ TimeLimit Trials::limit_of(const Case& run) const {
   return {time_limit_, kAtLeast + kFar * expected};
 }
 
+void Trials::start(std::size_t k) {
+  started_[k] = std::async(std::launch::async, [this, k, limit = limit_of(cases_[k])] {
+    return try_case(program_, cases_[k], folder_ + "/trial" + std::to_string(k), limit, &unwanted_);
+  });
+}
+
 Trial Trials::get(std::size_t k) {
-  while (started_.size() + 1 < std::min(cases_.size(), k + trials_at_a_time())) {
-    const std::size_t next = started_.size() + 1;
-    const TimeLimit limit = limit_of(cases_[next]);
-    started_.push_back(std::async(std::launch::async, [this, next, limit] {
-      return try_case(program_, cases_[next], folder_ + "/trial" + std::to_string(next), limit,
-                      &unwanted_);
-    }));
+  const std::size_t last = cases_.size() - 1;
+  // Of a grid so large, the last one, the reference takes seconds, beside the other trials.
+  const bool last_is_large = cases_[last].n >= kHashedRecordN;
+  if (next_ == 1 && last_is_large) start(last);
+  for (; next_ < std::min(cases_.size(), k + trials_at_a_time()); ++next_) {
+    if (next_ < last || !last_is_large) start(next_);
   }
-  Trial trial = started_[k - 1].get();
+  Trial trial = started_[k].get();
   if (cases_[k].n >= largest_.n) {
     largest_ = cases_[k];
     cpu_seconds_ = trial.run.child.cpu_seconds;

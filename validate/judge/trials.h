@@ -57,12 +57,14 @@ class Trials {
 
  private:
   TimeLimit limit_of(const Case& run) const;
+  void start(std::size_t k);
 
   const std::string program_, folder_;
   const std::vector<Case> cases_;
   const double time_limit_;
   std::atomic<bool> unwanted_{false};
-  std::vector<std::future<Trial>> started_;  ///< from cases[1] on
+  std::vector<std::future<Trial>> started_;  ///< one for each case; of those not started not valid
+  std::size_t next_ = 1;                     ///< the case to start next
   Case largest_;                             ///< of those that have ended
   double cpu_seconds_;                       ///< that it used
 };

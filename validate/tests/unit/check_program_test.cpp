@@ -275,6 +275,23 @@ TEST_F(ExtentTest, a_mistake_at_its_own_n_is_found_by_hashes) {
                    "at n = 4096, its own: 3 sweeps, compared by a hash per row"));
 }
 
+TEST_F(ExtentTest, the_grid_of_its_own_n_is_begun_with_the_first_others) {
+  const std::string program = temporary("program.sh");
+  // The others wait for it, up to 5 s.
+  test::write_script(program,
+                     "case $2 in 4096) : >\"$0.begun\";; 36) k=0\n"
+                     "  until [ -e \"$0.begun\" ]; do [ $k -lt 50 ] || exit 1; k=$((k + 1)); "
+                     "sleep 0.1; done;; esac\n'" +
+                         std::string(test::kSerialProgram) + "' \"$@\"\n");
+  std::vector<Case> cases(20, {ProblemKind::kProbe, 36, 1});
+  cases[0].n = kN;
+  validate::Extent own;
+  own.own_n = 4096;
+  const Verdict verdict = check_program(
+      program, cases, 60, [](const std::string&) {}, {}, own);
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << verdict.summary;
+}
+
 TEST_F(ExtentTest, a_grid_of_its_own_n_that_does_not_fit_is_a_remark) {
   const std::string program = temporary("program.sh");
   test::write_script(program,
