@@ -150,7 +150,7 @@ judge_goals() {
   if [[ $needs == ranks ]]; then options+=(--ranks 2); fi
   if [[ $place == gpu ]]; then
     options+=(--gpu --tracer "$build_dir/lib/liblab_trace.so" --before "$build_dir/bin/solution_$before"
-      --bandwidth "$build_dir/bin/bandwidth")
+      --bandwidth "$temp/bandwidth")
   fi
   if [[ $name != unpatched ]] && grep -qxE "# goal(-on-$place)?: missed" "$2"; then expected=1; fi
   status=0
@@ -255,8 +255,13 @@ else
   done
   wait
   if [[ $verdict == right && $needs != cpu ]]; then
-    # Some goals are times: on a GPU each variant has it for itself.
-    if [[ $place == gpu ]]; then cores=1; fi
+    # Some goals are times: on a GPU each variant has it for itself, and its bandwidth is measured once.
+    if [[ $place == gpu ]]; then
+      cores=1
+      "$build_dir/bin/bandwidth" >"$temp/bandwidth.txt" || true # a goal that needs it says so
+      printf '#!/bin/sh\nexec cat "%s"\n' "$temp/bandwidth.txt" >"$temp/bandwidth"
+      chmod +x "$temp/bandwidth"
+    fi
     for name in "${names[@]}"; do
       while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
       judge_goals "$name" "$bank/$name.patch" >>"$temp/$name/words" &

@@ -240,7 +240,7 @@ if [[ $which == exercise ]]; then
   if [[ -d solutions ]]; then next+=", and see how the solution does it: make diff STEP=$step_number"; fi
   goals+=(--next "$next.")
 fi
-goals=("$bin/goals" "${common[@]}" "${goals[@]}" --built "$scratch/judged" "$program")
+goals=("$bin/goals" "${common[@]}" "${goals[@]}" --compiled "$scratch/built" --built "$scratch/judged" "$program")
 
 # Beside the validator: the goals, up to what needs a right program; or nvcc, which may refuse what g++ takes: a function
 # of the host's called from a kernel.

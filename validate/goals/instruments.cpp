@@ -257,7 +257,7 @@ double Bench::milliseconds_of_job(const std::string& program, int ranks, int n, 
 
 int Bench::ranks_with_gpus() {
   return static_cast<int>(remembered("ranks with GPUs", [&]() -> double {
-    if (have.on_gpu) wait_for_build(have.built);
+    if (have.on_gpu) wait_for_build(have.compiled);
     // All numbers of ranks are tried at the same time: each takes seconds to start.
     std::map<int, std::future<ChildResult>> jobs;
     for (const int ranks : have.ranks) {

@@ -19,6 +19,7 @@ struct Instruments {
   std::string before;       ///< the program of the step before
   std::string tracer;       ///< lab/trace's library
   std::string bandwidth;    ///< lab/bandwidth's program
+  std::string compiled;     ///< `program` can be run, but not timed yet, once this file says 0
   bool on_gpu = false;      ///< `program` runs on a GPU, and not on the CPU in its place
   std::vector<int> ranks;   ///< numbers of ranks that a job may be tried with, where it is one
   double time_limit = 300;  ///< seconds for one run

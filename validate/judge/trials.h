@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "judge/compare.h"
@@ -37,7 +39,7 @@ std::vector<double> sweep_reference(Reference* reference, int iterations);
 Trial try_case(const std::string& program, const Case& run, const std::string& dir,
                const TimeLimit& time_limit, const std::atomic<bool>* unwanted = nullptr);
 
-/// Trials of one program, several at a time, asked for one after the other.
+/// Trials of one program, several at a time, begun in their order but for the largest grid.
 class Trials {
  public:
   /// The first of `cases` has been run, and used `cpu_seconds`. `folder`: for the records of the
@@ -49,24 +51,26 @@ class Trials {
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
-  /// Waits for the trial of cases[k], k > 0; each k once, in order. Throws what the trial throws.
-  Trial get(std::size_t k);
+  /// Waits for the trial of cases[k], k > 0; each k once. Throws what the trial throws.
+  Trial get(std::size_t k) { return trials_[k].get_future().get(); }
 
   /// No further ones are wanted. Waits until those that run are ended.
   void stop();
 
  private:
+  void work();
   TimeLimit limit_of(const Case& run) const;
-  void start(std::size_t k);
 
   const std::string program_, folder_;
   const std::vector<Case> cases_;
   const double time_limit_;
   std::atomic<bool> unwanted_{false};
-  std::vector<std::future<Trial>> started_;  ///< one for each case; of those not started not valid
-  std::size_t next_ = 1;                     ///< the case to start next
+  std::vector<std::promise<Trial>> trials_;  ///< of each case; nobody keeps that of the first
+  std::mutex mutex_;                         ///< of those below
+  std::vector<std::size_t> waiting_;         ///< the cases to try, the next one last
   Case largest_;                             ///< of those that have ended
   double cpu_seconds_;                       ///< that it used
+  std::vector<std::thread> workers_;
 };
 
 }  // namespace validate

@@ -18,7 +18,8 @@ constexpr const char* kHelp =
     "  goals --name NN_name [OPTION...] PROGRAM\n\n"
     "  --gpu              PROGRAM runs on a GPU\n"
     "  --ranks R,R,...    PROGRAM is a job of ranks; tried with this many, if each has a GPU\n"
-    "  --built FILE       PROGRAM is there, and free to be timed, once FILE says 0\n"
+    "  --compiled FILE    PROGRAM is there once FILE says 0\n"
+    "  --built FILE       and is free to be timed once this one does\n"
     "  --watched FILE     the same program on the CPU, its accesses counted\n"
     "  --on-cpu FILE      with --gpu: the same program on the CPU\n"
     "  --before FILE      the program of the previous step\n"
@@ -44,6 +45,7 @@ Arguments read_arguments(int argc, char** argv) {
   validate::Instruments& have = arguments.instruments;
   validate::CommandLine line("goals", kHelp);
   line.flag("--gpu", &have.on_gpu);
+  line.text("--compiled", &have.compiled);
   line.text("--built", &have.built);
   line.integers("--ranks", 1, 100000, "number of ranks", &have.ranks);
   line.text("--watched", &have.watched);

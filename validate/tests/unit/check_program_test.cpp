@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -273,6 +274,13 @@ TEST_F(ExtentTest, a_mistake_at_its_own_n_is_found_by_hashes) {
                    "wrong: probe, n = 4096, 3 iterations"));
   EXPECT_TRUE(says(check_as("04_jacobi_kernel", sizes(4096), ":\n"),
                    "at n = 4096, its own: 3 sweeps, compared by a hash per row"));
+}
+
+TEST(CasesTest, a_gpu_gets_most_jobs_with_two_ranks_and_one_with_many) {
+  std::map<int, int> jobs;
+  for (const Case& run : validate::cases_for_gpu({1, 2, 3, 4})) ++jobs[run.ranks];
+  EXPECT_EQ(jobs, (std::map<int, int>{{2, 5}, {4, 1}}));
+  EXPECT_EQ(validate::cases_for_gpu({}).size(), 3u);  // of a program of one process
 }
 
 TEST_F(ExtentTest, the_grid_of_its_own_n_is_begun_with_the_first_others) {
