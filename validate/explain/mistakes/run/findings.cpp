@@ -208,10 +208,10 @@ Answer race(const Found& found) {
   return found.answer("shared_place_is_written_twice").with("place", what);
 }
 
-/// A loop that does not end in time: a kernel's that still has the host's loops over all points, in
-/// each of many threads, is one.
+/// A loop that does not end in time: a kernel's that still has the host's loops over all points, two
+/// up to n, in each of many threads, is one.
 Answer endless(const Found& found) {
-  static const std::regex loop(R"(for\(int\w+=[01];)");
+  static const std::regex loop(R"(for\(int(\w+)=[01];\1<=?n\b)");
   const Report& report = found.report;
   const std::string code = code_of(function_at(found.source, report.line), found.source);
   const auto loops = std::sregex_iterator(code.begin(), code.end(), loop);
