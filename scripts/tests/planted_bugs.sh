@@ -149,7 +149,8 @@ judge_goals() {
   fi
   if [[ $needs == ranks ]]; then options+=(--ranks 2); fi
   if [[ $place == gpu ]]; then
-    options+=(--gpu --tracer "$build_dir/lib/liblab_trace.so" --before "$build_dir/bin/solution_$before"
+    options+=(--gpu --on-cpu "$temp/$name/on_cpu/$name" --tracer "$build_dir/lib/liblab_trace.so"
+      --before "$build_dir/bin/solution_$before"
       --bandwidth "$temp/bandwidth")
   fi
   if [[ $name != unpatched ]] && grep -qxE "# goal(-on-$place)?: missed" "$2"; then expected=1; fi
