@@ -18,6 +18,16 @@ expect_status 0 "counted on the CPU and by ncu"
 expect ' counts agree with ncu' "counted on the CPU and by ncu"
 expect_no '^not counted by ncu yet: .*0[4-9]_' "counted on the CPU and by ncu"
 
+# The loads per point that guide 13 has before its first stage, and after its last.
+guide=$source_dir/exercises/13_temporal_blocking/README.md
+while read -r step iterations row; do
+  rm -f "$temp/counts.tsv"
+  LAB_CPU_COUNTS=$temp/counts.tsv "$build_dir/bin/solution_${step}_cpu_watched" --n 960 --iterations "$iterations" --quiet
+  loads=$(PYTHONPATH=$source_dir/scripts python3 -m labtools.on_cpu counts "$temp/counts.tsv" --n 960 |
+    awk '$1 == "loads:" { loads = $2 } END { printf "%.3f", loads }')
+  grep -qF "| $row | $loads |" "$guide" || fail "guide 13, n = 960: after $row there are $loads loads per point"
+done <<<$'12_register_march 1 step 12\n13_temporal_blocking 16 4 and 6'
+
 # A table that says otherwise is noticed.
 mkdir "$temp/results"
 sed $'s/^\\(06_coalesced\tcopy_field_kernel\t250\tload sectors\t\\)[0-9]*\t[0-9]*/\\11\t99999/' \

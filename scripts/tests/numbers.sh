@@ -32,7 +32,7 @@ expect_status 0 "a ladder with a note"
 grep -q 'Note: row 04 is a test\.' "$lab/README.md" || fail "the ladder's note should be told"
 # The best code on all cores, where it was timed: a column, and what it took. Where it was not there is none.
 if grep -q 'cores' "$lab/README.md" && ! grep -q '^# all_cores' "$lab/results/h200/ladder.tsv"; then fail "all cores were not timed"; fi
-sed -i $'/^# all_cores/d; s/^step\ttitle\t/# all_cores\tn\t64\tthreads\t1\tms\t0.01\tq1\t0.01\tq3\t0.01\tsamples\t11\\\n# all_cores\tn\t2048\tthreads\t16\tms\t0.5\tq1\t0.4\tq3\t0.6\tsamples\t11\\\n&/' "$lab/results/h200/ladder.tsv"
+sed -i $'/^# all_cores/d; s/^step\ttitle\t/# all_cores\tn\t64\tthreads\t1\tms\t0.01\tq1\t0.01\tq3\t0.01\tsamples\t11\\\n# all_cores\tn\t2048\tthreads\t16\tms\t5\tq1\t4\tq3\t6\tsamples\t11\\\n&/' "$lab/results/h200/ladder.tsv"
 # A strided code that was not timed, and a step of another n whose previous step was not timed there.
 sed -i $'/^# serial\tstrided\tn\t8192\t/d; /^07_/s/\t[^\t]*\t[^\t]*\t$/\t-\t-\t/' "$lab/results/h200/ladder.tsv"
 run "$lab/scripts/publish/tables.py" --write
@@ -41,14 +41,26 @@ expect '^exercises/07_beyond_l2/README.md: .*x_before is no number$' "a number t
 has_line() { grep -qE -- "$2" "$lab/$1" || fail "$1 should have a line '$2':" "$(grep -A 40 -E 'ladder:begin|measured:begin' "$lab/$1")"; }
 has_line README.md '× previous step \| × best serial \| × all cores \| to the solution \|$'
 ms=$(awk -F '\t' '/^step\t/ { for (k = 1; k <= NF; ++k) c[$k] = k } /^05_/ { print $c["ms"] }' "$lab/results/h200/ladder.tsv")
-has_line README.md "^\| 05_copy_kernel .* \| $(awk -v ms="$ms" 'BEGIN { printf "%.4f", 0.5 / ms }')[0-9]* \|"
-has_line README.md '^\| best code, all 16 cores \| 0.0100 \(1 thread\) \| not timed \| 0.500 \|( not timed \|)+$'
+has_line README.md "^\| 05_copy_kernel .* \| $(awk -v ms="$ms" 'BEGIN { printf "%.3f", 5 / ms }') \|"
+# A code that is far slower needs no digits.
+has_line README.md '^\| 03_larger_grid .* \| < 0\.1 \| < 0\.1 \|'
+has_line README.md '^\| best code, all 16 cores \| 0.0100 \(1 thread\) \| not timed \| 5.00 \|( not timed \|)+$'
 has_line README.md '^\| step 00, strided \|.* \| not timed \| not timed \|$'
 has_line README.md '^\| 07_beyond_l2 .* \| – \(n\) \|'
 has_line README.md '^– \(n\): this step has another n'
 # What the guides show of what ncu counted: no more digits than it has, the previous step beside it.
 has_line exercises/05_copy_kernel/README.md '^\| per launch \| .jacobi_sweep_kernel. \| .copy_field_kernel. \| step 04: .jacobi_sweep_kernel. \|$'
 has_line exercises/05_copy_kernel/README.md '^\| DRAM, share of peak \| 0\.0[0-9]+ % \| 6\.[0-9]+ % \| 0\.0[0-9]+ % \|$'
+# A table has room in 80 columns: one per kernel if there are four, without a kernel that counts as in the previous step
+# (unless it is the only one), and with a template's name once.
+for kernel in jacobi_sweep copy_field; do
+  has_line exercises/06_coalesced/README.md "^\| per launch \| .${kernel}_kernel. \| step 05: .${kernel}_kernel. \|$"
+done
+has_line exercises/08_cub_reduction/README.md '^Counted with ncu .* Left out, because within 1 % of step 07: .copy_field_kernel.\.$'
+has_line exercises/08_cub_reduction/README.md '^\| per launch \| .jacobi_sweep_kernel. \| step 07: .jacobi_sweep_kernel. \|$'
+has_line exercises/10_pointer_swap/README.md '^\| per launch \| .jacobi_sweep_kernel. \| step 09: .jacobi_sweep_kernel. \|$'
+has_line exercises/13_temporal_blocking/README.md '^\| .jacobi_pass_kernel., per launch \| .<16, 0>. \| .<16, 1>. \| step 12: .jacobi_sweep_kernel. \|$'
+has_line exercises/13_temporal_blocking/README.md '^A sweep of the solution takes 0\.[0-9]+ ms with .--check-every 16.\.$'
 # A row that is gone takes its figures with it.
 cp "$lab/results/h200/ladder.tsv" "$temp/ladder.tsv"
 sed -i '/^05_copy_kernel\t/d' "$lab/results/h200/ladder.tsv"

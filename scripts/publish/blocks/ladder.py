@@ -33,6 +33,11 @@ def cpu_table(ladder, all_cores, threads):
             *(f"| {words} | {' | '.join(cells)} |" for words, cells in rows)]
 
 
+def times_as_fast(value):
+    """A speed-up. Below 0.1 no digits: such a step is far slower than the CPU."""
+    return "< 0.1" if value != "-" and float(value) < 0.1 else significant(value)
+
+
 def ladder_block(ladder):
     """The ladder in eight columns (make report has them all), and what it was measured on."""
     facts, rows, all_cores = ladder.facts, ladder.rows, ladder.all_cores()
@@ -50,8 +55,8 @@ def ladder_block(ladder):
             continue
         n = int(row["n"])
         cells = [row["n"], f"{significant(row['ms'])} ({spread(row):.1f} %)", significant(row["percent_of_copy"]),
-                 gain_text(row, previous, significant), significant(row["x_best_serial"]),
-                 *([significant(all_cores[n][0] / float(row["ms"])) if n in all_cores else "–"] if threads else []),
+                 gain_text(row, previous, significant), times_as_fast(row["x_best_serial"]),
+                 *([times_as_fast(all_cores[n][0] / float(row["ms"])) if n in all_cores else "–"] if threads else []),
                  lasting(seconds_to_solution(row))]
         lines.append(f"| {row['step']} | {' | '.join(cells)} |")
     if any("– (n)" in line for line in lines):

@@ -6,7 +6,7 @@ from blocks.published import KERNELS, LARGE, ROOFLINE, TUNING, step_before
 from labtools.numbers import as_told, significant, spread
 from labtools.table import read_table
 
-STALLS = ("largest stall (cycles per issued instruction)", "second", "third")
+STALLS = ("largest stall", "second", "third")
 
 
 def rows_of(path, step):
@@ -26,12 +26,18 @@ def tuning_lines(step):
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     rows[1:] = [row for row in rows[1:] if not row["constants"].startswith("as it is, n=")]
     own = named(rows[0]["constants"].removeprefix("as it is: "))
-    lines = ["", f"Other constants, the solution first (it has {own}), then the fastest first "
-             f"(scripts/publish/experiments.py, n = {facts['n']}, medians, in one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
-             "", "| constants | registers per thread | bytes spilled | ms per sweep | × copy |", "|---|--:|--:|--:|--:|"]
+    lines = ["", f"Other constants, the solution first (it has {own}), then the fastest first. Registers and bytes spilled are those of "
+             f"a thread, and ms those of a sweep (scripts/publish/experiments.py, n = {facts['n']}, medians, in one run; "
+             f"copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
+             "", "| constants | registers | spilled | ms | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
-        names = "the solution" if row is rows[0] else named(row["constants"]).replace("as it is", "the solution")
-        lines.append(f"| {names} | {row['registers']} | {row['spilled_bytes']} | {significant(row['ms'])} | {significant(row['x_copy'])} |")
+        if "--" not in row["constants"]:
+            names = "the solution" if row is rows[0] else named(row["constants"])
+            lines.append(f"| {names} | {row['registers']} | {row['spilled_bytes']} | {significant(row['ms'])} | {significant(row['x_copy'])} |")
+    options = [(row["constants"].removeprefix("as it is, "), significant(row["ms"])) for row in rows if "--" in row["constants"]]
+    if options:
+        told = ", and ".join(f"{ms} ms with `{option}`" for option, ms in options)
+        lines += ["", f"A sweep of the solution takes {told}."]
     return lines
 
 
@@ -40,17 +46,15 @@ def large_lines():
     facts, rows = read_table(LARGE)
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
+    widest = max(spread(row) for row in rows if row["ms"] != "-")
     lines = ["", f"Large grids: 10⁹ points updated per second, and in brackets how many times the copy bandwidth that is at 8 bytes per "
-             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians; the spread is the "
-             "widest middle half of a row):", "",
-             f"| step | {' | '.join(f'n = {n}' for n in sizes)} | spread |", f"|---|{'--:|' * len(sizes)}--:|"]
+             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians; the middle half of a cell's times differs by "
+             f"at most {widest:.1f} %):", "",
+             f"| step | {' | '.join(f'n = {n}' for n in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
     for step in dict.fromkeys(row["step"] for row in rows):
-        cells, widest = [], 0
-        for n in sizes:
-            row = found[step, n]
-            cells.append("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})")
-            widest = max(widest, spread(row) if row["ms"] != "-" else 0)
-        lines.append(f"| {step} | {' | '.join(cells)} | {widest:.1f} % |")
+        cells = ("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})"
+                 for row in (found[step, n] for n in sizes))
+        lines.append(f"| {step} | {' | '.join(cells)} |")
     return lines
 
 
@@ -66,13 +70,37 @@ def counted_kernels(step):
     return facts, rows
 
 
+def as_before(row, before):
+    """Whether a kernel has the counts of the previous step's, within 1 %."""
+    def near(one, other):
+        return one == other or "-" not in (one, other) and abs(float(one) - float(other)) <= 0.01 * float(one)
+
+    return row["kernel"] == before["kernel"] and all(near(row[name], before[name]) for name in row if name.endswith("_percent"))
+
+
+def kernel_table(rows, before, quantities):
+    """A column per kernel: of the step, then [(words, row)] of the previous one. Arguments of one template are enough as a head."""
+    base, arguments = rows[0]["kernel"].partition("<")[0], [re.sub("^[^<]*", "", row["kernel"]) for row in rows]
+    short = all(arguments) and all(row["kernel"].startswith(base + "<") for row in rows)
+    heads = arguments if short else [row["kernel"] for row in rows]
+    columns = [("", head, row) for head, row in zip(heads, rows)] + [(words, row["kernel"], row) for words, row in before]
+
+    def cell(row, name, unit):
+        value = row.get(name, "-")
+        return "–" if value == "-" else value if unit is None else f"{as_told(value)}{unit}"
+
+    title = f"`{base}`, per launch" if short else "per launch"
+    return (["", f"| {title} | {' | '.join(f'{words}`{head}`' for words, head, _ in columns)} |", f"|---|{'--:|' * len(columns)}"] +
+            [f"| {name} | {' | '.join(cell(row, column, unit) for *_, row in columns)} |" for name, column, unit in quantities])
+
+
 def kernel_lines(step):
     """What ncu counted in each kernel of a step, and in the previous step's of the same n."""
     facts, rows = counted_kernels(step)
     quantities = [(title, name, unit) for title, name, unit in (
         ("DRAM bytes per point", "dram_bytes_per_point", None), ("DRAM, share of peak", "dram_percent", " %"),
         ("compute, share of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
-        ("cycles without an eligible warp", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
+        ("no eligible warp (cycles)", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
         ("L2 hits", "l2_hit_percent", " %"), *((title, title, None) for title in STALLS))
         if any(row.get(name, "-") != "-" for row in rows)]
     if not quantities:
@@ -81,17 +109,17 @@ def kernel_lines(step):
     before = [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
     before = [row for row in before if row["kernel"].partition("<")[0] in names] or [
         row for row in before if "copy" not in row["kernel"]]
-    columns = [(f"`{row['kernel']}`", row) for row in rows]
-    columns += [(f"step {step_before(step)[:2]}: `{row['kernel']}`", row) for row in before]
-
-    def cell(row, name, unit):
-        value = row.get(name, "-")
-        return "–" if value == "-" else value if unit is None else f"{as_told(value)}{unit}"
-
-    lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}:", "",
-             f"| per launch | {' | '.join(title for title, _ in columns)} |", f"|---|{'--:|' * len(columns)}"]
-    return lines + [f"| {title} | {' | '.join(cell(row, name, unit) for _, row in columns)} |"
-                    for title, name, unit in quantities]
+    same = {row["kernel"] for row in rows if any(as_before(row, earlier) for earlier in before)}
+    left_out = ""
+    if same and len(same) < len(rows):
+        left_out = f" Left out, because within 1 % of step {step_before(step)[:2]}: `{'`, `'.join(sorted(same))}`."
+        rows, before = ([row for row in of_a_step if row["kernel"] not in same] for of_a_step in (rows, before))
+    lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}. Stalls are in cycles per issued instruction.{left_out}"]
+    # Three kernels fit side by side into a terminal of 80 columns.
+    for group in [rows] if len(rows) + len(before) <= 3 else [[row] for row in rows]:
+        earlier = before if group is rows else [row for row in before if row["kernel"] == group[0]["kernel"]]
+        lines += kernel_table(group, [(f"step {step_before(step)[:2]}: ", row) for row in earlier], quantities)
+    return lines
 
 
 def measured_block(step):
