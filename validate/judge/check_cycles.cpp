@@ -155,7 +155,7 @@ class CycleCheck {
   bool ran(const Case& run, std::vector<float>* field);
   bool measures(int n);
   bool is_wrong(const Grid& grid);
-  bool no_nearer() const;
+  bool no_nearer(double error) const;
   bool slow(double before, double error);
 
   bool ends(Verdict::Kind kind, const std::string& summary) {
@@ -247,9 +247,9 @@ Diagnosis CycleCheck::diagnose(int n, double error) {
     return fall != falls_.end() ? fall->second.left
                                 : left_by_a_cycle(check_.program, points, check_.time_limit);
   };
-  const bool in_few_cycles = !is_slow_ && std::count(right_.begin(), right_.end(), n) > 0;
+  const bool others_are_right = !is_slow_ && std::count(right_.begin(), right_.end(), kFirstN) > 0;
   look.powers_are_right =
-      n != kPowerN && !in_few_cycles && left(kPowerN) <= kMostLeft && left(n) > 1.5 * kMostLeft;
+      n != kPowerN && !others_are_right && left(kPowerN) <= kMostLeft && left(n) > 1.5 * kMostLeft;
   return diagnose_cycles(look, patient_);
 }
 
@@ -302,11 +302,14 @@ bool CycleCheck::measures(int n) {
   return true;
 }
 
-/// Whether the last run's residual no longer falls. Its field is not right, so it never will be.
-bool CycleCheck::no_nearer() const {
+/// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer falls,
+/// and not because it is as small as floats can make it.
+bool CycleCheck::no_nearer(double error) const {
+  constexpr double kFar = 1e-3;
   const auto& residuals = last_.record.residuals;
   const std::size_t count = residuals.size();
-  return residuals_right_ && count > 1 && residuals[count - 1].value >= residuals[count - 2].value;
+  return residuals_right_ && error > kFar && count > 1 &&
+         residuals[count - 1].value >= residuals[count - 2].value;
 }
 
 /// Runs one grid, and compares.
@@ -317,18 +320,19 @@ bool CycleCheck::is_wrong(const Grid& grid) {
   const std::vector<double>& solution = exact(grid.problem, grid.n);
   const double before = error_of(field, solution);
   if (before <= kRounding) return false;
-  if (no_nearer()) return explain(run, before);
+  if (no_nearer(before)) return explain(run, before);
   run.iterations = kMoreCycles;
   if (!ran(run, &field)) return true;
   const double error = error_of(field, solution);
   if (error <= kRounding) return false;
-  if (grid.problem == ProblemKind::kProbe && !measures(grid.n)) return true;
-  // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
-  const auto fall = falls_.find(grid.n);
-  if (grid.problem == ProblemKind::kProbe && fall != falls_.end() &&
-      fall->second.left <= kMostLeft &&
-      error > fall->second.after * std::pow(0.5, kMoreCycles - kTo)) {
-    return explain(run, error);
+  if (grid.problem == ProblemKind::kProbe) {
+    if (!measures(grid.n)) return true;
+    // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
+    const auto fall = falls_.find(grid.n);
+    if (fall != falls_.end() && fall->second.left <= kMostLeft &&
+        error > fall->second.after * std::pow(0.5, kMoreCycles - kTo)) {
+      return explain(run, error);
+    }
   }
   if (slow(before, error)) return false;
   return verdict_.kind != Verdict::kRight || explain(run, error);
@@ -522,7 +526,8 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
     progress("on the CPU instead of the GPU");
     Verdict cpu = on_cpu.get();
     cpu.remarks.clear();  // the GPU's own say the same
-    if (cpu.kind == Verdict::kWrong || (cpu.kind == Verdict::kRight && verdict.kind == cpu.kind)) {
+    const bool both_right = cpu.kind == Verdict::kRight && verdict.kind == cpu.kind && !found;
+    if (cpu.kind == Verdict::kWrong || both_right) {
       verdict = verdict_of_both(verdict, cpu);
     }
   }

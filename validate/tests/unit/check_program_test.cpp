@@ -288,9 +288,9 @@ TEST_F(ExtentTest, small_grids_come_before_the_largest_and_those_before_other_or
       program, {{ProblemKind::kProbe, 100, 10}, {ProblemKind::kProbe, 1043, 10}}, 60,
       [&](const std::string& run) { runs.push_back(run); }, {}, extent);
   const auto first_with = [&](const std::string& words) {
-    return std::find_if(runs.begin(), runs.end(), [&](const std::string& run) {
-             return run.find(words) != std::string::npos;
-           }) -
+    return std::find_if(
+               runs.begin(), runs.end(),
+               [&](const std::string& run) { return run.find(words) != std::string::npos; }) -
            runs.begin();
   };
   EXPECT_LT(first_with("n = 521"), first_with("n = 1043"));
