@@ -112,8 +112,9 @@ double residual_of(const std::vector<float>& field, int n) {
 
 class CycleCheck {
  public:
-  /// Once the result is `unwanted`, no program runs any more. The verdict means nothing then. Before
-  /// a cause is looked for, `look_ends` waits for a look at every access that goes on beside this.
+  /// Once the result is `unwanted`, no program runs any more. The verdict means nothing then.
+  /// Before a cause is looked for, `look_ends` waits for a look at every access that goes on beside
+  /// this.
   CycleCheck(const StepCheck& asked, const std::string& program, const Progress& progress,
              const std::atomic<bool>* unwanted = nullptr, std::function<void()> look_ends = {})
       : asked_(asked),
@@ -302,8 +303,8 @@ bool CycleCheck::measures(int n) {
   return true;
 }
 
-/// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer falls,
-/// and not because it is as small as floats can make it.
+/// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer
+/// falls, and not because it is as small as floats can make it.
 bool CycleCheck::no_nearer(double error) const {
   constexpr double kFar = 1e-3;
   const auto& residuals = last_.record.residuals;

@@ -156,7 +156,8 @@ void Judgement::plan_the_rest(const Run& first, int step) {
     }
   }
   if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
-  // The largest grids wait for all small ones: a run, and each that explains it, takes longer there.
+  // The largest grids wait for all small ones: a run takes longer there, and so does each that
+  // explains it.
   std::stable_partition(cases_.begin() + 1, cases_.end(),
                         [](const Case& run) { return run.n < kLargestUsualN; });
   const std::vector<Case> forward = cases_;
