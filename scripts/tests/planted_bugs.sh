@@ -171,12 +171,13 @@ judge() {
   if [[ $place == gpu ]]; then
     mkdir "$temp/$name/on_cpu"
     ln -s "$temp/program_on_cpu" "$temp/$name/on_cpu/$name"
-    options+=(--gpu --on-cpu "$temp/$name/on_cpu/$name" --look-at "$look_points" --look-sweeps "$look_sweeps")
+    options+=(--gpu --on-cpu "$temp/$name/on_cpu/$name")
   fi
   if [[ $place == gpu || " ${looked_at[*]-} " == *" $name "* ]]; then
     mkdir "$temp/$name/watched"
     ln -s "$temp/program_watched" "$temp/$name/watched/$name"
-    options+=(--watched "$temp/$name/watched/$name")
+    if [[ ${tried[0]-} == --n ]]; then look_points=${tried[1]}; fi # of this subshell alone
+    options+=(--watched "$temp/$name/watched/$name" --look-at "$look_points" --look-sweeps "$look_sweeps")
   elif [[ " ${watched[*]-} " == *" $name "* ]]; then
     program+=_watched
     if ((${#tried[@]} == 0)); then options+=(--n "$look_points" --iterations "$look_sweeps"); fi

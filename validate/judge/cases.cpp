@@ -158,9 +158,8 @@ void lengthen_passes(int step, std::vector<Case>* cases) {
   });
 }
 
-void add_orders(std::vector<Case>* cases) {
+void add_orders(const std::vector<Case>& forward, std::vector<Case>* cases) {
   constexpr int kMaxShuffledN = 250;
-  const std::vector<Case> forward = *cases;
   const int ranks = std::min(3, most_ranks(forward));
   for (const char* order : {"reverse", "shuffled"}) {
     for (Case run : forward) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include <lab/exit_codes.h>
@@ -40,20 +41,43 @@ constexpr double kSlowRounding = 1.0 * kSlowN * kSlowN / (1 << 24);
 constexpr int kFirstN = 100;
 /// While cycles are slow, larger grids are left out: their turn comes when a cycle leaves little.
 constexpr int kLargestIfSlow = 250;
+/// An odd one beyond every block's shape; what the discretisation leaves of `laplace` is seen here.
+constexpr int kKnownN = 521;
 /// 2^7 + 1: on every level each coarse point is on a fine one.
 constexpr int kPowerN = 129;
 /// Half a unit in the last place of the largest value, and as much for what is left of the error.
 constexpr double kRounding = 1.0 / (1 << 23);
 
-/// Odd and even ones, the smallest there are, and one beyond every block's shape. On the first two
-/// most wrong programs are wrong.
-std::vector<int> sizes_of(const StepCheck& asked) {
-  if (asked.cases.empty()) return {kFirstN, kPowerN, 3, 4, 5, 33, 64, 130, 250, 521, kMaxExactN};
-  std::vector<int> sizes;
-  for (const Case& run : asked.cases) {
-    if (std::count(sizes.begin(), sizes.end(), run.n) == 0) sizes.push_back(run.n);
+struct Grid {
+  ProblemKind problem;
+  int n;
+};
+
+/// Odd and even ones, the smallest there are, and one beyond every block's shape. On the first
+/// three most wrong programs are wrong. On the largest those are that no small grid shows.
+std::vector<Grid> grids_of(const StepCheck& asked) {
+  constexpr auto kProbe = ProblemKind::kProbe;
+  if (asked.cases.empty()) {
+    return {{kProbe, kFirstN},
+            {kProbe, kPowerN},
+            {kProbe, kLargestIfSlow},
+            {ProblemKind::kLaplace, kFirstN},
+            {ProblemKind::kHarmonic, kFirstN},
+            {kProbe, 3},
+            {kProbe, 4},
+            {kProbe, 5},
+            {kProbe, 33},
+            {kProbe, 64},
+            {kProbe, 130},
+            {kProbe, kMaxExactN},
+            {kProbe, kKnownN}};
   }
-  return sizes;
+  std::vector<Grid> grids;
+  std::set<int> sizes;
+  for (const Case& run : asked.cases) {
+    if (sizes.insert(run.n).second) grids.push_back({kProbe, run.n});
+  }
+  return grids;
 }
 
 /// The largest distance from the exact solution, relative to its largest value. Infinite if a value
@@ -88,13 +112,14 @@ double residual_of(const std::vector<float>& field, int n) {
 
 class CycleCheck {
  public:
-  /// Once the result is `unwanted`, no program runs any more. The verdict means nothing then. When
-  /// the first size is right, `first_is_right` is called.
+  /// Once the result is `unwanted`, no program runs any more. The verdict means nothing then.
+  /// Before a cause is looked for, `look_ends` waits for a look at every access that goes on beside
+  /// this.
   CycleCheck(const StepCheck& asked, const std::string& program, const Progress& progress,
-             const std::atomic<bool>* unwanted = nullptr, std::function<void()> first_is_right = {})
+             const std::atomic<bool>* unwanted = nullptr, std::function<void()> look_ends = {})
       : asked_(asked),
         unwanted_(unwanted),
-        first_is_right_(std::move(first_is_right)),
+        look_ends_(std::move(look_ends)),
         check_{program, folder_.path(), asked.time_limit, progress, asked.at_hand},
         questions_(program, folder_.path(), asked.time_limit),
         patient_(questions_.patient("", asked.at_hand.source, {})) {
@@ -110,23 +135,28 @@ class CycleCheck {
     return verdict_;
   }
 
-  Verdict reach(const std::vector<int>& sizes, int own_n) {
-    if (sizes_are_wrong(sizes)) return verdict_;
+  Verdict reach(const std::vector<Grid>& grids, int own_n) {
+    if (grids_are_wrong(grids)) return verdict_;
     if (asked_.cases.empty() && orders_differ()) return verdict_;
     if (own_n > 0 && wrong_at(own_n)) return verdict_;
+    for (const int n : right_) {
+      if (!measures(n)) return verdict_;
+    }
     say_right();
     return verdict_;
   }
 
  private:
   // Each of these returns true if the verdict is known by now.
-  bool sizes_are_wrong(const std::vector<int>& sizes);
+  bool grids_are_wrong(const std::vector<Grid>& grids);
   bool residuals_are_wrong();
   bool stops_elsewhere();
   bool orders_differ();
   bool wrong_at(int own_n);
   bool ran(const Case& run, std::vector<float>* field);
-  bool is_wrong(ProblemKind problem, int n);
+  bool measures(int n);
+  bool is_wrong(const Grid& grid);
+  bool no_nearer(double error) const;
   bool slow(double before, double error);
 
   bool ends(Verdict::Kind kind, const std::string& summary) {
@@ -143,7 +173,7 @@ class CycleCheck {
   const TemporaryFolder folder_;
   const StepCheck& asked_;
   const std::atomic<bool>* const unwanted_;
-  const std::function<void()> first_is_right_;
+  const std::function<void()> look_ends_;
   const Check check_;
   Questions questions_;
   Patient patient_;
@@ -151,9 +181,13 @@ class CycleCheck {
   Run last_;  ///< the last run
   std::map<std::pair<int, int>, std::vector<double>> exact_;
   std::vector<int> right_;  ///< sizes
+  struct Fall {
+    double left;   ///< of the error, by a cycle
+    double after;  ///< the error after kTo cycles
+  };
+  std::map<int, Fall> falls_;     ///< by n
+  bool residuals_right_ = false;  ///< they were looked at, on the first grid
   int runs_ = 0;
-  double most_left_ = 0;  ///< by a cycle, of the error
-  int most_left_n_ = 0;
   bool is_slow_ = false;
 };
 
@@ -210,24 +244,21 @@ Diagnosis CycleCheck::diagnose(int n, double error) {
   CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one.field, two.field);
   look.last_error = error;
   const auto left = [&](int points) {
-    return left_by_a_cycle(check_.program, points, check_.time_limit);
+    const auto fall = falls_.find(points);
+    return fall != falls_.end() ? fall->second.left
+                                : left_by_a_cycle(check_.program, points, check_.time_limit);
   };
-  look.powers_are_right = n != kPowerN && left(kPowerN) <= kMostLeft && left(n) > 1.5 * kMostLeft;
+  const bool others_are_right = !is_slow_ && std::count(right_.begin(), right_.end(), kFirstN) > 0;
+  look.powers_are_right =
+      n != kPowerN && !others_are_right && left(kPowerN) <= kMostLeft && left(n) > 1.5 * kMostLeft;
   return diagnose_cycles(look, patient_);
 }
 
 /// The verdict of a wrong field.
 bool CycleCheck::explain(const Case& run, double error) {
   check_.progress("looking for the cause");
-  if (!check_.at_hand.watched.empty()) {
-    const Case few = {ProblemKind::kProbe, looked_at(run.n), 2};
-    const Run watched =
-        run_program(check_.at_hand.watched, few, false, check_.dir, check_.time_limit);
-    if (read_finding(watched.report).known()) {
-      const Explanation found = explain_failure(check_, few, watched, {}, &patient_);
-      return wrong(run, found.lines, found.rule);
-    }
-  }
+  if (look_ends_) look_ends_();
+  if (unwanted_ && *unwanted_) return true;
   Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
   const int right = right_.empty() ? run.n : *std::max_element(right_.begin(), right_.end());
   if (diagnosis.rule().empty() && right < run.n) {
@@ -259,50 +290,65 @@ bool CycleCheck::slow(double before, double error) {
   return is_slow_ = error_of(field, exact(small.problem, kSlowN)) <= kSlowRounding;
 }
 
-/// Runs one size, and compares. With the probe also measures what a cycle leaves.
-bool CycleCheck::is_wrong(ProblemKind problem, int n) {
-  std::vector<float> field;
-  Case run = {problem, n, kManyCycles};
-  const auto error_after = [&](int cycles, double* error) {
-    run.iterations = cycles;
-    if (!ran(run, &field)) return false;
-    *error = error_of(field, exact(problem, n));
-    return true;
-  };
-  double before;
-  if (!error_after(kManyCycles, &before)) return true;
-  double error = before;
-  if (error > kRounding && !error_after(kMoreCycles, &error)) return true;
-  if (problem == ProblemKind::kProbe && n >= kLeastMeasuredN && n < kMaxExactN) {
-    double from, to;
-    if (!error_after(kFrom, &from) || !error_after(kTo, &to)) return true;
-    const double left = std::pow(to / from, 1.0 / (kTo - kFrom));
-    // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
-    if (error > kRounding && left <= kMostLeft && error > to * std::pow(0.5, kMoreCycles - kTo)) {
-      return explain({problem, n, kMoreCycles}, error);
-    }
-    if (left > most_left_) most_left_ = left, most_left_n_ = n;
+/// Measures what a cycle leaves of the error at n, where that says something. False: a run failed.
+bool CycleCheck::measures(int n) {
+  if (n < kLeastMeasuredN || n >= kMaxExactN || falls_.count(n) > 0) return true;
+  std::vector<float> from, to;
+  if (!ran({ProblemKind::kProbe, n, kFrom}, &from) || !ran({ProblemKind::kProbe, n, kTo}, &to)) {
+    return false;
   }
-  if (error <= kRounding || slow(before, error)) return false;
-  return verdict_.kind != Verdict::kRight || explain({problem, n, kMoreCycles}, error);
+  const std::vector<double>& solution = exact(ProblemKind::kProbe, n);
+  const double after = error_of(to, solution);
+  falls_[n] = {std::pow(after / error_of(from, solution), 1.0 / (kTo - kFrom)), after};
+  return true;
 }
 
-bool CycleCheck::sizes_are_wrong(const std::vector<int>& sizes) {
-  for (const int n : sizes) {
-    if (is_slow_ && n > kLargestIfSlow && asked_.cases.empty()) continue;
-    if (n > kMaxExactN) {
-      if (wrong_at(n)) return true;
-    } else if (is_wrong(ProblemKind::kProbe, n)) {
-      return true;
+/// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer
+/// falls, and not because it is as small as floats can make it.
+bool CycleCheck::no_nearer(double error) const {
+  constexpr double kFar = 1e-3;
+  const auto& residuals = last_.record.residuals;
+  const std::size_t count = residuals.size();
+  return residuals_right_ && error > kFar && count > 1 &&
+         residuals[count - 1].value >= residuals[count - 2].value;
+}
+
+/// Runs one grid, and compares.
+bool CycleCheck::is_wrong(const Grid& grid) {
+  std::vector<float> field;
+  Case run = {grid.problem, grid.n, kManyCycles};
+  if (!ran(run, &field)) return true;
+  const std::vector<double>& solution = exact(grid.problem, grid.n);
+  const double before = error_of(field, solution);
+  if (before <= kRounding) return false;
+  if (no_nearer(before)) return explain(run, before);
+  run.iterations = kMoreCycles;
+  if (!ran(run, &field)) return true;
+  const double error = error_of(field, solution);
+  if (error <= kRounding) return false;
+  if (grid.problem == ProblemKind::kProbe) {
+    if (!measures(grid.n)) return true;
+    // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
+    const auto fall = falls_.find(grid.n);
+    if (fall != falls_.end() && fall->second.left <= kMostLeft &&
+        error > fall->second.after * std::pow(0.5, kMoreCycles - kTo)) {
+      return explain(run, error);
     }
-    right_.push_back(n);
-    if (right_.size() == 1 && first_is_right_) first_is_right_();
-    if (n != kFirstN || !asked_.cases.empty()) continue;
-    for (const ProblemKind other : {ProblemKind::kLaplace, ProblemKind::kHarmonic}) {
-      if (is_wrong(other, n)) return true;
+  }
+  if (slow(before, error)) return false;
+  return verdict_.kind != Verdict::kRight || explain(run, error);
+}
+
+bool CycleCheck::grids_are_wrong(const std::vector<Grid>& grids) {
+  for (const Grid& grid : grids) {
+    if (is_slow_ && grid.n > kLargestIfSlow && asked_.cases.empty()) continue;
+    if (grid.n > kMaxExactN ? wrong_at(grid.n) : is_wrong(grid)) return true;
+    if (grid.problem == ProblemKind::kProbe) right_.push_back(grid.n);
+    // After the first grid: the others make use of it that the residuals are right.
+    if (asked_.cases.empty() && !residuals_right_) {
+      if (residuals_are_wrong() || stops_elsewhere()) return true;
+      residuals_right_ = true;
     }
-    // Before the larger grids, which take the CPU ten times as long as all that came before.
-    if (residuals_are_wrong() || stops_elsewhere()) return true;
   }
   return false;
 }
@@ -386,7 +432,6 @@ bool CycleCheck::orders_differ() {
 /// differential equation is the discretisation's, which falls with the square of 1 / (n - 1), and
 /// that of the rounding to floats.
 bool CycleCheck::wrong_at(int own_n) {
-  constexpr int kKnownN = 521;
   const lab::Problem known(ProblemKind::kLaplace, kKnownN, 1);
   const std::vector<double>& solution = exact(ProblemKind::kLaplace, kKnownN);
   double squares = 0, difference = 0;
@@ -433,14 +478,19 @@ void CycleCheck::say_right() {
   ends(Verdict::kRight, format("right: %d runs, n = %s; ", runs_, list.c_str()) +
                             (is_slow_ ? "each cycle comes nearer to the exact solution"
                                       : "the exact discrete solution, rounded to floats"));
-  if (most_left_ <= 0) return;
-  verdict_.remarks.push_back(format("A cycle leaves %.3f of the error at n = %d%s.", most_left_,
-                                    most_left_n_,
+  double most_left = 0;
+  int most_left_n = 0;
+  for (const auto& [n, fall] : falls_) {
+    if (fall.left > most_left) most_left = fall.left, most_left_n = n;
+  }
+  if (most_left <= 0) return;
+  verdict_.remarks.push_back(format("A cycle leaves %.3f of the error at n = %d%s.", most_left,
+                                    most_left_n,
                                     right_.size() > 1 ? ", and less at the other sizes" : ""));
-  if (most_left_ <= kMostLeft) return;
+  if (most_left <= kMostLeft) return;
   verdict_.remarks.push_back(
       format("Correct, and not yet multigrid: that leaves at most %.1f, whatever n.", kMostLeft));
-  const Diagnosis diagnosis = diagnose(asked_.cases.empty() ? kFirstN : looked_at(most_left_n_), 1);
+  const Diagnosis diagnosis = diagnose(asked_.cases.empty() ? kFirstN : looked_at(most_left_n), 1);
   for (const std::string& line : diagnosis.lines()) verdict_.remarks.push_back(line);
   verdict_.rule = diagnosis.rule();
 }
@@ -451,33 +501,41 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
   // The look has found a mistake; the verdict is known without it. Either ends the other's runs.
   std::atomic<bool> found{false}, decided{false};
-  // Each start on a GPU takes half a second. Beside it the CPU answers what needs no GPU.
-  std::future<Verdict> on_cpu, beside;
-  if (both) {
-    on_cpu = std::async(std::launch::async, [&] {
-      StepCheck all = asked;
-      all.every_order = true;
-      return CycleCheck(all, asked.on_cpu, quietly, &found).reach(sizes_of(asked), 0);
-    });
-  }
-  const auto look = [&] {
-    if (asked.look_at.empty() || beside.valid()) return;
+  std::future<Verdict> beside, on_cpu;
+  std::function<void()> look_ends;
+  if (!asked.look_at.empty()) {
     beside = std::async(std::launch::async, [&] {
       Verdict seen = CycleCheck(asked, asked.at_hand.watched, quietly, &decided).look();
       found = seen.kind == Verdict::kWrong;
       return seen;
     });
-  };
-  if (both) look();  // else the CPU has enough to do until the first size is right
-  const std::vector<int> sizes = both ? std::vector<int>{kFirstN, 521} : sizes_of(asked);
+    look_ends = [&] { beside.wait(); };
+  }
+  // Each start on a GPU takes half a second. Beside it the CPU answers what needs no GPU.
+  if (both) {
+    on_cpu = std::async(std::launch::async, [&] {
+      StepCheck all = asked;
+      all.every_order = true;
+      return CycleCheck(all, asked.on_cpu, quietly, &found, look_ends).reach(grids_of(asked), 0);
+    });
+  }
+  std::vector<Grid> grids = grids_of(asked);
+  if (both) {
+    grids = {{ProblemKind::kProbe, kFirstN},
+             {ProblemKind::kLaplace, kFirstN},
+             {ProblemKind::kHarmonic, kFirstN},
+             {ProblemKind::kProbe, kKnownN}};
+  }
   if (!wait_for_build(asked.built)) return not_built();
   const int own_n = asked.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
-  Verdict verdict = CycleCheck(asked, asked.program, progress, &found, look).reach(sizes, own_n);
+  Verdict verdict =
+      CycleCheck(asked, asked.program, progress, &found, look_ends).reach(grids, own_n);
   if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {
     progress("on the CPU instead of the GPU");
     Verdict cpu = on_cpu.get();
     cpu.remarks.clear();  // the GPU's own say the same
-    if (cpu.kind == Verdict::kWrong || (cpu.kind == Verdict::kRight && verdict.kind == cpu.kind)) {
+    const bool both_right = cpu.kind == Verdict::kRight && verdict.kind == cpu.kind && !found;
+    if (cpu.kind == Verdict::kWrong || both_right) {
       verdict = verdict_of_both(verdict, cpu);
     }
   }

@@ -156,8 +156,13 @@ void Judgement::plan_the_rest(const Run& first, int step) {
     }
   }
   if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
-  if (extent_.every_order) add_orders(&cases_);
+  // The largest grids wait for all small ones: a run takes longer there, and so does each that
+  // explains it.
+  std::stable_partition(cases_.begin() + 1, cases_.end(),
+                        [](const Case& run) { return run.n < kLargestUsualN; });
+  const std::vector<Case> forward = cases_;
   add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
+  if (extent_.every_order) add_orders(forward, &cases_);
   trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder,
                   check_.time_limit);
 }

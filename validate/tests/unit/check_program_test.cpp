@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
@@ -298,6 +299,29 @@ TEST_F(ExtentTest, the_grid_of_its_own_n_is_begun_with_the_first_others) {
   const Verdict verdict = check_program(
       program, cases, 60, [](const std::string&) {}, {}, own);
   EXPECT_EQ(verdict.kind, Verdict::kRight) << verdict.summary;
+}
+
+// A run on a large grid takes long, and so does each that then looks for the cause; many runs in
+// other orders do as well.
+TEST_F(ExtentTest, small_grids_come_before_the_largest_and_those_before_other_orders) {
+  const std::string program = temporary("program.sh");
+  test::write_script(program, step_with_checks(":"));
+  validate::Extent extent = sizes();
+  extent.every_order = true;
+  std::vector<std::string> runs;
+  check_program(
+      program, {{ProblemKind::kProbe, 100, 10}, {ProblemKind::kProbe, 1043, 10}}, 60,
+      [&](const std::string& run) { runs.push_back(run); }, {}, extent);
+  const auto first_with = [&](const std::string& words) {
+    return std::find_if(
+               runs.begin(), runs.end(),
+               [&](const std::string& run) { return run.find(words) != std::string::npos; }) -
+           runs.begin();
+  };
+  EXPECT_LT(first_with("n = 521"), first_with("n = 1043"));
+  EXPECT_LT(first_with("n = 1043"), first_with("n = 3072"));
+  EXPECT_LT(first_with("n = 3072"), first_with("order"));
+  EXPECT_LT(first_with("order"), static_cast<std::ptrdiff_t>(runs.size()));
 }
 
 TEST_F(ExtentTest, a_grid_of_its_own_n_that_does_not_fit_is_a_remark) {

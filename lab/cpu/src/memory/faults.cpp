@@ -197,7 +197,8 @@ void handle_faults() {
   [[maybe_unused]] static const bool handled = [] {
     struct sigaction action {};
     action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    // Not SA_NODEFER: what has spoilt what this handler needs would fault in it, again and again.
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
     action.sa_sigaction = on_question;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;

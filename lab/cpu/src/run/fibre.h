@@ -29,7 +29,11 @@ class Fibre {
   bool overflowed_at(const void* address) const;
 
  private:
-  jmp_buf place_;          // where it goes on
+#if defined(__x86_64__)
+  void* place_[5];  // where it goes on
+#else
+  jmp_buf place_;
+#endif
   ucontext_t beginning_;   // where a new one begins
   bool is_new_ = false;    // it has never run
   char* stack_ = nullptr;  // its lowest byte; null: the worker's own
