@@ -207,8 +207,8 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
 }
 
 // A pass of kSweeps sweeps. All strips, one after the other, are one long track, of which each warp
-// takes an equal share. A warp sweeps 2 kSweeps rows more than it stores, anew in each strip: so a
-// strip counts that many rows more. At a side each row counts kSideRow times. With kSum the changes
+// takes an equal share. A strip counts 2 kSweeps rows more than it has: about what its ends cost,
+// in careful and in last rounds. At a side each row counts kSideRow times. With kSum the changes
 // of the last sweep are squared and summed; that takes time, so most passes leave it out.
 template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <future>
 #include <sstream>
 
 #include <cuda_on_cpu/rows.h>
@@ -258,24 +257,19 @@ double Bench::milliseconds_of_job(const std::string& program, int ranks, int n, 
 int Bench::ranks_with_gpus() {
   return static_cast<int>(remembered("ranks with GPUs", [&]() -> double {
     if (have.on_gpu) wait_for_build(have.compiled);
-    // All numbers of ranks are tried at the same time: each takes seconds to start.
-    std::map<int, std::future<ChildResult>> jobs;
-    for (const int ranks : have.ranks) {
+    // One after the other, the most first: a job takes seconds to start, beside the validator's.
+    std::vector<int> numbers = have.ranks;
+    std::sort(numbers.rbegin(), numbers.rend());
+    for (const int ranks : numbers) {
       if (!have.on_gpu || ranks < 2) continue;
-      jobs[ranks] = std::async(std::launch::async, [this, ranks] {
-        // not --quiet: it has to say how rows travel
-        const std::string n = std::to_string(100 * ranks);
-        return run_child(
-            {launcher(), std::to_string(ranks), have.program, "--n", n, "--iterations", "1"},
-            have.time_limit);
-      });
+      // not --quiet: it has to say how rows travel
+      const std::string n = std::to_string(100 * ranks);
+      const ChildResult job = run_child(
+          {launcher(), std::to_string(ranks), have.program, "--n", n, "--iterations", "1"},
+          have.time_limit);
+      if (job.output.find("halos: NCCL ") != std::string::npos) return ranks;
     }
-    int most = 0;
-    for (auto& [ranks, job] : jobs) {
-      if (job.get().output.find("halos: NCCL ") != std::string::npos) most = ranks;
-    }
-    if (most == 0) throw NotMeasurable("needs two GPUs, and NCCL between them");
-    return most;
+    throw NotMeasurable("needs two GPUs, and NCCL between them");
   }));
 }
 
