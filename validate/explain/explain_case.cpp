@@ -162,7 +162,7 @@ constexpr double kLookSeconds = 20;
 
 /// After so many seconds, or so much CPU time, the first run is suspected never to end, and a look
 /// at it as well. On the CPU either takes a fraction of it, and a learner waits for the verdict.
-const TimeLimit kSuspect = {4, 0.8};
+const TimeLimit kSuspect = {4, 0.3};
 
 /// Seconds for a look on the grid on which it was found. Of the largest usual one no sweep takes as
 /// little; what is wrong before that shows.
