@@ -294,24 +294,26 @@ WatchedRun look_once_more(const Check& check, const Case& run, WatchedRun look) 
   return own.trial.child.timed_out ? look : own;
 }
 
-/// What a look found of a program that ends. One that takes too long says where it is, but that is
-/// no endless loop.
-void add_look(const WatchedRun& look, Patient* patient) {
-  if (look.trial.child.timed_out) return;
+/// Notes what a look found.
+void keep_look(const WatchedRun& look, Patient* patient) {
   patient->looked_at_n = look.run.n;
   patient->finding = read_finding(look.trial.report);
   patient->watched = true;
 }
 
+/// What a look found of a program that ends. One that takes too long says where it is, but that is
+/// no endless loop.
+void add_look(const WatchedRun& look, Patient* patient) {
+  if (!look.trial.child.timed_out) keep_look(look, patient);
+}
+
 /// Whether a look that took too long met far more work than the points need. Such a program ends,
-/// but nobody wants to wait for that.
+/// but only after minutes.
 bool says_why_it_is_slow(const Check& check, const WatchedRun& look) {
   Patient patient;
   patient.source = check.at_hand.source;
   patient.names = names_in(patient.source);
-  patient.finding = read_finding(look.trial.report);
-  patient.looked_at_n = look.run.n;
-  patient.watched = true;
+  keep_look(look, &patient);
   const Diagnosis found = diagnose({}, patient, Subject::kAccess);
   return found.answer.has("threads") || found.answer.has("all_points");
 }
@@ -406,9 +408,7 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
                             std::optional<WatchedRun> look, Patient* patient) {
   if (!check.at_hand.watched.empty() && failed_without_a_place(trial)) {
     look = look_once_more(check, run, look ? *look : look_for_cause(check, run));
-    patient->finding = read_finding(look->trial.report);
-    patient->looked_at_n = look->run.n;
-    patient->watched = true;
+    keep_look(*look, patient);
   }
   Diagnosis diagnosis =
       diagnose_failure(run, trial.record.iterations, trial.error, *patient, trial.report);

@@ -67,8 +67,8 @@ std::vector<Case> cases_for_gpu(const std::vector<int>& ranks) {
   using lab::ProblemKind;
   const int most = ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end());
   const int few = std::min(2, most);
-  // problem, n, iterations, --check-every, tolerance, ranks, ways of exchange. A driver starts the
-  // ranks on its GPUs one after the other, in half a second each: many of them once is enough.
+  // problem, n, iterations, --check-every, tolerance, ranks, ways of exchange. Many ranks take
+  // seconds to start on one GPU, so there is one job of that kind.
   std::vector<Case> cases = {{ProblemKind::kProbe, 100, 10, 0, 0, few},
                              {ProblemKind::kLaplace, 250, 20, 0, 0, few},
                              {ProblemKind::kProbe, kLargestUsualN, 10, 0, 0, most}};

@@ -38,13 +38,10 @@ struct Expected {
   std::vector<double> residuals;
 };
 
-/// A large grid's takes seconds: it ends early, and means nothing, if it becomes `unwanted`.
 std::unique_ptr<const Expected> expected_of(const Case& run, const std::atomic<bool>* unwanted) {
   auto all =
       std::make_unique<Expected>(Expected{Reference(lab::Problem(run.problem, run.n, 1)), {}});
-  for (int k = 0; k < run.iterations && !(unwanted && *unwanted); ++k) {
-    all->residuals.push_back(all->reference.sweep());
-  }
+  all->residuals = sweep_reference(&all->reference, run.iterations, unwanted);
   return all;
 }
 
@@ -84,9 +81,12 @@ std::size_t trials_at_a_time() {
 
 }  // namespace
 
-std::vector<double> sweep_reference(Reference* reference, int iterations) {
+std::vector<double> sweep_reference(Reference* reference, int iterations,
+                                    const std::atomic<bool>* unwanted) {
   std::vector<double> residuals;
-  for (int k = 0; k < iterations; ++k) residuals.push_back(reference->sweep());
+  for (int k = 0; k < iterations && !(unwanted && *unwanted); ++k) {
+    residuals.push_back(reference->sweep());
+  }
   return residuals;
 }
 

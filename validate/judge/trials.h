@@ -31,8 +31,10 @@ struct Trial {
   Comparison compared;
 };
 
-/// Performs `iterations` sweeps of *reference and returns their residuals.
-std::vector<double> sweep_reference(Reference* reference, int iterations);
+/// Performs `iterations` sweeps of *reference and returns their residuals. If they become `unwanted`,
+/// it ends early, and its result means nothing.
+std::vector<double> sweep_reference(Reference* reference, int iterations,
+                                    const std::atomic<bool>* unwanted = nullptr);
 
 /// Runs the program with a record in `dir`, which is gone afterwards, and compares. A trial that
 /// becomes `unwanted` is ended early; its result means nothing then.
@@ -65,7 +67,7 @@ class Trials {
   const std::vector<Case> cases_;
   const double time_limit_;
   std::atomic<bool> unwanted_{false};
-  std::vector<std::promise<Trial>> trials_;  ///< of each case; nobody keeps that of the first
+  std::vector<std::promise<Trial>> trials_;  ///< of all cases; that of the first is not used
   std::mutex mutex_;                         ///< of those below
   std::vector<std::size_t> waiting_;         ///< the cases to try, the next one last
   Case largest_;                             ///< of those that have ended

@@ -7,7 +7,7 @@
 
 #include <cuda_on_cpu/program.h>
 
-// What the kernel did has spoilt what tells of it: that ends the program, and is not told for ever.
+// A fault while a fault is reported ends the program. Before, it was reported again and again.
 const char* spoilt() {
   std::fputs("why it ends\n", stderr);
   return reinterpret_cast<const char* const*>(8)[0];
