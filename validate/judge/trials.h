@@ -31,8 +31,8 @@ struct Trial {
   Comparison compared;
 };
 
-/// Performs `iterations` sweeps of *reference and returns their residuals. If they become `unwanted`,
-/// it ends early, and its result means nothing.
+/// Performs `iterations` sweeps of *reference and returns their residuals. If they become
+/// `unwanted`, it ends early, and its result means nothing.
 std::vector<double> sweep_reference(Reference* reference, int iterations,
                                     const std::atomic<bool>* unwanted = nullptr);
 
