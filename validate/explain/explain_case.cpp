@@ -163,6 +163,11 @@ constexpr double kLookSeconds = 20;
 /// After so many seconds, or so much CPU time, the first run is suspected never to end, and a look
 /// at it as well. On the CPU either takes a fraction of it, and a learner waits for the verdict.
 const TimeLimit kSuspect = {4, 0.3};
+/// And one iteration on a small grid, which tells how long the first run may take.
+const TimeLimit kSmallSuspect = {4, 1};
+/// Of a GPU no CPU time tells anything: its start, the more GPUs a machine has the longer, takes
+/// some. So many seconds are enough for that and for the first run.
+constexpr double kGpuSeconds = 30;
 
 /// Seconds for a look on the grid on which it was found. Of the largest usual one no sweep takes as
 /// little; what is wrong before that shows.
@@ -385,23 +390,29 @@ Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* un
                 std::optional<WatchedRun>* look) {
   const bool may_look =
       !check.at_hand.watched.empty() && run.ranks <= 1 && check.time_limit > kSuspect.seconds;
+  const TimeLimit suspect = check.at_hand.gpu ? TimeLimit(kSuspect.seconds) : kSuspect;
   const Trial trial =
-      try_case(check.program, run, check.dir, may_look ? kSuspect : check.time_limit, unwanted);
+      try_case(check.program, run, check.dir, may_look ? suspect : check.time_limit, unwanted);
   if (!may_look || !trial.run.child.timed_out) return trial;
   *look = look_for_cause(check, run, kSuspect);
-  double cpu_limit = INFINITY;
+  TimeLimit limit = check.time_limit;
   if ((*look)->trial.child.timed_out) {
     if (says_why_it_is_slow(check, **look)) return trial;
-    // It gets as much time as one iteration on a small grid lets expect; a loop that never ends
-    // takes longer than that.
-    const Case one_iteration = {lab::ProblemKind::kProbe, kFewestN, 1};
-    const ChildResult small =
-        run_program(check.program, one_iteration, false, check.dir, kSuspect).child;
-    cpu_limit = small.cpu_seconds * run.iterations * run.n * run.n / (kFewestN * kFewestN);
-    if (small.timed_out || cpu_limit < kSuspect.cpu_seconds) return trial;
+    if (check.at_hand.gpu) {
+      limit.seconds = std::min(limit.seconds, kGpuSeconds);
+    } else {
+      // It gets as much time as one iteration on a small grid lets expect; a loop that never ends
+      // takes longer than that.
+      const Case one_iteration = {lab::ProblemKind::kProbe, kFewestN, 1};
+      const ChildResult small =
+          run_program(check.program, one_iteration, false, check.dir, kSmallSuspect).child;
+      limit.cpu_seconds =
+          small.cpu_seconds * run.iterations * run.n * run.n / (kFewestN * kFewestN);
+      if (small.timed_out || limit.cpu_seconds < kSuspect.cpu_seconds) return trial;
+    }
   }
   check.progress(describe(run));
-  return try_case(check.program, run, check.dir, {check.time_limit, cpu_limit});
+  return try_case(check.program, run, check.dir, limit);
 }
 
 Explanation explain_failure(const Check& check, const Case& run, const Run& trial,

@@ -15,6 +15,7 @@ namespace validate {
 struct AtHand {
   std::string source;   ///< the program's text, for the words to fit it
   std::string watched;  ///< the same program on the CPU, with every access looked at (lab/cpu)
+  bool gpu = false;     ///< the program runs on a GPU, whose start takes CPU time
 };
 
 /// Told before each run, with a short description of it.

@@ -498,7 +498,7 @@ void CycleCheck::say_right() {
 }  // namespace
 
 Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
-  const bool both = asked.gpu && !asked.on_cpu.empty() && asked.cases.empty();
+  const bool both = asked.at_hand.gpu && !asked.on_cpu.empty() && asked.cases.empty();
   // The look has found a mistake; the verdict is known without it. Either ends the other's runs.
   std::atomic<bool> found{false}, decided{false};
   std::future<Verdict> beside, on_cpu;
@@ -527,7 +527,7 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
              {ProblemKind::kProbe, kKnownN}};
   }
   if (!wait_for_build(asked.built)) return not_built();
-  const int own_n = asked.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
+  const int own_n = asked.at_hand.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
   Verdict verdict =
       CycleCheck(asked, asked.program, progress, &found, look_ends).reach(grids, own_n);
   if (both && (verdict.kind == Verdict::kRight || verdict.kind == Verdict::kWrong)) {
@@ -541,7 +541,7 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   }
   decided = verdict.kind != Verdict::kRight;
   if (verdict.kind == Verdict::kRight && beside.valid()) {
-    add_look(asked.gpu, beside.get(), &verdict);
+    add_look(asked.at_hand.gpu, beside.get(), &verdict);
   }
   return verdict;
 }

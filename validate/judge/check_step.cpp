@@ -22,7 +22,7 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   Extent extent;
   extent.sizes = asked.cases.empty();
   extent.every_order = asked.every_order;
-  if (!asked.gpu || !extent.sizes) return extent;
+  if (!asked.at_hand.gpu || !extent.sizes) return extent;
   const int n = default_n(asked.built.empty() ? asked.program : asked.on_cpu);
   // The reference has two fields, and the program may need as much on the host.
   const double bytes = 16.0 * n * n;
@@ -132,7 +132,7 @@ void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
 Verdict check_step(const StepCheck& asked, const Progress& progress) {
   // Beside a GPU the CPU has nothing else to do.
   std::future<Verdict> beside;
-  if (asked.gpu && !asked.look_at.empty()) {
+  if (asked.at_hand.gpu && !asked.look_at.empty()) {
     beside = std::async(std::launch::async, [&] { return look(asked, quietly); });
   }
   std::string not_tried;
@@ -148,7 +148,7 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
   if (verdict.kind == Verdict::kByCycles) return check_cycles(asked, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
   if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {
-    add_look(asked.gpu, beside.valid() ? beside.get() : look(asked, progress), &verdict);
+    add_look(asked.at_hand.gpu, beside.valid() ? beside.get() : look(asked, progress), &verdict);
   }
   return verdict;
 }

@@ -12,7 +12,6 @@ struct StepCheck {
   std::string program;
   std::string built;         ///< see wait_for_build: `program` is there once its build has ended
   std::string on_cpu;        ///< the same on the CPU, if `program` needs a GPU; "": not there
-  bool gpu = false;          ///< `program` runs on a GPU
   std::vector<Case> cases;   ///< none: those by which every step is judged
   std::vector<int> ranks;    ///< none: it is a program of one process
   bool every_order = false;  ///< also with threads in other orders

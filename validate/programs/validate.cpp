@@ -120,7 +120,7 @@ Arguments read_arguments(int argc, char** argv) {
   line.text("--watched", &check.at_hand.watched);
   line.integers("--look-at", lab::kMinN, lab::kMaxN, "size", &check.look_at);
   line.integer("--look-sweeps", 1, 1000, &check.look_sweeps);
-  line.flag("--gpu", &check.gpu);
+  line.flag("--gpu", &check.at_hand.gpu);
   line.text("--on-cpu", &check.on_cpu);
   line.text("--built", &check.built);
   line.flag("--every-order", &check.every_order);

@@ -74,7 +74,7 @@ TEST_F(CheckCyclesTest, what_a_look_finds_is_told_though_it_ends_the_check_of_gp
   test::write_script(watched, "sleep 1\n" + test::ends_with(test::report("race", 7)));
   asked_.at_hand.watched = watched;
   asked_.look_at = {33};
-  asked_.gpu = true;
+  asked_.at_hand.gpu = true;
   asked_.on_cpu = temporary("program.sh");
   const Verdict verdict = check("[ \"$iterations\" != 14 ] || exec sleep 60\n");
   EXPECT_EQ(verdict.summary, "wrong: probe, n = 33, 2 iterations");

@@ -683,6 +683,20 @@ TEST_F(CheckProgramTest, what_is_slow_but_ends_is_waited_for) {
   EXPECT_EQ(verdict.kind, Verdict::kRight) << verdict.summary;
 }
 
+// A GPU's start takes CPU time, the more the more GPUs a machine has.
+TEST_F(CheckProgramTest, the_start_of_a_gpu_is_no_endless_loop) {
+  const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
+  test::write_script(program, "k=0; while [ $k -lt 2000000 ]; do k=$((k + 1)); done\n'" +
+                                  std::string(test::kSerialProgram) + "' \"$@\"\n");
+  test::write_script(watched, "while :; do :; done\n");
+  validate::AtHand at_hand;
+  at_hand.watched = watched;
+  at_hand.gpu = true;
+  const Verdict verdict = check_program(
+      program, {{ProblemKind::kProbe, 100, 10}}, 60, [](const std::string&) {}, at_hand);
+  EXPECT_EQ(verdict.kind, Verdict::kRight) << verdict.summary;
+}
+
 TEST_F(CheckProgramTest, a_look_that_takes_too_long_tells_of_no_endless_loop) {
   const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
   test::write_script(program, "'" + std::string(test::kSerialProgram) + "' \"$@\" || exit\n" +
