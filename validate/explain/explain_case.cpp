@@ -165,8 +165,8 @@ constexpr double kLookSeconds = 20;
 const TimeLimit kSuspect = {4, 0.3};
 /// And one iteration on a small grid, which tells how long the first run may take.
 const TimeLimit kSmallSuspect = {4, 1};
-/// Of a GPU no CPU time tells anything: its start, the more GPUs a machine has the longer, takes
-/// some. So many seconds are enough for that and for the first run.
+/// Seconds for a GPU's start and the first run. CPU time tells nothing there: the start alone takes
+/// more than kSuspect, and the more GPUs a machine has, the longer it takes.
 constexpr double kGpuSeconds = 30;
 
 /// Seconds for a look on the grid on which it was found. Of the largest usual one no sweep takes as

@@ -11,7 +11,7 @@
 
 namespace validate {
 
-/// What helps to find a cause, where it is at hand; "": it is not.
+/// What is known of the program, and helps to find a cause; "": it is not at hand.
 struct AtHand {
   std::string source;   ///< the program's text, for the words to fit it
   std::string watched;  ///< the same program on the CPU, with every access looked at (lab/cpu)

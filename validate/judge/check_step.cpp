@@ -58,8 +58,9 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
   Extent all = extent;
   all.own_n = 0;
   all.every_order = true;
-  const Verdict cpu =
-      check_program(asked.on_cpu, usual, asked.time_limit, quietly, asked.at_hand, all);
+  AtHand of_cpu = asked.at_hand;
+  of_cpu.gpu = false;
+  const Verdict cpu = check_program(asked.on_cpu, usual, asked.time_limit, quietly, of_cpu, all);
   const auto more = built ? kMoreSeconds : std::chrono::seconds(0);
   if (cpu.kind == Verdict::kByCycles || (cpu.kind == Verdict::kWrong && !cpu.too_slow &&
                                          on_gpu.wait_for(more) != std::future_status::ready)) {
