@@ -2,7 +2,7 @@
 //
 // Start: the code of step 06.
 // Task:  choose n so that the two fields together are at least 4 times the L2 cache of your GPU
-//        (l2CacheSize in cudaDeviceProp: 4 MB on a T4, 40 on an A100, 60 on an H200).
+//        (l2CacheSize in cudaDeviceProp: 4 MiB on a T4, 40 on an A100, 60 on an H200).
 //
 //   make check STEP=07
 //   Ask the profiler: L2 or DRAM? How many DRAM bytes does the copy kernel move per point?
