@@ -56,7 +56,7 @@ predict 'a guess\n' STEP=02
 run make_in "$lab" guide STEP=01 SHOW=predictions
 expect '^prediction +yours +measured +why$' "the guide"
 expect '^1\. the largest +copy +.jacobi_sweep' "the guide"
-expect '^3\. entries +K \| \*twice\* \\n <b> +K, K, 1, 1 and 2 ' "the guide"
+expect '^3\. entries +K \| \*twice\* \\n <b> +1, 1, 2, K and K ' "the guide"
 run make_in "$lab" check STEP=01
 expect_no 'yours' "a step that is not done"
 cp "$lab/solutions/01_nvtx/jacobi.cpp" "$lab/$exercise"
