@@ -11,7 +11,7 @@ read_look() {
   # More columns than one warp of a block has, where warps share a block; and two rows more than a multiple of
   # those that a warp marches through, of which it computes one.
   if ((number == 12)); then look_points=33,602; fi
-  # A pass of several sweeps, 16 in the solutions, and one of a single sweep; of cycles some.
+  # A pass of several sweeps, 16 in the solutions, and one of a single sweep; of cycles (step 16) 13 are enough.
   if ((number >= 13)); then look_sweeps=17; fi
   if ((number >= 16)); then look_sweeps=13; fi
   if ((number == 13)); then look_points=250; fi

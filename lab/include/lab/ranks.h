@@ -22,7 +22,7 @@ struct Halo {
   std::size_t values;
 };
 
-/// The blocks of NCCL's kernels for each neighbour. Each of them needs a multiprocessor of its own.
+/// The most blocks of NCCL's kernels for each neighbour. Each needs a multiprocessor of its own.
 constexpr int kNcclBlocks = 2;
 
 /// The processes, the ranks, that compute one field together: a GPU for each of them, and what NCCL
