@@ -86,6 +86,20 @@ run "$lab/scripts/publish/tables.py" --write
 ns=$(awk -F , '$NF ~ /^cudaLaunchKernel/ { print $5 }' "$lab/results/h200/profiles/nsys_10_n512.csv")
 grep -qF -- "-->$(awk -v ns="$ns" 'BEGIN { printf "%.2f", ns / 1000 }') µs<!--=-->." "$lab/exercises/README.md" ||
   fail "a launch takes $ns ns by nsys:" "$(tail -n 1 "$lab/exercises/README.md")"
+# Of a time line the median of a kernel, and how long its stream had nothing to do before it; of ncu a kernel's numbers.
+reports=$lab/results/h200/profiles
+{
+  echo 'Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name'
+  echo '9.0,70,3,30.0,30.0,9,35,2.0,"exchange_kernel(float *)"'
+  echo
+  echo 'Start (ns),Duration (ns),GrdX,Strm,Name'
+  for launch in 100,30,2,7 110,500,130,8 135,30,2,7 200,40,2,7; do echo "$launch,\"exchange_kernel(float *)\""; done
+} >"$reports/nsys_time_line.csv"
+echo 'It takes <!--= nsys_time_line["timeline", "grid=2"].median_ns -->1<!--=-->, <!--= nsys_time_line["timeline", "grid=2"].gap_ns -->1<!--=-->,' \
+  '<!--= nsys_time_line["kernel"].min_ns -->1<!--=--> and <!--= ncu_12["jacobi_sweep_kernel"].duration_ns -->1<!--=-->.' >>"$lab/exercises/README.md"
+run "$lab/scripts/publish/tables.py" --write
+said=$(tail -n 1 "$lab/exercises/README.md" | sed 's/<!--=[^>]*-->//g')
+[[ $said == 'It takes 30.0, 20.0, 9.00 and 531,000.' ]] || fail "the numbers of a time line and of ncu:" "$said"
 # In a row of a table a bare | would end the cell.
 echo '| a | <!--= ladder["04"].ms | ms -->1 ms<!--=--> |' >>"$lab/exercises/README.md"
 run "$lab/scripts/publish/tables.py" --write

@@ -9,7 +9,10 @@ Between the markers is what tables.py writes. What stands in the first marker:
     ladder.copy_gb_per_s      a fact of that table's head
     ladder["serial", "best", "2048"].ms    in a line of the head that has more, the field after `ms`
     h100.ladder["04"].ms      the same of results/h100
-    nsys_11["wait_for"].median_ns    a range, kernel or call of results/h200/profiles/nsys_11.csv; also total_ns and times
+    nsys_11["wait_for"].median_ns    a range, kernel or call of results/h200/profiles/nsys_11.csv; also min_ns, total_ns, times
+    nsys_15["timeline", "ncclDevKernel_SendRecv"].gap_ns    medians of a kernel in that file's time line: median_ns, and gap_ns
+                              since the kernel before it in its stream. "grid=130" is its number of blocks
+    ncu_12["jacobi_sweep_kernel"].duration_ns    a kernel of profiles/ncu_12.csv; also sm_, l2_ and dram_percent of its peak
     3 * (... + ...) / ...     + - * / and parentheses
     | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal,
                               `| .3g` powers of ten.
@@ -21,10 +24,11 @@ Between the markers is what tables.py writes. What stands in the first marker:
 import ast
 import operator
 import re
+from statistics import median
 
 from blocks.published import RESULTS
 from labtools.numbers import duration, number, significant
-from labtools.profile_tables import TITLES, name_of, read_nsys, times_of
+from labtools.profile_tables import TITLES, name_of, read_ncu, read_nsys, times_of
 from labtools.table import Table
 
 MARKED = re.compile(r"<!--= (.*?) -->(.*?)<!--=-->", re.DOTALL)
@@ -36,6 +40,21 @@ class Wrong(ValueError):
     """What is wrong with an expression, in words."""
 
 
+PEAK = "throughput.avg.pct_of_peak_sustained_elapsed"
+NCU = {"duration_ns": "gpu__time_duration.sum", "sm_percent": f"sm__{PEAK}", "l2_percent": f"lts__{PEAK}",
+       "dram_percent": f"gpu__dram_{PEAK}"}
+
+
+class Counted:
+    """A kept report of ncu as a table: `rows`, one per kernel, and the `lines` and `facts` of its head."""
+
+    def __init__(self, path):
+        self.facts, launches = read_ncu(path)
+        self.lines = list(self.facts.items())
+        self.rows = [{"name": name, **{column: str(metrics.get(metric, "-")) for column, metric in NCU.items()}}
+                     for name, _, _, metrics in launches]
+
+
 class Profile:
     """A kept report of nsys as a table: `rows`, one per range, kernel and call, and the `lines` and `facts` of its head."""
 
@@ -44,19 +63,37 @@ class Profile:
         self.lines, self.rows = list(self.facts.items()), []
         for report, (_, what) in TITLES.items():
             for row in reports.get(report, []):
-                _, total, times, median, *_ = times_of(row)
+                _, total, times, median, least, _ = times_of(row)
                 self.rows.append({"what": what, "name": name_of(row), "total_ns": str(total), "times": str(times),
-                                  "median_ns": str(median)})
+                                  "median_ns": str(median), "min_ns": str(least)})
+        self.rows += timeline_rows(reports.get("timeline", []))
+
+
+def timeline_rows(launches):
+    """A row for each kernel of a time line and each number of its blocks, with medians in ns; the first one has no gap."""
+    found, ends = {}, {}
+    for launch in launches:
+        start, duration = int(launch["Start (ns)"]), int(launch["Duration (ns)"])
+        row = found.setdefault((name_of(launch), launch["GrdX"]), {"durations": [], "gaps": []})
+        row["durations"].append(duration)
+        if launch["Strm"] in ends:
+            row["gaps"].append(start - ends[launch["Strm"]])
+        ends[launch["Strm"]] = start + duration
+    rows = []
+    for (name, blocks), row in found.items():
+        rows.append({"what": "timeline", "name": name, "grid": blocks, "median_ns": str(median(row["durations"])),
+                     "gap_ns": str(median(row["gaps"])) if row["gaps"] else "-"})
+    return rows
 
 
 def table(folder, name):
-    """A published table, or a kept report of nsys, read once."""
-    of_nsys = name.startswith("nsys_")
-    path = RESULTS.parent / folder / (f"profiles/{name}.csv" if of_nsys else f"{name}.tsv")
+    """A published table, or a kept report of nsys or ncu, read once."""
+    reader = {"nsys": Profile, "ncu": Counted}.get(name.partition("_")[0], Table)
+    path = RESULTS.parent / folder / (f"{name}.tsv" if reader is Table else f"profiles/{name}.csv")
     if path not in tables:
         if not path.is_file():
             raise Wrong(f"there is no {path.relative_to(RESULTS.parent.parent)}")
-        tables[path] = Profile(path) if of_nsys else Table(path)
+        tables[path] = reader(path)
     return tables[path]
 
 
