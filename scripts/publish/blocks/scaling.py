@@ -24,24 +24,24 @@ def scaling_block(step):
     last = step[:2] == "15"
     steps = ["14", "15"] if last else [step[:2]]
     links = re.sub(r"^NV(\d+)$", r"\1 NVLinks", facts["links"])
+    widest = max(spread(row) for row in found.values() if row["ms"] != "-" and row["step"][:2] in ("13", *steps))
     lines = [f"On {facts['gpus']} {facts['gpu']}s ({links} between two of them; CUDA {facts['cuda']}, NCCL "
              f"{facts['nccl']}, {facts['mpi']}, driver {facts['driver']}, {facts['date']}). Every field that is timed has "
              "been compared with a reference.", "",
-             "Strong scaling: ms per sweep, and in brackets the efficiency in %, relative to step 13 on one GPU. The spread "
-             "is the widest middle half of a row.", "",
-             f"| n | residual every | step 13 | step | {gpus} | GLUPS on {ranks[-1]} | spread |",
-             f"|--:|--:|--:|--:|{'--:|' * len(ranks)}--:|--:|"]
+             f"Strong scaling: ms per sweep, and in brackets the efficiency in %, relative to step 13 on one GPU. "
+             f"The middle half of a cell's times differs by at most {widest:.1f} %."]
     weak = {(one, r): sizes[k] for k, one in enumerate(scaling_table.WEAK[1]) for r, sizes in scaling_table.WEAK.items()}
     only_weak = {n for (_, r), n in weak.items() if r not in (1, max(scaling_table.WEAK))}
-    for n, every in sorted({(n, every) for _, n, _, every in found if n not in only_weak}):
-        for name in steps:
-            of_ranks = [found.get((name, n, r, every)) for r in ranks]
-            timed = [row for row in of_ranks if row and row["ms"] != "-"]
-            if timed:
-                most = timed[-1]["glups"] if timed[-1] is of_ranks[-1] else "-"
-                lines.append(f"| {n} | {every} | {of_cell(found.get(('13', n, 1, every)))} | {name} | "
-                             f"{' | '.join(of_cell(row, 'efficiency') for row in of_ranks)} | {significant(most)} | "
-                             f"{max(spread(row) for row in timed):.1f} % |")
+    for every in sorted({every for *_, every in found}):
+        lines += ["", f"A residual every {every} sweeps:", "", f"| n | step | {gpus} | GLUPS on {ranks[-1]} |",
+                  f"|--:|--:|{'--:|' * len(ranks)}--:|"]
+        for n in sorted({n for _, n, _, often in found if often == every and n not in only_weak}):
+            for name in ["13", *steps]:
+                of_ranks = [found.get((name, n, r, every)) for r in ranks]
+                most = of_ranks[-1]["glups"] if of_ranks[-1] else "-"
+                cells = [of_cell(row, None if name == "13" else "efficiency") for row in of_ranks]
+                if set(cells) != {"–"}:
+                    lines.append(f"| {n} | {name} | {' | '.join(cells)} | {'–' if most == '-' else significant(most)} |")
     lines += ["", "Weak scaling, with equal points per GPU: ms per sweep, and in brackets the efficiency in %, relative to this "
               "step on one GPU.", "", f"| points per GPU | step | {gpus} |", f"|--:|--:|{'--:|' * len(ranks)}"]
     for one in scaling_table.WEAK[1]:
