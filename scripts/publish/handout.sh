@@ -17,7 +17,7 @@ wanted=(README.md LICENSE CITATION.cff Makefile CMakeLists.txt CMakePresets.json
   exercises lab results scripts validate)
 # ... without what publishes and without tests: planted bugs are solutions with one mistake, and counts name their lines.
 not_for_learners=(-path '*/tests' -o -path ./scripts/publish -o -path ./scripts/teach -o
-  -path ./exercises/puzzles.tsv -o -path ./exercises/slides -o -path ./results/local
+  -path ./exercises/puzzles.tsv -o -path ./exercises/slides -o -path ./exercises/TEACHING.md -o -path ./results/local
   -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -name '*.kept-*' -o -name __pycache__)
 
 [[ -d $lab_root/solutions ]] || die $exit_bad_usage "this is a handout; another is made in the whole lab"

@@ -2,7 +2,8 @@
 """Writes measured numbers into README.md and the guides: no number there is typed by hand.
 
 Each text has pairs of markers, and what stands between them comes from a file:
-    <!-- ladder:begin -->  ...  <!-- ladder:end -->      the ladder (README.md), results/h200/ladder.tsv
+    <!-- ladder:begin -->  ...  <!-- ladder:end -->      the ladder (README.md), results/h200/ladder.tsv; and so
+    <!-- speedups:begin --> ... <!-- speedups:end -->    its steps next to the CPU
     <!-- measured:begin -->  ...  <!-- measured:end -->  the tables of steps 05 to 13 (exercises/NN_name/README.md), of
                                                          kernels.tsv, roofline.tsv, tuning.tsv and large.tsv
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
@@ -32,7 +33,8 @@ from labtools.table import Table
 def blocks():
     """{text: {name of the markers: lines between them}}."""
     table = Table(LADDER)
-    found = {"README.md": {"ladder": ladder.ladder_block(table)}, "lab/trace/README.md": {"tracer": tools.tracer_block()},
+    found = {"README.md": {"ladder": ladder.ladder_block(table), "speedups": ladder.speedups_block(table)},
+             "lab/trace/README.md": {"tracer": tools.tracer_block()},
              "lab/cpu/README.md": {"counters": tools.counters_block()},
              "validate/tests/bank/README.md": {"mistakes": tools.mistakes_block()}}
     for row in table.rows:

@@ -130,6 +130,16 @@ fi
 scheduled=$(awk -F '|' '
   /^\| (day \| )?minutes / { column = /^\| day/ ? 3 : 2; sum = 0; next }
   column && /^\|/ { sum += $column; next }
-  column { print sum; column = 0 }' exercises/README.md | tr '\n' ' ')
-[[ ! -d solutions || $scheduled == "90 240 750 240 240 240 " ]] || fail "exercises/README.md: its schedules take $scheduled minutes"
+  column { print sum; column = 0 }' exercises/TEACHING.md | tr '\n' ' ')
+[[ $scheduled == "90 240 750 240 240 240 " ]] || fail "exercises/TEACHING.md: its schedules take $scheduled minutes"
+
+# 4. The clinic's tables have its kernels in the order of their list.
+awk -F '\t' '/^[a-z]/ { print $1, $3, $5 }' lab/clinic.tsv >"$temp/kernels"
+sed -nE 's/^\| \[([a-z_]+)\]\(\1\/README\.md\) \| (.*) \| (.*) \|$/\1 \2 \3/p' exercises/clinic/README.md |
+  diff "$temp/kernels" - >"$temp/diff" || fail "exercises/clinic/README.md: its kernels are not those of lab/clinic.tsv:" "$(<"$temp/diff")"
+if [[ -d solutions ]]; then
+  sed -nE 's/^\| ([a-z_]+) \| .*<!--=.*/\1/p' exercises/clinic/README.md |
+    diff <(for _ in 1 2; do cut -d ' ' -f 1 "$temp/kernels"; done) - >"$temp/diff" ||
+    fail "exercises/clinic/README.md: what was measured is in another order than lab/clinic.tsv:" "$(<"$temp/diff")"
+fi
 finish "$(wc -l <<<"$steps") guides, and the links of $(wc -l <<<"$pages") pages"

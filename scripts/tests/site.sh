@@ -157,6 +157,9 @@ has '^<pre><code>a &lt; b, &lt;!-- no comment --&gt;, &lt;details&gt;$' "code"
 has 'aria-current="page" title="04_jacobi_kernel: ' "the links at the top"
 has '<a class="picture" href="../pictures/page_migration.svg"><img src="../pictures/page_migration.svg" alt="[A-Z]' "a picture"
 has '<link rel="stylesheet" href="../../style.css">' "its style"
+for page in "$site/index.html" "$site/exercises/index.html"; do
+  has '<a href="(exercises/)?TEACHING\.html">' "the teachers' page"
+done
 
 # Written anew it is the same, with nothing left of pages that are gone; a report that was made is in it.
 cp -r "$site" "$temp/first"

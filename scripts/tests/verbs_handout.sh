@@ -47,7 +47,7 @@ no_solution() {
     fail "$1: has lines of solutions:" "$(head -n 20 <<<"$found")"
   fi
   if found=$(find "$1" \( -name solutions -o -name tests -o -name .git -o -name '*.patch' \
-    -o -name publish -o -name teach -o -name slides -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
+    -o -name publish -o -name teach -o -name slides -o -name TEACHING.md -o -name '*.kept-*' -o -path '*/results/local' \) | grep .); then
     fail "$1: has no place for" "$found"
   fi
   if found=$(find "$1/exercises" -mindepth 1 -printf '%P\n' | awk -v last="$2" '/^[0-9]/ && substr($1, 1, 2) > last' |
@@ -84,8 +84,9 @@ test_contents() {
   for file in README.md LICENSE Makefile CMakeLists.txt results/README.md lab/cpu/README.md scripts/verbs/check.sh; do
     [[ -f $place/$name/$file ]] || fail "$file is missing"
   done
-  # Whatever stands in exercises/ beside the steps: pictures, an introduction; no slides, and no answers to puzzles.
-  [[ $(cd "$lab/exercises" && find . \( -path './[0-9]*' -o -path ./slides -o -name puzzles.tsv \) -prune -o -type f -print | sort) == \
+  # Whatever stands in exercises/ beside the steps: pictures, an introduction; no slides, nothing for teachers, and no
+  # answers to puzzles.
+  [[ $(cd "$lab/exercises" && find . \( -path './[0-9]*' -o -path ./slides -o -name puzzles.tsv -o -name TEACHING.md \) -prune -o -type f -print | sort) == \
   "$(cd "$place/$name/exercises" && find . -path './[0-9]*' -prune -o -type f -print | sort)" ]] ||
     fail "exercises/: what lies beside the steps is not the same"
   (cd "$place/$name" && sha256sum --quiet --check .start/SHA256SUMS) || fail "its checksums are wrong"
@@ -93,7 +94,7 @@ test_contents() {
   # What a learner reads: nothing for teachers, no later step's numbers, and no link that leads nowhere.
   for file in README.md exercises/README.md; do
     grep -q '^<!-- teachers:begin -->$' "$lab/$file" || fail "$file: has no part that is for teachers"
-    if grep -nE 'teachers:|schedules|stumbling|<summary>Answer|^\| (\[0[5-9]|0[5-9]_)' "$place/$name/$file"; then
+    if grep -nE 'teachers:|TEACHING|[Ss]chedules|stumbling|<summary>Answer|^\| (\[0[5-9]|0[5-9]_)' "$place/$name/$file"; then
       fail "$file: that is not for learners"
     fi
   done
