@@ -222,9 +222,9 @@ class Layout:
                 self.italic = not self.italic
                 return (ITALIC if self.italic else NOT_ITALIC) if self.styled else "*"
             target = match["target"]
-            if match["picture"]:
-                return f"(picture:{BLANK}{self.path(target)})"
             label = INLINE.sub(replaced, match["label"])
+            if match["picture"]:  # the words for those who cannot see it, then where it is
+                return f"(picture:{BLANK}{label}{'; ' if label else ''}{self.path(target)})"
             if re.match("https?:", target):
                 if begins_item and match.string is text and match.start() == 0:
                     self.addresses.append(target)

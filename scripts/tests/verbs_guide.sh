@@ -31,7 +31,9 @@ a &lt; b, `a < b && <!-- c`, 2 * 4 n², see [the *goals*](../../validate/goals/g
 [below](#questions) and [a page](https://example.org/x).
 
 ![Words for those who cannot
-see it](../pictures/page_migration.svg)
+see it, not even **one** of them](../pictures/page_migration.svg)
+
+![](../pictures/one_page.svg)
 
 ## Task
 - One, of which the words go on until they need a second line, as the terminal is no wider.
@@ -110,7 +112,10 @@ It takes 57.7 ms, which is a long time &mdash; a < b,
 `a < b && <!-- c`, 2 * 4 n², see the *goals*
 (validate/goals/goals.cpp), below and a page.
 
-(picture: exercises/pictures/page_migration.svg)
+(picture: Words for those who cannot see it, not even one
+of them; exercises/pictures/page_migration.svg)
+
+(picture: exercises/pictures/one_page.svg)
 
 Task
 ----

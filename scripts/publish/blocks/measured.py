@@ -7,6 +7,14 @@ from labtools.numbers import as_told, significant, spread
 from labtools.table import read_table
 
 STALLS = ("largest stall", "second", "third")
+# What a table of counted kernels has: words, column, unit.
+COUNTERS = (("DRAM bytes per point", "dram_bytes_per_point", None), ("DRAM, share of peak", "dram_percent", " %"),
+            ("compute, share of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
+            ("no eligible warp (cycles)", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
+            ("L2 hits", "l2_hit_percent", " %"), *((title, title, None) for title in STALLS))
+# Guide 05 has the first such table, and explains no other counter than these.
+SHARES = (("compute, share of peak", "compute_percent", " %"), ("memory, share of peak", "memory_percent", " %"),
+          ("DRAM, share of peak", "dram_percent", " %"))
 
 
 def rows_of(path, step):
@@ -97,12 +105,8 @@ def kernel_table(rows, before, quantities):
 def kernel_lines(step):
     """What ncu counted in each kernel of a step, and in the previous step's of the same n."""
     facts, rows = counted_kernels(step)
-    quantities = [(title, name, unit) for title, name, unit in (
-        ("DRAM bytes per point", "dram_bytes_per_point", None), ("DRAM, share of peak", "dram_percent", " %"),
-        ("compute, share of peak", "compute_percent", " %"), ("occupancy", "occupancy_percent", " %"),
-        ("no eligible warp (cycles)", "no_eligible_percent", " %"), ("L1 hits", "l1_hit_percent", " %"),
-        ("L2 hits", "l2_hit_percent", " %"), *((title, title, None) for title in STALLS))
-        if any(row.get(name, "-") != "-" for row in rows)]
+    quantities = [(title, name, unit) for title, name, unit in (SHARES if step[:2] == "05" else COUNTERS)
+                  if any(row.get(name, "-") != "-" for row in rows)]
     if not quantities:
         return []
     names = {row["kernel"].partition("<")[0] for row in rows}
@@ -114,7 +118,8 @@ def kernel_lines(step):
     if same and len(same) < len(rows):
         left_out = f" Left out, because within 1 % of step {step_before(step)[:2]}: `{'`, `'.join(sorted(same))}`."
         rows, before = ([row for row in of_a_step if row["kernel"] not in same] for of_a_step in (rows, before))
-    lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}. Stalls are in cycles per issued instruction.{left_out}"]
+    stalls = " Stalls are in cycles per issued instruction." if STALLS[0] in [name for name, *_ in quantities] else ""
+    lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}.{stalls}{left_out}"]
     # Three kernels fit side by side into a terminal of 80 columns.
     for group in [rows] if len(rows) + len(before) <= 3 else [[row] for row in rows]:
         earlier = before if group is rows else [row for row in before if row["kernel"] == group[0]["kernel"]]
