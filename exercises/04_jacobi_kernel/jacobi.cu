@@ -106,8 +106,8 @@ int main(int argc, char** argv) {
   const lab::Problem problem(options);
   const int n = options.n;
 
-  // TODO(04), stage 1: a pointer to the sum, double* sum. Pass it to allocate_fields, jacobi_sweep
-  //   and free_fields.
+  // TODO(04), stage 1: a pointer to the sum, double* sum. Pass its address to allocate_fields, and
+  //   the pointer itself to jacobi_sweep and free_fields.
   float *f_old, *f_new;
   allocate_fields(&f_old, &f_new, n);
   initialize_field(f_old, problem.initial_old(), n);

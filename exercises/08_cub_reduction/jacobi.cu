@@ -1,9 +1,9 @@
 // 08_cub_reduction: add up inside the block first
 //
 // Start: the code of step 07.
-// Task:  one atomic per block instead of one per point. Each thread adds up the changes of several
-//        points, cub::BlockReduce adds up the block's threads, and one of them adds that to the
-//        sum. The sum's page stays on the GPU.
+// Task:  one atomic per block instead of one per point. Each thread adds up the squared changes of
+//        several points, cub::BlockReduce adds up the block's threads, and one of them adds that to
+//        the sum. The sum's page stays on the GPU.
 //
 //   make check STEP=08
 //   Ask the profiler: what do the warps stall on, before and after?
@@ -15,15 +15,14 @@
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
-// TODO(08): include CUB's block reduction, <cub/block/block_reduce.cuh>, from the CUDA Toolkit.
 #include <lab/cuda_check.h>
 #include <lab/gpu_memory.h>
 #include <lab/options.h>
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(08): the block keeps its 32 x 32 points, but in the sweep it gets fewer threads for them.
-//   Define kThreadsY, the number of threads along j. (Begin with 4: each has 8 points.)
+// TODO(08), stage 1: the block keeps its 32 x 32 points, but in the sweep it gets fewer threads for
+//   them. Define kThreadsY, the number of threads along j. (Begin with 4: each has 8 points.)
 //   kBlockX and kBlockY then count points: update their comments.
 constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;      // threads per block along i: one warp
@@ -69,10 +68,11 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // of the grid. __restrict__ promises that the two fields do not overlap.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
-  // TODO(08): i stays, and the line of j goes into a loop. Declare a double for the thread's own
-  //   sum. Then loop over this thread's rows of the block: y = threadIdx.y,
-  //   threadIdx.y + kThreadsY, ... below kBlockY. In the loop, j = blockIdx.y * kBlockY + y.
-  //   A thread now updates several points: update the comment above the kernel.
+  // TODO(08), stage 1: i stays, and the line of j goes into a loop. Declare a double for the
+  //   thread's own sum, 0 at first. Then loop over this thread's rows of the block:
+  //   y = threadIdx.y, threadIdx.y + kThreadsY, ... below kBlockY. In the loop,
+  //   j = blockIdx.y * kBlockY + y. A thread now updates several points: update the comment above
+  //   the kernel.
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
 
@@ -85,10 +85,12 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
     const float value = 0.25f * ((east + north) + (west + south));
     const double change = value - f_old[idx(i, j, n)];
     f_new[idx(i, j, n)] = value;
-    // TODO(08): add to the thread's own sum instead.
+    // TODO(08), stage 1: add to the thread's own sum instead.
     atomicAdd(sum, change * change);
   }
-  // TODO(08): here, after the loop, add up the block's threads. The type is
+  // TODO(08), stage 1: here, after the loop, add the thread's own sum to *sum with one atomicAdd.
+  //   Stage 2: instead, add up the block's threads. Include <cub/block/block_reduce.cuh> at the top
+  //   of the file. The type is
   //     cub::BlockReduce<double, threads along x, algorithm, threads along y>
   //   with the algorithm cub::BLOCK_REDUCE_WARP_REDUCTIONS. Every thread must call Sum, also a
   //   thread without a point. Only the first thread gets the result: it does the one atomicAdd.
@@ -98,16 +100,16 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 // float sum of n^2 terms can be off by more than the contribution of a whole row.
 double jacobi_sweep(float* f_new, const float* f_old, double* sum, int n) {
   nvtxRangePush("jacobi_sweep");
-  // TODO(08): if the CPU touches the sum, its page moves to the CPU, and the kernel probably waits
-  //   for it. Set the sum to zero with cudaMemset, and fetch it below with cudaMemcpy. (Update the
-  //   comment above allocate_fields.)
   *sum = 0.0;
-  // TODO(08): fewer threads per block. How many blocks? Still one per 32 x 32 points.
+  // TODO(08), stage 1: fewer threads per block. How many blocks? Still one per 32 x 32 points.
   const dim3 block(kBlockX, kBlockY);
   const dim3 grid((n + kBlockX - 1) / kBlockX, (n + kBlockY - 1) / kBlockY);
   jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);
   CUDA_CHECK(cudaGetLastError());       // was the launch accepted?
   CUDA_CHECK(cudaDeviceSynchronize());  // did the kernel run to its end?
+  // TODO(08), stage 3: if the CPU touches the sum, its page moves to the CPU, and the kernel
+  //   probably waits for it. Set the sum to zero above with cudaMemset, and fetch it here with
+  //   cudaMemcpy. (Update the comment above allocate_fields.)
   const double host_sum = *sum;
   nvtxRangePop();
   return host_sum;

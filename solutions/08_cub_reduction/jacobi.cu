@@ -1,8 +1,8 @@
 // 08_cub_reduction: add up inside the block first
 //
 // Changed: in the sweep, 32 x 4 threads take the block's 32 x 32 points. Each thread adds up the
-// changes of its 8 points, and cub::BlockReduce adds up the threads, so one atomic per block is
-// left. The CPU no longer touches the sum: its page stays on the GPU, and 8 bytes are copied.
+// squared changes of its 8 points, cub::BlockReduce adds up the threads, and one atomic per block
+// is left. The CPU no longer touches the sum. Its page stays on the GPU, and 8 bytes are copied.
 //
 //   make check STEP=08
 //   Ask the profiler: what do the warps stall on, before and after?
