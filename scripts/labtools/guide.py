@@ -284,19 +284,20 @@ class Layout:
         wide = [max(1, *map(columns, cells)) for cells in all_columns]
         least = [max(1, *(columns(word) for cell in cells for word in cell.split(" "))) for cells in all_columns]
         room = self.width - 2 * (len(wide) - 1)
-        fits = sum(wide) <= room
         while sum(wide) > room:
             narrower = [k for k in range(len(wide)) if wide[k] > least[k]]
             if not narrower:
                 self.put_records(rows)
                 return
             wide[max(narrower, key=wide.__getitem__)] -= 1
-        for k, row in enumerate(rows):
+        rows = [list(itertools.zip_longest(*map(wrapped, row, wide), fillvalue="")) for row in rows]
+        apart = any(len(lines) > 1 for lines in rows[1:])  # an empty line between rows, if one has several lines
+        for k, lines in enumerate(rows):
             if k == 1:
                 self.put("  ".join("-" * one for one in wide))
-            elif k > 1 and not fits:  # cells of several lines are told apart by an empty one
+            elif k > 1 and apart:
                 self.put("")
-            for parts in itertools.zip_longest(*map(wrapped, row, wide), fillvalue=""):
+            for parts in lines:
                 self.put("  ".join(map(aligned, parts, wide, right)))
 
     def put_records(self, rows):

@@ -62,6 +62,11 @@ short   <details>
 | `a\|b` | one | 1.5 |
 | µs | a cell with so many words in it that they need a second line | 10.25 |
 
+| per launch | a heading that needs a second line | another one that needs it |
+|---|--:|--:|
+| one | 1 | 2 |
+| two | 3 | 4 |
+
 ## Hints
 <details><summary>Hint 1</summary>
 
@@ -141,6 +146,12 @@ name   what it is                                       ms
 
 µs     a cell with so many words in it that they     10.25
        need a second line
+
+per launch  a heading that needs a  another one that needs
+                       second line                      it
+----------  ----------------------  ----------------------
+one                              1                       2
+two                              3                       4
 
 END
 cat >"$temp/rest" <<'END'

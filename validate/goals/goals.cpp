@@ -53,7 +53,7 @@ const std::vector<Goal>& goals() {
        "cudaMemset sets the sum to zero where it is, and cudaMemcpy fetches it."},
       {8, "a sweep 20 times as fast as in the previous step", sweep_faster,
        "What do its warps wait for? make ncu STEP=08 shows it."},
-      {9, "neighbours come from shared memory", tile_in_shared_memory,
+      {9, "a block fills a tile in shared memory", tile_in_shared_memory,
        "Load the block's points and the halo around them into a __shared__ array first."},
       {9, "at most half the loads from global memory", fewer_loads,
        "Read the neighbours from the tile, no longer from f_old: make count shows each line."},
