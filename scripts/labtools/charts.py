@@ -1,9 +1,10 @@
 """Charts as SVG, with only the standard library: what roofline.py, bandwidth_plot.py and report.py draw with.
 
-Colours are CSS variables, so that one drawing serves light and dark, on a screen and on paper. A file of its own
-(stacked) carries STYLE with it; within a page the page does."""
+Within a page colours are CSS variables, which the page's STYLE sets for light and dark, screen and paper. A file of its own
+(stacked) has light colours as attributes, because not every program that draws SVG knows variables."""
 
 import math
+import re
 from xml.sax.saxutils import escape, quoteattr
 
 from labtools.numbers import number, significant
@@ -19,10 +20,12 @@ def variables(colours):
     return "".join(f"--{name}:{value};" for name, value in colours.items())
 
 
+FONT = "svg.chart{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;font-size:13px}"
 STYLE = (f":root{{{variables(LIGHT)}}}"
          f"@media (prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
-         f"@media print{{:root{{{variables(LIGHT)}}}}}"
-         "svg.chart{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;font-size:13px}")
+         f"@media print{{:root{{{variables(LIGHT)}}}}}" + FONT)
+# A rule of CSS takes precedence over an attribute.
+DARK_RULES = "".join(f'[{what}="{value}"]{{{what}:{DARK[name]}}}' for name, value in LIGHT.items() for what in ("fill", "stroke"))
 WIDTH = 880  # of every chart
 
 
@@ -521,7 +524,8 @@ def stacked(charts, name, title):
     for chart in charts:
         parts.append(chart.svg().replace("<svg ", f'<svg x="0" y="{px(y)}" ', 1))
         y += chart.height + 16
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" data-chart="{name}" width="{WIDTH}" '
+    text = (f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" data-chart="{name}" width="{WIDTH}" '
             f'height="{px(height)}" viewBox="0 0 {WIDTH} {px(height)}">\n<title>{escape(title)}</title>'
-            f'<style>{STYLE}</style><rect width="{WIDTH}" height="{px(height)}" fill="var(--paper)"/>\n'
-            + "".join(parts) + "</svg>\n")
+            f"<style>{FONT}@media screen and (prefers-color-scheme:dark){{{DARK_RULES}}}</style>"
+            f'<rect width="{WIDTH}" height="{px(height)}" fill="var(--paper)"/>\n' + "".join(parts) + "</svg>\n")
+    return re.sub(r'"var\(--(\w+)\)"', lambda match: f'"{LIGHT[match[1]]}"', text)

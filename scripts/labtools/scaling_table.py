@@ -38,7 +38,7 @@ def drawn_of(gpu, links, rows):
         for k, colour in enumerate(("orange", "blue")):
             sizes = {r: of_ranks[k] for r, of_ranks in WEAK.items()}
             points = points_of(rows, step, "weak_efficiency", sizes)
-            weak.append((f"step {step}, {sizes[1]}² a GPU", colour, shape, points))
+            weak.append((f"step {step}, {sizes[1]}² per GPU", colour, shape, points))
     drawn = []
     for name, series, title, subtitle, tall in (
             ("scaling-strong", strong, "Strong scaling: efficiency in percent",

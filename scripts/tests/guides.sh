@@ -19,6 +19,8 @@ while IFS= read -r page; do
     grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | grep -vE '^(https?|mailto):' || true)
   # A comment at a line's beginning ends the paragraph.
   if grep -nE '^ *<!--=' "$page"; then fail "$page: a line begins with the marker of a number: put a word before it"; fi
+  # "255. How many ..." at a line's beginning is a new list. No list of ours has 40 entries.
+  if grep -nE '^ *([4-9][0-9]|[0-9]{3,})[.] ' "$page"; then fail "$page: a line begins with a number that ends a sentence"; fi
 done <<<"$pages"
 # A row with more cells than its table's head loses the last ones in a browser.
 # shellcheck disable=SC2086  # names without blanks

@@ -111,6 +111,33 @@ done <<'END'
 13_temporal_blocking kLevels strip_halo
 END
 
+# Guide 13 draws its rounds as it lists them: in which round each row arrives, and each sweep computes it.
+cat >"$temp/rounds.py" <<'END'
+"""rounds.py GUIDE SVG: prints what one of them says of a round and the other does not, as (column, row, round)."""
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+guide, picture = map(pathlib.Path, sys.argv[1:])
+listed = {(column, int(row), int(cells[0]))
+          for cells in re.findall(r"^ *(\d+) +(\d+) +(\d+|-) +(\d+|-)", guide.read_text(), re.MULTILINE)
+          for column, row in enumerate(cells[1:]) if row != "-"}
+texts = list(ElementTree.parse(picture).getroot().iter("{http://www.w3.org/2000/svg}text"))
+rows = {text.get("y"): int(text.text[4:]) for text in texts if re.fullmatch(r"row \d+", text.text)}
+boxes = [text for text in texts if re.fullmatch(r"round \d+", text.text)]
+columns = sorted({int(text.get("x")) for text in boxes})
+drawn = {(columns.index(int(text.get("x"))), rows[text.get("y")], int(text.text[6:])) for text in boxes}
+print(*sorted(listed ^ drawn), sep="\n")
+sys.exit(0 if drawn and listed == drawn else 1)
+END
+march=$source_dir/exercises/pictures/temporal_march.svg
+run python3 "$temp/rounds.py" "$source_dir/exercises/13_temporal_blocking/README.md" "$march"
+expect_status 0 "the rounds of guide 13, in its table and in its picture"
+sed 's/>round 11</>round 10</' "$march" >"$temp/bad.svg"
+run python3 "$temp/rounds.py" "$source_dir/exercises/13_temporal_blocking/README.md" "$temp/bad.svg"
+expect_status 1 "a picture with other rounds"
+
 # Each picture is shown by a guide, with words for those who cannot see it.
 cat >"$temp/shown.py" <<'END'
 """shown.py EXERCISES: names the pictures that no guide shows, or that it shows without alt text."""

@@ -111,6 +111,10 @@ mkdir "$temp/made"
 cp "$table" "$temp/made/scaling.tsv"
 awk -F '\t' '/^1[345]_/ && $5 != "-" && $8 < 20 { bad = 1 } END { exit bad }' "$table" || fail "20 samples at least"
 [[ -s $temp/results/scaling.svg ]] || fail "the picture should be drawn, too"
+# It has its colours as attributes, because not every program that draws SVG knows CSS variables.
+picture=$(<"$temp/results/scaling.svg")
+[[ $picture == *'fill="#ffffff"/>'* && $picture == *'stroke="#0067a5"'* && $picture != *'var(--'* ]] ||
+  fail "the picture's colours should be attributes"
 # Validated before anything is timed, on as many GPUs as there are ranks, without NVLink's multicast.
 awk '!/^validate/ { timed = 1 } /^validate/ && timed { print "validated late: " $0; bad = 1 }
   /^validate/ ? $2 != "0" : split($3, gpus, ",") != $2 || $4 != "0" { print "other GPUs: " $0; bad = 1 } END { exit bad }' \

@@ -128,6 +128,6 @@ def kernel_lines(step):
 
 
 def measured_block(step):
-    """The tables of one step."""
-    return (kernel_lines(step) + (tuning_lines(step) if step[:2] in ("12", "13") else []) +
-            (large_lines() if step[:2] == "13" else []))[1:]
+    """The tables of one step; other constants come last, as the guides comment on them after the block."""
+    return (kernel_lines(step) + (large_lines() if step[:2] == "13" else []) +
+            (tuning_lines(step) if step[:2] in ("12", "13") else []))[1:]
