@@ -27,8 +27,7 @@ FieldComparison compare_with_right(const Case& run, int iterations,
                                    const std::vector<float>& field) {
   Reference reference(lab::Problem(run.problem, run.n, 1));
   sweep_reference(&reference, iterations);
-  std::size_t row = 0;
-  return compare_field(reference, iterations, [&] { return &field[row++ * run.n]; });
+  return compare_field(reference, iterations, field);
 }
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
@@ -345,8 +344,8 @@ Patient Questions::patient(const std::string& step, const std::string& source, c
     if (!trial.error.empty()) return false;
     seen->iterations = trial.record.iterations;
     seen->residuals = trial.record.residuals;
-    seen->field = read_field(dir_, run.n);
-    return !seen->field.empty();
+    std::string ignored;
+    return read_field(dir_, run.n, &seen->field, &ignored);
   };
   patient.run = [ask, job](const Case& run, Observation* seen) {
     return ask(run, job.order, seen);

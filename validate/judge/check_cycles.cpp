@@ -217,8 +217,10 @@ bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
     return !ends(Verdict::kNoGpu, last_words(last_.child));
   }
   if (!last_.machine.empty()) return !ends(Verdict::kCannotRunHere, last_.machine);
-  if (last_.error.empty()) *field = read_field(check_.dir, run.n);
-  if (last_.error.empty() && field->empty()) last_.error = "the field in its record cannot be read";
+  std::string ignored;
+  if (last_.error.empty() && !read_field(check_.dir, run.n, field, &ignored)) {
+    last_.error = "the field in its record cannot be read";
+  }
   const int made = last_.record.iterations;
   if (last_.error.empty() && made < run.iterations && run.tolerance == 0) {
     if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
@@ -548,13 +550,17 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
 
 double left_by_a_cycle(const std::string& program, int n, double time_limit) {
   const TemporaryFolder folder;
+  const std::string dir = folder.path() + "/record";
   const std::vector<double> exact = exact_solution(lab::Problem(ProblemKind::kProbe, n, 1));
+  std::vector<float> field;
   double errors[2];
   for (const int to : {0, 1}) {
     const Case run = {ProblemKind::kProbe, n, to ? kTo : kFrom};
-    const Run made = run_program(program, run, false, folder.path() + "/record", time_limit);
-    if (!made.error.empty()) throw std::runtime_error(made.error);
-    errors[to] = error_of(read_field(folder.path() + "/record", n), exact);
+    std::string why_not = run_program(program, run, false, dir, time_limit).error;
+    if (!why_not.empty() || !read_field(dir, n, &field, &why_not)) {
+      throw std::runtime_error(why_not);
+    }
+    errors[to] = error_of(field, exact);
   }
   return std::pow(errors[1] / errors[0], 1.0 / (kTo - kFrom));
 }

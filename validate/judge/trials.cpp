@@ -1,7 +1,6 @@
 #include "judge/trials.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -22,13 +21,10 @@ Comparison compare_run(const Case& run, const Record& record, const std::string&
                        const Reference& reference, const std::vector<double>& expected) {
   Comparison result;
   result.residuals = compare_residuals(expected, record.residuals, run.n);
-  FieldReader reader;
-  if (!reader.open(dir, run.n, &result.error)) return result;
-  std::vector<float> nan_row(run.n, NAN);
-  result.field = compare_field(reference, run.iterations, [&]() {
-    const float* row = reader.next_row();
-    return row ? row : nan_row.data();
-  });
+  std::vector<float> field;
+  if (read_field(dir, run.n, &field, &result.error)) {
+    result.field = compare_field(reference, run.iterations, field);
+  }
   return result;
 }
 

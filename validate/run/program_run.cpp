@@ -231,18 +231,4 @@ std::string why_no_jobs(double time_limit) {
                        : said);
 }
 
-std::vector<float> read_field(const std::string& dir, int n) {
-  FieldReader reader;
-  std::string error;
-  std::vector<float> field;
-  if (!reader.open(dir, n, &error)) return field;
-  field.reserve(static_cast<std::size_t>(n) * n);
-  for (int j = 0; j < n; ++j) {
-    const float* row = reader.next_row();
-    if (!row) return {};
-    field.insert(field.end(), row, row + n);
-  }
-  return field;
-}
-
 }  // namespace validate

@@ -57,7 +57,4 @@ int default_n(const std::string& program);
 /// says.
 std::string why_no_jobs(double time_limit);
 
-/// The field that a run left in `dir`: n x n floats, row j outer. Empty where it cannot be read.
-std::vector<float> read_field(const std::string& dir, int n);
-
 }  // namespace validate

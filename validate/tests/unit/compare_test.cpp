@@ -35,8 +35,7 @@ class CompareFieldTest : public ::testing::Test {
   float& at(int i, int j) { return field_[j * kN + i]; }
   FieldComparison compare() const { return compare(reference_, kSweeps); }
   FieldComparison compare(const Reference& reference, int sweeps) const {
-    int j = 0;
-    return compare_field(reference, sweeps, [&]() { return &field_[kN * j++]; });
+    return compare_field(reference, sweeps, field_);
   }
 
   Reference reference_;
