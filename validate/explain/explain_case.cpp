@@ -314,9 +314,7 @@ void add_look(const WatchedRun& look, Patient* patient) {
 /// Whether a look that took too long met far more work than the points need. Such a program ends,
 /// but only after minutes.
 bool says_why_it_is_slow(const Check& check, const WatchedRun& look) {
-  Patient patient;
-  patient.source = check.at_hand.source;
-  patient.names = names_in(patient.source);
+  Patient patient = patient_of(check, "", look.run);
   keep_look(look, &patient);
   const Diagnosis found = diagnose({}, patient, Subject::kAccess);
   return found.answer.has("threads") || found.answer.has("all_points");
@@ -330,22 +328,23 @@ bool has_a_narrow_halo(const std::string& source) {
 
 }  // namespace
 
-Patient Questions::patient(const std::string& step, const std::string& source, const Case& job) {
+Patient patient_of(const Check& check, const std::string& step, const Case& job) {
   Patient patient;
-  patient.source = source;
-  patient.names = names_in(source);
+  patient.source = check.at_hand.source;
+  patient.names = names_in(patient.source);
   // A run that failed left no record to say it.
-  patient.step = step_in(step.empty() ? source : "// " + step);
-  const auto ask = [this, job](Case run, const char* order, Observation* seen) {
+  patient.step = step_in(step.empty() ? patient.source : "// " + step);
+  const auto ask = [&check, job](Case run, const char* order, Observation* seen) {
     run.ranks = job.ranks;
     run.halos = job.halos;
     run.order = order;
-    const Run trial = run_program(program_, run, false, dir_, time_limit_);
+    const std::string dir = check.folder + "/question";
+    const Run trial = run_program(check.program, run, false, dir, check.time_limit);
     if (!trial.error.empty()) return false;
     seen->iterations = trial.record.iterations;
     seen->residuals = trial.record.residuals;
     std::string ignored;
-    return read_field(dir_, run.n, &seen->field, &ignored);
+    return read_field(dir, run.n, &seen->field, &ignored);
   };
   patient.run = [ask, job](const Case& run, Observation* seen) {
     return ask(run, job.order, seen);
@@ -455,10 +454,9 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
     look = look_for_cause(check, run);
     add_look(*look, patient);
   }
-  Questions of_one(check.program, check.folder, check.time_limit);
   Case job;
   job.ranks = 1;
-  const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
+  const Patient alone = patient_of(check, record.step, job);
   Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
   if (look && (!diagnosis.known() || diagnosis.is_symptom() || diagnosis.rule() == "race")) {
     add_look(look_once_more(check, run, *look), patient);
