@@ -54,7 +54,7 @@ std::shared_ptr<const Observation> Patient::ask(const Case& asked, bool again) c
   const std::string question = (again ? "again " : "") + describe(asked);
   if (const auto at = answers_->find(question); at != answers_->end()) return at->second;
   auto seen = std::make_shared<Observation>();
-  if (!(again ? run_again : run)(asked, seen.get())) seen.reset();
+  if (!run(asked, again, seen.get())) seen.reset();
   if (asked.n <= kMaxDiagnosedN) (*answers_)[question] = seen;  // larger ones take too much memory
   return seen;
 }

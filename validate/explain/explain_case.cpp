@@ -300,8 +300,7 @@ WatchedRun look_once_more(const Check& check, const Case& run, WatchedRun look) 
 
 /// Notes what a look found.
 void keep_look(const WatchedRun& look, Patient* patient) {
-  patient->looked_at_n = look.run.n;
-  patient->finding = read_finding(look.trial.report);
+  patient->finding = read_finding(look.trial.report, look.run.n);
   patient->watched = true;
 }
 
@@ -320,6 +319,13 @@ bool says_why_it_is_slow(const Check& check, const WatchedRun& look) {
   return found.answer.has("threads") || found.answer.has("all_points");
 }
 
+/// Another order of threads than the job's. A GPU decides itself; if the CPU runs the kernels in its
+/// place, it does as told.
+const char* other_order(const Case& job) {
+  const char* order = job.order ? job.order : std::getenv("LAB_CPU_ORDER");
+  return order && std::strcmp(order, "reverse") == 0 ? "forward" : "reverse";
+}
+
 /// Of a program whose strips have ends: whether they are narrower than a pass has sweeps.
 bool has_a_narrow_halo(const std::string& source) {
   const long halo = constant_in(source, "kHalo");
@@ -334,10 +340,10 @@ Patient patient_of(const Check& check, const std::string& step, const Case& job)
   patient.names = names_in(patient.source);
   // A run that failed left no record to say it.
   patient.step = step_in(step.empty() ? patient.source : "// " + step);
-  const auto ask = [&check, job](Case run, const char* order, Observation* seen) {
+  patient.run = [&check, job](Case run, bool again, Observation* seen) {
     run.ranks = job.ranks;
     run.halos = job.halos;
-    run.order = order;
+    run.order = again ? other_order(job) : job.order;
     const std::string dir = check.folder + "/question";
     const Run trial = run_program(check.program, run, false, dir, check.time_limit);
     if (!trial.error.empty()) return false;
@@ -345,15 +351,6 @@ Patient patient_of(const Check& check, const std::string& step, const Case& job)
     seen->residuals = trial.record.residuals;
     std::string ignored;
     return read_field(dir, run.n, &seen->field, &ignored);
-  };
-  patient.run = [ask, job](const Case& run, Observation* seen) {
-    return ask(run, job.order, seen);
-  };
-  patient.run_again = [ask, job](const Case& run, Observation* seen) {
-    // A GPU decides itself; if the CPU runs the kernels in its place, it does as told.
-    const char* order = job.order ? job.order : std::getenv("LAB_CPU_ORDER");
-    const bool reverse = order && std::strcmp(order, "reverse") == 0;
-    return ask(run, reverse ? "forward" : "reverse", seen);
   };
   return patient;
 }

@@ -217,12 +217,10 @@ bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
 
 /// The cause, as the fields after one and two cycles show it.
 Diagnosis CycleCheck::diagnose(int n, double error) {
-  Observation one, two;
-  Case run = {ProblemKind::kProbe, n, 1};
-  if (!patient_.run(run, &one)) return {};
-  run.iterations = 2;
-  if (!patient_.run(run, &two)) return {};
-  CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one.field, two.field);
+  const auto one = patient_.ask({ProblemKind::kProbe, n, 1});
+  const auto two = patient_.ask({ProblemKind::kProbe, n, 2});
+  if (!one || !two) return {};
+  CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one->field, two->field);
   look.last_error = error;
   const auto left = [&](int points) {
     const auto fall = falls_.find(points);
