@@ -1,26 +1,17 @@
 #include "explain/diagnosis.h"
 
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "explain/evidence.h"
 
 namespace validate {
 namespace {
 
-/// A test of the catalogue asks, by LAB_RULES=FILE, which entries are told.
-void note(const Mistake& entry) {
-  if (const char* file = std::getenv("LAB_RULES"))
-    std::ofstream(file, std::ios::app) << entry.name << '\n';
-}
-
 /// The words of an answer, and of what is told with it.
 Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   Diagnosis diagnosis;
   if (!answer.known()) return diagnosis;
   const Mistake& entry = *find_mistake(answer.rule);
-  note(entry);
   diagnosis.answer = answer;
   diagnosis.strength = answer.strength ? *answer.strength : entry.strength;
   diagnosis.cause = fill(entry.words, answer, evidence);
