@@ -161,9 +161,9 @@ std::string why_no_record(const std::string& program, const Case& run, const Chi
 
 }  // namespace
 
-std::string launcher() {
+std::string program_folder() {
   std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string() + "/ranks";
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
 }
 
 std::string describe(const Case& run) {

@@ -26,8 +26,11 @@ struct Case {
   bool strict = false;          ///< LAB_CPU_STRICT=1
 };
 
-/// What starts a job of several ranks: it stands beside this program.
-std::string launcher();
+/// The folder in which this program stands, and beside it the lab's others.
+std::string program_folder();
+
+/// What starts a job of several ranks.
+inline std::string launcher() { return program_folder() + "/ranks"; }
 
 /// "probe, n = 100, 10 iterations"; if they are given also ", --check-every 7", ", 3 ranks" and
 /// ", threads in reverse order".
