@@ -28,18 +28,14 @@ double product(const std::string& shape) {
   return all;
 }
 
-/// The kernel that line `number` of a source launches, as it is called there.
+/// The kernel that line `number` of a source launches.
 std::string kernel_name(const std::string& path, int number) {
-  std::string source, name;
+  std::string source;
   read_text(path, &source);
-  const std::vector<std::string> lines = split(source, '\n');
-  if (number >= 1 && number <= static_cast<int>(lines.size())) {
-    const std::string& line = lines[number - 1];
-    const std::size_t end = line.find("<<<");
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (end != std::string::npos && begin < end) name = line.substr(begin, end - begin);
+  for (const Queued& work : queued_in(source)) {
+    if (work.launch && work.line == number) return work.call;
   }
-  return name.empty() ? format("the kernel launched at line %d", number) : name;
+  return format("the kernel launched at line %d", number);
 }
 
 std::string key(const std::string& program, int n, int iterations) {
