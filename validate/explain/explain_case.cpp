@@ -319,8 +319,8 @@ bool says_why_it_is_slow(const Check& check, const WatchedRun& look) {
   return found.answer.has("threads") || found.answer.has("all_points");
 }
 
-/// Another order of threads than the job's. A GPU decides itself; if the CPU runs the kernels in its
-/// place, it does as told.
+/// Another order of threads than the job's. A GPU decides itself; if the CPU runs the kernels in
+/// its place, it does as told.
 const char* other_order(const Case& job) {
   const char* order = job.order ? job.order : std::getenv("LAB_CPU_ORDER");
   return order && std::strcmp(order, "reverse") == 0 ? "forward" : "reverse";

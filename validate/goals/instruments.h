@@ -57,7 +57,7 @@ struct Trace {
   int n = 0, iterations = 0;
   double seconds = 0;                                 ///< of the whole program
   std::map<std::string, std::vector<TraceRow>> rows;  ///< by table: "kernels", "nvtx" ...
-  std::map<int, KernelCount> kernels;  ///< by the line that launches them; only of a watched program
+  std::map<int, KernelCount> kernels;  ///< of a watched program, by the line that launches them
 
   const std::vector<TraceRow>& table(const std::string& name) const;
   /// What the rows of a table that are called `row` tell together. "": all of them.

@@ -26,7 +26,8 @@ struct Record {
 /// side and at most `iterations` iterations writes.
 bool read_record(const std::string& dir, int n, int iterations, Record* record, std::string* error);
 
-/// Reads DIR/field.f32: n x n floats, row j outer. Returns false, with `error`, where it is not that.
+/// Reads DIR/field.f32: n x n floats, row j outer. Returns false, with `error`, where it is not
+/// that.
 bool read_field(const std::string& dir, int n, std::vector<float>* field, std::string* error);
 
 /// Reads DIR/rows.csv: the n row hashes. Returns false, with `error`, where it is not that.

@@ -30,8 +30,8 @@ double simple(double value) {
   return value;
 }
 
-/// Solves a x = b, a of `size` columns, symmetric, with no negative eigenvalue: so no pivot has to be
-/// looked for. Returns false where there is no clear solution.
+/// Solves a x = b, a symmetric with `size` columns and no negative eigenvalue: that needs no other
+/// pivots than its diagonal. Returns false where it has no clear solution.
 bool solve(std::vector<double> a, std::vector<double> b, int size, std::vector<double>* x) {
   double largest = 0;
   for (int k = 0; k < size; ++k) largest = std::max(largest, a[k * size + k]);
