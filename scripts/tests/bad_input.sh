@@ -147,11 +147,12 @@ bad 2 '^ladder: --ranks 65: must be .* from 1 to 64' "$ladder" --ranks 65
 bad 2 '^ladder: --ranks two: must be a whole number' "$ladder" --ranks two
 bad 2 '^ladder: .*/lab/steps.tsv: cannot be read' "$ladder" --lab "$temp"
 mkdir "$temp/bin"
+cp "$ladder" "$temp/bin/ladder"
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\n"\n' >"$temp/bin/bandwidth"
 chmod +x "$temp/bin/bandwidth"
-bad 2 '^ladder: the program bandwidth does not say .gpus.: build it again' "$ladder" --bin "$temp/bin" --steps 00
+bad 2 '^ladder: the program bandwidth does not say .gpus.: build it again' "$temp/bin/ladder" --steps 00
 printf '#!/bin/sh\nprintf "gpu\\tof another lab\\ngpus\\t2\\n"\n' >"$temp/bin/bandwidth"
-bad 2 '^ladder: the program bandwidth does not say .compute_capability.' "$ladder" --bin "$temp/bin" --steps 00
+bad 2 '^ladder: the program bandwidth does not say .compute_capability.' "$temp/bin/ladder" --steps 00
 bad 4 '^ladder: .*/file/results.*: Not a directory' "$ladder" --steps 00 --results "$temp/file/results"
 
 bad 2 '^00_serial: --n 2: must be a whole number from 3 to' "$program" --n 2

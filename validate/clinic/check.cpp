@@ -107,10 +107,12 @@ std::string pattern(const std::vector<int>& result, const std::vector<int>& expe
 /// Warps that a multiprocessor of compute capability 9.0 holds of a kernel, registers aside: 2048
 /// threads, 32 blocks, and 228 kB of shared memory, of which a block takes 1 kB more than it asks
 /// for (CUDA programming guide, technical specifications).
-double resident_warps(double block_threads, double block_shared) {
-  const double warps = std::ceil(block_threads / 32);
+double resident_warps(const TraceRow& kernel) {
+  const double warps = std::ceil(block_threads_of(kernel) / 32);
+  const double shared =
+      std::atof(kernel.static_shared.c_str()) + std::atof(kernel.dynamic_shared.c_str());
   const double blocks =
-      std::min({32.0, std::floor(64 / warps), std::floor(228.0 * 1024 / (block_shared + 1024))});
+      std::min({32.0, std::floor(64 / warps), std::floor(228.0 * 1024 / (shared + 1024))});
   return blocks * warps;
 }
 
@@ -133,9 +135,9 @@ ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
     count.all.atomics += kernel.atomics;
   }
   for (const TraceRow& row : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
-    count.blocks = std::max(count.blocks, row.blocks);
-    count.threads = std::max(count.threads, row.blocks * row.block_threads);
-    const double warps = resident_warps(row.block_threads, row.block_shared);
+    count.blocks = std::max(count.blocks, blocks_of(row));
+    count.threads = std::max(count.threads, blocks_of(row) * block_threads_of(row));
+    const double warps = resident_warps(row);
     if (count.resident_warps == 0 || warps < count.resident_warps) count.resident_warps = warps;
   }
   return count;
@@ -222,14 +224,13 @@ std::string what_is_wrong(const ClinicKernel& kernel, const std::string& program
   return compare_results(result, expected, kernel.pitch(n));
 }
 
-std::vector<GoalResult> measure_clinic_goals(const ClinicKernel& kernel, Bench* bench,
-                                             const FromNvcc& from_nvcc) {
-  std::vector<GoalResult> results;
+GoalCount measure_clinic_goals(const ClinicKernel& kernel, Bench* bench,
+                               const FromNvcc& from_nvcc) {
+  GoalCount count;
   for (const ClinicGoal& goal : kernel.goals) {
-    results.push_back(measure_goal(goal.goal, goal.advice,
-                                   [&] { return goal.measure(count_all(bench, from_nvcc)); }));
+    count.tell(goal.goal, goal.advice, [&] { return goal.measure(count_all(bench, from_nvcc)); });
   }
-  return results;
+  return count;
 }
 
 }  // namespace validate

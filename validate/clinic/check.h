@@ -22,8 +22,7 @@ std::string compare_results(const std::vector<int>& result, const std::vector<in
 /// asked. Throws NotMeasurable if they are not there.
 FromNvcc read_from_nvcc(const std::string& folder);
 
-/// Measures the kernel's goals with the watched program of `bench`.
-std::vector<GoalResult> measure_clinic_goals(const ClinicKernel& kernel, Bench* bench,
-                                             const FromNvcc& from_nvcc);
+/// Measures the kernel's goals with the watched program of `bench`, and prints them.
+GoalCount measure_clinic_goals(const ClinicKernel& kernel, Bench* bench, const FromNvcc& from_nvcc);
 
 }  // namespace validate

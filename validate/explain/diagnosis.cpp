@@ -1,26 +1,17 @@
 #include "explain/diagnosis.h"
 
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "explain/evidence.h"
 
 namespace validate {
 namespace {
 
-/// A test of the catalogue asks, by LAB_RULES=FILE, which entries are told.
-void note(const Mistake& entry) {
-  if (const char* file = std::getenv("LAB_RULES"))
-    std::ofstream(file, std::ios::app) << entry.name << '\n';
-}
-
 /// The words of an answer, and of what is told with it.
 Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   Diagnosis diagnosis;
   if (!answer.known()) return diagnosis;
   const Mistake& entry = *find_mistake(answer.rule);
-  note(entry);
   diagnosis.answer = answer;
   diagnosis.strength = answer.strength ? *answer.strength : entry.strength;
   diagnosis.cause = fill(entry.words, answer, evidence);
@@ -54,7 +45,7 @@ std::shared_ptr<const Observation> Patient::ask(const Case& asked, bool again) c
   const std::string question = (again ? "again " : "") + describe(asked);
   if (const auto at = answers_->find(question); at != answers_->end()) return at->second;
   auto seen = std::make_shared<Observation>();
-  if (!(again ? run_again : run)(asked, seen.get())) seen.reset();
+  if (!run(asked, again, seen.get())) seen.reset();
   if (asked.n <= kMaxDiagnosedN) (*answers_)[question] = seen;  // larger ones take too much memory
   return seen;
 }

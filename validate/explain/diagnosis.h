@@ -22,21 +22,19 @@ struct Observation {
   std::vector<float> field;  ///< after the last iteration: n x n, row j outer
 };
 
-/// A program to be asked questions: each is a run of it. Both functions return false if the run
-/// leaves nothing to look at.
+/// A program to be asked questions: each is a run of it.
 struct Patient {
   int step = -1;                ///< 9 for 09_shared_tile; -1: not known
   std::set<std::string> names;  ///< that its source holds; none: the source is not at hand
-  std::function<bool(const Case&, Observation*)> run;
-  /// The same once more, with the threads in another order if that can be chosen.
-  std::function<bool(const Case&, Observation*)> run_again;
-  /// What `run` (or run_again) leaves, nullptr if that is nothing. What was asked before is not
-  /// asked again: on a GPU each run takes half a second to begin.
+  /// Returns false if the run leaves nothing to look at. `again`: once more, with the threads in
+  /// another order if that can be chosen.
+  std::function<bool(const Case&, bool again, Observation*)> run;
+  /// What `run` leaves, nullptr if that is nothing. What was asked before is not asked again: on a
+  /// GPU each run takes half a second to begin.
   std::shared_ptr<const Observation> ask(const Case& asked, bool again = false) const;
   std::string source;    ///< its text; "": not at hand
   bool watched = false;  ///< every access was looked at
   Finding finding = {};  ///< what was found then
-  int looked_at_n = 0;   ///< the grid on which that was done; 0: that of the run
 
  private:
   using Answers = std::map<std::string, std::shared_ptr<const Observation>>;

@@ -14,7 +14,6 @@ Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::s
       patient(asked),
       finding(asked.finding),
       source(asked.source),
-      finding_n(asked.looked_at_n > 0 ? asked.looked_at_n : seen.run.n),
       error(std::move(said)),
       report(reported),
       words(asked) {

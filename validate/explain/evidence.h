@@ -42,7 +42,6 @@ class Evidence {
   const Patient& patient;
   const Finding& finding;  ///< of a look at every access
   const std::string& source;
-  int finding_n;               ///< of the run in which every access was looked at
   std::string error;           ///< of a run without a record
   cuda_on_cpu::Report report;  ///< what that run reported
   Words words;

@@ -27,8 +27,7 @@ FieldComparison compare_with_right(const Case& run, int iterations,
                                    const std::vector<float>& field) {
   Reference reference(lab::Problem(run.problem, run.n, 1));
   sweep_reference(&reference, iterations);
-  std::size_t row = 0;
-  return compare_field(reference, iterations, [&] { return &field[row++ * run.n]; });
+  return compare_field(reference, iterations, field);
 }
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
@@ -301,8 +300,7 @@ WatchedRun look_once_more(const Check& check, const Case& run, WatchedRun look) 
 
 /// Notes what a look found.
 void keep_look(const WatchedRun& look, Patient* patient) {
-  patient->looked_at_n = look.run.n;
-  patient->finding = read_finding(look.trial.report);
+  patient->finding = read_finding(look.trial.report, look.run.n);
   patient->watched = true;
 }
 
@@ -315,12 +313,17 @@ void add_look(const WatchedRun& look, Patient* patient) {
 /// Whether a look that took too long met far more work than the points need. Such a program ends,
 /// but only after minutes.
 bool says_why_it_is_slow(const Check& check, const WatchedRun& look) {
-  Patient patient;
-  patient.source = check.at_hand.source;
-  patient.names = names_in(patient.source);
+  Patient patient = patient_of(check, "", look.run);
   keep_look(look, &patient);
   const Diagnosis found = diagnose({}, patient, Subject::kAccess);
   return found.answer.has("threads") || found.answer.has("all_points");
+}
+
+/// Another order of threads than the job's. A GPU decides itself; if the CPU runs the kernels in
+/// its place, it does as told.
+const char* other_order(const Case& job) {
+  const char* order = job.order ? job.order : std::getenv("LAB_CPU_ORDER");
+  return order && std::strcmp(order, "reverse") == 0 ? "forward" : "reverse";
 }
 
 /// Of a program whose strips have ends: whether they are narrower than a pass has sweeps.
@@ -331,31 +334,23 @@ bool has_a_narrow_halo(const std::string& source) {
 
 }  // namespace
 
-Patient Questions::patient(const std::string& step, const std::string& source, const Case& job) {
+Patient patient_of(const Check& check, const std::string& step, const Case& job) {
   Patient patient;
-  patient.source = source;
-  patient.names = names_in(source);
+  patient.source = check.at_hand.source;
+  patient.names = names_in(patient.source);
   // A run that failed left no record to say it.
-  patient.step = step_in(step.empty() ? source : "// " + step);
-  const auto ask = [this, job](Case run, const char* order, Observation* seen) {
+  patient.step = step_in(step.empty() ? patient.source : "// " + step);
+  patient.run = [&check, job](Case run, bool again, Observation* seen) {
     run.ranks = job.ranks;
     run.halos = job.halos;
-    run.order = order;
-    const Run trial = run_program(program_, run, false, dir_, time_limit_);
+    run.order = again ? other_order(job) : job.order;
+    const std::string dir = check.folder + "/question";
+    const Run trial = run_program(check.program, run, false, dir, check.time_limit);
     if (!trial.error.empty()) return false;
     seen->iterations = trial.record.iterations;
     seen->residuals = trial.record.residuals;
-    seen->field = read_field(dir_, run.n);
-    return !seen->field.empty();
-  };
-  patient.run = [ask, job](const Case& run, Observation* seen) {
-    return ask(run, job.order, seen);
-  };
-  patient.run_again = [ask, job](const Case& run, Observation* seen) {
-    // A GPU decides itself; if the CPU runs the kernels in its place, it does as told.
-    const char* order = job.order ? job.order : std::getenv("LAB_CPU_ORDER");
-    const bool reverse = order && std::strcmp(order, "reverse") == 0;
-    return ask(run, reverse ? "forward" : "reverse", seen);
+    std::string ignored;
+    return read_field(dir, run.n, &seen->field, &ignored);
   };
   return patient;
 }
@@ -456,10 +451,9 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
     look = look_for_cause(check, run);
     add_look(*look, patient);
   }
-  Questions of_one(check.program, check.folder, check.time_limit);
   Case job;
   job.ranks = 1;
-  const Patient alone = of_one.patient(record.step, check.at_hand.source, job);
+  const Patient alone = patient_of(check, record.step, job);
   Diagnosis diagnosis = explain_all(what, *patient, alone, &lines);
   if (look && (!diagnosis.known() || diagnosis.is_symptom() || diagnosis.rule() == "race")) {
     add_look(look_once_more(check, run, *look), patient);

@@ -34,19 +34,9 @@ struct Check {
   const std::string dir = folder + "/record";
 };
 
-/// The program as one to ask questions.
-class Questions {
- public:
-  Questions(const std::string& program, const std::string& folder, double time_limit)
-      : program_(program), dir_(folder + "/question"), time_limit_(time_limit) {}
-
-  /// `step`: the name that a record of the program says. It is asked as the same job as `job`.
-  Patient patient(const std::string& step, const std::string& source, const Case& job);
-
- private:
-  const std::string program_, dir_;
-  const double time_limit_;
-};
+/// The program as one to ask questions, as long as `check` lives. `step`: the name that a record of
+/// it says. It is asked as the same job as `job`.
+Patient patient_of(const Check& check, const std::string& step, const Case& job);
 
 /// A short run in which every access is looked at, and how it went.
 struct WatchedRun {

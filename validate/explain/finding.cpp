@@ -32,9 +32,10 @@ std::string where_it_was(const cuda_on_cpu::Report& report) {
 
 }  // namespace
 
-Finding read_finding(const cuda_on_cpu::Report& report) {
+Finding read_finding(const cuda_on_cpu::Report& report, int n) {
   Finding finding;
   finding.report = report;
+  finding.n = n;
   finding.where = where_it_was(report);
   finding.has_place = std::sscanf(report.index.c_str(), "%d,%d", &finding.x, &finding.y) == 2;
   return finding;

@@ -9,6 +9,7 @@ namespace validate {
 /// What a program reports of a single access, a barrier, a launch or a call that is wrong.
 struct Finding {
   cuda_on_cpu::Report report{""};  ///< all of it
+  int n = 0;                       ///< points per side of the grid on which it was found
   std::string where;               ///< "just past the end of", if it is beside an allocation
   bool has_place = false;          ///< x and y are known
   int x = 0, y = 0;                ///< blockIdx * blockDim + threadIdx
@@ -25,8 +26,9 @@ struct Finding {
   int plain_line() const;
 };
 
-/// What a program has reported; not known if no line of the program is named.
-Finding read_finding(const cuda_on_cpu::Report& report);
+/// What a program has reported on a grid of n x n points; not known if no line of the program is
+/// named.
+Finding read_finding(const cuda_on_cpu::Report& report, int n);
 
 /// Where in a program's text something was found.
 struct Scene {

@@ -163,7 +163,6 @@ Words::Words(const Patient& patient)
   } else {
     if (step_ >= 9) traits_ |= kTile;
     traits_ &= ~(kPasses | kRing);
-    if (!file) traits_ &= ~kShuffles;
   }
   const bool no_atomic = file && has(kKernels) && !holds_evidence(names_, "atomic*");
   if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
@@ -171,7 +170,6 @@ Words::Words(const Patient& patient)
   if (has_name("wait_for", step_ == 11)) traits_ |= kWaitFor;
   if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;
   if (!file) traits_ &= ~kMemcpy;
-  if (!file && has(kStrips)) traits_ &= ~kBlockConstant;
   if (!file && !has(kStrips)) traits_ |= kBlockConstant;
 }
 

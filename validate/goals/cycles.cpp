@@ -48,7 +48,10 @@ Measured begins_near(Bench* bench) {
   if (!run.error.empty()) throw NotMeasurable(run.error);
   const std::vector<double> exact = exact_solution(problem);
   const std::vector<float> best(exact.begin(), exact.end());
-  const double ratio = problem.distance_to_exact(read_field(dir, kN).data(), 1, kN) /
+  std::vector<float> field;
+  std::string error;
+  if (!read_field(dir, kN, &field, &error)) throw NotMeasurable(error);
+  const double ratio = problem.distance_to_exact(field.data(), 1, kN) /
                        problem.distance_to_exact(best.data(), 1, kN);
   return measured(ratio <= kMost, format("after one cycle %.1f times as far from the solution as "
                                          "the grid allows (n = %d; at most %.0f)",

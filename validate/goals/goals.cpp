@@ -108,40 +108,27 @@ const std::vector<Goal>& goals() {
 
 }  // namespace
 
-GoalResult measure_goal(const char* goal, const char* advice,
-                        const std::function<Measured()>& measure) {
-  GoalResult result;
-  result.goal = goal;
+void GoalCount::tell(const char* goal, const char* advice,
+                     const std::function<Measured()>& measure) {
   try {
-    const Measured found = measure();
-    result.kind = found.reached ? GoalResult::kReached : GoalResult::kMissed;
-    result.found = found.found;
-    result.advice = found.advice.empty() ? advice : found.advice;
+    const Measured now = measure();
+    ++(now.reached ? reached : missed);
+    std::printf("  Goal %s: %s\n    %s\n", now.reached ? "reached" : "MISSED", goal,
+                now.found.c_str());
+    if (!now.reached) std::printf("    %s\n", now.advice.empty() ? advice : now.advice.c_str());
   } catch (const NotMeasurable& reason) {
-    result.found = reason.what();
+    ++not_measurable;
+    std::printf("  Goal not measurable here: %s\n    %s\n", goal, reason.what());
   }
-  return result;
 }
 
-std::array<int, 3> print_goals(const std::vector<GoalResult>& results) {
-  std::array<int, 3> count = {};
-  for (const GoalResult& result : results) {
-    constexpr const char* kWords[] = {"reached", "MISSED", "not measurable here"};
-    std::printf("  Goal %s: %s\n    %s\n", kWords[result.kind], result.goal.c_str(),
-                result.found.c_str());
-    if (result.kind == GoalResult::kMissed) std::printf("    %s\n", result.advice.c_str());
-    ++count[result.kind];
-  }
-  return count;
-}
-
-std::vector<GoalResult> measure_goals(int number, Bench* bench) {
-  std::vector<GoalResult> findings;
+GoalCount measure_goals(int number, Bench* bench) {
+  GoalCount count;
   for (const Goal& goal : goals()) {
     if (goal.step != number) continue;
-    findings.push_back(measure_goal(goal.goal, goal.advice, [&] { return goal.measure(bench); }));
+    count.tell(goal.goal, goal.advice, [&] { return goal.measure(bench); });
   }
-  return findings;
+  return count;
 }
 
 }  // namespace validate

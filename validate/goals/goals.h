@@ -1,30 +1,20 @@
 #pragma once
 
-#include <array>
-#include <string>
-#include <vector>
+#include <functional>
 
 #include "goals/measures.h"
 
 namespace validate {
 
-/// Whether one of a step's goals is reached.
-struct GoalResult {
-  enum Kind { kReached, kMissed, kNotMeasurable };
-  Kind kind = kNotMeasurable;
-  std::string goal;    ///< what was to be reached: "at most one atomic addition per block"
-  std::string found;   ///< what was measured, or what it would need
-  std::string advice;  ///< what to do where it is missed
+/// How many goals are reached, missed, and not measurable here.
+struct GoalCount {
+  int reached = 0, missed = 0, not_measurable = 0;
+
+  /// Measures a goal, prints how it stands, and counts it. `measure` may throw NotMeasurable.
+  void tell(const char* goal, const char* advice, const std::function<Measured()>& measure);
 };
 
-/// The result of one goal: `measure` may throw NotMeasurable.
-GoalResult measure_goal(const char* goal, const char* advice,
-                        const std::function<Measured()>& measure);
-
-/// Prints them, and says how many are of each kind.
-std::array<int, 3> print_goals(const std::vector<GoalResult>& results);
-
-/// Measures the goals of step `number`, in the order of the table in goals.cpp. Empty: it has none.
-std::vector<GoalResult> measure_goals(int number, Bench* bench);
+/// Measures the goals of step `number`, in the order of the table in goals.cpp, and prints them.
+GoalCount measure_goals(int number, Bench* bench);
 
 }  // namespace validate

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 
 #include <cuda_on_cpu/rows.h>
-#include <cuda_on_cpu/trace_row.h>
 
 #include "run/child.h"
 #include "run/program_run.h"
@@ -28,80 +28,75 @@ double product(const std::string& shape) {
   return all;
 }
 
-/// The kernel that line `number` of a source launches, as it is called there.
+/// The kernel that line `number` of a source launches.
 std::string kernel_name(const std::string& path, int number) {
-  std::string source, name;
+  std::string source;
   read_text(path, &source);
-  const std::vector<std::string> lines = split(source, '\n');
-  if (number >= 1 && number <= static_cast<int>(lines.size())) {
-    const std::string& line = lines[number - 1];
-    const std::size_t end = line.find("<<<");
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (end != std::string::npos && begin < end) name = line.substr(begin, end - begin);
+  for (const Queued& work : queued_in(source)) {
+    if (work.launch && work.line == number) return work.call;
   }
-  return name.empty() ? format("the kernel launched at line %d", number) : name;
+  return format("the kernel launched at line %d", number);
 }
 
 std::string key(const std::string& program, int n, int iterations) {
   return format("%s %d %d", program.c_str(), n, iterations);
 }
 
-/// The rows of a table separated by tabs, without its heading.
-std::vector<std::vector<std::string>> read_rows(const std::string& path, const char* heading,
-                                                std::size_t columns) {
-  std::vector<std::vector<std::string>> rows;
+/// The rows of a table without its heading, whose first word is given.
+template <class Row>
+std::vector<Row> read_rows(const std::string& path, const char* heading) {
+  std::vector<Row> rows;
   std::ifstream file(path);
+  Row row;
   for (std::string line; std::getline(file, line);) {
-    std::vector<std::string> fields = split(line, '\t');
-    if (fields.size() == columns && fields[0] != heading) rows.push_back(std::move(fields));
+    if (line.rfind(heading, 0) != 0 && cuda_on_cpu::read_row(line, &row)) rows.push_back(row);
   }
   return rows;
 }
 
-void read_trace(const std::string& path, Trace* trace) {
-  std::ifstream file(path);
-  cuda_on_cpu::TraceRow read;
-  for (std::string line; std::getline(file, line);) {
-    if (!cuda_on_cpu::read_row(line, &read) || read.table == "table") continue;
-    TraceRow row{read.name, read.count, read.total_ns, read.median_ns, read.bytes};
-    if (read.grid != "-") {
-      row.blocks = product(read.grid);
-      row.block_threads = product(read.block);
-      row.block_shared = number(read.static_shared) + number(read.dynamic_shared);
-    }
-    trace->rows[read.table].push_back(row);
+/// What the threads of a kernel do at one line of the source, as LAB_CPU_COUNTS has it.
+struct CountRow {
+  std::string file, space, access;
+  int line = 0, kernel_line = 0;
+  double launches = 0, bytes = 0, requests = 0, threads = 0, sectors = 0;
+  double passes = 0, conflicts = 0, addresses = 0, most_at_one_address = 0;
+  template <class Self>
+  static auto columns(Self& self) {
+    return std::tie(self.file, self.line, self.kernel_line, self.launches, self.space, self.access,
+                    self.bytes, self.requests, self.threads, self.sectors, self.passes,
+                    self.conflicts, self.addresses, self.most_at_one_address);
   }
-}
+};
 
 std::map<int, KernelCount> read_counts(const std::string& path) {
   std::map<int, KernelCount> kernels;
-  for (const auto& fields : read_rows(path, "file", 14)) {
-    KernelCount& kernel = kernels[std::atoi(fields[2].c_str())];
-    kernel.launches = number(fields[3]);
-    if (kernel.name.empty()) kernel.name = kernel_name(fields[0], std::atoi(fields[2].c_str()));
-    if (fields[4] == "shared") {
-      kernel.shared_requests += number(fields[7]);
-      kernel.shared_passes += number(fields[10]);
-      if (fields[5] == "store" || fields[5] == "copy") {
-        kernel.shared_values +=
-            number(fields[8]) * std::max(1.0, number(fields[6]) / sizeof(float));
+  for (const CountRow& row : read_rows<CountRow>(path, "file\t")) {
+    KernelCount& kernel = kernels[row.kernel_line];
+    kernel.launches = row.launches;
+    if (kernel.name.empty()) kernel.name = kernel_name(row.file, row.kernel_line);
+    if (row.space == "shared") {
+      kernel.shared_requests += row.requests;
+      kernel.shared_passes += row.passes;
+      if (row.access == "store" || row.access == "copy") {
+        kernel.shared_values += row.threads * std::max(1.0, row.bytes / sizeof(float));
       }
-      continue;
+    } else if (row.access == "atomic") {
+      kernel.atomics += row.threads;
+    } else {
+      KernelCount::Accesses& all = row.access == "load" ? kernel.loads : kernel.stores;
+      all.requests += row.requests;
+      all.threads += row.threads;
+      all.sectors += row.sectors;
+      all.bytes += row.bytes * row.threads;
     }
-    if (fields[5] == "atomic") {
-      kernel.atomics += number(fields[8]);
-      continue;
-    }
-    KernelCount::Accesses& all = fields[5] == "load" ? kernel.loads : kernel.stores;
-    all.requests += number(fields[7]);
-    all.threads += number(fields[8]);
-    all.sectors += number(fields[9]);
-    all.bytes += number(fields[6]) * number(fields[8]);
   }
   return kernels;
 }
 
 }  // namespace
+
+double blocks_of(const TraceRow& kernel) { return product(kernel.grid); }
+double block_threads_of(const TraceRow& kernel) { return product(kernel.block); }
 
 const std::vector<TraceRow>& Trace::table(const std::string& name) const {
   static const std::vector<TraceRow> none;
@@ -157,29 +152,29 @@ const Trace& Bench::traced(const std::string& name, std::vector<std::string> wor
                            int iterations) {
   const auto found = traces_.find(name);
   if (found != traces_.end()) return found->second;
-  const std::string path = folder_.path() + "/trace.tsv";
-  std::remove(path.c_str());
-  words.insert(words.begin(), {"env", "LAB_TRACE_TSV=" + path, "LAB_TRACE_QUIET=1"});
+  const std::string rows = folder_.path() + "/trace.tsv", counts = folder_.path() + "/counts.tsv";
+  std::remove(rows.c_str());
+  std::remove(counts.c_str());
+  words.insert(words.begin(),
+               {"env", "LAB_TRACE_TSV=" + rows, "LAB_TRACE_QUIET=1", "LAB_CPU_COUNTS=" + counts});
   Trace trace;
   trace.n = n;
   trace.iterations = iterations;
   trace.seconds = run(words).seconds;
-  read_trace(path, &trace);
+  for (const TraceRow& row : read_rows<TraceRow>(rows, "table\t")) {
+    trace.rows[row.table].push_back(row);
+  }
+  trace.kernels = read_counts(counts);
   return traces_[name] = trace;
 }
 
 const Trace& Bench::trace(const std::string& program, int n, int iterations) {
-  const std::string counts = folder_.path() + "/counts.tsv", name = key(program, n, iterations);
   // Two names for one file: CUDA loads the library for kernels, NVTX for ranges. A program on the
-  // CPU, and one that was built with the lab's own NVTX, write the same table by themselves. One
-  // run of the watched program tells both.
+  // CPU, and one that was built with the lab's own NVTX, write the same table by themselves.
   std::vector<std::string> words = command(program, n, iterations);
   words.insert(words.begin(), {"CUDA_INJECTION64_PATH=" + (have.on_gpu ? have.tracer : ""),
-                               "NVTX_INJECTION64_PATH=" + have.tracer, "LAB_CPU_COUNTS=" + counts});
-  const bool is_new = traces_.count(name) == 0;
-  const Trace& trace = traced(name, words, n > 0 ? n : default_n(program), iterations);
-  if (is_new && program == have.watched) counts_[key("", n, iterations)] = read_counts(counts);
-  return trace;
+                               "NVTX_INJECTION64_PATH=" + have.tracer});
+  return traced(key(program, n, iterations), words, n > 0 ? n : default_n(program), iterations);
 }
 
 const Trace& Bench::traced_job(const std::string& setting, const std::string& program, int ranks,
@@ -208,11 +203,6 @@ const Trace& Bench::trace_watched(int n, int iterations) {
     throw NotMeasurable("needs make count, which does not compile this program");
   }
   return trace(have.watched, n, iterations);
-}
-
-const std::map<int, KernelCount>& Bench::counts(int n, int iterations) {
-  trace_watched(n, iterations);
-  return counts_[key("", n, iterations)];
 }
 
 std::map<std::string, double> Bench::host_accesses(int n) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <cuda_on_cpu/trace_row.h>
+
 #include "run/child.h"
 #include "run/temporary_folder.h"
 
@@ -31,24 +33,11 @@ struct NotMeasurable : std::runtime_error {
 };
 
 /// One row of a trace: how often something happened, for how long, with how many bytes.
-struct TraceRow {
-  std::string name;
-  double count = 0, total_ns = 0, median_ns = 0, bytes = 0;
-  double blocks = 0;         ///< a kernel's: of the launch grid
-  double block_threads = 0;  ///< a kernel's
-  double block_shared = 0;   ///< a kernel's: bytes of shared memory
-};
+using cuda_on_cpu::TraceRow;
 
-/// What the lab's tracer, or CUDA on the CPU, noted of a run.
-struct Trace {
-  int n = 0, iterations = 0;
-  double seconds = 0;                                 ///< of the whole program
-  std::map<std::string, std::vector<TraceRow>> rows;  ///< by table: "kernels", "nvtx" ...
-
-  const std::vector<TraceRow>& table(const std::string& name) const;
-  /// What the rows of a table that are called `row` tell together. "": all of them.
-  double total(const std::string& name, const std::string& row, double TraceRow::*member) const;
-};
+/// Of a kernel's row: the blocks of its launch grid, and the threads of a block.
+double blocks_of(const TraceRow& kernel);
+double block_threads_of(const TraceRow& kernel);
 
 /// What the threads of one kernel did to global memory in all its launches, counted on the CPU.
 struct KernelCount {
@@ -61,6 +50,18 @@ struct KernelCount {
   double shared_values = 0;  ///< floats put into shared memory (what CUB does inside left out)
   double shared_requests = 0, shared_passes = 0;
   double atomics = 0;  ///< additions and the like, one a thread
+};
+
+/// What the lab's tracer, or CUDA on the CPU, noted of a run.
+struct Trace {
+  int n = 0, iterations = 0;
+  double seconds = 0;                                 ///< of the whole program
+  std::map<std::string, std::vector<TraceRow>> rows;  ///< by table: "kernels", "nvtx" ...
+  std::map<int, KernelCount> kernels;  ///< of a watched program, by the line that launches them
+
+  const std::vector<TraceRow>& table(const std::string& name) const;
+  /// What the rows of a table that are called `row` tell together. "": all of them.
+  double total(const std::string& name, const std::string& row, double TraceRow::*member) const;
 };
 
 /// Runs programs and reads what they left. What is measured is remembered, but for milliseconds().
@@ -83,7 +84,9 @@ class Bench {
   const Trace& trace_on_gpus(int ranks, int n, int iterations);
 
   /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
-  const std::map<int, KernelCount>& counts(int n, int iterations);
+  const std::map<int, KernelCount>& counts(int n, int iterations) {
+    return trace_watched(n, iterations).kernels;
+  }
 
   /// Milliseconds per iteration, median of a run at n (0: the program's own). Each call is a run.
   double milliseconds(const std::string& program, int n, int iterations);
@@ -126,7 +129,6 @@ class Bench {
 
   TemporaryFolder folder_;
   std::map<std::string, Trace> traces_;
-  std::map<std::string, std::map<int, KernelCount>> counts_;
   std::map<std::string, double> numbers_;
 };
 

@@ -66,7 +66,7 @@ Measured sweep_on_gpu(Bench* bench) {
   const double share = iteration.stores / interior(kCountedN);
   double threads = 0;
   for (const TraceRow& row : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
-    threads = std::max(threads, row.blocks * row.block_threads);
+    threads = std::max(threads, blocks_of(row) * block_threads_of(row));
   }
   if (share >= 0.99 && threads < kFewThreads) {
     return measured(
@@ -218,7 +218,7 @@ Measured one_atomic_a_block(Bench* bench) {
   double atomics = 0, blocks = 0;
   for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) atomics += kernel.atomics;
   for (const TraceRow& kernel : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
-    blocks = std::max(blocks, kernel.blocks * kernel.count);
+    blocks = std::max(blocks, blocks_of(kernel) * kernel.count);
   }
   if (blocks == 0) throw NotMeasurable("no kernel was launched");
   // Who counts the blocks that are done may add a few: one for each row of blocks, say.

@@ -121,8 +121,7 @@ class CycleCheck {
         unwanted_(unwanted),
         look_ends_(std::move(look_ends)),
         check_{program, folder_.path(), asked.time_limit, progress, asked.at_hand},
-        questions_(program, folder_.path(), asked.time_limit),
-        patient_(questions_.patient("", asked.at_hand.source, {})) {
+        patient_(patient_of(check_, "", {})) {
     patient_.step = kFirstCycleStep;
   }
 
@@ -159,12 +158,6 @@ class CycleCheck {
   bool no_nearer(double error) const;
   bool slow(double before, double error);
 
-  bool ends(Verdict::Kind kind, const std::string& summary) {
-    verdict_.kind = kind;
-    verdict_.summary = summary;
-    return true;
-  }
-  bool wrong(const Case& run, const std::vector<std::string>& lines, const std::string& rule);
   bool explain(const Case& run, double error);
   Diagnosis diagnose(int n, double error);
   const std::vector<double>& exact(ProblemKind problem, int n);
@@ -175,7 +168,6 @@ class CycleCheck {
   const std::atomic<bool>* const unwanted_;
   const std::function<void()> look_ends_;
   const Check check_;
-  Questions questions_;
   Patient patient_;
   Verdict verdict_;
   Run last_;  ///< the last run
@@ -197,14 +189,6 @@ const std::vector<double>& CycleCheck::exact(ProblemKind problem, int n) {
   return solution;
 }
 
-bool CycleCheck::wrong(const Case& run, const std::vector<std::string>& lines,
-                       const std::string& rule) {
-  verdict_.details = lines;
-  verdict_.run = run;
-  verdict_.rule = rule;
-  return ends(Verdict::kWrong, "wrong: " + describe(run));
-}
-
 /// Runs the program and reads the field that it leaves. False: it left none, and the verdict says
 /// why.
 bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
@@ -212,13 +196,11 @@ bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
   last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit, unwanted_);
   ++runs_;
   if (unwanted_ && *unwanted_) return false;
-  if (!last_.child.started) return !ends(Verdict::kNoProgram, last_.error);
-  if (last_.child.exit_code == lab::kExitNoGpu) {
-    return !ends(Verdict::kNoGpu, last_words(last_.child));
+  if (verdict_.cannot_run(last_)) return false;
+  std::string ignored;
+  if (last_.error.empty() && !read_field(check_.dir, run.n, field, &ignored)) {
+    last_.error = "the field in its record cannot be read";
   }
-  if (!last_.machine.empty()) return !ends(Verdict::kCannotRunHere, last_.machine);
-  if (last_.error.empty()) *field = read_field(check_.dir, run.n);
-  if (last_.error.empty() && field->empty()) last_.error = "the field in its record cannot be read";
   const int made = last_.record.iterations;
   if (last_.error.empty() && made < run.iterations && run.tolerance == 0) {
     if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
@@ -227,21 +209,18 @@ bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
     const auto& residuals = last_.record.residuals;
     const Diagnosis diagnosis = diagnose_cycles_made(
         run.n, run.iterations, made, residuals.empty() ? NAN : residuals.back().value, patient_);
-    return !wrong(run, diagnosis.lines(), diagnosis.rule());
+    return !verdict_.becomes_wrong(run, {diagnosis.lines(), diagnosis.rule()});
   }
   if (last_.error.empty()) return true;
-  const Explanation found = explain_failure(check_, run, last_, {}, &patient_);
-  return !wrong(run, found.lines, found.rule);
+  return !verdict_.becomes_wrong(run, explain_failure(check_, run, last_, {}, &patient_));
 }
 
 /// The cause, as the fields after one and two cycles show it.
 Diagnosis CycleCheck::diagnose(int n, double error) {
-  Observation one, two;
-  Case run = {ProblemKind::kProbe, n, 1};
-  if (!patient_.run(run, &one)) return {};
-  run.iterations = 2;
-  if (!patient_.run(run, &two)) return {};
-  CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one.field, two.field);
+  const auto one = patient_.ask({ProblemKind::kProbe, n, 1});
+  const auto two = patient_.ask({ProblemKind::kProbe, n, 2});
+  if (!one || !two) return {};
+  CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one->field, two->field);
   look.last_error = error;
   const auto left = [&](int points) {
     const auto fall = falls_.find(points);
@@ -274,7 +253,7 @@ bool CycleCheck::explain(const Case& run, double error) {
       format("  (its largest distance, relative to the largest value; a right one is at "
              "most %.1e away, the rounding to floats)",
              kRounding));
-  return wrong(run, lines, diagnosis.rule());
+  return verdict_.becomes_wrong(run, {lines, diagnosis.rule()});
 }
 
 /// Whether a field that was `before` away after kManyCycles and is `error` away after kMoreCycles
@@ -373,7 +352,7 @@ bool CycleCheck::residuals_are_wrong() {
     std::vector<std::string> lines = diagnosis.lines();
     lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
                            next.iterations, expected, found));
-    return wrong(next, lines, diagnosis.rule());
+    return verdict_.becomes_wrong(next, {lines, diagnosis.rule()});
   }
   return false;
 }
@@ -385,18 +364,19 @@ bool CycleCheck::stops_elsewhere() {
   Case run = {ProblemKind::kLaplace, kFirstN, kMeets};
   if (!ran(run, &field)) return true;
   const auto residuals = last_.record.residuals;
-  if (residuals.size() < 2) return wrong(run, {"it records fewer residuals than cycles"}, "");
+  if (residuals.size() < 2) {
+    return verdict_.becomes_wrong(run, {{"it records fewer residuals than cycles"}});
+  }
   run.tolerance = std::sqrt(residuals[residuals.size() - 2].value * residuals.back().value);
   run.iterations = kManyCycles;
   if (!ran(run, &field)) return true;
   const int made = last_.record.iterations;
   if (made == kMeets) return false;
-  return wrong(run,
-               {format("its residual meets --tolerance %.3g in cycle %d, and it should stop there; "
-                       "it stops after %d",
-                       run.tolerance, kMeets, made),
-                "  Look at the loop's condition: it goes on while residual > options.tolerance."},
-               "");
+  return verdict_.becomes_wrong(
+      run, {{format("its residual meets --tolerance %.3g in cycle %d, and it should stop there; "
+                    "it stops after %d",
+                    run.tolerance, kMeets, made),
+             "  Look at the loop's condition: it goes on while residual > options.tolerance."}});
 }
 
 /// On the CPU: with threads in other orders a race shows.
@@ -416,13 +396,12 @@ bool CycleCheck::orders_differ() {
       if (is_slow_) break;
     }
     if (error <= kRounding || is_slow_) continue;
-    return wrong(run,
-                 {format("diagnosis: with the threads run in %s order the field is %.1e away from "
-                         "the exact solution; forward it is right: a race",
-                         order, error),
-                  "look at: a barrier between the threads that write a tile and those that read "
-                  "it, and between the levels of a kernel that does several"},
-                 "");
+    return verdict_.becomes_wrong(
+        run, {{format("diagnosis: with the threads run in %s order the field is %.1e away from "
+                      "the exact solution; forward it is right: a race",
+                      order, error),
+               "look at: a barrier between the threads that write a tile and those that read "
+               "it, and between the levels of a kernel that does several"}});
   }
   verdict_.remarks.push_back("The same with blocks and threads in reverse and in shuffled order.");
   return false;
@@ -462,22 +441,23 @@ bool CycleCheck::wrong_at(int own_n) {
                own_n, distance));
     return false;
   }
-  return wrong(run,
-               {format("the field is %.2e away from the exact solution, and the discretisation "
-                       "and the rounding to floats explain only %.2e",
-                       distance, expected),
-                "look at: what is computed from n alone, as an int or as a float: a place in a "
-                "grid, an index, the number of levels"},
-               "wrong_only_at_a_large_n");
+  return verdict_.becomes_wrong(
+      run, {{format("the field is %.2e away from the exact solution, and the discretisation "
+                    "and the rounding to floats explain only %.2e",
+                    distance, expected),
+             "look at: what is computed from n alone, as an int or as a float: a place in a "
+             "grid, an index, the number of levels"},
+            "wrong_only_at_a_large_n"});
 }
 
 void CycleCheck::say_right() {
   std::string list;
   std::sort(right_.begin(), right_.end());
   for (int n : right_) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  ends(Verdict::kRight, format("right: %d runs, n = %s; ", runs_, list.c_str()) +
-                            (is_slow_ ? "each cycle comes nearer to the exact solution"
-                                      : "the exact discrete solution, rounded to floats"));
+  verdict_.becomes(Verdict::kRight,
+                   format("right: %d runs, n = %s; ", runs_, list.c_str()) +
+                       (is_slow_ ? "each cycle comes nearer to the exact solution"
+                                 : "the exact discrete solution, rounded to floats"));
   double most_left = 0;
   int most_left_n = 0;
   for (const auto& [n, fall] : falls_) {
@@ -548,13 +528,17 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
 
 double left_by_a_cycle(const std::string& program, int n, double time_limit) {
   const TemporaryFolder folder;
+  const std::string dir = folder.path() + "/record";
   const std::vector<double> exact = exact_solution(lab::Problem(ProblemKind::kProbe, n, 1));
+  std::vector<float> field;
   double errors[2];
   for (const int to : {0, 1}) {
     const Case run = {ProblemKind::kProbe, n, to ? kTo : kFrom};
-    const Run made = run_program(program, run, false, folder.path() + "/record", time_limit);
-    if (!made.error.empty()) throw std::runtime_error(made.error);
-    errors[to] = error_of(read_field(folder.path() + "/record", n), exact);
+    std::string why_not = run_program(program, run, false, dir, time_limit).error;
+    if (!why_not.empty() || !read_field(dir, n, &field, &why_not)) {
+      throw std::runtime_error(why_not);
+    }
+    errors[to] = error_of(field, exact);
   }
   return std::pow(errors[1] / errors[0], 1.0 / (kTo - kFrom));
 }

@@ -41,8 +41,7 @@ class Judgement {
       : check_{program, folder_.path(), time_limit, progress, at_hand},
         extent_(extent),
         given_(cases),
-        cases_(cases),
-        questions_(program, folder_.path(), time_limit) {}
+        cases_(cases) {}
 
   Verdict reach() {
     for (std::size_t k = 0; k < cases_.size(); ++k) {
@@ -55,7 +54,6 @@ class Judgement {
 
  private:
   // Each of these returns true if the verdict is known by now.
-  bool ends(Verdict::Kind kind, const std::string& summary);
   bool wrong(const Case& run, Explanation found, bool access = false);
   bool decides(std::size_t k);
   bool cannot_run(const Case& run, bool first, const Run& trial);
@@ -72,7 +70,6 @@ class Judgement {
   const Extent& extent_;
   const std::vector<Case>& given_;
   std::vector<Case> cases_;  ///< all that are run: the given ones, and what `extent` adds
-  Questions questions_;
   Verdict verdict_;
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
@@ -80,12 +77,6 @@ class Judgement {
   bool stopped_ = false;          ///< a run to a tolerance was made
   std::optional<Trials> trials_;  ///< of all cases
 };
-
-bool Judgement::ends(Verdict::Kind kind, const std::string& summary) {
-  verdict_.kind = kind;
-  verdict_.summary = summary;
-  return true;
-}
 
 bool Judgement::wrong(const Case& run, Explanation found, bool access) {
   std::vector<std::string>& lines = found.lines;
@@ -95,10 +86,7 @@ bool Judgement::wrong(const Case& run, Explanation found, bool access) {
         "So far the other grids are right, but their sizes are not multiples of any block's shape. "
         "Is something computed with n % ...? It is 0 here.");
   }
-  verdict_.details.insert(verdict_.details.end(), lines.begin(), lines.end());
-  verdict_.run = run;
-  verdict_.rule = found.rule;
-  return ends(Verdict::kWrong, "wrong: " + describe(run));
+  return verdict_.becomes_wrong(run, found);
 }
 
 /// Runs cases_[k] and compares.
@@ -110,9 +98,9 @@ bool Judgement::decides(std::size_t k) {
   Trial trial = first ? try_first(check_, run, extent_.unwanted, &look) : trials_->get(k);
   if (skips(run, first, trial.run.child)) return false;
   if (cannot_run(run, first, trial.run)) return true;
-  Patient patient = questions_.patient(trial.run.record.step, check_.at_hand.source, run);
+  Patient patient = patient_of(check_, trial.run.record.step, run);
   if (first && trial.run.error.empty() && patient.step >= kFirstCycleStep) {
-    return ends(Verdict::kByCycles, "");
+    return verdict_.becomes(Verdict::kByCycles, "");
   }
   if (first) plan_the_rest(trial.run, patient.step);
   return compare(run, &trial, look, &patient);
@@ -131,14 +119,10 @@ bool Judgement::skips(const Case& run, bool first, const ChildResult& child) {
 
 /// Whether this machine, and not the program, keeps the run from a result.
 bool Judgement::cannot_run(const Case& run, bool first, const Run& trial) {
-  if (!trial.child.started) return ends(Verdict::kNoProgram, trial.error);
-  if (trial.child.exit_code == lab::kExitNoGpu) {
-    return ends(Verdict::kNoGpu, last_words(trial.child));
-  }
-  if (!trial.machine.empty()) return ends(Verdict::kCannotRunHere, trial.machine);
+  if (verdict_.cannot_run(trial)) return true;
   if (trial.error.empty() || run.ranks == 0 || !first) return false;
   const std::string why_not = why_no_jobs(check_.time_limit);
-  return !why_not.empty() && ends(Verdict::kCannotRunHere, why_not);
+  return !why_not.empty() && verdict_.becomes(Verdict::kCannotRunHere, why_not);
 }
 
 /// After the first run it is known which step this is, and whether it is done: what else to try.
@@ -217,7 +201,7 @@ bool Judgement::stops_elsewhere() {
   run.tolerance = std::sqrt(expected[kMeets - 2] * expected[kMeets - 1]);
   check_.progress(describe(run));
   const Run trial = run_program(check_.program, run, false, check_.dir, check_.time_limit);
-  if (!trial.machine.empty()) return ends(Verdict::kCannotRunHere, trial.machine);
+  if (verdict_.cannot_run(trial)) return true;
   const std::vector<std::string> lines = check_stopping(trial, run, expected, sparse_);
   if (!lines.empty()) return wrong(run, {lines});
   stopped_ = true;
@@ -228,10 +212,11 @@ void Judgement::say_right() {
   const std::size_t runs = cases_.size() + (stopped_ ? 1 : 0);
   std::string list;
   for (int n : sizes_) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  ends(Verdict::kRight,
-       format("right: %zu run%s, n = %s; ", runs, runs == 1 ? "" : "s", list.c_str()) +
-           (different_rounding_ ? "fields within rounding" : "fields bit for bit") +
-           (single_precision_ ? ", residuals within 1e-6" : ", residuals within rounding"));
+  verdict_.becomes(
+      Verdict::kRight,
+      format("right: %zu run%s, n = %s; ", runs, runs == 1 ? "" : "s", list.c_str()) +
+          (different_rounding_ ? "fields within rounding" : "fields bit for bit") +
+          (single_precision_ ? ", residuals within 1e-6" : ", residuals within rounding"));
   if (different_rounding_) {
     verdict_.remarks.push_back(
         "different rounding: the four neighbours are added in another order, or in double. That is "
@@ -248,6 +233,25 @@ void Judgement::say_right() {
 }
 
 }  // namespace
+
+bool Verdict::becomes(Kind what, const std::string& said) {
+  kind = what;
+  summary = said;
+  return true;
+}
+
+bool Verdict::becomes_wrong(const Case& first_wrong, const Explanation& found) {
+  details.insert(details.end(), found.lines.begin(), found.lines.end());
+  run = first_wrong;
+  rule = found.rule;
+  return becomes(kWrong, "wrong: " + describe(run));
+}
+
+bool Verdict::cannot_run(const Run& run) {
+  if (!run.child.started) return becomes(kNoProgram, run.error);
+  if (run.child.exit_code == lab::kExitNoGpu) return becomes(kNoGpu, last_words(run.child));
+  return !run.machine.empty() && becomes(kCannotRunHere, run.machine);
+}
 
 Verdict check_program(const std::string& program, const std::vector<Case>& cases,
                       double time_limit_seconds, const Progress& progress, const AtHand& at_hand,

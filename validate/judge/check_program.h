@@ -26,6 +26,12 @@ struct Verdict {
   std::string rule = {};             ///< the entry of the catalogue of mistakes; "": none fits
   std::vector<std::string> details;  ///< what is wrong and where, for people; empty if right
   std::vector<std::string> remarks;  ///< right, and still worth saying
+
+  // Each of these says what it is, and returns whether it is known by now.
+  bool becomes(Kind what, const std::string& said);
+  bool becomes_wrong(const Case& first_wrong, const Explanation& found);
+  /// If this machine, and not the program, kept the run from a result.
+  bool cannot_run(const Run& run);
 };
 
 /// What is tried besides the cases, and what is said of it.

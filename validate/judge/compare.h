@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,14 +33,14 @@ struct FieldComparison {
   std::vector<Cell> first;                           ///< the first few wrong points, row by row
 };
 
-/// Compares a field with the reference's current one. `next_row` gives the field's rows in order,
-/// n floats each. `iterations` sweeps have been made: rounding may grow with them.
+/// Compares a field, row j outer, with the reference's current one. `iterations` sweeps have been
+/// made: rounding may grow with them.
 ///
 /// Another order of the four additions changes a value by at most 4.5 k 2^-24 max|f| after k sweeps
 /// (each addition rounds by at most half a unit in the last place, and a sweep is an average, which
 /// amplifies nothing).
 FieldComparison compare_field(const Reference& reference, int iterations,
-                              const std::function<const float*()>& next_row);
+                              const std::vector<float>& field);
 
 /// A run's residuals held against the reference's.
 struct ResidualComparison {

@@ -30,6 +30,10 @@ void over_rows(int begin, int end, int n, int threads, Work work) {
   for (std::thread& worker : workers) worker.join();
 }
 
+std::size_t points(int n) { return static_cast<std::size_t>(n) * n; }
+
+int one_per_core() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
 }  // namespace
 
 double sweep_row(float* __restrict__ out, const float* __restrict__ south,
@@ -61,9 +65,9 @@ double sweep_row(float* __restrict__ out, const float* __restrict__ south,
 
 Reference::Reference(const lab::Problem& problem, int threads)
     : n_(problem.n()),
-      threads_(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
-      field_(static_cast<std::size_t>(n_) * n_),
-      next_(field_.size()),
+      threads_(threads > 0 ? threads : one_per_core()),
+      field_(unwritten_floats(points(n_))),
+      next_(unwritten_floats(points(n_))),
       row_sums_(n_, 0.0) {
   over_rows(0, n_, n_, threads_, [&](int first, int last) {
     for (int j = first; j < last; ++j) {
@@ -76,12 +80,15 @@ Reference::Reference(const lab::Problem& problem, int threads)
   });
 }
 
-Reference::Reference(int n, const std::vector<float>& field, int threads)
+Reference::Reference(int n, const std::vector<float>& field)
     : n_(n),
-      threads_(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
-      field_(field.begin(), field.end()),
-      next_(field_),
-      row_sums_(n_, 0.0) {}
+      threads_(one_per_core()),
+      field_(unwritten_floats(points(n_))),
+      next_(unwritten_floats(points(n_))),
+      row_sums_(n_, 0.0) {
+  std::copy(field.begin(), field.end(), field_.get());
+  std::copy(field.begin(), field.end(), next_.get());
+}
 
 double Reference::sweep() {
   over_rows(1, n_ - 1, n_, threads_, [&](int first, int last) {
@@ -106,7 +113,7 @@ std::vector<std::uint64_t> Reference::row_hashes() const {
 
 double Reference::max_abs() const {
   float largest = 0;
-  for (float value : field_) largest = std::max(largest, std::fabs(value));
+  for (std::size_t k = 0; k < points(n_); ++k) largest = std::max(largest, std::fabs(field_[k]));
   return largest;
 }
 

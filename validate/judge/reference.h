@@ -2,13 +2,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <lab/problem.h>
 
-#include "judge/own_floats.h"
-
 namespace validate {
+
+/// Floats that nothing has written yet: a page of them lies near the thread that writes it first.
+inline std::unique_ptr<float[]> unwritten_floats(std::size_t count) {
+  return std::unique_ptr<float[]>(new float[count]);
+}
+
+/// One row's update; returns the sum of its squared changes.
+double sweep_row(float* __restrict__ out, const float* __restrict__ south,
+                 const float* __restrict__ middle, const float* __restrict__ north, int n);
 
 /// The answer that every step is held against: Jacobi sweeps on the CPU, rows in order, two fields.
 ///
@@ -24,7 +32,7 @@ class Reference {
   explicit Reference(const lab::Problem& problem, int threads = 0);
 
   /// Starts with `field`, n x n values, row j outer; its boundary is the one that no sweep changes.
-  Reference(int n, const std::vector<float>& field, int threads = 0);
+  Reference(int n, const std::vector<float>& field);
 
   /// Makes one sweep and returns its residual.
   double sweep();
@@ -43,8 +51,8 @@ class Reference {
  private:
   const int n_;
   const int threads_;
-  OwnFloats field_, next_;        // n x n, row j outer
-  std::vector<double> row_sums_;  // squared changes of the last sweep
+  std::unique_ptr<float[]> field_, next_;  // n x n, row j outer
+  std::vector<double> row_sums_;           // squared changes of the last sweep
 };
 
 }  // namespace validate

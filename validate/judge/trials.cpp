@@ -1,9 +1,7 @@
 #include "judge/trials.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -22,13 +20,10 @@ Comparison compare_run(const Case& run, const Record& record, const std::string&
                        const Reference& reference, const std::vector<double>& expected) {
   Comparison result;
   result.residuals = compare_residuals(expected, record.residuals, run.n);
-  FieldReader reader;
-  if (!reader.open(dir, run.n, &result.error)) return result;
-  std::vector<float> nan_row(run.n, NAN);
-  result.field = compare_field(reference, run.iterations, [&]() {
-    const float* row = reader.next_row();
-    return row ? row : nan_row.data();
-  });
+  std::vector<float> field;
+  if (read_field(dir, run.n, &field, &result.error)) {
+    result.field = compare_field(reference, run.iterations, field);
+  }
   return result;
 }
 
@@ -115,14 +110,9 @@ Trials::Trials(const std::string& program, const std::vector<Case>& cases, doubl
       trials_(cases.size()),
       largest_(cases[0]),
       cpu_seconds_(cpu_seconds) {
+  // Of a grid so large the reference takes seconds, beside the other trials.
   const std::size_t last = cases_.size() - 1;
-  for (std::size_t k = last; k > 0; --k) waiting_.push_back(k);
-  if (last > 0 && cases_[last].n >= kHashedRecordN) {
-    // Of a grid so large the reference takes seconds, beside the other trials.
-    std::rotate(waiting_.begin(), waiting_.begin() + 1, waiting_.end());
-  }
-  const std::size_t count = std::min(trials_at_a_time(), waiting_.size());
-  for (std::size_t k = 0; k < count; ++k) workers_.emplace_back([this] { work(); });
+  if (last > 0 && cases_[last].n >= kHashedRecordN) begin(last);
 }
 
 /// A learner waits for the verdict: what computes far longer than the largest grid so far lets
@@ -134,36 +124,28 @@ TimeLimit Trials::limit_of(const Case& run) const {
   return {time_limit_, kAtLeast + kFar * expected};
 }
 
-/// Tries one case after the other, until none is left.
-void Trials::work() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!waiting_.empty() && !unwanted_) {
-    const std::size_t k = waiting_.back();
-    waiting_.pop_back();
-    const TimeLimit limit = limit_of(cases_[k]);
-    lock.unlock();
-    double cpu_seconds = 0;
-    try {
-      Trial trial =
-          try_case(program_, cases_[k], folder_ + "/trial" + std::to_string(k), limit, &unwanted_);
-      cpu_seconds = trial.run.child.cpu_seconds;
-      trials_[k].set_value(std::move(trial));
-    } catch (...) {
-      trials_[k].set_exception(std::current_exception());
-    }
-    lock.lock();
-    if (cpu_seconds > 0 && cases_[k].n >= largest_.n) {
-      largest_ = cases_[k];
-      cpu_seconds_ = cpu_seconds;
-    }
+void Trials::begin(std::size_t k) {
+  if (trials_[k].valid()) return;
+  const std::string dir = folder_ + "/trial" + std::to_string(k);
+  const TimeLimit limit = limit_of(cases_[k]);
+  trials_[k] = std::async(std::launch::async, [this, k, dir, limit] {
+    return try_case(program_, cases_[k], dir, limit, &unwanted_);
+  });
+}
+
+Trial Trials::get(std::size_t k) {
+  while (next_ < std::min(cases_.size(), k + trials_at_a_time())) begin(next_++);
+  Trial trial = trials_[k].get();
+  if (cases_[k].n >= largest_.n) {
+    largest_ = cases_[k];
+    cpu_seconds_ = trial.run.child.cpu_seconds;
   }
+  return trial;
 }
 
 void Trials::stop() {
   unwanted_ = true;
-  for (std::thread& worker : workers_) {
-    if (worker.joinable()) worker.join();
-  }
+  trials_.clear();
 }
 
 }  // namespace validate

@@ -3,9 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "judge/compare.h"
@@ -53,26 +51,25 @@ class Trials {
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
 
-  /// Waits for the trial of cases[k], k > 0; each k once. Throws what the trial throws.
-  Trial get(std::size_t k) { return trials_[k].get_future().get(); }
+  /// Waits for the trial of cases[k], and begins those that come next; from k = 1 on, one after the
+  /// other. Throws what the trial throws.
+  Trial get(std::size_t k);
 
   /// No further ones are wanted. Waits until those that run are ended.
   void stop();
 
  private:
-  void work();
+  void begin(std::size_t k);
   TimeLimit limit_of(const Case& run) const;
 
   const std::string program_, folder_;
   const std::vector<Case> cases_;
   const double time_limit_;
   std::atomic<bool> unwanted_{false};
-  std::vector<std::promise<Trial>> trials_;  ///< of all cases; that of the first is not used
-  std::mutex mutex_;                         ///< of those below
-  std::vector<std::size_t> waiting_;         ///< the cases to try, the next one last
-  Case largest_;                             ///< of those that have ended
-  double cpu_seconds_;                       ///< that it used
-  std::vector<std::thread> workers_;
+  std::vector<std::future<Trial>> trials_;  ///< of all cases; that of the first is not used
+  std::size_t next_ = 1;                    ///< the case to begin next
+  Case largest_;                            ///< of those that have been waited for
+  double cpu_seconds_;                      ///< that it used
 };
 
 }  // namespace validate

@@ -61,16 +61,17 @@ int useful_threads(int n, int most) {
 ThreadedSweeps sweep_on_threads(const lab::Problem& problem, int threads, int samples, int sweeps) {
   using Clock = std::chrono::steady_clock;
   const int n = problem.n();
+  const std::size_t points = static_cast<std::size_t>(n) * n;
   ThreadedSweeps made;
-  made.field.resize(static_cast<std::size_t>(n) * n);
-  OwnFloats other(made.field.size());
+  made.field = unwritten_floats(points);
+  std::unique_ptr<float[]> other = unwritten_floats(points);
   std::vector<Sums> sums(threads);
   MeetingPoint everyone(threads);
 
   auto work = [&](int thread) {
     auto begin_of = [&](int t) { return 1 + static_cast<int>((n - 2LL) * t / threads); };
     const int first = begin_of(thread), last = begin_of(thread + 1);
-    float *from = made.field.data(), *to = other.data();
+    float *from = made.field.get(), *to = other.get();
     auto row = [n](float* field, int j) { return field + static_cast<std::size_t>(j) * n; };
     for (int j = thread == 0 ? 0 : first; j < (thread == threads - 1 ? n : last); ++j) {
       for (int i = 0; i < n; ++i) {

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <lab/problem.h>
 
-#include "judge/own_floats.h"
 #include "judge/reference.h"
 #include "ladder/ladder.h"
 
@@ -18,9 +18,9 @@ int useful_threads(int n, int most);
 
 /// What sweeps on several threads leave.
 struct ThreadedSweeps {
-  OwnFloats field;
-  double residual = 0;     ///< of the last sweep
-  std::vector<double> ms;  ///< per sweep, of each sample
+  std::unique_ptr<float[]> field;  ///< n x n, row j outer
+  double residual = 0;             ///< of the last sweep
+  std::vector<double> ms;          ///< per sweep, of each sample
 };
 
 /// The best code that the lab has for all cores: the rows are dealt out to `threads` threads, each

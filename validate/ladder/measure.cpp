@@ -34,16 +34,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Runs a step's program for its times alone; `ranks`: of the job as which it is started, or 0.
-Timing time_program(const std::string& program, int n, int iterations, int ranks) {
-  const TemporaryFolder folder;
-  Case timed{lab::ProblemKind::kLaplace, n, iterations};
-  timed.ranks = ranks;
-  const Run run = run_program(program, timed, true, folder.path() + "/record", kTimeLimit);
-  if (!run.error.empty() || run.child.exit_code != 0) return {};
-  return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
-}
-
 /// The best code that the lab has, on one core: the reference on one thread. Rows in order, two
 /// fields that change roles instead of a copy, vector instructions, -O3. The same on all cores has
 /// to agree with it.
@@ -76,9 +66,15 @@ void show_progress(const std::string& what) {
   if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[K%s", what.c_str());
 }
 
+/// Runs a step's program for its times alone.
 Timing Climb::time(const Step& step, int n, int iterations) {
   show_progress(format("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations));
-  return time_program(program_of(step), n, iterations, ranks_of(step));
+  const TemporaryFolder folder;
+  Case timed{lab::ProblemKind::kLaplace, n, iterations};
+  timed.ranks = ranks_of(step);
+  const Run run = run_program(program_of(step), timed, true, folder.path() + "/record", kTimeLimit);
+  if (!run.error.empty() || run.child.exit_code != 0) return {};
+  return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
 }
 
 void Climb::check(const std::vector<const Step*>& steps) {

@@ -45,7 +45,6 @@ bool is_right(const Arguments& arguments, const validate::ClinicKernel& kernel,
 }
 
 int judge(const Arguments& arguments, const validate::ClinicKernel& kernel) {
-  using validate::GoalResult;
   if (!is_right(arguments, kernel, arguments.program, "")) return 1;
   if (!arguments.on_gpu.empty() && !is_right(arguments, kernel, arguments.on_gpu, " on the GPU")) {
     return 1;
@@ -54,13 +53,12 @@ int judge(const Arguments& arguments, const validate::ClinicKernel& kernel) {
   have.program = have.watched = have.on_cpu = arguments.program;
   have.time_limit = arguments.time_limit;
   validate::Bench bench(have);
-  const auto count = validate::print_goals(validate::measure_clinic_goals(
-      kernel, &bench, validate::read_from_nvcc(arguments.from_nvcc)));
-  const bool missed = count[GoalResult::kMissed] > 0;
-  const char* verdict = missed ? "right, but its goal is not reached"
-                        : count[GoalResult::kNotMeasurable] > 0
-                            ? "right; the goal cannot be measured here"
-                            : "done";
+  const validate::GoalCount count =
+      validate::measure_clinic_goals(kernel, &bench, validate::read_from_nvcc(arguments.from_nvcc));
+  const bool missed = count.missed > 0;
+  const char* verdict = missed                     ? "right, but its goal is not reached"
+                        : count.not_measurable > 0 ? "right; the goal cannot be measured here"
+                                                   : "done";
   std::printf("clinic/%s: %s\n", kernel.name, verdict);
   if (!missed && !arguments.next.empty()) std::printf("  %s\n", arguments.next.c_str());
   return missed ? 1 : 0;

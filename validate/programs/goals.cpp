@@ -76,19 +76,17 @@ bool has_todo(const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
-  using validate::GoalResult;
   validate::Bench bench(arguments.instruments);
   const char* name = arguments.name.c_str();
-  const std::vector<GoalResult> results = validate::measure_goals(std::atoi(name), &bench);
+  const validate::GoalCount count = validate::measure_goals(std::atoi(name), &bench);
   validate::wait_for_build(arguments.instruments.built);  // if no goal ran the program
-  const auto count = validate::print_goals(results);
-  if (count[GoalResult::kMissed] > 0) {
+  if (count.missed > 0) {
     std::printf("%s: right, but the step's goal is not reached\n", name);
     validate::write_verdict(arguments.verdict, "goal missed");
     return kExitMissed;
   }
   const bool todo = has_todo(arguments);
-  if (count[GoalResult::kNotMeasurable] == 0) {
+  if (count.not_measurable == 0) {
     std::printf("%s: %s\n", name, todo ? "right so far, and its goals are reached" : "done");
     validate::write_verdict(arguments.verdict, "done");
   } else {

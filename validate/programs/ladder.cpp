@@ -19,6 +19,7 @@
 #include "ladder/measure.h"
 #include "ladder/table.h"
 #include "programs/command_line.h"
+#include "run/program_run.h"
 #include "run/steps.h"
 
 namespace {
@@ -28,7 +29,6 @@ using validate::show_progress;
 constexpr const char* kHelp =
     "ladder [options]: validates and times every step's solution, and prints the ladder\n\n"
     "  --lab DIR            the lab's folder (default: where this was built)\n"
-    "  --bin DIR            where the programs are (default: where this program is)\n"
     "  --results DIR        write DIR/ladder.tsv (DIR/ladder.interrupted.tsv, if the run is\n"
     "                       interrupted: an earlier ladder stays)\n"
     "  --steps NN,NN,...    only these steps\n"
@@ -49,19 +49,13 @@ struct Arguments {
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
   validate::LadderOptions& options = arguments.options;
-  std::error_code error;
-  options.bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  options.bin = validate::program_folder();
   validate::CommandLine line("ladder", kHelp);
   line.path("--lab", &arguments.lab);
-  line.path("--bin", &options.bin);
   line.path("--results", &arguments.results);
   line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
   line.integer("--ranks", 1, kMaxRanks, &options.ranks);
   line.read(argc, argv);
-  if (options.bin.empty()) {
-    lab::fail(lab::kExitBadUsage, "/proc/self/exe: %s: say --bin DIR, where the programs are",
-              error.message().c_str());
-  }
   return arguments;
 }
 

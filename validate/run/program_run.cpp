@@ -161,9 +161,9 @@ std::string why_no_record(const std::string& program, const Case& run, const Chi
 
 }  // namespace
 
-std::string launcher() {
+std::string program_folder() {
   std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string() + "/ranks";
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
 }
 
 std::string describe(const Case& run) {
@@ -229,20 +229,6 @@ std::string why_no_jobs(double time_limit) {
   return "MPI starts no job here: " +
          (said.empty() ? format("%s ends with exit code %d", launcher().c_str(), child.exit_code)
                        : said);
-}
-
-std::vector<float> read_field(const std::string& dir, int n) {
-  FieldReader reader;
-  std::string error;
-  std::vector<float> field;
-  if (!reader.open(dir, n, &error)) return field;
-  field.reserve(static_cast<std::size_t>(n) * n);
-  for (int j = 0; j < n; ++j) {
-    const float* row = reader.next_row();
-    if (!row) return {};
-    field.insert(field.end(), row, row + n);
-  }
-  return field;
 }
 
 }  // namespace validate

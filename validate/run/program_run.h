@@ -26,8 +26,11 @@ struct Case {
   bool strict = false;          ///< LAB_CPU_STRICT=1
 };
 
-/// What starts a job of several ranks: it stands beside this program.
-std::string launcher();
+/// The folder in which this program stands, and beside it the lab's others.
+std::string program_folder();
+
+/// What starts a job of several ranks.
+inline std::string launcher() { return program_folder() + "/ranks"; }
 
 /// "probe, n = 100, 10 iterations"; if they are given also ", --check-every 7", ", 3 ranks" and
 /// ", threads in reverse order".
@@ -56,8 +59,5 @@ int default_n(const std::string& program);
 /// Whether jobs of several ranks can be started here at all: "" if they can, else what the launcher
 /// says.
 std::string why_no_jobs(double time_limit);
-
-/// The field that a run left in `dir`: n x n floats, row j outer. Empty where it cannot be read.
-std::vector<float> read_field(const std::string& dir, int n);
 
 }  // namespace validate

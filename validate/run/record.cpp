@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <climits>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -21,6 +22,15 @@ bool refuse(std::string* error, const std::string& path, const std::string& why)
   return false;
 }
 
+/// What a file holds, so many bytes, to `to`.
+bool read_bytes(const std::string& path, std::size_t bytes, void* to, std::string* error) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (!file) return refuse(error, path, std::strerror(errno));
+  const std::size_t got = std::fread(to, 1, bytes, file);
+  std::fclose(file);
+  return got == bytes || refuse(error, path, "cannot be read");
+}
+
 /// The whole of a regular file of at most max_bytes.
 bool read_file(const std::string& path, std::size_t max_bytes, std::string* text,
                std::string* error) {
@@ -30,12 +40,8 @@ bool read_file(const std::string& path, std::size_t max_bytes, std::string* text
     return refuse(error, path,
                   format("not a record (it should be a file of at most %zu bytes)", max_bytes));
   }
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) return refuse(error, path, std::strerror(errno));
   text->resize(static_cast<std::size_t>(status.st_size));
-  const std::size_t got = std::fread(&(*text)[0], 1, text->size(), file);
-  std::fclose(file);
-  return got == text->size() || refuse(error, path, "cannot be read");
+  return read_bytes(path, text->size(), &(*text)[0], error);
 }
 
 /// A JSON object of strings, numbers and nulls, one member a line, as the lab's Run writes it.
@@ -140,9 +146,9 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
                 format("ends at iteration %d, the run at %d", before, record->iterations));
 }
 
-bool FieldReader::open(const std::string& dir, int n, std::string* error) {
+bool read_field(const std::string& dir, int n, std::vector<float>* field, std::string* error) {
   const std::string path = dir + "/field.f32";
-  const std::size_t bytes = static_cast<std::size_t>(n) * n * sizeof(float);
+  const std::size_t points = static_cast<std::size_t>(n) * n, bytes = points * sizeof(float);
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return refuse(error, path, std::strerror(errno));
   if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) != bytes) {
@@ -150,15 +156,8 @@ bool FieldReader::open(const std::string& dir, int n, std::string* error) {
                   format("holds %lld bytes, %d x %d floats are %zu",
                          static_cast<long long>(status.st_size), n, n, bytes));
   }
-  file_.reset(std::fopen(path.c_str(), "rb"));
-  if (!file_) return refuse(error, path, std::strerror(errno));
-  row_.resize(n);
-  return true;
-}
-
-const float* FieldReader::next_row() {
-  const std::size_t got = std::fread(row_.data(), sizeof(float), row_.size(), file_.get());
-  return got == row_.size() ? row_.data() : nullptr;
+  field->resize(points);
+  return read_bytes(path, bytes, field->data(), error);
 }
 
 bool read_row_hashes(const std::string& dir, int n, std::vector<std::uint64_t>* hashes,

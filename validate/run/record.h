@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace validate {
 
-/// What is read of that which a step's program wrote under --record; the field has FieldReader.
+/// What is read of that which a step's program wrote under --record, but for the field.
 struct Record {
   struct Residual {
     int iteration;
@@ -28,21 +26,9 @@ struct Record {
 /// side and at most `iterations` iterations writes.
 bool read_record(const std::string& dir, int n, int iterations, Record* record, std::string* error);
 
-/// Reads DIR/field.f32 row by row.
-class FieldReader {
- public:
-  /// Returns false, with `error`, where the file is missing or does not hold n x n floats.
-  bool open(const std::string& dir, int n, std::string* error);
-  /// The next row, n floats, valid until the next call; nullptr at an error.
-  const float* next_row();
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::unique_ptr<std::FILE, Close> file_;
-  std::vector<float> row_;
-};
+/// Reads DIR/field.f32: n x n floats, row j outer. Returns false, with `error`, where it is not
+/// that.
+bool read_field(const std::string& dir, int n, std::vector<float>* field, std::string* error);
 
 /// Reads DIR/rows.csv: the n row hashes. Returns false, with `error`, where it is not that.
 bool read_row_hashes(const std::string& dir, int n, std::vector<std::uint64_t>* hashes,

@@ -30,20 +30,13 @@ double simple(double value) {
   return value;
 }
 
-/// Solves a x = b, a symmetric with `size` columns; returns false where it has no clear solution.
+/// Solves a x = b, a symmetric with `size` columns and no negative eigenvalue: that needs no other
+/// pivots than its diagonal. Returns false where it has no clear solution.
 bool solve(std::vector<double> a, std::vector<double> b, int size, std::vector<double>* x) {
   double largest = 0;
   for (int k = 0; k < size; ++k) largest = std::max(largest, a[k * size + k]);
   for (int k = 0; k < size; ++k) {
-    int pivot = k;
-    for (int row = k + 1; row < size; ++row) {
-      if (std::fabs(a[row * size + k]) > std::fabs(a[pivot * size + k])) pivot = row;
-    }
-    if (!(std::fabs(a[pivot * size + k]) > 1e-6 * largest)) return false;
-    for (int column = 0; column < size; ++column) {
-      std::swap(a[k * size + column], a[pivot * size + column]);
-    }
-    std::swap(b[k], b[pivot]);
+    if (!(a[k * size + k] > 1e-6 * largest)) return false;
     for (int row = k + 1; row < size; ++row) {
       const double factor = a[row * size + k] / a[k * size + k];
       for (int column = k; column < size; ++column) {

@@ -4,6 +4,7 @@
 #include "judge/check_cycles.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ class CheckCyclesTest : public test::SerialProgramTest {
   /// The verdict on the serial step, whose record `spoil` spoils. It finds $n, $iterations and $dir
   /// set. `runs_` are then all that were announced.
   Verdict check(const std::string& spoil) {
+    write_program(spoil);
+    return validate::check_cycles(asked_, [this](const std::string& run) { runs_.push_back(run); });
+  }
+  void write_program(const std::string& spoil) {
     asked_.program = temporary("program.sh");
     test::write_script(asked_.program, "'" + test::kSerialProgram +
                                            "' \"$@\" || exit\n"
@@ -32,7 +37,6 @@ class CheckCyclesTest : public test::SerialProgramTest {
                                            "  shift\n"
                                            "done\n" +
                                            spoil);
-    return validate::check_cycles(asked_, [this](const std::string& run) { runs_.push_back(run); });
   }
   bool was_run(const std::string& run) const {
     return std::count(runs_.begin(), runs_.end(), run) > 0;
@@ -55,6 +59,11 @@ TEST_F(CheckCyclesTest, a_slow_program_is_right_and_gets_more_cycles) {
 TEST_F(CheckCyclesTest, a_residual_that_no_longer_falls_needs_no_more_cycles) {
   EXPECT_EQ(check(kGrowsAt129).summary, "wrong: probe, n = 129, 14 iterations");
   EXPECT_FALSE(was_run("probe, n = 129, 20 iterations"));
+}
+
+TEST_F(CheckCyclesTest, without_a_field_no_error_is_left) {
+  write_program("rm \"$dir/field.f32\"\n");
+  EXPECT_THROW(validate::left_by_a_cycle(asked_.program, 33, 60), std::runtime_error);
 }
 
 TEST_F(CheckCyclesTest, every_access_is_looked_at_once) {

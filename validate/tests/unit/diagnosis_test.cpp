@@ -115,14 +115,15 @@ class DiagnosisTest : public ::testing::Test {
     patient.names = names;
     patient.source = source;
     patient.watched = watched;
+    patient.finding.n = kN;
     patient.finding.report.kind = found;
     if (found_shared) patient.finding.report.flags = "shared";
     patient.finding.report.line = patient.finding.report.other_line = found_at;
-    patient.run = [&](const Case& asked, Observation* seen) {
+    patient.run = [&](const Case& asked, bool again, Observation* seen) {
+      if (again && run_again) return run_again(asked, seen);
       *seen = solver.run(asked);
       return true;
     };
-    patient.run_again = run_again ? run_again : patient.run;
     const Observation seen = solver.run(run);
     Wrong wrong;
     wrong.run = run;
@@ -583,11 +584,10 @@ TEST_F(DiagnosisTest, a_sum_divided_by_the_points_of_one_rank) {
   wrong.run.ranks = 4;
   validate::Patient patient;
   patient.step = 14;
-  patient.run = [&](const Case& asked, Observation* seen) {
+  patient.run = [&](const Case& asked, bool, Observation* seen) {
     *seen = solver.run(asked);
     return true;
   };
-  patient.run_again = patient.run;
   const Diagnosis fourth = validate::diagnose(wrong, patient);
   EXPECT_SAYS("after the root (there are 4 ranks); or under the root the sum is divided",
               fourth.cause);
@@ -654,7 +654,7 @@ TEST_F(DiagnosisTest, rows_beside_the_borders_between_ranks) {
   const auto cause = [&] {
     validate::Patient patient;
     patient.step = 14;
-    patient.run = [&](const Case& asked, Observation* seen) {
+    patient.run = [&](const Case& asked, bool, Observation* seen) {
       *seen = solver.run(asked);
       return true;
     };
@@ -746,7 +746,7 @@ TEST_F(DiagnosisTest, residuals_of_the_iteration_after) {
   solver.residual = [&](double sum) { return std::sqrt(sum) / kN; };
   validate::Patient patient;
   patient.step = 9;
-  patient.run = [&](const Case& asked, Observation* seen) {
+  patient.run = [&](const Case& asked, bool, Observation* seen) {
     Case one_more = asked;
     ++one_more.iterations;
     *seen = solver.run(asked);
@@ -756,7 +756,6 @@ TEST_F(DiagnosisTest, residuals_of_the_iteration_after) {
     }
     return true;
   };
-  patient.run_again = patient.run;
   const Wrong wrong = {{ProblemKind::kProbe, kN, kIterations}, kIterations, false, 0, true};
   EXPECT_EQ(validate::diagnose(wrong, patient).cause,
             "each iteration reports the residual of the next one");
@@ -886,7 +885,7 @@ TEST(DiagnosePassTest, tiles_with_a_halo_that_is_too_narrow) {
   validate::Patient patient;
   patient.step = 13;
   patient.names = {"tile_sweeps"};
-  patient.run = [&](const Case& asked, Observation* seen) {
+  patient.run = [&](const Case& asked, bool, Observation* seen) {
     *seen = solver.run(asked);
     if (asked.iterations < 6) return true;
     for (int j = 1; j < asked.n - 1; ++j) {
@@ -897,7 +896,6 @@ TEST(DiagnosePassTest, tiles_with_a_halo_that_is_too_narrow) {
     }
     return true;
   };
-  patient.run_again = patient.run;
   Wrong wrong;
   wrong.run = {ProblemKind::kProbe, kN, 6};
   wrong.made = 6;
@@ -919,7 +917,7 @@ TEST(DiagnosePassTest, a_sum_that_comes_nowhere) {
   const auto cause_of = [&](double found) {
     validate::Patient patient;
     patient.step = 11;
-    patient.run = [&](const Case& asked, Observation* seen) {
+    patient.run = [&](const Case& asked, bool, Observation* seen) {
       *seen = Solver().run(asked);
       for (auto& residual : seen->residuals) residual.value = found;
       return true;

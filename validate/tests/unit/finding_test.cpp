@@ -18,7 +18,6 @@ namespace {
 using cuda_on_cpu::Report;
 using test::report;
 using validate::Finding;
-using validate::read_finding;
 
 const std::string kSource =
     "// A comment, void nothing(\n"
@@ -52,6 +51,8 @@ Report out_of_bounds(int line, const std::string& columns, int allocated_line = 
 const std::string kBehind = "access=reads|place=past|index=99,0,0";
 const std::string kBefore = "access=reads|place=before|distance=400|index=";
 
+Finding found_in(const Report& report) { return validate::read_finding(report, 100); }
+
 validate::Patient patient_of(int step, const std::string& source = kSource) {
   validate::Patient patient;
   patient.step = step;
@@ -61,8 +62,7 @@ validate::Patient patient_of(int step, const std::string& source = kSource) {
 
 validate::Diagnosis diagnosis_of(const Report& report, int step = 4) {
   validate::Patient patient = patient_of(step);
-  patient.finding = read_finding(report);
-  patient.looked_at_n = 100;
+  patient.finding = found_in(report);
   return validate::diagnose({}, patient, validate::Subject::kAccess);
 }
 
@@ -106,23 +106,22 @@ TEST(ReportTest, comes_back_from_its_file_as_it_was) {
 }
 
 TEST(FindingTest, what_is_no_finding) {
-  EXPECT_FALSE(read_finding(Report{""}).known());
-  EXPECT_FALSE(read_finding(report("other", 0)).known());
-  const Finding other = read_finding(report("mask", 72));
+  EXPECT_FALSE(found_in(Report{""}).known());
+  EXPECT_FALSE(found_in(report("other", 0)).known());
+  const Finding other = found_in(report("mask", 72));
   EXPECT_TRUE(other.known());
   EXPECT_FALSE(diagnosis_of(other.report).known());
 }
 
 TEST(FindingTest, an_access_out_of_bounds) {
-  const Finding finding = read_finding(out_of_bounds(12, kBehind));
+  const Finding finding = found_in(out_of_bounds(12, kBehind));
   EXPECT_TRUE(finding.is_outside());
   EXPECT_TRUE(finding.has_place);
   EXPECT_EQ(finding.x, 99);
   EXPECT_EQ(finding.y, 0);
   EXPECT_EQ(finding.where, "just past the end of");
   // Freed memory, and an address of nothing, lie beside no allocation.
-  EXPECT_FALSE(
-      read_finding(out_of_bounds(12, "access=reads|place=inside|flags=freed")).is_outside());
+  EXPECT_FALSE(found_in(out_of_bounds(12, "access=reads|place=inside|flags=freed")).is_outside());
 }
 
 TEST(FindingTest, a_tile_that_is_too_small) {
@@ -202,7 +201,7 @@ TEST(FindingTest, two_threads_that_write_one_place) {
 }
 
 TEST(FindingTest, the_lines_of_a_race_in_shared_memory) {
-  const Finding finding = read_finding(
+  const Finding finding = found_in(
       report("race", 95, "access=reads|flags=other_atomic shared|other_line=93|array=block_sum"));
   EXPECT_TRUE(finding.shared());
   EXPECT_FALSE(finding.both_write());
@@ -211,7 +210,7 @@ TEST(FindingTest, the_lines_of_a_race_in_shared_memory) {
 
 TEST(FindingTest, the_line_of_a_race_that_writes_what_others_change_atomically) {
   const auto plain_line = [](int line, const std::string& columns) {
-    return read_finding(report("race", line, columns)).plain_line();
+    return found_in(report("race", line, columns)).plain_line();
   };
   EXPECT_EQ(plain_line(72, "access=writes|flags=other_atomic|other_line=97"), 72);
   EXPECT_EQ(plain_line(97, "access=changes atomically|flags=other_writes|other_line=72"), 72);
@@ -238,8 +237,8 @@ TEST(FindingTest, a_thread_with_an_interior_point) {
 
 TEST(FindingTest, the_array_is_that_of_the_line_or_of_the_allocation) {
   auto array = [](int line, const std::string& access, int allocated_line) {
-    return scene_of(read_finding(out_of_bounds(line, "place=before|distance=4|access=" + access,
-                                               allocated_line)),
+    return scene_of(found_in(out_of_bounds(line, "place=before|distance=4|access=" + access,
+                                           allocated_line)),
                     kSource)
         .array;
   };
@@ -252,7 +251,7 @@ TEST(FindingTest, the_array_is_that_of_the_line_or_of_the_allocation) {
 }
 
 TEST(FindingTest, a_kernel_may_have_launch_bounds) {
-  EXPECT_EQ(scene_of(read_finding(out_of_bounds(20, kBefore + "0,0,0")), kSource).function,
+  EXPECT_EQ(scene_of(found_in(out_of_bounds(20, kBefore + "0,0,0")), kSource).function,
             "jacobi_pass_kernel");
 }
 

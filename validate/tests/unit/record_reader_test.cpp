@@ -15,7 +15,6 @@
 namespace {
 
 using test::write_file;
-using validate::FieldReader;
 using validate::Record;
 
 constexpr int kN = 6;
@@ -231,70 +230,54 @@ TEST_F(RecordReaderTest, takes_a_residual_that_is_not_a_number) {
   }
 }
 
-class FieldReaderTest : public ::testing::Test {
+class ReadFieldTest : public ::testing::Test {
  protected:
   static constexpr int kBytes = kN * kN * 4;
 
   std::string dir() const { return folder_.path(); }
   std::string path() const { return dir() + "/field.f32"; }
-  bool open(int n = kN) { return reader_.open(dir(), n, &error_); }
+  bool read(int n = kN) { return validate::read_field(dir(), n, &field_, &error_); }
 
-  FieldReader reader_;
+  std::vector<float> field_;
   std::string error_;
 
  private:
   test::TemporaryFolder folder_;
 };
 
-TEST_F(FieldReaderTest, gives_n_rows_and_then_nothing) {
+TEST_F(ReadFieldTest, gives_n_rows) {
   std::vector<float> values(kN * kN);
   for (int k = 0; k < kN * kN; ++k) values[k] = 0.5f * k;
   write_file(path(), std::string(reinterpret_cast<const char*>(values.data()), kBytes));
-  ASSERT_TRUE(open()) << error_;
-  for (int j = 0; j < kN; ++j) {
-    const float* row = reader_.next_row();
-    ASSERT_NE(row, nullptr);
-    for (int i = 0; i < kN; ++i) EXPECT_EQ(row[i], values[j * kN + i]);
-  }
-  EXPECT_EQ(reader_.next_row(), nullptr);
+  ASSERT_TRUE(read()) << error_;
+  EXPECT_EQ(field_, values);
 }
 
-TEST_F(FieldReaderTest, refuses_a_missing_file) {
-  EXPECT_FALSE(open());
+TEST_F(ReadFieldTest, refuses_a_missing_file) {
+  EXPECT_FALSE(read());
   EXPECT_NE(error_.find("field.f32: No such file"), std::string::npos) << error_;
 }
 
-TEST_F(FieldReaderTest, refuses_every_other_size) {
+TEST_F(ReadFieldTest, refuses_every_other_size) {
   for (int bytes : {0, 1, kBytes - 4, kBytes - 1, kBytes + 1, kBytes + 4, 2 * kBytes}) {
     write_file(path(), std::string(bytes, 'x'));
-    EXPECT_FALSE(open());
+    EXPECT_FALSE(read());
     EXPECT_NE(error_.find("holds " + std::to_string(bytes) + " bytes, 6 x 6 floats are 144"),
               std::string::npos)
         << error_;
   }
   // 4 n^2 bytes are more than an int holds.
   write_file(path(), "");
-  EXPECT_FALSE(open(1 << 16));
+  EXPECT_FALSE(read(1 << 16));
   EXPECT_NE(error_.find("floats are 17179869184"), std::string::npos) << error_;
 }
 
-TEST_F(FieldReaderTest, refuses_a_folder_and_a_device) {
+TEST_F(ReadFieldTest, refuses_a_folder_and_a_device) {
   std::filesystem::create_directory(path());
-  EXPECT_FALSE(open());
+  EXPECT_FALSE(read());
   std::filesystem::remove(path());
   std::filesystem::create_symlink("/dev/zero", path());
-  EXPECT_FALSE(open());
-}
-
-TEST_F(FieldReaderTest, gives_no_row_of_a_file_that_shrank_meanwhile) {
-  constexpr int kLarge = 100;
-  write_file(path(), std::string(kLarge * kLarge * 4, '\0'));
-  ASSERT_TRUE(open(kLarge)) << error_;
-  ASSERT_NE(reader_.next_row(), nullptr);
-  std::filesystem::resize_file(path(), kLarge * 4 * 50);
-  int rows = 1;
-  while (rows < kLarge && reader_.next_row()) ++rows;
-  EXPECT_LT(rows, kLarge);
+  EXPECT_FALSE(read());
 }
 
 class RowHashesTest : public ::testing::Test {

@@ -272,8 +272,8 @@ Answer finding(const Evidence& evidence) {
   const bool looked_wins = looked.known() && looked.strength == Strength::kForbidden;
   if (looked_wins || evidence.subject != Subject::kFailure) return looked;
   const Report& report = evidence.report;
-  const Finding own = read_finding(report);
-  Answer answer = answer_for({evidence, own, evidence.wrong.run.n});
+  const Finding own = read_finding(report, evidence.wrong.run.n);
+  Answer answer = answer_for({evidence, own});
   // Found when the kernel had ended.
   if (!answer.known() && report.kind == "padding" && report.place == "past") {
     answer = few_bytes(report, evidence.wrong.run.n);
@@ -282,7 +282,7 @@ Answer finding(const Evidence& evidence) {
 }
 
 Answer answer_of_finding(const Evidence& evidence) {
-  Answer answer = answer_for({evidence, evidence.finding, evidence.finding_n});
+  Answer answer = answer_for({evidence, evidence.finding});
   if (!answer.known()) return answer;
   if (!answer.strength) {
     answer.as(is_forbidden(evidence.finding, evidence) ? Strength::kForbidden

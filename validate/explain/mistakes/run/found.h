@@ -8,11 +8,11 @@ namespace validate {
 
 using cuda_on_cpu::Report;
 
-/// A finding, and the points per side of the grid it was found on.
+/// A finding, and what the program's text says of it.
 struct Found {
   const Evidence& evidence;
   const Finding& finding;
-  int n;
+  const int n = finding.n;
   const Words& words = evidence.words;
   const std::string& source = evidence.source;
   const Report& report = finding.report;
