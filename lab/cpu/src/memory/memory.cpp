@@ -172,7 +172,6 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   std::memset(a.data, kPadding, a.data_bytes);
   allocations[static_cast<char*>(map)] = a;
   note_allocation(space, bytes);
-  if (watcher()) watcher()->memory_allocated(a.begin, bytes);
   if (space == Space::device) close_memory_to_host();
   *pointer = a.begin;
   return cudaSuccess;
@@ -188,7 +187,7 @@ static void give_back(Allocation& a, Where where) {
   if (closed == MAP_FAILED) {
     fail(report("other", where), "memory cannot be freed: %s", std::strerror(errno));
   }
-  if (watcher()) watcher()->memory_released(a.begin);
+  a.words.reset();
 }
 
 cudaError_t release(void* pointer, bool pinned, Where where) {
