@@ -23,7 +23,7 @@ struct Work {
   std::vector<Use> uses;
   const char* what = nullptr;  // "copy"; null: a kernel, where it uses any memory, or an event
   std::vector<std::shared_ptr<Work>> after = {};  // what must be done before
-  bool done = false, wanted = false, seen = false;
+  bool done = false, marked = false;
   int questions = 0;             // how often the host has asked whether it is done
   const char* beside = nullptr;  // what may run alongside a kernel: "ncclSend"
   bool has_kernel_beside = false;
@@ -96,6 +96,13 @@ void finish(Work& work) {
     note(work.has_kernel_beside ? "beside a kernel" : "beside no kernel", work.beside);
 }
 
+/// Marks a piece of work, and all that it has to come after, of what is not done.
+void mark(Work& work) {
+  if (work.done || work.marked) return;
+  work.marked = true;
+  for (const auto& before : work.after) mark(*before);
+}
+
 /// A piece of work that may go on: all that it has to come after is done. Null: there is none.
 std::shared_ptr<Work> any_ready() {
   static std::mt19937_64& shuffle = *new std::mt19937_64;
@@ -114,18 +121,14 @@ std::shared_ptr<Work> any_ready() {
 /// go on independently of each other, and which of them is ahead is open. So LAB_CPU_ORDER also
 /// holds for them: forward, each piece of work comes as late as it may, when it is waited for;
 /// in reverse, what was queued last comes as soon as it may. By chance, at most `most` pieces run.
-void run_until(const Work* target, std::size_t most = SIZE_MAX) {
+void run_until(Work* target, std::size_t most = SIZE_MAX) {
   if (queue.empty() || (target && target->done)) return;
   open_all_memory();
   if (settings().order == Order::forward) {
-    for (auto w = queue.rbegin(); w != queue.rend(); ++w) {
-      Work& work = **w;
-      work.wanted |= !target || &work == target;
-      if (!work.wanted) continue;
-      for (const auto& before : work.after) before->wanted = true;
-    }
+    for (const auto& work : queue) work->marked = !target;
+    if (target) mark(*target);
     for (const auto& work : queue) {
-      if (work->wanted) finish(*work);
+      if (work->marked) finish(*work);
     }
   } else {
     for (; most > 0 && (!target || !target->done); --most) {
@@ -138,30 +141,21 @@ void run_until(const Work* target, std::size_t most = SIZE_MAX) {
   close_memory_to_host();
 }
 
-/// Marks what `work` has to come after, of what is not done.
-void mark_before(const Work& work) {
-  for (const auto& before : work.after) {
-    if (before->done || before->seen) continue;
-    before->seen = true;
-    mark_before(*before);
-  }
-}
-
 /// Of a kernel, or of what may run alongside one: whether they may, as neither waits for the other.
 void look_for_company(const std::shared_ptr<Work>& work) {
   const bool is_kernel = work->is_kernel();
   if (!is_kernel && !work->beside) return;
-  for (const auto& other : queue) other->seen = false;
-  mark_before(*work);
+  for (const auto& other : queue) other->marked = false;
+  mark(*work);
   for (const auto& other : queue) {
-    if (other->done || other->seen) continue;
+    if (other->marked) continue;
     if (is_kernel && other->beside) other->has_kernel_beside = true;
     if (work->beside && other->is_kernel()) work->has_kernel_beside = true;
   }
 }
 
 /// The host waits; null: for all that is queued. `most`: as in run_until.
-void wait_until(const Work* target, std::size_t most = SIZE_MAX) {
+void wait_until(Work* target, std::size_t most = SIZE_MAX) {
   const auto is_kernel = [](const auto& work) { return work->is_kernel(); };
   if (queue.empty() || (target && target->done)) return;
   run_until(target, most);
