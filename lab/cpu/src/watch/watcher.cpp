@@ -41,18 +41,7 @@ void check_bounds(const Block& block, const MemoryAccess& access, std::size_t al
                   std::size_t offset) {
   const char* const does = verb(access.kind);
   if (access.shared) {
-    if (const std::size_t before = before_dynamic_shared(offset)) {
-      fail(block.report("shared_before", access.site.line()),
-           "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, before,
-           block.describe_running_thread().c_str());
-    }
-    check_dynamic_shared(offset, access.bytes, does, [&] { return access.site.line(); });
-    const std::size_t end = shared_variable_end(offset);
-    if (offset + access.bytes <= end) return;
-    Report report = block.report("shared_end", access.site.line());
-    report.access = does;
-    fail(report, "%s shared memory %zu bytes past the end of a variable (%s)", does,
-         offset + access.bytes - end, block.describe_running_thread().c_str());
+    return check_shared(offset, access.bytes, does, [&] { return access.site.line(); });
   }
   const Allocation* a = find_allocation(access.address);
   if (!a || a->freed || access.bytes > std::size_t(a->end() - access.address)) {
