@@ -79,6 +79,14 @@ bool address_space_is_limited() {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t after) {
+  void* map = mmap(nullptr, before + bytes + after, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return nullptr;
+  char* begin = static_cast<char*>(map) + before;
+  return mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0 ? begin : nullptr;
+}
+
 bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
 
 const Allocation* find_allocation(const void* p) {
@@ -154,15 +162,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   Allocation a{};
   a.data_bytes = round_up(bytes, kPage);
   a.guard_bytes = choose_guard(a.data_bytes);
-  void* map = mmap(nullptr, a.data_bytes + 2 * a.guard_bytes, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) return error(cudaErrorMemoryAllocation, "%s", std::strerror(errno));
-  a.data = static_cast<char*>(map) + a.guard_bytes;
-  if (mprotect(a.data, a.data_bytes, PROT_READ | PROT_WRITE) != 0) {
-    const int reason = errno;
-    munmap(map, a.data_bytes + 2 * a.guard_bytes);
-    return error(cudaErrorMemoryAllocation, "%s", std::strerror(reason));
-  }
+  a.data = map_between_guards(a.guard_bytes, a.data_bytes, a.guard_bytes);
+  if (!a.data) return error(cudaErrorMemoryAllocation, "%s", std::strerror(errno));
   a.begin = a.data + a.data_bytes - round_up(bytes, kAlignment);
   a.bytes = bytes;
   a.space = space;
@@ -170,7 +171,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.origin = Origin::now(kCalls[static_cast<int>(space)], where);
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, kPadding, a.data_bytes);
-  allocations[static_cast<char*>(map)] = a;
+  allocations[a.data - a.guard_bytes] = a;
   note_allocation(space, bytes);
   if (space == Space::device) close_memory_to_host();
   *pointer = a.begin;

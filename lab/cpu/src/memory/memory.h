@@ -41,6 +41,9 @@ struct Allocation {
 /// Address space costs nothing, unless it is limited (ulimit -v).
 bool address_space_is_limited();
 
+/// New memory, between address space that nothing may touch. Null if there is none; errno says why.
+char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t after);
+
 /// Whether `p` is a null pointer, or one with an index.
 bool is_near_null(const void* p);
 

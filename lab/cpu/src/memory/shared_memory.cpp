@@ -10,6 +10,7 @@
 
 #include <cuda_on_cpu/shared.h>
 
+#include "memory/memory.h"
 #include "report.h"
 #include "run/block.h"
 
@@ -66,13 +67,8 @@ std::size_t shared_variable_bytes() {
 }
 
 char* reserve_shared_memory() {
-  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char* shared = static_cast<char*>(room);
-  if (room == MAP_FAILED ||
-      mprotect(shared + kStaticBytes + kDynamicBytes, kGuardBytes, PROT_NONE) != 0) {
-    fail({"other"}, "no memory for a block's shared memory: %s", std::strerror(errno));
-  }
+  char* shared = map_between_guards(0, kSharedRoom, kGuardBytes);
+  if (!shared) fail({"other"}, "no memory for a block's shared memory: %s", std::strerror(errno));
   return shared;
 }
 
