@@ -20,7 +20,3 @@ foreach(program validate goals clinic)
     $<TARGET_FILE:prebuilt_${program}> ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${program} VERBATIM)
 endforeach()
 file(WRITE ${CMAKE_BINARY_DIR}/lab/liblab.a "")  # by which the verbs know that this is not the first build
-if(LAB_HAVE_MPI)
-  configure_file(lab/cmake/ranks.sh.in ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ranks @ONLY
-    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-endif()
