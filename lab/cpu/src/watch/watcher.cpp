@@ -61,7 +61,7 @@ void check_bounds(const Block& block, const MemoryAccess& access, std::size_t al
 
 }  // namespace
 
-Watcher::Watcher() : lockstep_(counters_) { installed_watcher = this; }
+Watcher::Watcher() { installed_watcher = this; }
 
 void Watcher::kernel_begins(const Kernel& kernel) {
   counters_.kernel_begins(kernel.config.where);
@@ -71,7 +71,7 @@ void Watcher::kernel_begins(const Kernel& kernel) {
 void Watcher::branch(const void* place) {
   if (!in_kernel_code) return;
   const OutsideKernelCode outside;
-  lockstep_.stop(*Block::current(), place, nullptr);
+  stop(*Block::current(), place, nullptr);
 }
 
 void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment, Access kind,
@@ -97,7 +97,7 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   if (kind == Access::exchange || compares) kind = Access::atomic;
   const MemoryAccess access{p, bytes, kind, site, of_library, shared, in, uses, compares};
   if (!own) check_bounds(*block, access, alignment, offset);
-  if (!of_library) lockstep_.stop(*block, place, &access);
+  if (!of_library) stop(*block, place, &access);
   if (kind != Access::copy) Races::access(*block, access);
 }
 
