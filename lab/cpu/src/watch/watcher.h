@@ -19,8 +19,8 @@ class Watcher : public Races, public Lockstep {
   void kernel_begins(const Kernel& kernel);
   /// The running code, which may be a kernel's or the host's, is at a branch.
   void branch(const void* place);
-  /// An access of it. `place`: of the code, for the order in which lanes go on. `alignment`: what the
-  /// type has.
+  /// It accesses memory. `place`: of the code, for the order in which lanes go on. `alignment`: the
+  /// type's.
   void see(const void* address, std::size_t bytes, std::size_t alignment, Access kind,
            const void* place, Site site, bool of_library);
 
