@@ -22,7 +22,6 @@
 #include "timing.h"
 
 constexpr std::size_t kBytes = std::size_t{1} << 30;  // one array, at most; less on a small GPU
-constexpr int kBlock = 256;
 
 constexpr const char* kHelp =
     "bandwidth: the copy bandwidth of the GPU, as tab-separated lines\n"
@@ -32,12 +31,6 @@ constexpr const char* kHelp =
     "  --help               print this\n\n"
     "exit codes: 0 measured, 2 bad usage, 3 a CUDA error or a wrong copy, 4 cannot write,\n"
     "            5 does not fit in memory, 77 no usable GPU\n";
-
-__global__ void copy_kernel(float4* __restrict__ to, const float4* __restrict__ from,
-                            std::size_t count) {
-  const std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (k < count) to[k] = from[k];
-}
 
 template <typename Copy>
 void measure(const char* name, std::size_t bytes, Copy copy) {
@@ -71,10 +64,7 @@ void measure_copy() {
   std::printf("cuda_runtime\t%d.%d\n", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
   measure("copy_library", bytes,
           [&] { CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice)); });
-  measure("copy_kernel", bytes, [&] {
-    const std::size_t count = bytes / sizeof(float4);
-    copy_kernel<<<static_cast<unsigned>((count + kBlock - 1) / kBlock), kBlock>>>(to, from, count);
-  });
+  measure("copy_kernel", bytes, [&] { copy_by_float4(to, from, bytes / sizeof(float4)); });
   CUDA_CHECK(cudaFree(to));
   CUDA_CHECK(cudaFree(from));
 }

@@ -225,9 +225,8 @@ void measure_sizes(const Arrays& arrays, int largest) {
     measure({"size", "copy_library", n, 0, 0, bytes}, 2.0 * bytes, library);
     measure_copy_kernel("size", arrays, n, dim3(32, 8));
     auto by_float4 = [&] {
-      copy_float4_kernel<<<static_cast<unsigned>((count / 4 + 255) / 256), 256>>>(
-          reinterpret_cast<float4*>(arrays.a), reinterpret_cast<const float4*>(arrays.b),
-          count / 4);
+      copy_by_float4(reinterpret_cast<float4*>(arrays.a), reinterpret_cast<const float4*>(arrays.b),
+                     count / 4);
     };
     check("the copy by float4", arrays, count, 0, by_float4);
     measure({"size", "copy_float4", n, 256, 1, bytes}, 2.0 * bytes, by_float4);
@@ -364,6 +363,10 @@ void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) 
 }
 
 }  // namespace
+
+void copy_by_float4(float4* to, const float4* from, std::size_t count) {
+  copy_float4_kernel<<<static_cast<unsigned>((count + 255) / 256), 256>>>(to, from, count);
+}
 
 void measure_ceilings(const std::string& results) {
   std::size_t free_bytes = 0, total_bytes = 0;

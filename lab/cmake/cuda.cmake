@@ -80,12 +80,6 @@ if(LAB_HAVE_CUDA)
   endif()
   find_package(CUDAToolkit 12 REQUIRED)
   message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${architectures}: ${why}")
-
-  # -DLAB_EXERCISE_ARCHITECTURES=...: where the exercises' are not to be those of the solutions.
-  set(LAB_EXERCISE_CUDA_ARCHITECTURES "${architectures}")
-  if(LAB_EXERCISE_ARCHITECTURES)
-    set(LAB_EXERCISE_CUDA_ARCHITECTURES "${LAB_EXERCISE_ARCHITECTURES}")
-  endif()
 else()
   message(STATUS "No CUDA Toolkit: the steps that need a GPU are built for the CPU alone")
 endif()

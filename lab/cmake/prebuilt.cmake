@@ -3,13 +3,6 @@
 # ladder: that program knows where its lab is.)
 find_package(Threads REQUIRED)
 include(${LAB_PREBUILT}/prebuilt.cmake)
-foreach(library lab lab_warnings cuda_on_cpu cuda_on_cpu_watched
-    lab_ranks_on_cpu lab_ranks_on_cpu_watched)
-  if(TARGET prebuilt_${library})
-    add_library(${library} ALIAS prebuilt_${library})
-  endif()
-endforeach()
-add_executable(cuda_to_cpp ALIAS prebuilt_cuda_to_cpp)
 include(lab/cpu/cmake/add_executable.cmake)
 add_library(lab_nvtx INTERFACE)
 target_include_directories(lab_nvtx SYSTEM INTERFACE lab/cpu/include lab/cpu/formats)
@@ -17,10 +10,6 @@ target_include_directories(lab_nvtx SYSTEM INTERFACE lab/cpu/include lab/cpu/for
 # These are called by where they stand.
 foreach(program validate goals clinic)
   add_custom_target(${program} COMMAND ${CMAKE_COMMAND} -E copy_if_different
-    $<TARGET_FILE:prebuilt_${program}> ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${program} VERBATIM)
+    ${LAB_PREBUILT}/bin/${program} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${program} VERBATIM)
 endforeach()
 file(WRITE ${CMAKE_BINARY_DIR}/lab/liblab.a "")  # by which the verbs know that this is not the first build
-if(LAB_HAVE_MPI)
-  configure_file(lab/cmake/ranks.sh.in ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ranks @ONLY
-    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-endif()

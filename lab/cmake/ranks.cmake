@@ -1,5 +1,5 @@
 # Finds MPI, and NCCL where there is a CUDA Toolkit: for the steps that run on several GPUs (needs: ranks), and for
-# nothing else. Sets LAB_HAVE_MPI, LAB_HAVE_NCCL and LAB_MPIRUN_FOUND.
+# nothing else. Sets LAB_HAVE_MPI and LAB_HAVE_NCCL.
 #
 # NCCL is looked for where the system has its libraries, and below NCCL_ROOT or NCCL_HOME: a folder with include/nccl.h
 # and lib/libnccl.so, such as site-packages/nvidia/nccl of Python's wheel.
@@ -10,7 +10,9 @@ set(MPI_CXX_SKIP_MPICXX TRUE)  # the C interface is all we use
 find_package(MPI QUIET COMPONENTS CXX)
 if(MPI_CXX_FOUND)
   set(LAB_HAVE_MPI TRUE)
-  set(LAB_MPIRUN_FOUND ${MPIEXEC_EXECUTABLE})
+  # What starts a job of several ranks, for people, scripts and the validator.
+  configure_file(lab/cmake/ranks.sh.in ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ranks @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endif()
 
 if(LAB_HAVE_MPI AND LAB_HAVE_CUDA)

@@ -1,5 +1,5 @@
 # Reads lab/steps.tsv, the one list of steps, into LAB_STEPS and
-# LAB_STEP_<name>_{SOURCE,NEEDS,RANKS,BEFORE}, and defines lab_add_step(). The kernels of the clinic are built as steps
+# LAB_STEP_<name>_{SOURCE,NEEDS,BEFORE}, and defines lab_add_step(). The kernels of the clinic are built as steps
 # are: lab/clinic.tsv gives LAB_CLINIC, a list of names such as clinic/transpose.
 
 set(LAB_CONTENT_STAMP ${CMAKE_CURRENT_LIST_DIR}/content_stamp.cmake)
@@ -13,12 +13,6 @@ foreach(line IN LISTS lines)
   list(APPEND LAB_STEPS ${step})
   list(GET fields 1 LAB_STEP_${step}_SOURCE)
   list(GET fields 2 LAB_STEP_${step}_NEEDS)
-  # A step that needs ranks needs CUDA for each of them.
-  set(LAB_STEP_${step}_RANKS FALSE)
-  if(LAB_STEP_${step}_NEEDS STREQUAL "ranks")
-    set(LAB_STEP_${step}_RANKS TRUE)
-    set(LAB_STEP_${step}_NEEDS cuda)
-  endif()
   list(GET fields 6 LAB_STEP_${step}_BEFORE)
 endforeach()
 
@@ -29,7 +23,6 @@ list(TRANSFORM lines REPLACE "^([a-z_]+)\t.*" "clinic/\\1" OUTPUT_VARIABLE LAB_C
 foreach(kernel IN LISTS LAB_CLINIC)
   set(LAB_STEP_${kernel}_SOURCE kernel.cu)
   set(LAB_STEP_${kernel}_NEEDS cuda)
-  set(LAB_STEP_${kernel}_RANKS FALSE)
 endforeach()
 
 # lab_add_step(solution|exercise NN_name|clinic/name): the programs of one step, where this machine can build them:
@@ -40,7 +33,8 @@ function(lab_add_step kind step)
   if(NOT EXISTS ${source})
     return()  # a handout has no solutions; a test sees to it that nothing else is missing
   endif()
-  if(LAB_STEP_${step}_RANKS AND NOT LAB_HAVE_MPI)
+  set(needs ${LAB_STEP_${step}_NEEDS})  # ranks: CUDA for each of them
+  if(needs STREQUAL "ranks" AND NOT LAB_HAVE_MPI)
     return()
   endif()
   # What the file holds decides whether it is built, not its date.
@@ -60,7 +54,7 @@ function(lab_add_step kind step)
     set(judges clinic)
     set(beside)
   endif()
-  if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
+  if(NOT needs STREQUAL "cpu")
     lab_add_step_on_cpu(${target} ${step} ${source} ${stamp})
     lab_add_check(${target}_cpu ${judges} ${target}_cpu_watched)
     if(NOT LAB_HAVE_CUDA)
@@ -78,20 +72,15 @@ function(lab_add_step kind step)
   set_property(SOURCE ${source} APPEND PROPERTY OBJECT_DEPENDS ${stamp})
   target_compile_definitions(${target} PRIVATE LAB_STEP_NAME="${step}")
   target_link_libraries(${target} PRIVATE lab lab_warnings lab_nvtx)
-  if(LAB_STEP_${step}_NEEDS STREQUAL "cuda")
-    target_link_libraries(${target} PRIVATE CUDA::cudart_static)
-  endif()
-  if(LAB_STEP_${step}_RANKS)
+  if(needs STREQUAL "ranks")
     target_link_libraries(${target} PRIVATE lab_ranks)
   endif()
-  if(LAB_STEP_${step}_SOURCE MATCHES "\\.cu$")
+  if(NOT needs STREQUAL "cpu")
+    target_link_libraries(${target} PRIVATE CUDA::cudart_static)
     # -lineinfo: profilers and compute-sanitizer name source lines. It costs no time. The others save nvcc a fifth of its
     # time: two threads for host and device, and without CUB's headers for types that no step uses.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -t2>)
     target_compile_definitions(${target} PRIVATE CCCL_DISABLE_FP16_SUPPORT CCCL_DISABLE_BF16_SUPPORT)
-    if(kind STREQUAL "exercise")
-      set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${LAB_EXERCISE_CUDA_ARCHITECTURES}")
-    endif()
   endif()
   if(NOT step MATCHES "^clinic/")
     add_dependencies(${kind}s ${target})
@@ -122,7 +111,7 @@ function(lab_add_step_on_cpu name step source stamp)
     CPP ${CMAKE_BINARY_DIR}/cpu/${name}.cpp DEPENDS ${stamp} ${name}_content)
   foreach(variant "" _watched)
     target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
-    if(LAB_STEP_${step}_RANKS)
+    if(LAB_STEP_${step}_NEEDS STREQUAL "ranks")
       target_link_libraries(${target}${variant} PRIVATE lab_ranks_on_cpu${variant})
     endif()
     target_link_libraries(${target}${variant} PRIVATE lab lab_warnings)

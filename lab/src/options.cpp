@@ -39,7 +39,7 @@ std::string help_of(const char* step, StepDefaults defaults) {
                 "exit codes: 0 done, 1 not converged, 2 bad usage, 3 CUDA error,\n"
                 "            4 cannot write, 5 does not fit in memory, 77 no usable GPU\n",
                 step, kMinN, kMaxN, defaults.n, of_checks, kMaxFullRecordN);
-  return job_rank() == 0 ? text : "";
+  return job.rank == 0 ? text : "";
 }
 
 double read_tolerance(const std::string& text) {
@@ -151,7 +151,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   if (!field_record_given && options.n > kMaxFullRecordN) {
     options.field_record = FieldRecord::kRows;
   }
-  if (job_rank() > 0) {  // rank 0 prints and writes for all
+  if (job.rank > 0) {  // rank 0 prints and writes for all
     options.quiet = true;
     options.record_dir.clear();
   }

@@ -473,7 +473,7 @@ void Run::write_run_json() const {
   json << "{\n"
        << "  \"step\": " << json_string(options_.step) << ",\n"
        << "  \"device\": " << json_string(device_name) << ",\n"
-       << "  \"ranks\": " << job_size() << ",\n"
+       << "  \"ranks\": " << job.size << ",\n"
        << "  \"date\": " << json_string(utc_time("%Y-%m-%dT%H:%M:%SZ")) << ",\n"
        << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
        << "  \"seed\": " << options_.seed << ",\n"

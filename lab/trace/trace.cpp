@@ -19,23 +19,20 @@ void report() {
 
   const char* quiet = std::getenv("LAB_TRACE_QUIET");
   if (!quiet || std::string(quiet) != "1") print_tables(tables);
-  const std::map<std::string, std::size_t> open_ranges = open_nvtx_ranges();
+  Table open{"open", "", {}};
   std::size_t never_closed = 0;
-  for (const auto& [name, count] : open_ranges) never_closed += count;
+  for (const auto& [name, count] : open_nvtx_ranges()) {
+    never_closed += count;
+    open.rows.push_back({name, {}});
+    for (std::size_t k = 0; k < count; ++k) open.rows.back().series.add(0);
+  }
+  tables.push_back(open);
   if (never_closed > 0) {
     std::fprintf(stderr, "\ntrace: %zu NVTX range%s never closed\n", never_closed,
                  never_closed == 1 ? " was" : "s were");
   }
   for (const std::string& remark : activity_remarks()) {
     std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());
-  }
-  if (never_closed > 0) {
-    Table open{"open", "", {}};
-    for (const auto& [name, count] : open_ranges) {
-      open.rows.push_back({name, {}});
-      for (std::size_t k = 0; k < count; ++k) open.rows.back().series.add(0);
-    }
-    tables.push_back(open);
   }
   const char* path = std::getenv("LAB_TRACE_TSV");
   // What starts a job of ranks may start CUDA up too, and does nothing with it.

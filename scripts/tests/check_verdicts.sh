@@ -234,7 +234,7 @@ test_with_make() {
 test_nvcc() {
   local kernel=exercises/04_jacobi_kernel/jacobi.cu
   [[ -n ${LAB_TEST_NVCC:-} ]] || skip "this build has no nvcc"
-  export LAB_CMAKE_ARGS="${LAB_CMAKE_ARGS/-DLAB_CUDA=OFF/-DLAB_EXERCISE_ARCHITECTURES=90}"
+  export LAB_CMAKE_ARGS="${LAB_CMAKE_ARGS/-DLAB_CUDA=OFF/-DCMAKE_CUDA_ARCHITECTURES=90}"
   sed 's/__host__ __device__ inline/inline/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "a kernel that calls a function of the host" STEP=04 BACKEND=cpu
   expect "^$kernel\([0-9]+\): error: " "a kernel that calls a function of the host"

@@ -17,7 +17,7 @@ mkdir "$temp/tools" "$temp/ssh_here"
 for tool in bash env; do ln -s "$(type -P $tool)" "$temp/tools/"; done
 printf '#!/bin/sh\n' >"$temp/ssh_here/ssh"
 chmod +x "$temp/ssh_here/ssh"
-sed "s#@LAB_MPIRUN_FOUND@#$temp/mpirun#" "$source_dir/lab/cmake/ranks.sh.in" >"$temp/start_ranks"
+sed "s#@MPIEXEC_EXECUTABLE@#$temp/mpirun#" "$source_dir/lab/cmake/ranks.sh.in" >"$temp/start_ranks"
 cat >"$temp/mpirun" <<'END'
 #!/usr/bin/env bash
 if [[ $1 == --version ]]; then echo "$MPI" && exit; fi

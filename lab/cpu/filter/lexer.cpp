@@ -170,27 +170,22 @@ std::size_t match_back(const Tokens& tokens, std::size_t close) {
   return tokens.size();
 }
 
-std::size_t skip_template_arguments(const Tokens& tokens, std::size_t open, std::size_t end) {
-  int depth = 0;
-  for (std::size_t k = open; k < end; ++k) {
-    if (opens(tokens[k])) {
-      k = match_forward(tokens, k);
-      continue;
-    }
-    // Not a template's: n < 3 ? a : b, and the closing bracket of what is around.
-    if (closes(tokens[k])) break;
-    if (is(tokens, k, ";") || is(tokens, k, "?") || is_launch_sign(tokens[k])) break;
-    if (is(tokens, k, "<")) ++depth;
-    if (is(tokens, k, ">") && --depth == 0) return k + 1;
-  }
-  return open;
-}
-
 std::size_t group_end(const Tokens& tokens, std::size_t k, std::size_t end) {
   if (opens(tokens[k])) return match_forward(tokens, k);
   if (!is(tokens, k, "<")) return k;
-  const std::size_t behind = skip_template_arguments(tokens, k, end);
-  return behind == k ? k : behind - 1;
+  int depth = 0;
+  for (std::size_t in = k; in < end; ++in) {
+    if (opens(tokens[in])) {
+      in = match_forward(tokens, in);
+      continue;
+    }
+    // Not a template's: n < 3 ? a : b, and the closing bracket of what is around.
+    if (closes(tokens[in])) break;
+    if (is(tokens, in, ";") || is(tokens, in, "?") || is_launch_sign(tokens[in])) break;
+    if (is(tokens, in, "<")) ++depth;
+    if (is(tokens, in, ">") && --depth == 0) return in;
+  }
+  return k;
 }
 
 }  // namespace cuda_filter

@@ -52,9 +52,6 @@ std::size_t match_forward(const Tokens& tokens, std::size_t open);
 /// The bracket that matches the one at `close`; tokens.size() if none does.
 std::size_t match_back(const Tokens& tokens, std::size_t close);
 
-/// From the `<` at `open` to after its `>`; stays at `open` if it opens no template arguments.
-std::size_t skip_template_arguments(const Tokens& tokens, std::size_t open, std::size_t end);
-
 /// The last token of the brackets or template arguments that open at `k`; `k` if none do.
 std::size_t group_end(const Tokens& tokens, std::size_t k, std::size_t end);
 

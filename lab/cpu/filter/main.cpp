@@ -12,7 +12,6 @@
 #include <fstream>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "rewrite.h"
 
@@ -45,15 +44,7 @@ int convert(const std::string& in, const std::string& out, bool headers_too) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> files;
-  bool headers_too = false;
-  for (int k = 1; k < argc; ++k) {
-    if (std::string(argv[k]) == "--headers-too") {
-      headers_too = true;
-    } else {
-      files.push_back(argv[k]);
-    }
-  }
-  if (files.size() != 2) return fail("needs IN.cu OUT.cpp [--headers-too]");
-  return convert(files[0], files[1], headers_too);
+  const bool headers_too = argc == 4 && std::string(argv[3]) == "--headers-too";
+  if (argc != 3 && !headers_too) return fail("needs IN.cu OUT.cpp [--headers-too]");
+  return convert(argv[1], argv[2], headers_too);
 }

@@ -40,20 +40,16 @@ struct FailedCall {
 /// The name that `fail` puts before its line; `parse_options` sets it.
 void set_program_name(const char* name);
 
-/// In a job of several processes, its ranks (lab/ranks.h): how one of them ends them all.
+/// This process in its job, which may have others, its ranks (lab/ranks.h): how one of them ends
+/// them all.
 struct Job {
-  int rank = 0, size = 1;
+  int rank = 0, size = 1;  ///< this one's, and how many there are
   /// What stands before the line that says why the job ends with `code`: "rank 2: ", say. One rank
   /// says it for all; in the others it is null.
   const char* (*words)(ExitCode code) = nullptr;
   /// Ends the job with `code`. Does not return.
   void (*end)(ExitCode code) = nullptr;
 };
-void set_job(const Job& job);
-/// This process's rank in its job, and how many there are: 0 and 1 without other ranks.
-int job_rank();
-int job_size();
-/// The job's `words`; nothing if there are no other ranks.
-const char* words_before_the_end(ExitCode code);
+inline Job job;
 
 }  // namespace lab

@@ -112,7 +112,7 @@ void enqueue_group() {
 
 ncclResult_t add(const Message& message, ncclComm_t comm) {
   if (!comm) return ncclInvalidUsage;
-  if (message.rank < 0 || message.rank >= lab::job_size()) return ncclInvalidArgument;
+  if (message.rank < 0 || message.rank >= lab::job.size) return ncclInvalidArgument;
   const void* memory = message.from ? message.from : message.to;
   const char* what = message.from ? "first argument of ncclSend" : "first argument of ncclRecv";
   if (!on_gpu(memory, message.bytes, what)) return ncclInvalidArgument;

@@ -249,13 +249,13 @@ void finalize() {
   watch.thread.join();
   // A batch system may end what is left; this process has nothing more to say.
   std::signal(SIGTERM, SIG_DFL);
-  set_job({});
+  job = {};
 }
 
 void start_to_watch(MPI_Comm node) {
   watch.board = share_board(node);
   if (self.ranks_of_node <= kMaxRanksOfNode) watch.peers = find_peers(node);
-  set_job({self.rank, self.size, words, end_job});
+  job = {self.rank, self.size, words, end_job};
   std::signal(SIGTERM, on_termination);
   std::atexit(finalize);
   // The thread that watches takes no signal: the main one does.

@@ -97,17 +97,19 @@ TEST(LexerTest, matches_brackets) {
   EXPECT_EQ(cuda_filter::match_forward(lex("( ["), 0), 2u);
 }
 
-TEST(LexerTest, skips_template_arguments) {
-  const auto skipped = [](const std::string& source) {
+TEST(LexerTest, finds_the_end_of_a_group) {
+  const auto end = [](const std::string& source) {
     const Tokens tokens = lex(source);
-    return cuda_filter::skip_template_arguments(tokens, 0, tokens.size());
+    return cuda_filter::group_end(tokens, 0, tokens.size());
   };
-  EXPECT_EQ(skipped("<a<b, c>> d"), 8u);
-  EXPECT_EQ(skipped("<(a > b), c<<d>"), 11u);
-  EXPECT_EQ(skipped("< b ? c : d > e"), 0u);
-  EXPECT_EQ(skipped("< b; c > d"), 0u);
-  EXPECT_EQ(skipped("< b) > c"), 0u);
-  EXPECT_EQ(skipped("< b"), 0u);
+  EXPECT_EQ(end("<a<b, c>> d"), 7u);
+  EXPECT_EQ(end("<(a > b), c<<d>"), 10u);
+  EXPECT_EQ(end("< b ? c : d > e"), 0u);
+  EXPECT_EQ(end("< b; c > d"), 0u);
+  EXPECT_EQ(end("< b) > c"), 0u);
+  EXPECT_EQ(end("< b"), 0u);
+  EXPECT_EQ(end("(b[1]) > c"), 5u);
+  EXPECT_EQ(end("b > c"), 0u);
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   }
   std::size_t offset;
   if (in_shared_memory(block->shared_memory_begin(), address, &offset)) {
-    check_dynamic_shared(offset, 1, verb(context), [&] { return where; });
+    check_shared(offset, 1, verb(context), [&] { return where; });
   }
   const Allocation* a = nearest_allocation(address);
   fail(report_access("out_of_bounds", where, verb(context), address), "%s %s (%s)", verb(context),

@@ -39,9 +39,12 @@ constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kAlignment = 16;
 #endif
 
-// By the first byte of the guard. It outlives every other object of the program: it is looked at
-// when that ends.
-std::map<const char*, Allocation>& allocations = *new std::map<const char*, Allocation>;
+// By the first byte of the guard. Made when it is first asked for, which a watched program may do
+// before main; it outlives every other object of the program: it is looked at when that ends.
+std::map<const char*, Allocation>& allocations() {
+  static auto& allocations = *new std::map<const char*, Allocation>;
+  return allocations;
+}
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -79,18 +82,26 @@ bool address_space_is_limited() {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t after) {
+  void* map = mmap(nullptr, before + bytes + after, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return nullptr;
+  char* begin = static_cast<char*>(map) + before;
+  return mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0 ? begin : nullptr;
+}
+
 bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
 
 const Allocation* find_allocation(const void* p) {
-  auto next = allocations.upper_bound(static_cast<const char*>(p));
-  if (next == allocations.begin()) return nullptr;
+  auto next = allocations().upper_bound(static_cast<const char*>(p));
+  if (next == allocations().begin()) return nullptr;
   const Allocation& a = std::prev(next)->second;
   return p >= a.begin && p <= a.end() ? &a : nullptr;
 }
 
 const Allocation* nearest_allocation(const void* p) {
   const Allocation* nearest = nullptr;
-  for (const auto& [guard, a] : allocations) {
+  for (const auto& [guard, a] : allocations()) {
     if (p < guard || p >= a.data + a.data_bytes + a.guard_bytes) continue;
     if (!nearest || distance(a, p) < distance(*nearest, p)) nearest = &a;
   }
@@ -154,15 +165,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   Allocation a{};
   a.data_bytes = round_up(bytes, kPage);
   a.guard_bytes = choose_guard(a.data_bytes);
-  void* map = mmap(nullptr, a.data_bytes + 2 * a.guard_bytes, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) return error(cudaErrorMemoryAllocation, "%s", std::strerror(errno));
-  a.data = static_cast<char*>(map) + a.guard_bytes;
-  if (mprotect(a.data, a.data_bytes, PROT_READ | PROT_WRITE) != 0) {
-    const int reason = errno;
-    munmap(map, a.data_bytes + 2 * a.guard_bytes);
-    return error(cudaErrorMemoryAllocation, "%s", std::strerror(reason));
-  }
+  a.data = map_between_guards(a.guard_bytes, a.data_bytes, a.guard_bytes);
+  if (!a.data) return error(cudaErrorMemoryAllocation, "%s", std::strerror(errno));
   a.begin = a.data + a.data_bytes - round_up(bytes, kAlignment);
   a.bytes = bytes;
   a.space = space;
@@ -170,9 +174,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.origin = Origin::now(kCalls[static_cast<int>(space)], where);
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, kPadding, a.data_bytes);
-  allocations[static_cast<char*>(map)] = a;
+  allocations()[a.data - a.guard_bytes] = a;
   note_allocation(space, bytes);
-  if (watcher()) watcher()->memory_allocated(a.begin, bytes);
   if (space == Space::device) close_memory_to_host();
   *pointer = a.begin;
   return cudaSuccess;
@@ -188,7 +191,7 @@ static void give_back(Allocation& a, Where where) {
   if (closed == MAP_FAILED) {
     fail(report("other", where), "memory cannot be freed: %s", std::strerror(errno));
   }
-  if (watcher()) watcher()->memory_released(a.begin);
+  a.words.reset();
 }
 
 cudaError_t release(void* pointer, bool pinned, Where where) {
@@ -206,12 +209,12 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
     return error(cudaErrorInvalidValue, "memory of %s needs %s", found->origin.call,
                  pinned ? "cudaFree" : "cudaFreeHost");
   }
-  give_back(allocations[found->data - found->guard_bytes], where);
+  give_back(allocations()[found->data - found->guard_bytes], where);
   return cudaSuccess;
 }
 
 void release_all(Where where) {
-  for (auto& [guard, a] : allocations) {
+  for (auto& [guard, a] : allocations()) {
     if (!a.freed) give_back(a, where);
   }
 }
@@ -233,15 +236,15 @@ static void add_use(const void* p, std::size_t bytes, bool writable, std::vector
 }
 
 void open_memory(const Allocation* a) {
-  protect(allocations[a->data - a->guard_bytes], PROT_READ | PROT_WRITE);
+  protect(allocations()[a->data - a->guard_bytes], PROT_READ | PROT_WRITE);
 }
 
 void open_all_memory() {
-  for (auto& [guard, a] : allocations) protect(a, PROT_READ | PROT_WRITE);
+  for (auto& [guard, a] : allocations()) protect(a, PROT_READ | PROT_WRITE);
 }
 
 void close_memory_to_host() {
-  for (auto& [guard, a] : allocations) {
+  for (auto& [guard, a] : allocations()) {
     int protection = PROT_READ | PROT_WRITE;
     const QueuedUse use = queued_use(&a, nullptr);
     if (use.where) protection = use.writable ? PROT_NONE : PROT_READ;
@@ -254,7 +257,7 @@ void check_padding(Where launched_at) {
   const auto holds_padding = [](const char* begin, const char* end) {
     return std::all_of(begin, end, [](unsigned char c) { return c == kPadding; });
   };
-  for (const auto& [guard, a] : allocations) {
+  for (const auto& [guard, a] : allocations()) {
     if (a.freed) continue;
     const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
     if (past || !holds_padding(a.data, a.begin)) {
@@ -277,7 +280,7 @@ Origin Origin::now(const char* call, Where where) {
 int report_growth() {
   constexpr std::size_t kRounds = 3;  // in fewer a program may get all that it needs
   std::vector<Origin> live;
-  for (const auto& [guard, a] : allocations) {
+  for (const auto& [guard, a] : allocations()) {
     if (!a.freed) live.push_back(a.origin);
   }
   list_handles(&live);

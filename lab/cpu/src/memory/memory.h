@@ -5,9 +5,12 @@
 #include <cuda_on_cpu/report.h>
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 namespace cuda_on_cpu {
+
+struct Word;  // watch/races.h
 
 /// Which call allocated or created something, where, and after how many rounds of the program.
 struct Origin {
@@ -26,16 +29,20 @@ struct Allocation {
   Origin origin;
   Where freed_at;
   bool freed;
-  char* data;               // the pages that hold it
-  std::size_t data_bytes;   // whole pages
-  std::size_t guard_bytes;  // that cannot be touched, on either side
-  int protection;           // PROT_READ and so on: what host code may do with it now
+  char* data;                           // the pages that hold it
+  std::size_t data_bytes;               // whole pages
+  std::size_t guard_bytes;              // that cannot be touched, on either side
+  int protection;                       // PROT_READ and so on: what host code may do with it now
+  mutable std::shared_ptr<Word> words;  // its accesses, in a watched program
 
   char* end() const { return begin + bytes; }
 };
 
 /// Address space costs nothing, unless it is limited (ulimit -v).
 bool address_space_is_limited();
+
+/// New memory, between address space that nothing may touch. Null if there is none; errno says why.
+char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t after);
 
 /// Whether `p` is a null pointer, or one with an index.
 bool is_near_null(const void* p);

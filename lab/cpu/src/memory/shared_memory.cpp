@@ -10,6 +10,7 @@
 
 #include <cuda_on_cpu/shared.h>
 
+#include "memory/memory.h"
 #include "report.h"
 #include "run/block.h"
 
@@ -66,13 +67,8 @@ std::size_t shared_variable_bytes() {
 }
 
 char* reserve_shared_memory() {
-  void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char* shared = static_cast<char*>(room);
-  if (room == MAP_FAILED ||
-      mprotect(shared + kStaticBytes + kDynamicBytes, kGuardBytes, PROT_NONE) != 0) {
-    fail({"other"}, "no memory for a block's shared memory: %s", std::strerror(errno));
-  }
+  char* shared = map_between_guards(0, kSharedRoom, kGuardBytes);
+  if (!shared) fail({"other"}, "no memory for a block's shared memory: %s", std::strerror(errno));
   return shared;
 }
 
@@ -95,17 +91,6 @@ bool in_shared_memory(const char* shared, const void* address, std::size_t* offs
   return true;
 }
 
-std::size_t shared_variable_end(std::size_t offset) {
-  if (offset >= kStaticBytes) {
-    return dynamic_shared_memory - shared_memory + Block::current()->kernel().config.shared_bytes;
-  }
-  std::size_t end = 0;
-  for (int k = 0; k < variable_count && variables[k].place <= offset; ++k) {
-    end = variables[k].place + variables[k].bytes;
-  }
-  return end;
-}
-
 std::string describe_shared(std::size_t offset) {
   const std::size_t dynamic = dynamic_shared_memory - shared_memory;
   if (offset >= dynamic) {
@@ -123,23 +108,34 @@ std::string describe_shared(std::size_t offset) {
   return shape.name + index;
 }
 
-void check_dynamic_shared(std::size_t offset, std::size_t bytes, const char* does,
-                          const std::function<Where()>& line) {
-  const std::size_t begin = dynamic_shared_memory - shared_memory;
-  const std::size_t given = Block::current()->kernel().config.shared_bytes;
-  if (offset < begin || offset + bytes <= begin + given) return;
-  Report report = Block::current()->report("dynamic_shared", line());
-  report.bytes = static_cast<long>(given);
-  fail(report,
-       "%s byte %zu of the dynamic shared memory, but the launch gives %zu bytes of it, the value "
-       "after its grid and its block (%s)",
-       does, std::max(offset - begin, given), given,
-       Block::current()->describe_running_thread().c_str());
-}
-
-std::size_t before_dynamic_shared(std::size_t offset) {
-  const std::size_t begin = dynamic_shared_memory - shared_memory;
-  return offset >= kStaticBytes && offset < begin ? begin - offset : 0;
+void check_shared(std::size_t offset, std::size_t bytes, const char* does,
+                  const std::function<Where()>& line) {
+  const Block& block = *Block::current();
+  const std::size_t dynamic = dynamic_shared_memory - shared_memory;
+  if (offset >= dynamic) {
+    const std::size_t given = block.kernel().config.shared_bytes;
+    if (offset + bytes <= dynamic + given) return;
+    Report report = block.report("dynamic_shared", line());
+    report.bytes = static_cast<long>(given);
+    fail(report,
+         "%s byte %zu of the dynamic shared memory, but the launch gives %zu bytes of it, the "
+         "value after its grid and its block (%s)",
+         does, std::max(offset - dynamic, given), given, block.describe_running_thread().c_str());
+  }
+  if (offset >= kStaticBytes) {
+    fail(block.report("shared_before", line()),
+         "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, dynamic - offset,
+         block.describe_running_thread().c_str());
+  }
+  std::size_t end = 0;
+  for (int k = 0; k < variable_count && variables[k].place <= offset; ++k) {
+    end = variables[k].place + variables[k].bytes;
+  }
+  if (offset + bytes <= end) return;
+  Report report = block.report("shared_end", line());
+  report.access = does;
+  fail(report, "%s shared memory %zu bytes past the end of a variable (%s)", does,
+       offset + bytes - end, block.describe_running_thread().c_str());
 }
 
 }  // namespace cuda_on_cpu

@@ -19,20 +19,13 @@ char* fill_shared_memory(char* shared, std::size_t dynamic_bytes);
 /// How far `address` lies in the room at `shared`; false if it does not.
 bool in_shared_memory(const char* shared, const void* address, std::size_t* offset);
 
-/// Where the variable at or before `offset` ends; at or below `offset`, nothing is there. Of the
-/// block that runs.
-std::size_t shared_variable_end(std::size_t offset);
-
 /// What is called so at `offset`: "tile[0][32]".
 std::string describe_shared(std::size_t offset);
 
-/// Ends the program if an access of the block that runs leaves the launch's own part at its end.
-/// `does`: what it does there, "reads"; `line` finds where.
-void check_dynamic_shared(std::size_t offset, std::size_t bytes, const char* does,
-                          const std::function<Where()>& line);
-
-/// How far before the launch's own part `offset` lies; 0 if it does not.
-std::size_t before_dynamic_shared(std::size_t offset);
+/// Ends the program if an access of the block that runs leaves its variable, or the launch's own
+/// part. `does`: what it does there, "reads"; `line` finds where.
+void check_shared(std::size_t offset, std::size_t bytes, const char* does,
+                  const std::function<Where()>& line);
 
 /// Bytes of all shared variables that kernels have used so far.
 std::size_t shared_variable_bytes();

@@ -58,7 +58,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
   }
   std::fill_n(suspended_on_, threads_, nullptr);
   pipelines_.clear();
-  arrived_ = votes_so_far_ = 0;
+  votes_so_far_ = 0;
   dynamic_shared_ = fill_shared_memory(shared_, kernel.config.shared_bytes);
   begin_round();
 }
@@ -190,12 +190,6 @@ void Block::wait() {
 int Block::block_barrier(bool vote, Where where) {
   const int thread = running_;
   Warp& warp = warp_of(thread);
-  if (arrived_++ == 0) {
-    barrier_ = where;
-    same_barrier_ = true;
-  } else if (where.line != barrier_.line || where.file != barrier_.file) {
-    same_barrier_ = false;
-  }
   waits_at_[thread] = where;
   votes_so_far_ += vote;
   warp.ready &= ~bit_of(thread);
@@ -228,14 +222,14 @@ bool Block::open_barrier() {
   }
   if (returned == threads_ || at_grid == threads_) return false;
   if (at_grid > 0) fail_at_barrier(&Warp::at_grid, "grid barrier", "");
-  if (returned > 0 || !same_barrier_) {
+  const auto at_same = [this](Where where) { return where == waits_at_[0]; };
+  if (returned > 0 || !std::all_of(waits_at_, waits_at_ + threads_, at_same)) {
     fail_at_barrier(&Warp::at_block, "barrier",
                     "; GPUs since Volta let that pass, older ones may hang");
   }
 
   for (int w = 0; w < warp_count_; ++w) warps_[w].ready = std::exchange(warps_[w].at_block, 0);
   votes_ = std::exchange(votes_so_far_, 0);
-  arrived_ = 0;
   if (watcher()) watcher()->block_synchronises(*this);
   return true;
 }

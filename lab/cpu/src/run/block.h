@@ -165,11 +165,7 @@ class Block {
   int source_lane_[kMaxThreads];
   std::uint64_t value_[kMaxThreads];
 
-  // Of the block's barrier: the threads that have come, whether all to the same one, and the votes.
-  int arrived_ = 0;
-  bool same_barrier_ = true;
-  Where barrier_;
-  int votes_so_far_ = 0, votes_ = 0;
+  int votes_so_far_ = 0, votes_ = 0;  // at the block's barrier
 
   Fibre home_;
   Fibre* fibre_ = &home_;  // the one that runs

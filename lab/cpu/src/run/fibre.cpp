@@ -27,12 +27,8 @@ const std::size_t kStackBytes = 64 * 1024;
 
 Fibre::Fibre(void (*entry)()) : is_new_(true) {
   static int count = 0;
-  void* memory = mmap(nullptr, guard_bytes() + kStackBytes, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  stack_ = static_cast<char*>(memory) + guard_bytes();
-  if (memory == MAP_FAILED || mprotect(stack_, kStackBytes, PROT_READ | PROT_WRITE) != 0) {
-    fail({"other"}, "no memory for the stack of a thread: %s", std::strerror(errno));
-  }
+  stack_ = map_between_guards(guard_bytes(), kStackBytes, 0);
+  if (!stack_) fail({"other"}, "no memory for the stack of a thread: %s", std::strerror(errno));
   // Stacks that all begin at the same place in a page would share a few lines of the CPU's cache.
   const std::size_t shift = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % 16 * 128;
   getcontext(&beginning_);

@@ -18,17 +18,17 @@ namespace cuda_on_cpu {
 
 /// A piece of work: a kernel, a copy, an event.
 struct Work {
-  Where where;
+  Where where;  // in the program; nowhere: a library's, or an event
   std::function<void()> run;
   std::vector<Use> uses;
-  const char* what = nullptr;  // "copy"; null: a kernel, where it uses any memory, or an event
+  const char* what = nullptr;  // "copy", or a library's "ncclSend"; null: a kernel, or an event
   std::vector<std::shared_ptr<Work>> after = {};  // what must be done before
-  bool done = false, wanted = false, seen = false;
-  int questions = 0;             // how often the host has asked whether it is done
-  const char* beside = nullptr;  // what may run alongside a kernel: "ncclSend"
-  bool has_kernel_beside = false;
+  bool done = false, marked = false;
+  int questions = 0;               // how often the host has asked whether it is done
+  bool has_kernel_beside = false;  // of a library's work, which may run alongside one
 
   bool is_kernel() const { return !uses.empty() && !what; }
+  bool is_of_library() const { return what && !where.line; }
 };
 
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
@@ -92,8 +92,15 @@ void finish(Work& work) {
   work.done = true;
   work.run = nullptr;
   work.after.clear();
-  if (work.beside)
-    note(work.has_kernel_beside ? "beside a kernel" : "beside no kernel", work.beside);
+  if (work.is_of_library())
+    note(work.has_kernel_beside ? "beside a kernel" : "beside no kernel", work.what);
+}
+
+/// Marks a piece of work, and all that it has to come after, of what is not done.
+void mark(Work& work) {
+  if (work.done || work.marked) return;
+  work.marked = true;
+  for (const auto& before : work.after) mark(*before);
 }
 
 /// A piece of work that may go on: all that it has to come after is done. Null: there is none.
@@ -114,18 +121,14 @@ std::shared_ptr<Work> any_ready() {
 /// go on independently of each other, and which of them is ahead is open. So LAB_CPU_ORDER also
 /// holds for them: forward, each piece of work comes as late as it may, when it is waited for;
 /// in reverse, what was queued last comes as soon as it may. By chance, at most `most` pieces run.
-void run_until(const Work* target, std::size_t most = SIZE_MAX) {
+void run_until(Work* target, std::size_t most = SIZE_MAX) {
   if (queue.empty() || (target && target->done)) return;
   open_all_memory();
   if (settings().order == Order::forward) {
-    for (auto w = queue.rbegin(); w != queue.rend(); ++w) {
-      Work& work = **w;
-      work.wanted |= !target || &work == target;
-      if (!work.wanted) continue;
-      for (const auto& before : work.after) before->wanted = true;
-    }
+    for (const auto& work : queue) work->marked = !target;
+    if (target) mark(*target);
     for (const auto& work : queue) {
-      if (work->wanted) finish(*work);
+      if (work->marked) finish(*work);
     }
   } else {
     for (; most > 0 && (!target || !target->done); --most) {
@@ -138,30 +141,21 @@ void run_until(const Work* target, std::size_t most = SIZE_MAX) {
   close_memory_to_host();
 }
 
-/// Marks what `work` has to come after, of what is not done.
-void mark_before(const Work& work) {
-  for (const auto& before : work.after) {
-    if (before->done || before->seen) continue;
-    before->seen = true;
-    mark_before(*before);
-  }
-}
-
-/// Of a kernel, or of what may run alongside one: whether they may, as neither waits for the other.
+/// Of a kernel, or of a library's work: whether it may run alongside the other kind, as neither
+/// waits for the other.
 void look_for_company(const std::shared_ptr<Work>& work) {
-  const bool is_kernel = work->is_kernel();
-  if (!is_kernel && !work->beside) return;
-  for (const auto& other : queue) other->seen = false;
-  mark_before(*work);
+  if (!work->is_kernel() && !work->is_of_library()) return;
+  for (const auto& other : queue) other->marked = false;
+  mark(*work);
   for (const auto& other : queue) {
-    if (other->done || other->seen) continue;
-    if (is_kernel && other->beside) other->has_kernel_beside = true;
-    if (work->beside && other->is_kernel()) work->has_kernel_beside = true;
+    if (other->marked) continue;
+    if (work->is_kernel() && other->is_of_library()) other->has_kernel_beside = true;
+    if (work->is_of_library() && other->is_kernel()) work->has_kernel_beside = true;
   }
 }
 
 /// The host waits; null: for all that is queued. `most`: as in run_until.
-void wait_until(const Work* target, std::size_t most = SIZE_MAX) {
+void wait_until(Work* target, std::size_t most = SIZE_MAX) {
   const auto is_kernel = [](const auto& work) { return work->is_kernel(); };
   if (queue.empty() || (target && target->done)) return;
   run_until(target, most);
@@ -184,10 +178,8 @@ cudaError_t query(const std::shared_ptr<Work>& work) {
 }
 
 std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> run,
-                             std::vector<Use> uses, const char* what = nullptr,
-                             const char* beside = nullptr) {
+                             std::vector<Use> uses, const char* what = nullptr) {
   auto work = std::make_shared<Work>(Work{where, std::move(run), std::move(uses), what});
-  work->beside = beside;
   const bool closes = !work->uses.empty();
   Stream* own = stream ? stream : &default_stream;
   auto come_after = [&](const Stream& other) {
@@ -283,7 +275,7 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
   if (!is_stream(stream)) return not_a_stream();
   if (any_capture()) return refuse_while_capturing(what);
-  append(stream, {}, std::move(run), {}, nullptr, what);
+  append(stream, {}, std::move(run), {}, what);
   return cudaSuccess;
 }
 

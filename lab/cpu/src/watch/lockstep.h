@@ -14,18 +14,24 @@ namespace cuda_on_cpu {
 /// something wait for those that have not, and meet them again.
 class Lockstep {
  public:
-  /// `counters` are told of each access that lanes perform together.
-  explicit Lockstep(Counters& counters) : counters_(counters) {}
-
   /// The running thread stops before `access` (null: at a branch) at this place of the code, and
   /// gives way to the others. It returns when it may go on.
   void stop(Block& block, const void* place, const MemoryAccess* access);
 
-  void enter_call(const Block& block) { ++depth_[block.running_thread()]; }
-  void leave_call(const Block& block) { --depth_[block.running_thread()]; }
+  // Of the running code, which may be a kernel's or the host's.
+  void enter_call() {
+    if (in_kernel_code) ++depth_[Block::current()->running_thread()];
+  }
+  void leave_call() {
+    if (in_kernel_code) --depth_[Block::current()->running_thread()];
+  }
   void thread_ends(const Block& block) { depth_[block.running_thread()] = 0; }
 
+  /// Which of the ready lanes of the warp runs next.
   int choose_lane(int warp, unsigned ready);
+
+ protected:
+  Counters counters_;  // told of each access that lanes perform together
 
  private:
   struct Stop {
@@ -40,7 +46,6 @@ class Lockstep {
   std::array<int, kMaxThreads> depth_{};
   std::array<Stop, kMaxThreads> stop_{};
   std::array<Warp, kMaxWarps> warps_{};
-  Counters& counters_;
 };
 
 }  // namespace cuda_on_cpu

@@ -1,10 +1,12 @@
 #include "watch/races.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "memory/memory.h"
 #include "memory/shared_memory.h"
 #include "report.h"
 #include "settings.h"
@@ -15,7 +17,6 @@ namespace {
 constexpr std::size_t kWord = 4;
 
 /// Whether the thread of both has neither synchronised nor done an atomic in between.
-template <class Stamp>
 bool same_moment(const Stamp& a, const Stamp& b) {
   return a.launch == b.launch && a.block == b.block && a.thread == b.thread &&
          a.block_epoch == b.block_epoch && a.grid_epoch == b.grid_epoch &&
@@ -36,53 +37,35 @@ void add_seen(Seen* to, const Seen& from) {
   }
 }
 
+/// The word at `offset` of memory with so many bytes. Words that were never accessed are all zero,
+/// and take memory only when they are accessed, which halves the time of a short run.
+Word& word_at(std::shared_ptr<Word>* words, std::size_t bytes, std::size_t offset) {
+  if (!*words) {
+    words->reset(static_cast<Word*>(std::calloc(bytes / kWord + 1, sizeof(Word))), std::free);
+    if (!*words) fail({"other"}, "no memory to note the accesses to %zu bytes", bytes);
+  }
+  return words->get()[offset / kWord];
+}
+
 }  // namespace
 
 // ---- memory -------------------------------------------------------------------------------------
 
-Races::Words Races::new_words(std::size_t count) {
-  Words words(static_cast<Word*>(std::calloc(count, sizeof(Word))));
-  if (!words && count > 0)
-    fail({"other"}, "no memory to note the accesses to %zu bytes", count * kWord);
-  return words;
-}
-
-void Races::memory_allocated(const char* begin, std::size_t bytes) {
-  regions_[begin] = {bytes, new_words((bytes + kWord - 1) / kWord)};
-  last_region_ = nullptr;
-}
-
-void Races::memory_released(const char* begin) {
-  regions_.erase(begin);
-  last_region_ = nullptr;
-}
-
 void Races::memory_written(const char* begin, std::size_t bytes) {
-  auto region = regions_.upper_bound(begin);
-  if (region == regions_.begin()) return;
-  --region;
-  const std::size_t offset = begin - region->first;
-  if (offset >= region->second.bytes) return;
-  const std::size_t end = std::min(offset + bytes, region->second.bytes);
-  for (std::size_t k = offset / kWord; k * kWord < end; ++k) region->second.words[k].written = true;
+  const Allocation* a = find_allocation(begin);
+  if (!a || a->freed) return;
+  const std::size_t first = begin - a->begin, end = std::min(first + bytes, a->bytes);
+  for (std::size_t k = first / kWord * kWord; k < end; k += kWord) {
+    word_at(&a->words, a->bytes, k).written = true;
+  }
 }
 
-/// The word at `offset` bytes after the access's address; null if no record of it is kept.
-Races::Word* Races::find_word(const Block& block, const MemoryAccess& access, std::size_t offset) {
+/// The word at `offset` bytes after the access's address.
+Word& Races::word_of(const Block& block, const MemoryAccess& access, std::size_t offset) {
   const char* p = access.address + offset;
-  if (access.shared) {
-    if (!shared_) shared_ = new_words(kSharedRoom / kWord);
-    return &shared_[(p - block.shared_memory_begin()) / kWord];
-  }
-  if (!last_region_ || p < last_begin_ || p >= last_begin_ + last_region_->bytes) {
-    auto region = regions_.upper_bound(p);
-    if (region == regions_.begin()) return nullptr;
-    --region;
-    if (p >= region->first + region->second.bytes) return nullptr;
-    last_begin_ = region->first;
-    last_region_ = &region->second;
-  }
-  return &last_region_->words[(p - last_begin_) / kWord];
+  if (access.shared) return word_at(&shared_, kSharedRoom, p - block.shared_memory_begin());
+  if (access.in) return word_at(&access.in->words, access.in->bytes, p - access.in->begin);
+  return word_at(&own_, &_end - &__data_start, p - &__data_start);
 }
 
 // ---- what orders accesses -----------------------------------------------------------------------
@@ -232,7 +215,7 @@ bool Races::ordered(const Stamp& before, const Stamp& now, const char* fenced_at
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-Races::Stamp Races::stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes) {
+Stamp Races::stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes) {
   const int thread = block.running_thread();
   Stamp s;
   s.launch = launch_;
@@ -256,8 +239,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
   for (std::size_t done = 0; done < access.bytes;) {
     const std::size_t from = done == 0 ? skew : 0;
     const std::size_t here = std::min(kWord - from, access.bytes - done);
-    Word* word = find_word(block, access, done);
-    if (!word) break;
+    Word& word = word_of(block, access, done);
     now.bytes = static_cast<std::uint8_t>(((1u << here) - 1) << from);
 
     // Another block's shared memory stood in the same place, and is gone.
@@ -266,19 +248,19 @@ void Races::access(Block& block, const MemoryAccess& access) {
              !(access.shared && before.block != now.block) && !(before.atomic && now.atomic) &&
              !ordered(before, now, fenced_at);
     };
-    if (counts(word->write, access.address)) {
-      const char* const verb_before = word->write.atomic ? "changed atomically" : "wrote";
-      const Conflict conflict{word->write, verb_before, access, now.thread};
-      if (access.kind == Access::read && word->write.atomic) {
+    if (counts(word.write, access.address)) {
+      const char* const verb_before = word.write.atomic ? "changed atomically" : "wrote";
+      const Conflict conflict{word.write, verb_before, access, now.thread};
+      if (access.kind == Access::read && word.write.atomic) {
         running_->suspicions.try_emplace(now.thread, conflict);
-      } else if (word->write.atomic || access.kind != Access::write || access.of_library) {
-        end(block, conflict, ordered(word->write, now));
+      } else if (word.write.atomic || access.kind != Access::write || access.of_library) {
+        end(block, conflict, ordered(word.write, now));
       } else if (!second_write_.block) {
         second_write_ = {&block, conflict, {access.address, access.bytes}};
       }
     }
-    const bool seen_in_shared = word->write.launch == launch_ && word->write.block == now.block;
-    const bool written = access.shared ? seen_in_shared : word->written;
+    const bool seen_in_shared = word.write.launch == launch_ && word.write.block == now.block;
+    const bool written = access.shared ? seen_in_shared : word.written || !access.in;
     // The result of an atomic may never be read. Then it stays unwritten.
     const bool stays_unwritten =
         now.atomic && access.uses && !written && !access.shared && !settings().strict;
@@ -293,11 +275,11 @@ void Races::access(Block& block, const MemoryAccess& access) {
       }
     }
     if (access.kind == Access::read) {
-      const bool keep = word->read.launch == launch_ && word->read.thread != now.thread &&
-                        !ordered(word->read, now);
-      (keep ? word->other_read : word->read) = now;
+      const bool keep =
+          word.read.launch == launch_ && word.read.thread != now.thread && !ordered(word.read, now);
+      (keep ? word.other_read : word.read) = now;
     } else {
-      for (const Stamp& read : {word->read, word->other_read}) {
+      for (const Stamp& read : {word.read, word.other_read}) {
         if (!counts(read)) continue;
         const Conflict conflict{read, "read", access, now.thread};
         if (!now.atomic || read.block != now.block ||
@@ -308,10 +290,10 @@ void Races::access(Block& block, const MemoryAccess& access) {
       }
       // A write of its own stays, until an atomic has published it: another thread's atomic may
       // come at any time.
-      const bool unpublished = now.atomic && !word->write.atomic && same_moment(word->write, now);
-      if (!unpublished) word->write = now;
-      if (!stays_unwritten) word->written = true;
-      word->read.launch = word->other_read.launch = 0;
+      const bool unpublished = now.atomic && !word.write.atomic && same_moment(word.write, now);
+      if (!unpublished) word.write = now;
+      if (!stays_unwritten) word.written = true;
+      word.read.launch = word.other_read.launch = 0;
     }
     done += here;
   }
@@ -370,9 +352,8 @@ void Races::note_comparison(const Block& block, const MemoryAccess& access) {
   if (access.compares && just_read == access.address) {
     if (suspicion != running_->suspicions.end()) running_->suspicions.erase(suspicion);
     for (std::size_t done = 0; done < access.bytes; done += kWord) {
-      Word* word = find_word(block, access, done);
-      if (!word) break;
-      for (Stamp* read : {&word->read, &word->other_read}) {
+      Word& word = word_of(block, access, done);
+      for (Stamp* read : {&word.read, &word.other_read}) {
         if (read->block == block.number() && read->thread == thread) read->launch = 0;
       }
     }

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -16,6 +15,26 @@
 
 namespace cuda_on_cpu {
 
+/// When and where a word was accessed. `launch` 0: never.
+struct Stamp {
+  std::uint32_t launch = 0;
+  std::uint32_t block;
+  std::uint32_t block_epoch;  // how often the block had synchronised
+  std::uint32_t warp_clock;   // how often the thread had synchronised with its warp
+  std::uint32_t tick;         // how many atomics and fences the thread had done
+  std::uint32_t grid_epoch;
+  const Site* site;
+  std::uint16_t thread;
+  std::uint8_t bytes;  // of the word's four, as bits
+  bool atomic;
+};
+/// A word of 4 bytes: its last writer, and two readers since (of different threads, if it had
+/// any).
+struct Word {
+  Stamp write, read, other_read;
+  bool written = false;
+};
+
 /// Finds accesses that nothing orders: two threads, the same bytes, at least one writes, and not
 /// both are atomic. What orders accesses of one kernel: the block's barrier, a warp's operations,
 /// the grid's barrier, and an atomic on the same address in between (one comes after the first
@@ -26,8 +45,6 @@ namespace cuda_on_cpu {
 /// Also finds reads, and atomics, of memory that nothing has written.
 class Races {
  public:
-  void memory_allocated(const char* begin, std::size_t bytes);
-  void memory_released(const char* begin);
   /// A copy or a fill, made for the host.
   void memory_written(const char* begin, std::size_t bytes);
 
@@ -45,33 +62,6 @@ class Races {
   void access(Block& block, const MemoryAccess& access);
 
  private:
-  /// When and where a word was accessed. `launch` 0: never.
-  struct Stamp {
-    std::uint32_t launch = 0;
-    std::uint32_t block;
-    std::uint32_t block_epoch;  // how often the block had synchronised
-    std::uint32_t warp_clock;   // how often the thread had synchronised with its warp
-    std::uint32_t tick;         // how many atomics and fences the thread had done
-    std::uint32_t grid_epoch;
-    const Site* site;
-    std::uint16_t thread;
-    std::uint8_t bytes;  // of the word's four, as bits
-    bool atomic;
-  };
-  /// A word of 4 bytes: its last writer, and two readers since (of different threads, if it had
-  /// any).
-  struct Word {
-    Stamp write, read, other_read;
-    bool written = false;
-  };
-  /// Words that were never accessed, all zero. They take memory only when they are accessed, which
-  /// halves the time of a short run.
-  struct Free {
-    void operator()(Word* words) const { std::free(words); }
-  };
-  using Words = std::unique_ptr<Word[], Free>;
-  static Words new_words(std::size_t count);
-
   /// Up to which clock a lane knows what each lane of its warp has done.
   using Known = std::array<std::uint32_t, 32>;
   /// A thread's atomic or fence, and what of its block came before it.
@@ -116,10 +106,6 @@ class Races {
     std::unordered_map<int, Seen> seen_by;  // each thread, since the block's last barrier
     Seen seen;                              // all of them, before it
   };
-  struct Region {
-    std::size_t bytes;
-    Words words;
-  };
   /// Two threads that write the same memory: no harm is done if the second one writes what is there
   /// already, as when all of them set a sum to 0, or two write the same corner of a field. The
   /// second one writes right after it was looked at.
@@ -129,7 +115,7 @@ class Races {
     std::string held;  ///< what stood there before it
   };
 
-  Word* find_word(const Block& block, const MemoryAccess& access, std::size_t offset);
+  Word& word_of(const Block& block, const MemoryAccess& access, std::size_t offset);
   Stamp stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes);
   bool ordered(const Stamp& before, const Stamp& now, const char* fenced_at = nullptr) const;
   bool published(const Stamp& before, const Stamp& now, const char* fenced_at) const;
@@ -146,10 +132,8 @@ class Races {
   void settle_suspicions(const Block& block);
   void note_comparison(const Block& block, const MemoryAccess& access);
 
-  std::map<const char*, Region> regions_;  // global memory, by where it begins
-  Region* last_region_ = nullptr;
-  const char* last_begin_ = nullptr;
-  Words shared_;
+  // Of the block's shared memory, and of the program's own variables. An allocation has its own.
+  std::shared_ptr<Word> shared_, own_;
   std::map<const Block*, OfBlock> blocks_;
   OfBlock* running_ = nullptr;
   std::unordered_map<const char*, Publications> publications_;

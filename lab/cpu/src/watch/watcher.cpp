@@ -14,9 +14,6 @@
 #include "report.h"
 #include "run/queue.h"
 
-// The program's own variables, __device__ ones among them (the linker's names).
-extern "C" char __data_start, _end;
-
 namespace cuda_on_cpu {
 
 Where Site::line() const { return return_address ? line_of(return_address) : where; }
@@ -28,33 +25,23 @@ const char* verb(Access kind) {
 
 namespace {
 
-bool near_allocation(const char* p) {
+/// The allocation that `p` points into, or the nearest one; null if none is near.
+const Allocation* allocation_near(const char* p) {
   // Most accesses go to the allocation of the one before.
   static const Allocation* last = nullptr;
   const auto holds = [p](const Allocation* a) { return a && p >= a->begin && p < a->end(); };
-  if (holds(last)) return true;
+  if (holds(last)) return last;
   last = find_allocation(p);
   if (!holds(last)) last = nearest_allocation(p);  // that one looks at all
   return last;
 }
 
+/// Ends the program if the access leaves the memory that it is near to. `offset`: in shared memory.
 void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment,
-                  std::size_t offset, bool own) {
-  if (own) return;
+                  std::size_t offset) {
   const char* const does = verb(access.kind);
   if (access.shared) {
-    if (const std::size_t before = before_dynamic_shared(offset)) {
-      fail(block.report("shared_before", access.site.line()),
-           "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, before,
-           block.describe_running_thread().c_str());
-    }
-    check_dynamic_shared(offset, access.bytes, does, [&] { return access.site.line(); });
-    const std::size_t end = shared_variable_end(offset);
-    if (offset + access.bytes <= end) return;
-    Report report = block.report("shared_end", access.site.line());
-    report.access = does;
-    fail(report, "%s shared memory %zu bytes past the end of a variable (%s)", does,
-         offset + access.bytes - end, block.describe_running_thread().c_str());
+    return check_shared(offset, access.bytes, does, [&] { return access.site.line(); });
   }
   const Allocation* a = find_allocation(access.address);
   if (!a || a->freed || access.bytes > std::size_t(a->end() - access.address)) {
@@ -74,11 +61,7 @@ void check_bounds(const Block& block, const MemoryAccess& access, std::size_t al
 
 }  // namespace
 
-Watcher::Watcher() : lockstep_(counters_) {
-  memory_allocated(&__data_start, &_end - &__data_start);
-  memory_written(&__data_start, &_end - &__data_start);
-  installed_watcher = this;
-}
+Watcher::Watcher() { installed_watcher = this; }
 
 void Watcher::kernel_begins(const Kernel& kernel) {
   counters_.kernel_begins(kernel.config.where);
@@ -88,7 +71,7 @@ void Watcher::kernel_begins(const Kernel& kernel) {
 void Watcher::branch(const void* place) {
   if (!in_kernel_code) return;
   const OutsideKernelCode outside;
-  lockstep_.stop(*Block::current(), place, nullptr);
+  stop(*Block::current(), place, nullptr);
 }
 
 void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment, Access kind,
@@ -107,13 +90,14 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   std::size_t offset;
   const bool shared = in_shared_memory(block->shared_memory_begin(), p, &offset);
   const bool own = p >= &__data_start && p < &_end;
-  if (!shared && !own && !near_allocation(p)) return;  // a local variable
+  const Allocation* in = shared || own ? nullptr : allocation_near(p);
+  if (!shared && !own && !in) return;  // a local variable
   const bool compares = kind == Access::compare;
   const bool uses = kind == Access::read || kind == Access::atomic || compares;
   if (kind == Access::exchange || compares) kind = Access::atomic;
-  const MemoryAccess access{p, bytes, kind, site, of_library, shared, uses, compares};
-  check_bounds(*block, access, alignment, offset, own);
-  if (!of_library) lockstep_.stop(*block, place, &access);
+  const MemoryAccess access{p, bytes, kind, site, of_library, shared, in, uses, compares};
+  if (!own) check_bounds(*block, access, alignment, offset);
+  if (!of_library) stop(*block, place, &access);
   if (kind != Access::copy) Races::access(*block, access);
 }
 

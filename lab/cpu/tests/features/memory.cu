@@ -15,6 +15,7 @@ __device__ float table[4] = {1, 2, 3, 4};
 __constant__ float weights[3];
 __device__ int counter;
 __device__ __managed__ int both_sides = 5;
+const std::vector<int> made_before_main(3, 7);
 
 __global__ void symbols_kernel(float* out) {
   out[threadIdx.x] = table[threadIdx.x] * weights[threadIdx.x % 3];
@@ -264,6 +265,7 @@ void pitched_memory() {
 }
 
 int main() {
+  CHECK_EQUAL(made_before_main[2], 7);
   copies();
   managed();
   pinned();
