@@ -53,8 +53,7 @@ __global__ void kernel(float* f) {
 Done.
 
 </details>
-<details>
-<summary>Hint 3</summary>
+<details><summary>Hint 3</summary>
 
 The last.
 
