@@ -6,11 +6,7 @@
 whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
-export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES
-export FILE FILES INCLUDE PUZZLE CHECK ANSWER RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
-export NAME CODE DIR INTERVAL ONCE TIME_LIMIT CHECK_LIMIT MEMORY DISK
-export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
-# Some systems have a NAME of their own, the machine's.
+# Verbs get their variables from make, as part of the environment. Some systems have a NAME there, the machine's.
 ifeq ($(origin NAME),environment)
 unexport NAME
 endif
