@@ -3,6 +3,7 @@
 import re
 
 from labtools.files import ROOT
+from labtools.numbers import number
 from labtools.process import must_write, warn
 
 
@@ -30,6 +31,10 @@ class Table:
     def lines_of(self, key):
         """The fields after the key of all lines of the head that begin with it."""
         return [fields[1:] for fields in self.lines if fields[0] == key]
+
+    def ceilings(self):
+        """{level: rate} of bandwidth.tsv."""
+        return {level: number(rate) for level, rate, *_ in self.lines_of("ceiling") if number(rate)}
 
     def all_cores(self):
         """{n: (ms, threads)} of the best code on all cores, of a ladder; empty if it was not timed."""
