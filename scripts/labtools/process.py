@@ -18,9 +18,7 @@ def warn(message):
 
 
 def fail(message, code=1):
-    """One line, and out. (Of several threads that fail, the first one's.)"""
-    if code == 1:
-        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {message}")
+    """One line, and out."""
     warn(message)
     sys.exit(code)
 

@@ -4,14 +4,10 @@
 
 # locked COMMAND...: runs it while no other verb configures or builds in this build folder.
 locked() {
-  # Without flock, or on a file system without locks, it runs without a lock.
-  if ! command -v flock >/dev/null; then
-    "$@"
-    return
-  fi
   (
     exec 9>"$build_dir/.lock"
     status=0
+    # Without flock, or on a file system without locks, it runs without a lock.
     flock --nonblock 9 2>/dev/null || status=$?
     if ((status == 1)); then
       doing
