@@ -116,16 +116,11 @@ class Guide:
         return "\n".join([section.heading, "", *reversed(paragraph)])
 
     def questions(self):
-        """Those of the section "Predict", each in one line."""
-        found, goes_on = [], False
-        for section in self.sections:
-            for line in section.items[1:] if section.heading.startswith("## Predict") else []:
-                if isinstance(line, str) and (number := re.match(r"[0-9]+\. +", line)):
-                    found.append(line[number.end():])
-                elif goes_on and line:
-                    found[-1] += " " + line.strip(" ")
-                goes_on = bool(found and line)
-        return found
+        """Those of the section "Predict", in Markdown, without their numbers."""
+        lines = [line for section in self.sections if section.heading.startswith("## Predict")
+                 for line in section.items if isinstance(line, str)]
+        # What stands below an empty line is part of it if it is indented.
+        return re.findall(r"^[0-9]+\. +(.+(?:\n(?![0-9]+\. ).+|\n+ .+)*)", "\n".join(lines), re.MULTILINE)
 
     def compared(self):
         return self.joined([self.of_section(section, True) for section in self.sections
