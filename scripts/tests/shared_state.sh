@@ -178,7 +178,7 @@ expect_status 0 "eight verdicts at the same time"
 cp "$lab/results/local/at_once.tsv" "$temp/at_once.tsv"
 in_lab 'trap "" XFSZ; ulimit -f 0; remember at_once.tsv "step 3" right 2>/dev/null; exit 7'
 expect_status 7 "no space for a verdict"
-[[ $(cd "$lab/results/local" && ls -A) == at_once.tsv ]] && cmp -s "$temp/at_once.tsv" "$lab/results/local/at_once.tsv" ||
+{ [[ $(cd "$lab/results/local" && ls -A) == at_once.tsv ]] && cmp -s "$temp/at_once.tsv" "$lab/results/local/at_once.tsv"; } ||
   fail "no space for a verdict: files were left:" "$(ls -A "$lab/results/local")"
 
 # Folders that cannot be written: one line each.
