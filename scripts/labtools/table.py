@@ -46,10 +46,7 @@ class Table:
 
     def name(self):
         """Its path within the lab, if it is there."""
-        try:
-            return str(self.path.relative_to(ROOT))
-        except ValueError:
-            return str(self.path)
+        return str(self.path).removeprefix(f"{ROOT}/")
 
 
 def read_table(path):
