@@ -154,7 +154,7 @@ configure() {
 # gpu_here: whether this machine has an NVIDIA GPU, as far as can be told before a program runs on it.
 gpu_here() {
   if command -v nvidia-smi >/dev/null; then
-    timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -q '^GPU '
+    grep -q '^GPU ' <<<"$(timeout 30 nvidia-smi --list-gpus 2>/dev/null)"
   else
     [[ -e /dev/nvidia0 ]]
   fi

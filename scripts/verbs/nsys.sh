@@ -56,7 +56,8 @@ keep_report() {
   local tables=(--report nvtx_sum --report cuda_gpu_kern_sum --report cuda_api_sum --report cuda_gpu_mem_size_sum --report um_total_sum)
   judge_run nsys "$status" "$log" "$report" "$program"
 
-  if labtool profile_tables questions --tool nsys --step "${1%%_*}" | grep -q 'timeline$'; then tables+=(--report cuda_gpu_trace); fi
+  # (No pipe into grep -q, which ends at the first line: then what writes on is ended, and the pipe has failed.)
+  if [[ $(labtool profile_tables questions --tool nsys --step "${1%%_*}") == *$'\t'timeline* ]]; then tables+=(--report cuda_gpu_trace); fi
   run_limited "$work/stats.csv" "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" || true
   if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
     tail -n 10 "$work/stats.csv" >&2
