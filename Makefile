@@ -6,126 +6,98 @@
 whole := $(wildcard solutions)
 whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
-export STEP STEPS CLINIC WHICH N ITERATIONS RANKS ARGS RESULTS BACKEND RACES
-export FILE FILES INCLUDE PUZZLE CHECK ANSWER RECORD SHOW HINT FROM TO SIDE UPTO OUT YES TIME
-export NAME CODE DIR INTERVAL ONCE TIME_LIMIT CHECK_LIMIT MEMORY DISK
-export KERNEL SET BASELINE REPORT LAB_NSYS LAB_NCU
-# Some systems have a NAME of their own, the machine's.
+# Verbs get their variables from make, as part of the environment. Some systems have a NAME there, the machine's.
 ifeq ($(origin NAME),environment)
 unexport NAME
 endif
 
-.PHONY: help run test test-all guide check hint diff reset progress puzzle handin count races trace nsys ncu sanitize
-.PHONY: doctor bandwidth roofline report site setup handout class grade tables clean watch predict picture
+# The verbs, in the order in which make lists them.
+help:       ## this list
+run:        ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
+test:       ##* the quick tests of the lab; run them before every commit
+test-all:   ##* all tests of the lab, as CI runs them
+guide:      ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
+predict:    ## STEP=04: answer its questions; compared when it is done
+check:      ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
+watch:      ## [STEP=04]: check it whenever its file is saved
+hint:       ## STEP=04: a hint; call it again for the next [HINT=1] [HINT=all]
+diff:       ##* STEP=04: compare exercise and solution [FROM=before] [SIDE=1]
+diff:       ##- STEP=04 FROM=start TO=exercise: what you have changed
+reset:      ## STEP=04: restore the exercise; your version is saved
+progress:   ## which exercises are done [TIME=1: and how fast they are]
+puzzle:     ##* STEP=08: a wrong or slow program; find its mistake [PUZZLE=2] [CHECK=1]
+handin:     ## a small file for the teacher: how far you are [CODE=1]
+count:      ## STEP=04: memory accesses of each line; or FILE=mine.cu
+races:      ## FILE=mine.cu: its races and bad accesses; needs no GPU
+picture:    ## STEP=04: its field, and how far it is from the exact one
+trace:      ## STEP=04: times of ranges, kernels, API calls; or FILE=mine.cu
+nsys:       ## STEP=04: Nsight Systems on the program [BASELINE=previous]
+ncu:        ## STEP=06: Nsight Compute on a kernel [KERNEL=REGEX] [SET=full]
+sanitize:   ## STEP=04: check it with compute-sanitizer's four tools
+doctor:     ## what this machine has, what it lacks, and how to get it
+bandwidth:  ## measure this GPU's achievable peak rates [RESULTS=DIR]
+roofline:   ## STEP=04: its kernels on a roofline chart [RESULTS=DIR]
+report:     ##* one page with all measurements [RESULTS=DIR] [OUT=FILE]
+site:       ##* the guides and the report as pages for a browser
+setup:      ## install what is missing (uses apt and sudo)
+handout:    ##* UPTO=04: make a folder and a .tar.gz for learners [OUT=DIR]
+class:      ##* DIR=FOLDER: how far a class is, and its mistakes [OUT=FILE]
+grade:      ##* DIR=FOLDER: check a class; runs its programs [STEPS=04]
+tables:     ##* write the measured numbers into README.md and the guides
+clean:      ## remove what was built
 
-help:  ## this list
+# Most of them are a script of their name.
+of_script := run test guide predict check watch hint diff reset progress puzzle handin picture nsys ncu sanitize doctor \
+  bandwidth roofline setup
+.PHONY: $(of_script) help test-all count races trace report site handout class grade tables clean
+
+$(of_script):
+	@scripts/verbs/$@.sh
+
+help:
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
 	@echo "guide, check, hint, diff, reset, count, trace, ncu and sanitize also take CLINIC=NAME."
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
-run:  ##* validate and time all solutions [STEP=14: run one] [RANKS=4]
-	@scripts/verbs/run.sh
-
-test:  ##* the quick tests of the lab; run them before every commit
-	@scripts/verbs/test.sh
-
-test-all:  ##* all tests of the lab, as CI runs them
+test-all:
 	@scripts/verbs/test.sh --all
 
-guide:  ## STEP=04: its guide, in the terminal [SHOW=hints] [SHOW=all]
-	@scripts/verbs/guide.sh
+count trace:
+	@scripts/verbs/$(if $(FILE)$(FILES),own.sh $@,$@.sh)
 
-predict:  ## STEP=04: answer its questions; compared when it is done
-	@scripts/verbs/predict.sh
-
-check:  ## STEP=04: is the exercise right? [N=100] [RACES=1] [RANKS=2]
-	@scripts/verbs/check.sh
-
-watch:  ## [STEP=04]: check it whenever its file is saved
-	@scripts/verbs/watch.sh
-
-hint:  ## STEP=04: a hint; call it again for the next [HINT=1] [HINT=all]
-	@scripts/verbs/hint.sh
-
-diff:  ##* STEP=04: compare exercise and solution [FROM=before] [SIDE=1]
-	@scripts/verbs/diff.sh
-diff:  ##- STEP=04 FROM=start TO=exercise: what you have changed
-
-reset:  ## STEP=04: restore the exercise; your version is saved
-	@scripts/verbs/reset.sh
-
-progress:  ## which exercises are done [TIME=1: and how fast they are]
-	@scripts/verbs/progress.sh
-
-puzzle:  ##* STEP=08: a wrong or slow program; find its mistake [PUZZLE=2] [CHECK=1]
-	@scripts/verbs/puzzle.sh
-
-handin:  ## a small file for the teacher: how far you are [CODE=1]
-	@scripts/verbs/handin.sh
-
-count:  ## STEP=04: memory accesses of each line; or FILE=mine.cu
-	@scripts/verbs/$(if $(FILE)$(FILES),own.sh count,count.sh)
-
-races:  ## FILE=mine.cu: its races and bad accesses; needs no GPU
+races:
 	@scripts/verbs/own.sh races
 
-picture:  ## STEP=04: its field, and how far it is from the exact one
-	@scripts/verbs/picture.sh
-
-trace:  ## STEP=04: times of ranges, kernels, API calls; or FILE=mine.cu
-	@scripts/verbs/$(if $(FILE)$(FILES),own.sh trace,trace.sh)
-
-nsys:  ## STEP=04: Nsight Systems on the program [BASELINE=previous]
-	@scripts/verbs/nsys.sh
-
-ncu:  ## STEP=06: Nsight Compute on a kernel [KERNEL=REGEX] [SET=full]
-	@scripts/verbs/ncu.sh
-
-sanitize:  ## STEP=04: check it with compute-sanitizer's four tools
-	@scripts/verbs/sanitize.sh
-
-doctor:  ## what this machine has, what it lacks, and how to get it
-	@scripts/verbs/doctor.sh
-
-bandwidth:  ## measure this GPU's achievable peak rates [RESULTS=DIR]
-	@scripts/verbs/bandwidth.sh
-
-roofline:  ## STEP=04: its kernels on a roofline chart [RESULTS=DIR]
-	@scripts/verbs/roofline.sh
-
-report:  ##* one page with all measurements [RESULTS=DIR] [OUT=FILE]
+report:
 	@$(call whole_lab,a handout has no solutions to report on; make progress shows what you have done)
 	@$(needs_python)
 	@scripts/publish/report.py
 
-site:  ##* the guides and the report as pages for a browser
+site:
 	@$(call whole_lab,a handout has its pages in site/; make guide STEP=NN prints a guide here)
 	@$(needs_python)
 	@scripts/publish/website.py
 
-setup:  ## install what is missing (uses apt and sudo)
-	@scripts/verbs/setup.sh
-
-handout:  ##* UPTO=04: make a folder and a .tar.gz for learners [OUT=DIR]
+handout:
 	@$(call whole_lab,this is a handout; another is made in the whole lab)
 	@scripts/publish/handout.sh
 
-class:  ##* DIR=FOLDER: how far a class is, and its mistakes [OUT=FILE]
+class:
 	@$(call whole_lab,this is a handout; a class is looked at in the whole lab)
 	@$(needs_python)
 	@scripts/teach/board.py
 
-grade:  ##* DIR=FOLDER: check a class; runs its programs [STEPS=04]
+grade:
 	@$(call whole_lab,this is a handout; a class is graded in the whole lab)
 	@$(needs_python)
 	@scripts/teach/grade.py
 
-tables:  ##* write the measured numbers into README.md and the guides
+tables:
 	@$(call whole_lab,the numbers in the texts are written in the whole lab)
 	@$(needs_python)
 	@scripts/publish/tables.py --write
 
-clean:  ## remove what was built
+clean:
 	rm -rf build build-*

@@ -19,14 +19,12 @@ HOST = (("to_gpu_pinned", "to GPU, pinned", "blue", "circle"), ("to_host_pinned"
 CACHES = (("l2_read", "read", "blue", "circle"), ("l2_copy", "copy", "orange", "square"))
 
 
-def read(path):
-    """(head, ceilings, rows) of bandwidth.tsv: {key: value}, {level: rate}, [{column: text}]. ValueError if the
-    file is none."""
-    table = Table(path)
+def measured(table):
+    """The rows of bandwidth.tsv that have a rate."""
     rows = [row for row in table.rows if number(row.get("rate_median")) and number(row.get("bytes")) is not None]
     if not rows:
         raise ValueError("has no measurement")
-    return table.facts, charts.ceilings_of(table.lines), rows
+    return rows
 
 
 def series_of(rows, what, ways):
@@ -106,8 +104,8 @@ def facts(rows):
 
 
 def main(folder):
-    head, _, rows = read(folder / "bandwidth.tsv")
-    drawn = charts.stacked(draw(head, rows), "bandwidth", f"What {head.get('gpu', 'a GPU')} can do at most")
+    table = Table(folder / "bandwidth.tsv")
+    drawn = charts.stacked(draw(table.facts, measured(table)), "bandwidth", f"What {table.fact('gpu', 'a GPU')} can do at most")
     must_write(folder / "bandwidth.svg", drawn)
     print(f"drawn: {folder / 'bandwidth.svg'}")
 

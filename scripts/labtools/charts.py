@@ -158,15 +158,6 @@ def power_label(value):
 LEVELS = (("l1", "L1", "green", "square"), ("l2", "L2", "orange", "diamond"), ("dram", "DRAM", "blue", "circle"))
 
 
-def ceilings_of(head_lines):
-    """{level: rate} of the lines "# ceiling<tab>level<tab>rate ..."."""
-    found = {}
-    for fields in head_lines:
-        if fields[0] == "ceiling" and len(fields) > 2 and number(fields[2]):
-            found[fields[1]] = number(fields[2])
-    return found
-
-
 def kernel_points(rows):
     """Of rows of roofline.tsv: [{step, kernel, seconds, flops, rate (giga-operations/s), bytes: {level: bytes}, by_hand}].
     What cannot be placed is left out."""

@@ -35,15 +35,3 @@ def steps_with_kernels():
 
 
 STEPS = {step.name[:2]: step.name for step in steps()}
-
-
-def write_aside(path, content):
-    """Writes a file, of a text or of bytes, so that no reader sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(path.name + ".partial")
-    try:
-        aside.write_bytes(content.encode() if isinstance(content, str) else content)
-        aside.replace(path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise

@@ -1,6 +1,6 @@
 """A guide: its sections and folds, and its Markdown fitted into the columns of a terminal.
 
-A fold is a line "<details>", in which the summary may follow, up to a line "</details>"; a fold in a fold is part of it.
+A fold is a line "<details><summary>TITLE</summary>" and what follows, up to a line "</details>".
 """
 
 import itertools
@@ -27,8 +27,8 @@ class NoEnd(Exception):
 
 
 class Fold:
-    def __init__(self, number):
-        self.number, self.title, self.lines = number, "", []
+    def __init__(self, number, title):
+        self.number, self.title, self.lines = number, title, []
 
 
 class Section:
@@ -43,45 +43,35 @@ class Section:
 class Guide:
     def __init__(self, markdown, step=""):
         self.step, self.sections, self.folds, self.hints = step, [Section("")], [], []
-        depth, code, title = 0, False, None
+        fold, code = None, False
         for line in without_comments(markdown).splitlines():
             if re.match(" *```", line):
                 code = not code
             elif not code:
-                if title is not None:
-                    title += " " + line
-                elif details := re.match(" *<details[^>]*> *", line):
-                    depth += 1
-                    line = line[details.end():]
-                    if depth == 1:
-                        self.folds.append(Fold(len(self.folds) + 1))
-                        self.sections[-1].items.append(self.folds[-1])
-                    if not line:
-                        continue
-                if title is None and (summary := re.match(" *<summary> *", line)):
-                    title = line[summary.end():]
-                    if depth > 1:
-                        line, title = f"**{re.sub('<[^>]*>', '', title)}**", None
-                if title is not None:
-                    if "</summary>" in title:
-                        self.name_fold(title)
-                        title = None
+                if line.startswith("<details"):
+                    summary = re.fullmatch("<details><summary>(.*)</summary> *", line)
+                    if fold or not summary:
+                        raise NoEnd
+                    fold = self.begun_fold(summary[1])
                     continue
-                if depth and re.fullmatch(" *</details> *", line):
-                    depth -= 1
+                if fold and re.fullmatch("</details> *", line):
+                    fold = None
                     continue
-                if not depth and re.match("##? ", line):
+                if not fold and re.match("##? ", line):
                     self.sections.append(Section(line))
                     continue
-            (self.folds[-1].lines if depth else self.sections[-1].items).append(line)
-        if depth or code or title is not None:
+            (fold.lines if fold else self.sections[-1].items).append(line)
+        if fold or code:
             raise NoEnd
 
-    def name_fold(self, summary):
-        fold = self.folds[-1]
-        fold.title = re.sub("</?code>", "`", re.sub(" *</summary>.*|</?b>", "", summary))
+    def begun_fold(self, summary):
+        """A fold of the section that is last now."""
+        fold = Fold(len(self.folds) + 1, re.sub("</?code>", "`", re.sub("</?b>", "", summary)))
+        self.folds.append(fold)
+        self.sections[-1].items.append(fold)
         if re.fullmatch("## Hints *", self.sections[-1].heading):
             self.hints.append(fold)
+        return fold
 
     def words(self):
         """The words for its sections, in their order."""
@@ -126,16 +116,11 @@ class Guide:
         return "\n".join([section.heading, "", *reversed(paragraph)])
 
     def questions(self):
-        """Those of the section "Predict", each in one line."""
-        found, goes_on = [], False
-        for section in self.sections:
-            for line in section.items[1:] if section.heading.startswith("## Predict") else []:
-                if isinstance(line, str) and (number := re.match(r"[0-9]+\. +", line)):
-                    found.append(line[number.end():])
-                elif goes_on and line:
-                    found[-1] += " " + line.strip(" ")
-                goes_on = bool(found and line)
-        return found
+        """Those of the section "Predict", in Markdown, without their numbers."""
+        lines = [line for section in self.sections if section.heading.startswith("## Predict")
+                 for line in section.items if isinstance(line, str)]
+        # What stands below an empty line is part of it if it is indented.
+        return re.findall(r"^[0-9]+\. +(.+(?:\n(?![0-9]+\. ).+|\n+ .+)*)", "\n".join(lines), re.MULTILINE)
 
     def compared(self):
         return self.joined([self.of_section(section, True) for section in self.sections

@@ -8,8 +8,6 @@ import subprocess
 import sys
 import tempfile
 
-from labtools.files import write_aside
-
 TIMED_OUT = 124  # the exit code of what did not end in time
 
 
@@ -18,9 +16,7 @@ def warn(message):
 
 
 def fail(message, code=1):
-    """One line, and out. (Of several threads that fail, the first one's.)"""
-    if code == 1:
-        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {message}")
+    """One line, and out."""
     warn(message)
     sys.exit(code)
 
@@ -32,10 +28,15 @@ def print_for_people():
 
 
 def must_write(path, content, name=None, code=1):
-    """Writes a file whole, or ends; `name` is how a user knows it."""
+    """Writes a file, of a text or of bytes, so that no reader sees half of it, or ends; `name` is how a user knows it."""
+    aside = path.with_name(path.name + ".partial")
     try:
-        write_aside(path, content)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_bytes(content.encode() if isinstance(content, str) else content)
+        aside.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            aside.unlink()
         fail(f"{name or path}: cannot be written: {error.strerror}", code)
 
 

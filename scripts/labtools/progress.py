@@ -12,9 +12,7 @@ do; "skipped: no MPI" is no task of this machine.
 
 import collections
 import datetime
-import fcntl
 import hashlib
-import os
 import pathlib
 import re
 import shutil
@@ -22,7 +20,7 @@ import sys
 import tempfile
 import textwrap
 
-from labtools.files import BUILD, ROOT, steps, write_aside
+from labtools.files import BUILD, ROOT, steps
 from labtools.machine import gpu_here
 from labtools.numbers import number
 from labtools.process import attempt, print_for_people, warn
@@ -33,26 +31,32 @@ from labtools.tracer import NotPossible, time_of
 Row = collections.namedtuple("Row", "step state date where mistake ms")
 
 
-def kept(name):
-    """{step: the fields after it} of a file that the verbs keep in results/local; the last line counts."""
+def read_here(*parts):
+    """The bytes of a file of this lab; None if it cannot be read."""
     try:
-        lines = (ROOT / "results/local" / name).read_text(encoding="utf-8", errors="replace").splitlines()
+        return ROOT.joinpath(*parts).read_bytes()
     except OSError:
-        return {}
-    return {fields[0]: fields[1:] + ["-"] * 5 for fields in (line.split("\t") for line in lines)}
+        return None
 
 
-def remember(name, step, *fields):
-    """The line of a step in a file of results/local is now these fields."""
+def lines_of(name, read=read_here):
+    """The fields of each line, in their order, of a file that the verbs keep in results/local."""
+    lines = (read("results", "local", name) or b"").decode("utf-8", "replace").splitlines()
+    return [line.split("\t") + ["-"] * 6 for line in lines]
+
+
+def kept(name):
+    """{step: the fields after it} of such a file; the last line counts."""
+    return {fields[0]: fields[1:] for fields in lines_of(name)}
+
+
+def remember(name, *fields):
+    """These fields are a line more of a file in results/local."""
     path = ROOT / "results/local" / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(path.parent, os.O_RDONLY)
-        fcntl.flock(folder, fcntl.LOCK_EX)  # as remember() of lib.sh does
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-        lines = [line for line in lines if line.split("\t")[0] != step]
-        write_aside(path, "\n".join([*lines, "\t".join([step, *fields])]) + "\n")
-        os.close(folder)
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\t".join(fields) + "\n")
     except OSError:
         warn(f"results/local/{name}: cannot be written, so this is not remembered")
 
@@ -72,32 +76,34 @@ def judged(verdict, todos):
     return f"right so far, {todos} TODO{'s' * (todos != 1)} left" if todos and verdict in ("right", "done") else verdict
 
 
-def source_of(step):
-    return ROOT / "exercises" / step.name / step.source
+EDITED = "edited, not checked since"
+
+
+def rows_of(read, starts):
+    """The Row of each step of a working copy. read("exercises", ...) gives a file of it, None if it is not there; starts:
+    {step: the exercise as it was handed out}, as far as that is known."""
+    verdicts = {(fields[0], fields[2]): fields for fields in lines_of("progress.tsv", read)}
+    times = {(fields[0], fields[1], fields[3]): fields[2] for fields in lines_of("progress_times.tsv", read)}
+    found = []
+    for step in steps():
+        state, date, where, mistake, ms = "missing", "-", "-", "-", "-"
+        code = read("exercises", step.name, step.source)
+        if code is not None and code == starts.get(step.name):
+            state = "unchanged"
+        elif code is not None:
+            state, checksum = EDITED, hashlib.sha256(code).hexdigest()
+            ms = times.get((step.name, str(step.n), checksum), "-")
+            if (step.name, checksum) in verdicts:
+                _, verdict, _, date, where, mistake, *_ = verdicts[step.name, checksum]
+                state = judged(verdict, code.count(f"TODO({step.name[:2]})".encode()))
+        found.append(Row(step.name, state, date, where, mistake, ms))
+    return found
 
 
 def rows():
     """The Row of each step."""
-    verdicts, times = (kept("progress.tsv"), kept("progress_right.tsv")), kept("progress_times.tsv")
-    found, unknown = {}, []
-    for step in steps():
-        row = found[step.name] = Row(step.name, "missing", "-", "-", "-", "-")
-        if not source_of(step).is_file():
-            continue
-        code = source_of(step).read_bytes()
-        checksum = hashlib.sha256(code).hexdigest()
-        timed_n, ms, of_timed, *_ = times.get(step.name, ["-"] * 3)
-        if (timed_n, of_timed) == (str(step.n), checksum):
-            row = row._replace(ms=ms)
-        checked = next((one[step.name] for one in verdicts if one.get(step.name, ["", ""])[1] == checksum), None)
-        if checked:
-            state = judged(checked[0], code.count(f"TODO({step.name[:2]})".encode()))
-            row = row._replace(state=state, date=checked[2], where=checked[3], mistake=checked[4])
-        else:
-            row = row._replace(state="edited, not checked since")
-            unknown.append(step.name)
-        found[step.name] = row
-    first = steps()[0].name
+    found = {row.step: row for row in rows_of(read_here, {})}
+    unknown, first = [row.step for row in found.values() if row.state == EDITED], steps()[0].name
     for name in attempt([ROOT / "scripts/lib/start.sh", "--unchanged", *unknown, first], 600)[1].split():
         found[name] = found[name]._replace(state="unchanged" if name != first else "no task")
     for step in steps():
@@ -125,7 +131,7 @@ def time_step(name):
         except NotPossible as error:
             print(f"  {name}: could not be timed ({error})")
             sys.exit(1)
-    checksum = hashlib.sha256(source_of(step).read_bytes()).hexdigest()
+    checksum = hashlib.sha256(read_here("exercises", name, step.source)).hexdigest()
     remember("progress_times.tsv", name, str(step.n), str(times["iteration_ms_median"]), checksum,
              datetime.datetime.now().strftime("%Y-%m-%d %H:%M"), times["device"])
 

@@ -130,19 +130,15 @@ def predict(reader):
         readline.parse_and_bind(r'"\C-c": "\C-a\C-k\C-d"')  # the end, as Ctrl-D is: as a signal it would also reach make
     answers = reader.answers = (reader.answers + ["-"] * len(asked))[:len(asked)]
     print(f"{step}: {len(asked)} predictions. An empty line keeps an answer, Ctrl-C stops.")
-    is_over = False
     for k, question in enumerate(asked):
         print(f"\n{reader.fitted(f'{k + 1}. {question}')}", flush=True)
-        answer = None if is_over else read_answer(answers[k])
-        if is_over and answers[k] != "-":
-            print(f"   Your answer: {answers[k]}")
-        elif answer not in (None, answers[k]):
-            answers[k] = answer
-            remember("predictions.tsv", step, *answers)
-        is_over = answer is None
-        if is_over and sys.stdin.isatty():
+        answer = read_answer(answers[k])
+        if answer is None and sys.stdin.isatty():
             print()
             break
+        if answer not in (None, answers[k]):
+            answers[k] = answer
+            remember("predictions.tsv", step, *answers)
     print()
     if any(is_done(row) for row in rows() if row.step == step):
         reader.compared()

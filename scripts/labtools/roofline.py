@@ -236,7 +236,7 @@ def write(folder, machine, measured, keep):
     print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
           f"{folder / 'roofline.tsv'} and {folder / 'kernels.tsv'}")
     table = Table(folder / "roofline.tsv")
-    ceilings = charts.ceilings_of(Table(folder / "bandwidth.tsv").lines) if (folder / "bandwidth.tsv").exists() else {}
+    ceilings = Table(folder / "bandwidth.tsv").ceilings() if (folder / "bandwidth.tsv").exists() else {}
     where = " ".join(table.facts[key] for key in ("gpu", "date"))
     chart = charts.roofline(table.rows, ceilings, {step.name: step.title for step in steps()}, where)
     must_write(folder / "roofline.svg", charts.stacked([chart], "roofline", chart.title))

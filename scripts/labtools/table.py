@@ -3,6 +3,7 @@
 import re
 
 from labtools.files import ROOT
+from labtools.numbers import number
 from labtools.process import must_write, warn
 
 
@@ -31,6 +32,10 @@ class Table:
         """The fields after the key of all lines of the head that begin with it."""
         return [fields[1:] for fields in self.lines if fields[0] == key]
 
+    def ceilings(self):
+        """{level: rate} of bandwidth.tsv."""
+        return {level: number(rate) for level, rate, *_ in self.lines_of("ceiling") if number(rate)}
+
     def all_cores(self):
         """{n: (ms, threads)} of the best code on all cores, of a ladder; empty if it was not timed."""
         found = {}
@@ -41,10 +46,7 @@ class Table:
 
     def name(self):
         """Its path within the lab, if it is there."""
-        try:
-            return str(self.path.relative_to(ROOT))
-        except ValueError:
-            return str(self.path)
+        return str(self.path).removeprefix(f"{ROOT}/")
 
 
 def read_table(path):

@@ -4,14 +4,10 @@
 
 # locked COMMAND...: runs it while no other verb configures or builds in this build folder.
 locked() {
-  # Without flock, or on a file system without locks, it runs without a lock.
-  if ! command -v flock >/dev/null; then
-    "$@"
-    return
-  fi
   (
     exec 9>"$build_dir/.lock"
     status=0
+    # Without flock, or on a file system without locks, it runs without a lock.
     flock --nonblock 9 2>/dev/null || status=$?
     if ((status == 1)); then
       doing
@@ -158,7 +154,7 @@ configure() {
 # gpu_here: whether this machine has an NVIDIA GPU, as far as can be told before a program runs on it.
 gpu_here() {
   if command -v nvidia-smi >/dev/null; then
-    timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -q '^GPU '
+    grep -q '^GPU ' <<<"$(timeout 30 nvidia-smi --list-gpus 2>/dev/null)"
   else
     [[ -e /dev/nvidia0 ]]
   fi

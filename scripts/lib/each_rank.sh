@@ -9,8 +9,4 @@ set -euo pipefail
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}}
 words=("${@//'{rank}'/$rank}")
 if ((rank)); then export LAB_TRACE_QUIET=1; fi
-if ((${#words[@]} == 0)); then
-  printf '%s\n' "each_rank.sh: say what: each_rank.sh [NAME=VALUE...] COMMAND..." >&2
-  exit 2
-fi
 exec env -- "${words[@]}"

@@ -55,7 +55,6 @@ read_step() {
   if [[ $step_needs == ranks ]]; then step_needs=cuda step_ranks=1; fi
   step_before=${step_before#-}
   step_before_source=$(awk -F '\t' -v step="$step_before" '$1 == step { print $2 }' "$steps_file")
-  export step step_number step_words step_source step_needs step_ranks step_before step_before_source
 }
 
 # read_step_or_kernel: the same for verbs that also take a kernel of the clinic: CLINIC=transpose. Then step is

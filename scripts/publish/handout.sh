@@ -20,7 +20,6 @@ not_for_learners=(-path '*/tests' -o -path ./scripts/publish -o -path ./scripts/
   -path ./exercises/puzzles.tsv -o -path ./exercises/slides -o -path ./exercises/TEACHING.md -o -path ./results/local
   -o -path './results/*/*' -not -name ladder.tsv -not -path './results/*/profiles*' -o -name '*.kept-*' -o -name __pycache__)
 
-[[ -d $lab_root/solutions ]] || die $exit_bad_usage "this is a handout; another is made in the whole lab"
 check_switches YES
 need_commands gzip tar xargs
 line=$(step_line "${UPTO-}" UPTO) || exit $?
@@ -90,13 +89,7 @@ mv "$temp/sums" .start/SHA256SUMS
 
 # 3. What named the parts that are not here.
 # CMake: no folders of tests.
-find . -name CMakeLists.txt | while IFS= read -r file; do
-  while IFS= read -r folder; do
-    if [[ ! -d ${file%/*}/$folder ]]; then
-      sed -i "\#^ *add_subdirectory($folder)#d" "$file"
-    fi
-  done < <(sed -n 's/^ *add_subdirectory(\([^ )]*\)).*/\1/p' "$file")
-done
+find . -name CMakeLists.txt -exec sed -i '/^ *add_subdirectory(\(.*\/\)\?tests)/d' {} +
 # The texts: what is for the whole lab or for teachers goes, what is for a handout stands in comments. Of the ladder,
 # and of what is noted of its rows, as much as this handout has.
 for file in README.md exercises/README.md; do

@@ -17,8 +17,8 @@ import string
 
 import labtools_here  # noqa: F401
 from blocks.inline import MARKED, replace_numbers
-from labtools.files import BUILD, ROOT, write_aside
-from labtools.process import fail
+from labtools.files import BUILD, ROOT
+from labtools.process import fail, must_write
 from page.markdown import html_of, need_cmark
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page/slides.html"
@@ -55,9 +55,9 @@ def main():
         out = BUILD / f"slides/{path.stem}.html"
         try:
             page, count = lecture(path)
-            write_aside(out, page)
         except OSError as error:
-            fail(f"{error.filename or out}: {error.strerror}")
+            fail(f"{error.filename}: {error.strerror}")
+        must_write(out, page)
         print(f"{out}: {count} slides")
 
 

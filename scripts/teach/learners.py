@@ -6,7 +6,7 @@ what is not printable, and a mistake that the catalogue does not have is called 
 import contextlib
 import dataclasses
 import errno
-import hashlib
+import functools
 import os
 import stat
 
@@ -14,6 +14,7 @@ import labtools_here  # noqa: F401
 from labtools.files import ROOT, steps
 from labtools.numbers import number
 from labtools.process import attempt, fail
+from labtools.progress import rows_of
 from mistakes import NOT_COMPILED, UNKNOWN, catalogue
 
 MOST_BYTES = 1 << 20
@@ -107,26 +108,26 @@ def milliseconds(text):
     return value if value is not None and 0 < value < 1e9 else None
 
 
-def cell_of(verdict, mistake, date):
+def cell_of(verdict, mistake, date, ms=""):
     """The cell of a verdict of `make check`, or of a state of `make progress`."""
+    date, ms = when(date), milliseconds(ms)
     if verdict == "done":
-        return Cell("done", "", when(date))
+        return Cell("done", "", date, ms)
     if verdict.startswith("right") or verdict == "goal missed":
-        return Cell("right", "", when(date))
+        return Cell("right", "", date, ms)
     if verdict == "does not compile":
-        return Cell("wrong", NOT_COMPILED, when(date))
+        return Cell("wrong", NOT_COMPILED, date, ms)
     if verdict == "wrong":
-        return Cell("wrong", known_mistake(mistake), when(date))
-    return Cell("edited" if verdict.startswith("edited") else "unchanged")
+        return Cell("wrong", known_mistake(mistake), date, ms)
+    return Cell("edited" if verdict.startswith("edited") else "unchanged", ms=ms)
 
 
 class Lab:
     """The teacher's own lab: its steps, and the exercises as they are handed out."""
 
     def __init__(self):
-        self.steps = [(name, source) for name, source, *_ in steps()]
         self.starts = {}
-        for name, _ in self.steps:
+        for name, *_ in steps():
             code, out, error = attempt([ROOT / "scripts/lib/start.sh", name])
             if code != 0:
                 raise Unreadable(error.strip() or f"{name}: nothing says how it was handed out")
@@ -134,29 +135,10 @@ class Lab:
 
     def of_folder(self, folder, name):
         """The learner whose working copy is in a folder."""
-        local = ("results", "local")
-        checked, right, times = (rows(read_inside(folder, *local, f"progress{which}.tsv"))
-                                 for which in ("", "_right", "_times"))
-        cells, there = {}, False
-        for step, source in self.steps:
-            code = read_inside(folder, "exercises", step, source)
-            there = there or code is not None
-            cells[step] = Cell()
-            if code is None or code == self.starts[step]:
-                continue
-            digest = hashlib.sha256(code).hexdigest()
-            cells[step] = Cell("edited")
-            for row in (right.get(step), checked.get(step)):
-                if row and row[1] == digest:
-                    cells[step] = cell_of(row[0], row[4], row[2])
-            if cells[step].state == "done" and f"TODO({step[:2]})".encode() in code:
-                cells[step].state = "right"
-            timed = times.get(step)
-            if timed and timed[2] == digest:
-                cells[step].ms = milliseconds(timed[1])
-        if not there:
+        found = rows_of(functools.partial(read_inside, folder), self.starts)
+        if all(row.state == "missing" for row in found):
             raise Unreadable("has no exercises: no working copy of the lab")
-        return Learner(name, cells)
+        return Learner(name, {row.step: cell_of(row.state, row.mistake, row.date, row.ms) for row in found})
 
     def of_handin(self, data):
         """The learner whose file of `make handin` this is."""
@@ -164,10 +146,9 @@ class Lab:
             raise Unreadable("no file of make handin")
         table = rows(data.split(b"\n# code\t")[0])
         cells = {}
-        for step, _ in self.steps:
+        for step in self.starts:
             state, date, _, mistake, ms, *_ = table.get(step, ["unchanged"] + [""] * 6)
-            cells[step] = cell_of(state, mistake, date)
-            cells[step].ms = milliseconds(ms)
+            cells[step] = cell_of(state, mistake, date, ms)
         return Learner(plain(table.get("# name", ["?"])[0]) or "?", cells)
 
     def learners(self, folder):

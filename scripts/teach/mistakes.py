@@ -7,6 +7,7 @@ from labtools.files import ROOT
 
 ENTRY = re.compile(r'^ +\{"([a-z0-9_]{4,})",(?=\s*(?:Strength::|kForbidden|kHarmless|"[^" ]* ))', re.MULTILINE)
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+LITERALS = re.compile(rf"(?:{LITERAL.pattern}\s*)+")
 CHOICE = re.compile(r"\{\?[^{}|]*\|([^{}|]*)(?:\|([^{}|]*))?\}")
 WORDS = {"n": "n", "sweep": "the sweep", "copy": "the copy", "host": "main", "wrong_pass": "",
          "where": "the boundary", "does": "reads or writes", "array": "an array", "kernel": "a kernel",
@@ -58,20 +59,8 @@ def for_all(words):
 
 
 def words_at(text, at):
-    """The words of an entry, from behind its name on: the first literals that are in no brackets of their own."""
-    depth, found = 0, []
-    while at < len(text):
-        literal = LITERAL.match(text, at)
-        if literal:
-            at = literal.end()
-            if depth == 0:
-                found.append(literal[1])
-            continue
-        depth += (text[at] in "([{") - (text[at] in ")]}")
-        if depth < 0 or (found and depth == 0 and text[at] == ","):
-            break
-        at += 1
-    return "".join(found).replace('\\"', '"')
+    """The words of an entry, from behind its name on: the first literals."""
+    return "".join(LITERAL.findall(LITERALS.search(text, at)[0])).replace('\\"', '"')
 
 
 def catalogue():

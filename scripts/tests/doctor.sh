@@ -131,6 +131,12 @@ expect '^ok       may count      the driver lets you' "a node with a GPU"
 expect '^ok       nsys           2025\.3\.1\.0 ' "a node with a GPU"
 expect '^Ready, with a GPU\. Begin with: exercises/00_serial/README\.md$' "a node with a GPU"
 
+# Python 3.8 lacks what labtools calls.
+stub python3 <<<'echo 3.8.10'
+doctor
+expect '^problem  Python         3\.8\.10; 3\.9 or newer is needed$' "an old Python"
+stub python3 <<<'echo 3.11.7'
+
 # Counters: only for administrators; and again as an administrator.
 echo "RmProfilingAdminOnly: 1" >"$params"
 printf 'CapEff:\t00000000a80425fb\n' >"$temp/root/proc/self/status"

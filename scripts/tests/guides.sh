@@ -65,7 +65,8 @@ cat >"$temp/old_sections" <<'END'
 ## Read on
 END
 verbs=$(sed -n 's/^\([a-z]*\):.*/\1/p' Makefile)
-variables=$(sed -n 's/^export //p' Makefile | tr ' ' '\n')
+# Those that the heads of the verbs name.
+variables=$(grep -hE '^( *#|  [A-Z])' scripts/verbs/*.sh scripts/publish/*.{sh,py} scripts/teach/*.py | grep -oE '[A-Z_]+=' | tr -d = | sort -u)
 steps=$(awk '/^[0-9]/ { print $1 }' lab/steps.tsv)
 while IFS= read -r step; do
   guide=exercises/$step/README.md
@@ -99,7 +100,7 @@ while IFS= read -r step; do
     grep -qx "$verb" <<<"$verbs" || fail "$guide: $make $verb: the Makefile has no such verb"
     for word in $rest; do
       if [[ $word =~ ^([A-Z]+)= ]] && ! grep -qx "${BASH_REMATCH[1]}" <<<"$variables"; then
-        fail "$guide: $make $verb $rest: the Makefile does not hand ${BASH_REMATCH[1]} on"
+        fail "$guide: $make $verb $rest: no verb has a variable ${BASH_REMATCH[1]}"
       fi
       if [[ $word =~ ^STEP=(.*) && ${BASH_REMATCH[1]} != NN ]] && ! grep -q "^${BASH_REMATCH[1]}_" <<<"$steps"; then
         fail "$guide: $make $verb $rest: there is no such step"

@@ -65,7 +65,12 @@ case \$1 in
     while [[ \$1 != -o ]]; do shift; done
     echo report >"\$2.nsys-rep"
     ;;
-  stats) cat "$recorded/nsys_04.csv" && touch "\${!#%.nsys-rep}.sqlite" ;;
+  stats)
+    cat "$recorded/nsys_04.csv" && touch "\${!#%.nsys-rep}.sqlite"
+    if [[ "\$*" != *" cuda_gpu_trace "* ]]; then exit; fi
+    printf 'Processing [a file]\n\nStart (ns),Duration (ns),Strm,Name\n'
+    for k in {10..39}; do printf '%d00,50,17,a_kernel(x)\n%d50,40,18,ncclDevKernel_SendRecv(x)\n%d55,9,18,[CUDA memcpy]\n' \$k \$k \$k; done
+    ;;
 esac
 END
 profile nsys STEP=04
@@ -124,6 +129,12 @@ END
       [[ -s $profiles/nsys_solution_${ranks_step}_rank$rank.$ending ]] || fail "rank $rank: there is no .$ending"
     done
   done
+  # Of the time line the middle: twelve kernels, without copies.
+  profile nsys STEP=15 RANKS=2 N=512
+  expect '^timeline: kernels of two passes$' "nsys with the time line"
+  report=$profiles/nsys_solution_15_overlap_rank0.csv
+  [[ $(sed -n '/^Start/,$p' "$report" | sed -n '2p;$p' | tr '\n' ' ') == '2500,50,17,a_kernel(x) 3050,40,18,ncclDevKernel_SendRecv(x) ' ]] ||
+    fail "the middle of the time line should be kept:" "$(sed -n '/^Start/,$p' "$report")"
   # One GPU: one rank; and those of before are gone.
   profile nsys STEP="${ranks_step%%_*}" N=512
   expect ", n = 512, 500 iterations, 1 rank, under nsys" "nsys of a job of one rank"

@@ -168,16 +168,17 @@ expect_status 1 "another project's build folder"
 
 # Verdicts of checks that end at the same time.
 # shellcheck disable=SC2016
-in_lab 'for k in 1 2 3 4 5 6 7 8; do remember at_once.tsv "step $k" right & done; wait; remember at_once.tsv "step 3" wrong'
+in_lab 'for k in 1 2 3 4 5 6 7 8; do remember at_once.tsv "step $k" right & done; wait'
 expect_status 0 "eight verdicts at the same time"
 [[ $(sort "$lab/results/local/at_once.tsv") == \
-  "$(for k in 1 2 3 4 5 6 7 8; do printf 'step %d\t%s\n' "$k" "$( ((k == 3)) && echo wrong || echo right)"; done)" ]] ||
+  "$(for k in 1 2 3 4 5 6 7 8; do printf 'step %d\tright\n' "$k"; done)" ]] ||
   fail "eight verdicts at the same time:" "$(<"$lab/results/local/at_once.tsv")"
 
 # No space: nothing half-written is left.
+cp "$lab/results/local/at_once.tsv" "$temp/at_once.tsv"
 in_lab 'trap "" XFSZ; ulimit -f 0; remember at_once.tsv "step 3" right 2>/dev/null; exit 7'
 expect_status 7 "no space for a verdict"
-[[ $(cd "$lab/results/local" && ls -A) == at_once.tsv ]] ||
+{ [[ $(cd "$lab/results/local" && ls -A) == at_once.tsv ]] && cmp -s "$temp/at_once.tsv" "$lab/results/local/at_once.tsv"; } ||
   fail "no space for a verdict: files were left:" "$(ls -A "$lab/results/local")"
 
 # Folders that cannot be written: one line each.

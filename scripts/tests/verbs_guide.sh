@@ -73,15 +73,10 @@ short   <details>
 Look.
 
 </details>
-<details>
-<summary>Hint 2: the
-<code>kernel</code></summary>
-
-<details><summary><b>Inside</b></summary>
+<details><summary>Hint 2: the <code>kernel</code></summary>
 
 Deeper.
 
-</details>
 </details>
 
 ## Questions
@@ -198,8 +193,6 @@ Hints
 Look.
 
 [2] Hint 2: the `kernel`
-
-Inside
 
 Deeper.
 END
@@ -361,7 +354,7 @@ said_one_line '^guide.sh: SHOW=1: exercises/05_copy_kernel/README.md has no fold
 rm "$lab/exercises/05_copy_kernel/README.md"
 guide STEP=05
 said_one_line '^guide.sh: exercises/05_copy_kernel/README.md is not there \(git checkout exercises/05_copy_kernel brings it back\)$' "no guide"
-for line in '<details>' '<details><summary>A' '```'; do
+for line in '<details>' '<details><summary>A' $'<details><summary>A</summary>\n<details><summary>B</summary>\n</details>' '```'; do
   printf '%s\n' '# 05' "$line" text >"$lab/exercises/05_copy_kernel/README.md"
   guide STEP=05
   expect '^guide.sh: exercises/05_copy_kernel/README.md: a fold or a code block in it has no end$' "$line"

@@ -52,15 +52,7 @@ note_verdict() {
   if ((status == 0)) && { [[ -n ${N:-} ]] || ((races)); }; then return 0; fi
   IFS=$'\t' read -r verdict mistake <"$scratch/verdict" || return 0
   if [[ $step_needs == cpu ]]; then where=cpu; fi
-  local -a line=("$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where" ${mistake:+"$mistake"})
-  remember progress.tsv "${line[@]}"
-  # Who breaks it on purpose and puts it back need not check again.
-  if [[ ! -f $lab_root/results/local/progress.tsv ]]; then return 0; fi
-  if [[ $verdict == right || $verdict == "done" ]]; then
-    remember progress_right.tsv "${line[@]}"
-  elif [[ $(recall progress_right.tsv "$step" | cut -f 2) == "$sum" ]]; then
-    remember progress_right.tsv "$step" "$verdict" -
-  fi
+  remember progress.tsv "$step" "$verdict" "$sum" "$(date '+%Y-%m-%d %H:%M')" "$where" ${mistake:+"$mistake"}
 }
 
 configure >/dev/null
@@ -220,18 +212,19 @@ if [[ $backend == cpu && -z ${TIME_LIMIT:-} && -z ${N:-} ]]; then arguments+=(--
 short=${N:+N=$N}
 if ((races)); then short=RACES=1; fi
 goals=()
-predicted="" # the learner did, and may now see what was measured
+predicted=0 # the learner did, and may now see what was measured
 if [[ -n $tracer ]]; then goals+=(--tracer "$build_dir/lib/liblab_trace.so"); fi
 if [[ -n $bandwidth ]]; then goals+=(--bandwidth "$bin/$bandwidth"); fi
 if [[ -n $before ]]; then goals+=(--before "$bin/$before"); fi
 if [[ $which == exercise ]]; then
   next="Next: run $program, compare with your predictions"
   # Python lays them out.
-  if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null; then
-    predicted=$(recall predictions.tsv "$step")
+  if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null &&
+    grep -qs "^$step"$'\t' results/local/predictions.tsv; then
+    predicted=1
   fi
   # Where the CPU stands in, the program prints no times.
-  if [[ -n $predicted ]]; then
+  if ((predicted)); then
     next="Next: compare your predictions (below)"
   elif [[ $backend == cpu && $step_needs == cuda ]]; then
     next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
@@ -300,7 +293,7 @@ else
 fi
 doing
 say_wrapped "$(<"$scratch/goals")"
-if ((status == 0)) && [[ -n $predicted && -f exercises/$step/README.md ]]; then
+if ((status == 0 && predicted)) && [[ -f exercises/$step/README.md ]]; then
   say ""
   read_guide compared
 fi

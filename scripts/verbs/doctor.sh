@@ -157,7 +157,7 @@ nccl=$(newest "${NCCL_HOME:-/nowhere}"/{lib,lib64}/libnccl.so* "${EBROOTNCCL:-/n
 found NCCL "$nccl" "only needed for several GPUs (steps from 14 on)" "module load nccl, or package libnccl-dev" || true
 
 # What prints and draws.
-at_least Python "$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')" 3.8 "" \
+at_least Python "$(quietly 20 python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')" 3.9 "" \
   "for guides, counts, progress and reports" "module load python, or package python3" || true
 found git "$(quietly 10 git --version)" "make reset and make diff use it" "package git" || true
 

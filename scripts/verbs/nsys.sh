@@ -24,14 +24,6 @@ ready_profiler nsys
 iterations=${ITERATIONS:-$((step_iterations > 500 ? 500 : step_iterations))}
 build_for_profile
 
-# statistics REPORT NAME...: the named reports as CSV, one after the other.
-statistics() {
-  local report=$1 name arguments=()
-  shift
-  for name in "$@"; do arguments+=(--report "$name"); done
-  run_limited "$work/stats.csv" "$tool_path" stats "${arguments[@]}" --format csv --force-export=true "$report"
-}
-
 # profile STEP WHICH: makes profiles/nsys_WHICH_STEP.nsys-rep and .csv; of a job _rank0.nsys-rep and so on for each rank,
 # and of them all .csv is that of rank 0.
 profile() {
@@ -61,27 +53,24 @@ profile() {
 # keep_report STEP WHICH NAME PROGRAM STATUS LOG: moves NAME's report to the others, with its tables next to it.
 keep_report() {
   local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
+  local tables=(--report nvtx_sum --report cuda_gpu_kern_sum --report cuda_api_sum --report cuda_gpu_mem_size_sum --report um_total_sum)
   judge_run nsys "$status" "$log" "$report" "$program"
 
-  local names=(nvtx_sum cuda_gpu_kern_sum cuda_api_sum cuda_gpu_mem_size_sum um_total_sum)
-  statistics "$report" "${names[@]}" || true
+  # (No pipe into grep -q, which ends at the first line: then what writes on is ended, and the pipe has failed.)
+  if [[ $(labtool profile_tables questions --tool nsys --step "${1%%_*}") == *$'\t'timeline* ]]; then tables+=(--report cuda_gpu_trace); fi
+  run_limited "$work/stats.csv" "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" || true
   if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
     tail -n 10 "$work/stats.csv" >&2
     die 1 "nsys stats wrote no table of the report; its messages are above"
   fi
-  # Of the time line the kernels alone, and a few of them: all of them would be a long table.
-  local timeline=$work/timeline.csv
-  : >"$timeline"
-  if labtool profile_tables questions --tool nsys --step "${1%%_*}" | grep -q 'timeline$'; then
-    cp "$work/stats.csv" "$work/sums.csv"
-    if statistics "$report" cuda_gpu_trace; then
-      awk '/^Start/ { print ""; print } /_kernel[<(]|^.*,ncclDevKernel_SendRecv/ { line[count++] = $0 }
-        END { for (k = int(count / 2); k < count && k < int(count / 2) + 12; ++k) print line[k] }' "$work/stats.csv" >"$timeline"
-    fi
-    mv "$work/sums.csv" "$work/stats.csv"
-  fi
-  # Without what nsys says of its files: the tables are told by their columns.
-  { head_of_report nsys "$1" "$2" - && sed '/^Generating SQLite/d; /^Processing \[/d; /^SKIPPED: /d; /^WARNING: /d' "$work/stats.csv" "$timeline"; } \
+  # Without what nsys says of its files: the tables are told by their columns. Of the time line the kernels alone, and a few
+  # of them: all of them would be a long table.
+  { head_of_report nsys "$1" "$2" - && awk '
+      /^(Generating SQLite|Processing \[|SKIPPED: |WARNING: )/ { next }
+      /^Start / { timeline = 1; print; next }
+      !timeline { print; next }
+      /_kernel[<(]|,ncclDevKernel_SendRecv/ { line[count++] = $0 }
+      END { for (k = int(count / 2); k < count && k < int(count / 2) + 12; ++k) print line[k] }' "$work/stats.csv"; } \
     >"$work/$name.csv"
   mv -f "$report" "$work/$name.csv" "$profiles_dir"
 }

@@ -4,8 +4,9 @@
 #
 #   STEP=NN   the step
 #
-# The answers stand in results/local/predictions.tsv: the step, then an answer for each question (- for none). Asked
-# again it shows them; an empty line keeps an answer. Without a terminal it reads one answer per line from standard input.
+# The answers stand in results/local/predictions.tsv: the step, then an answer for each question (- for none); the
+# last line counts. Asked again it shows them; an empty line keeps an answer. Without a terminal it reads one answer per line
+# from standard input.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 

@@ -4,9 +4,9 @@
 #   TIME=1    first times the correct ones, at their step's default n, on a GPU
 #
 # `make check` leaves its verdicts in results/local/progress.tsv (step, verdict, SHA-256 of the file that was checked,
-# date, where it ran, and the mistake's name in the catalogue if there is one), and the last one that was right in
-# progress_right.tsv. TIME=1 leaves the times in progress_times.tsv (step, n, ms per iteration, SHA-256, date, device).
-# A row says nothing about a file that was edited since.
+# date, where it ran, and the mistake's name in the catalogue if there is one). TIME=1 leaves the times in
+# progress_times.tsv (step, n, ms per iteration, SHA-256, date, device). The last line of a file as it is now counts: who
+# breaks it on purpose and puts it back need not check again.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 

@@ -49,8 +49,6 @@ status=0
 if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
   library=$build_dir/lib/liblab_trace.so
-  # A wrong path would be silent.
-  [[ -f $library ]] || die 1 "$library is not there"
   say "$target, n = $what, $iterations iterations, traced:"
   if [[ $step_needs == cpu ]]; then export LAB_TRACE_QUIET=1; fi # the tracer's own table is as wide as that of nsys
   "${command[@]}" CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library" LAB_TRACE_TSV="$table" \
@@ -68,9 +66,7 @@ else
   "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
   if ((status <= 1)) && [[ -z ${CLINIC:-} ]] && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
-on_cpu=0
-if [[ $backend == cpu || $step_needs == cpu ]] && ((status <= 1)); then on_cpu=1; fi
-if ((on_cpu)); then
+if [[ $backend == cpu || $step_needs == cpu ]] && ((status <= 1)); then
   only=()
   if [[ $step_needs == cpu ]]; then only=(--ranges); fi
   labtool on_cpu trace "${tables[0]}" "${only[@]}" "$lab_root/$source_file"

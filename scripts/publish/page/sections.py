@@ -111,9 +111,7 @@ def roofline_section(table, ceilings_table, titles, clinic=None):
         return missing("no kernel's time, operations and bytes have been counted.", "make roofline")
     if not any(point["flops"] > 0 for point in charts.kernel_points(table.rows)):
         return missing(f"{table.name()} has no kernel with operations.", "make roofline")
-    ceilings, parts = {}, []
-    if ceilings_table is not None:
-        ceilings = bandwidth_plot.read(ceilings_table.path)[1]
+    ceilings, parts = ceilings_table.ceilings() if ceilings_table else {}, []
     parts.append(figure(charts.roofline(table.rows, ceilings, titles, table.fact("gpu"))))
     parts.append("<p>Each sweep kernel has one height, its rate, and three places: operations per byte that L1, L2 and "
                  "DRAM moved. A mark that touches its own colour's line cannot get higher without moving fewer bytes "
@@ -141,7 +139,7 @@ def roofline_section(table, ceilings_table, titles, clinic=None):
 def kernels_section(kernels, roofline, ceilings_table):
     if kernels is None:
         return missing("registers, occupancy, requests and stalls of the kernels.", "make roofline")
-    ceilings = bandwidth_plot.read(ceilings_table.path)[1] if ceilings_table else {}
+    ceilings = ceilings_table.ceilings() if ceilings_table else {}
     moved = {(row["step"], row["kernel"]): row for row in roofline.rows} if roofline else {}
 
     def time_of(row):
@@ -225,7 +223,7 @@ def scaling_section(table):
 def bandwidth_section(table):
     if table is None:
         return missing("what this GPU can do at most.", "make bandwidth")
-    head, ceilings, rows = bandwidth_plot.read(table.path)
+    ceilings, rows = table.ceilings(), bandwidth_plot.measured(table)
     names = {"dram": "DRAM", "l2": "L2", "l1": "L1", "to_gpu": "host to GPU", "to_host": "GPU to host",
              "float": "float", "double": "double"}
     tiles = "".join(
@@ -233,7 +231,7 @@ def bandwidth_section(table):
         f"{words}</div>"
         for level, words in names.items() if level in ceilings)
     parts = [f'<div class="tiles small">{tiles}</div>']
-    parts += [figure(chart) for chart in bandwidth_plot.draw(head, rows)]
+    parts += [figure(chart) for chart in bandwidth_plot.draw(table.facts, rows)]
     parts.append("<ul>" + "".join(f"<li>{text(words)}</li>" for words in bandwidth_plot.facts(rows)) + "</ul>")
     peak = number(table.fact("dram_peak_gb_per_s", ""))
     if peak and "dram" in ceilings:
