@@ -9,7 +9,7 @@ Between the markers is what tables.py writes. What stands in the first marker:
     ladder.copy_gb_per_s      a fact of that table's head
     ladder["serial", "best", "2048"].ms    in a line of the head that has more, the field after `ms`
     h100.ladder["04"].ms      the same of results/h100
-    nsys_11["wait_for"].median_ns    a range, kernel or call of results/h200/profiles/nsys_11.csv; also min_ns, total_ns, times
+    nsys_11["wait_for"].median_ns    a range, kernel or call of results/h200/profiles/nsys_11.csv; also min_ns, max_ns, total_ns, times
     nsys_15["timeline", "ncclDevKernel_SendRecv"].gap_ns    medians of a kernel in that file's time line: median_ns, and gap_ns
                               since the kernel before it in its stream. "grid=130" is its number of blocks
     ncu_12["jacobi_sweep_kernel"].duration_ns    a kernel of profiles/ncu_12.csv; also sm_, l2_ and dram_percent of its peak
@@ -63,9 +63,9 @@ class Profile:
         self.lines, self.rows = list(self.facts.items()), []
         for report, (_, what) in TITLES.items():
             for row in reports.get(report, []):
-                _, total, times, median, least, _ = times_of(row)
+                _, total, times, median, least, most = times_of(row)
                 self.rows.append({"what": what, "name": name_of(row), "total_ns": str(total), "times": str(times),
-                                  "median_ns": str(median), "min_ns": str(least)})
+                                  "median_ns": str(median), "min_ns": str(least), "max_ns": str(most)})
         self.rows += timeline_rows(reports.get("timeline", []))
 
 
