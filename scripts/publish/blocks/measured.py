@@ -55,9 +55,9 @@ def large_lines():
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
     widest = max(spread(row) for row in rows if row["ms"] != "-")
-    lines = ["", f"Large grids: 10⁹ points updated per second, and in brackets how many times the copy bandwidth that is at 8 bytes per "
-             f"point ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run; medians; the middle half of a cell's times differs by "
-             f"at most {widest:.1f} %):", "",
+    lines = ["", f"Large grids: 10⁹ points updated per second. In brackets: the same at 8 bytes per point, as a multiple of the copy "
+             f"bandwidth ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run). Medians; the middle half of a cell's times "
+             f"differs by at most {widest:.1f} %.", "",
              f"| step | {' | '.join(f'n = {n}' for n in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
     for step in dict.fromkeys(row["step"] for row in rows):
         cells = ("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})"
