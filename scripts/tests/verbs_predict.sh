@@ -37,7 +37,7 @@ done < <(sed -n 's/^\([0-9][0-9]_[a-z0-9_]*\)\t.*/\1/p' "$lab/lab/steps.tsv")
 [[ ! -e $kept ]] || fail "no answer was given, and one was kept:" "$(<"$kept")"
 predict "" STEP=15
 expect '^ +first half of a pass     second half$' "a question with a drawing"
-expect '^   All 132 multiprocessors of an H200 together ' "what a question says below it"
+expect '^   All 132 multiprocessors of an H200 ' "what a question says below it"
 
 predict 'the sweep\n\nK | *twice* \\n\t<b>' STEP=01
 expect_status 0 "three answers"
