@@ -34,7 +34,7 @@ void print_tables(const Machine& machine);
 /// Writes them as DIR/bandwidth.tsv, with the ceilings at its top. Ends the program if it cannot.
 void write_table(const std::string& results, const Machine& machine);
 
-/// Launches a kernel that copies so many float4, one by each thread.
+/// Launches a kernel that copies `count` float4, one per thread.
 void copy_by_float4(float4* to, const float4* from, std::size_t count);
 
 /// Measures what this GPU can do at most, from DRAM to arithmetic; prints tables and writes them as

@@ -22,7 +22,7 @@ bool refuse(std::string* error, const std::string& path, const std::string& why)
   return false;
 }
 
-/// What a file holds, so many bytes, to `to`.
+/// Reads the first `bytes` bytes of a file into `to`.
 bool read_bytes(const std::string& path, std::size_t bytes, void* to, std::string* error) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (!file) return refuse(error, path, std::strerror(errno));

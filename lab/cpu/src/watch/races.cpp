@@ -37,8 +37,8 @@ void add_seen(Seen* to, const Seen& from) {
   }
 }
 
-/// The word at `offset` of memory with so many bytes. Words that were never accessed are all zero,
-/// and take memory only when they are accessed, which halves the time of a short run.
+/// The word at `offset` of a memory of `bytes` bytes. Words that were never accessed are all zero,
+/// and take memory only when they are accessed.
 Word& word_at(std::shared_ptr<Word>* words, std::size_t bytes, std::size_t offset) {
   if (!*words) {
     words->reset(static_cast<Word*>(std::calloc(bytes / kWord + 1, sizeof(Word))), std::free);
