@@ -132,16 +132,16 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
-  const int fetch_end = min(y_end, n);
   const float* from = f_old + idx(column, y_begin, n);
   const auto fetch = [&](int row, int place, bool careful) {
-    if (!careful || row < fetch_end) {
+    if (!careful || row < n) {
       __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
       from += pitch_of(n);
     }
     __pipeline_commit();
   };
 
+  constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
   Level level[kSweeps] = {};
   double thread_sum = 0.0;
   float* to = f_new + idx(column, j_begin, n);
@@ -149,29 +149,27 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are in flight
     fetch(y + kRing - 1, (place + kRing - 1) % kRing, careful);  // to where row y - 1 was
     float4 row = {}, old;
-    if (!careful || y < fetch_end) row = ring[place][lane];
+    if (!careful || y < n) row = ring[place][lane];
 #pragma unroll
     for (int l = 0; l < kSweeps; ++l) {
       old = times(4, level[l].row);
       row = sweep_row(&level[l], row);
       if (careful) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
     }
-    if (stores && y >= j_begin + kSweeps && (!careful || y < y_end)) {
-      constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
-      row = times(kScale, row);
-      *reinterpret_cast<float4*>(to) = row;
+    if (stores && y >= j_begin + kSweeps && y < y_end) {
+      *reinterpret_cast<float4*>(to) = times(kScale, row);
       to += pitch_of(n);
       if constexpr (kSum) {
-        old = times(kScale, old);
         const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
         thread_sum += (a * a + b * b) + (c * c + d * d);
       }
     }
   };
 
+  __pipeline_wait_prior(0);  // rows that the march before fetched in vain may still be in flight
   for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
   for (int y = y_begin; y < y_end; y += kRing) {
-    if (x == 0 || last || y <= kSweeps || y + 2 * kRing > fetch_end) {
+    if (x == 0 || last || y <= kSweeps || y + 2 * kRing > n) {
 #pragma unroll 1
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, true);
     } else {
@@ -179,7 +177,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, false);
     }
   }
-  return thread_sum;
+  return double(kScale) * kScale * thread_sum;
 }
 
 // A pass of kSweeps sweeps. All strips, one after the other, are one long track, of which each warp
@@ -190,20 +188,27 @@ template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
                        int n) {
-  const int strips = (n + kKept - 1) / kKept, rows = n + 2 * kSweeps;
+  const int strips = (n + kKept - 1) / kKept;
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
   const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
-  // two warps read comes from memory only once. That is worth a few warps without a share.
-  const int spare = warps % length;
-  const int shares = 16 * spare <= warps ? warps - spare : warps;
+  // two warps read comes from memory only once. So as many warps as this takes sweep all rows up to
+  // `split`, and those left over sweep the others, if these are many.
+  const int whole = warps / length * length;
+  int split = max(int(std::ptrdiff_t(n + 4 * kSweeps) * whole / warps) - 2 * kSweeps, 0);
+  if (whole > 0 && n - split < 8 * kSweeps) split = n;
+  const bool left_over = warp >= whole;
+  const int begin = left_over ? split : 0, end = left_over ? n : split;
+  const int share = left_over ? warp - whole : warp, shares = left_over ? warps - whole : whole;
+  const int rows = end - begin + 2 * kSweeps;
   const auto total = std::ptrdiff_t(length) * rows;
-  int share_begin = int(total * warp / shares), share_end = int(total * (warp + 1) / shares);
+  int share_begin = int(total * share / shares), share_end = int(total * (share + 1) / shares);
+  const int j = begin - 2 * kSweeps;  // where each strip begins
   double thread_sum = 0.0;
   for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
     const bool side = x == 0 || x == strips - 1;
-    const int j_begin = max((side ? share_begin / kSideRow : share_begin) - 2 * kSweeps, 0);
-    const int j_end = min((side ? share_end / kSideRow : share_end) - 2 * kSweeps, n);
+    const int j_begin = max(j + (side ? share_begin / kSideRow : share_begin), begin);
+    const int j_end = min(j + (side ? share_end / kSideRow : share_end), end);
     if (j_begin < j_end) thread_sum += march<kSweeps, kSum>(f_new, f_old, x, j_begin, j_end, n);
     share_begin -= side ? kSideRow * rows : rows;  // to be counted from the next strip on
     share_end -= side ? kSideRow * rows : rows;

@@ -4,7 +4,7 @@
 // with high priority, and gives them to the neighbours. The other stream sweeps the rest at the
 // same time. NCCL's kernels need multiprocessors of their own, so each launch gets as many as it
 // should have, with one block on each. The host waits for no pass: it asks for a residual when the
-// next sweeps are queued.
+// next sweeps are queued, and adds the ranks' sums itself.
 //
 //   make check STEP=15, make run STEP=15 RANKS=4
 //   Ask the profiler: what is left exposed?
@@ -163,16 +163,16 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
-  const int fetch_end = min(y_end, n);
   const float* from = f_old + idx(column, y_begin - slab.held_begin, n);
   const auto fetch = [&](int row, int place, bool careful) {
-    if (!careful || row < fetch_end) {
+    if (!careful || row < slab.held_end) {
       __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
       from += pitch_of(n);
     }
     __pipeline_commit();
   };
 
+  constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
   Level level[kSweeps] = {};
   double thread_sum = 0.0;
   float* to = f_new + idx(column, j_begin - slab.held_begin, n);
@@ -180,29 +180,27 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are in flight
     fetch(y + kRing - 1, (place + kRing - 1) % kRing, careful);  // to where row y - 1 was
     float4 row = {}, old;
-    if (!careful || y < fetch_end) row = ring[place][lane];
+    if (!careful || y < slab.held_end) row = ring[place][lane];
 #pragma unroll
     for (int l = 0; l < kSweeps; ++l) {
       old = times(4, level[l].row);
       row = sweep_row(&level[l], row);
       if (careful) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
     }
-    if (stores && y >= j_begin + kSweeps && (!careful || y < y_end)) {
-      constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
-      row = times(kScale, row);
-      *reinterpret_cast<float4*>(to) = row;
+    if (stores && y >= j_begin + kSweeps && y < y_end) {
+      *reinterpret_cast<float4*>(to) = times(kScale, row);
       to += pitch_of(n);
       if constexpr (kSum) {
-        old = times(kScale, old);
         const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
         thread_sum += (a * a + b * b) + (c * c + d * d);
       }
     }
   };
 
+  __pipeline_wait_prior(0);  // rows that the march before fetched in vain may still be in flight
   for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
   for (int y = y_begin; y < y_end; y += kRing) {
-    if (x == 0 || last || y <= kSweeps || y + 2 * kRing > fetch_end) {
+    if (x == 0 || last || y <= kSweeps || y + 2 * kRing > slab.held_end) {
 #pragma unroll 1
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, true);
     } else {
@@ -210,7 +208,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, false);
     }
   }
-  return thread_sum;
+  return double(kScale) * kScale * thread_sum;
 }
 
 // kSweeps sweeps of a part. All strips, one after the other, are one long track, of which each warp
@@ -222,21 +220,27 @@ __global__ void __launch_bounds__(kLanes* kWarps)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
                        Slab slab, Part part) {
   const int strips = (slab.n + kKept - 1) / kKept;
-  const int rows = part.end - part.begin + 2 * kSweeps;
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
   const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
-  // two warps read comes from memory only once. That is worth a few warps without a share.
-  const int spare = warps % length;
-  const int shares = 16 * spare <= warps ? warps - spare : warps;
+  // two warps read comes from memory only once. So as many warps as this takes sweep all rows up to
+  // `split`, and those left over sweep the others, if these are many.
+  const int whole = warps / length * length;
+  const auto all_rows = std::ptrdiff_t(part.end - part.begin);
+  int split = part.begin + max(int((all_rows + 4 * kSweeps) * whole / warps) - 2 * kSweeps, 0);
+  if (whole > 0 && part.end - split < 8 * kSweeps) split = part.end;
+  const bool left_over = warp >= whole;
+  const int begin = left_over ? split : part.begin, end = left_over ? part.end : split;
+  const int share = left_over ? warp - whole : warp, shares = left_over ? warps - whole : whole;
+  const int rows = end - begin + 2 * kSweeps;
   const auto total = std::ptrdiff_t(length) * rows;
-  int share_begin = int(total * warp / shares), share_end = int(total * (warp + 1) / shares);
-  const int j = part.begin - 2 * kSweeps;  // where each strip begins
+  int share_begin = int(total * share / shares), share_end = int(total * (share + 1) / shares);
+  const int j = begin - 2 * kSweeps;  // where each strip begins
   double thread_sum = 0.0;
   for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
     const bool side = x == 0 || x == strips - 1;
-    const int j_begin = max(j + (side ? share_begin / kSideRow : share_begin), part.begin);
-    const int j_end = min(j + (side ? share_end / kSideRow : share_end), part.end);
+    const int j_begin = max(j + (side ? share_begin / kSideRow : share_begin), begin);
+    const int j_end = min(j + (side ? share_end / kSideRow : share_end), end);
     if (j_begin < j_end) thread_sum += march<kSweeps, kSum>(f_new, f_old, x, j_begin, j_end, slab);
     share_begin -= side ? kSideRow * rows : rows;  // to be counted from the next strip on
     share_end -= side ? kSideRow * rows : rows;
@@ -248,9 +252,10 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   }
 }
 
-// The two streams of a pass, and an event with which each of them tells the other that it is done.
+// The two streams of a pass, each with an event that says when it is done, and one for the sums: a
+// copy in it delays no pass.
 struct Streams {
-  cudaStream_t ends, rest;
+  cudaStream_t ends, rest, sums;
   cudaEvent_t ends_done, rest_done;
 };
 
@@ -261,11 +266,12 @@ cudaEvent_t create_event() {
 }
 
 Streams create_streams() {
-  Streams streams{nullptr, nullptr, create_event(), create_event()};
+  Streams streams{nullptr, nullptr, nullptr, create_event(), create_event()};
   int low, high;  // the higher the priority, the lower the number
   CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&low, &high));
   CUDA_CHECK(cudaStreamCreateWithPriority(&streams.ends, cudaStreamNonBlocking, high));
   CUDA_CHECK(cudaStreamCreateWithPriority(&streams.rest, cudaStreamNonBlocking, low));
+  CUDA_CHECK(cudaStreamCreateWithFlags(&streams.sums, cudaStreamNonBlocking));
   return streams;
 }
 
@@ -294,7 +300,7 @@ void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t 
 
 // How a pass is divided: the ends, kLevels rows next to each neighbour, and the rest; and how many
 // of the GPU's multiprocessors sweep the ends. That takes these about half of the pass, and in the
-// other half they are free for NCCL, which needs lab::kNcclBlocks of them for each neighbour.
+// other half they are free for NCCL's kernel.
 struct Division {
   Part south_end, rest, north_end;
   int ends_blocks, rest_blocks;
@@ -310,8 +316,8 @@ Division divide(const Slab& slab) {
   // To store the kLevels rows of an end a warp marches through three times as many.
   const int multiprocessors = lab::multiprocessors(), rows = slab.end - slab.begin;
   const int half_a_pass = std::lround(multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows);
-  const int for_nccl = lab::kNcclBlocks * (south + north);
-  const int blocks = std::min(std::max(half_a_pass, for_nccl), (multiprocessors + 1) / 2);
+  const int at_least = std::max(south, north);
+  const int blocks = std::min(std::max(half_a_pass, at_least), (multiprocessors + 1) / 2);
   division.ends_blocks = blocks;
   division.rest_blocks = std::max(multiprocessors - blocks, 1);
   return division;
@@ -324,20 +330,15 @@ struct Found {
   cudaEvent_t done;
 };
 
-// Queues the sum over all ranks, when the rest is swept, too, and its copy to the host.
-void sum_over_ranks(const Found& found, lab::Ranks& ranks, const Streams& streams) {
+// Queues the copy of a sum to the host, when the last pass has swept the ends and the rest.
+void copy_sum(const Found& found, const Streams& streams) {
   nvtxRangePush("residual");
-  CUDA_CHECK(cudaStreamWaitEvent(streams.ends, streams.rest_done, 0));
-  if (ranks.has_nccl()) {
-    NCCL_CHECK(
-        ncclAllReduce(found.sum, found.sum, 1, ncclDouble, ncclSum, ranks.nccl(), streams.ends));
-  } else {
-    ranks.sum(found.sum, streams.ends);
-  }
+  CUDA_CHECK(cudaStreamWaitEvent(streams.sums, streams.ends_done, 0));
+  CUDA_CHECK(cudaStreamWaitEvent(streams.sums, streams.rest_done, 0));
   CUDA_CHECK(cudaMemcpyAsync(found.host_sum, found.sum, sizeof(double), cudaMemcpyDeviceToHost,
-                             streams.ends));
-  CUDA_CHECK(cudaMemsetAsync(found.sum, 0, sizeof(double), streams.ends));  // for the next time
-  CUDA_CHECK(cudaEventRecord(found.done, streams.ends));
+                             streams.sums));
+  CUDA_CHECK(cudaMemsetAsync(found.sum, 0, sizeof(double), streams.sums));  // for the next time
+  CUDA_CHECK(cudaEventRecord(found.done, streams.sums));
   nvtxRangePop();
 }
 
@@ -349,6 +350,8 @@ void sum_over_ranks(const Found& found, lab::Ranks& ranks, const Streams& stream
 void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps, lab::Ranks& ranks,
                    const Slab& slab, const Division& division, const Streams& streams) {
   nvtxRangePush("jacobi_sweeps");
+  Slab for_rest = slab;  // a march fetches some rows too many, but not the halo, which may change
+  for_rest.held_end = slab.end;
   while (sweeps > 0) {
     nvtxRangePush("jacobi_pass");
     const bool whole = sweeps >= kLevels;
@@ -356,24 +359,24 @@ void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps,
     const auto with_sum = whole ? jacobi_pass_kernel<kLevels, true> : jacobi_pass_kernel<1, true>;
     const auto without = whole ? jacobi_pass_kernel<kLevels, false> : jacobi_pass_kernel<1, false>;
     const auto pass_kernel = sweeps == 0 ? with_sum : without;  // only the last one's changes
-    const auto sweep = [&](const Part& part, int blocks, cudaStream_t stream) {
+    const auto sweep = [&](Part part, Slab held, int blocks, cudaStream_t stream) {
       if (part.begin == part.end) return;
       const dim3 block(kLanes, kWarps);
-      pass_kernel<<<blocks, block, 0, stream>>>(*f_new, *f_old, found.sum, slab, part);
+      pass_kernel<<<blocks, block, 0, stream>>>(*f_new, *f_old, found.sum, held, part);
       CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
     };
     CUDA_CHECK(cudaStreamWaitEvent(streams.ends, streams.rest_done, 0));
     CUDA_CHECK(cudaStreamWaitEvent(streams.rest, streams.ends_done, 0));
-    sweep(division.south_end, division.ends_blocks, streams.ends);
-    sweep(division.north_end, division.ends_blocks, streams.ends);
+    sweep(division.south_end, slab, division.ends_blocks, streams.ends);
+    sweep(division.north_end, slab, division.ends_blocks, streams.ends);
     CUDA_CHECK(cudaEventRecord(streams.ends_done, streams.ends));
-    sweep(division.rest, division.rest_blocks, streams.rest);
+    sweep(division.rest, for_rest, division.rest_blocks, streams.rest);
     CUDA_CHECK(cudaEventRecord(streams.rest_done, streams.rest));
     exchange_halos(*f_new, ranks, slab, streams.ends);
     std::swap(*f_old, *f_new);  // the new field is the old one of the next pass
     nvtxRangePop();
   }
-  sum_over_ranks(found, ranks, streams);
+  copy_sum(found, streams);
   nvtxRangePop();
 }
 
@@ -382,8 +385,9 @@ void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps,
 double wait_for(const Found& found, lab::Ranks& ranks, int n) {
   nvtxRangePush("wait_for");
   ranks.wait_for(found.done);
+  const double squares = ranks.sum(*found.host_sum);  // by MPI: the GPUs have other work
   nvtxRangePop();
-  return std::sqrt(*found.host_sum / (double(n) * n));
+  return std::sqrt(squares / (double(n) * n));
 }
 
 int main(int argc, char** argv) {
@@ -432,7 +436,9 @@ int main(int argc, char** argv) {
   for (cudaEvent_t event : {streams.ends_done, streams.rest_done, found.done, found_before.done}) {
     CUDA_CHECK(cudaEventDestroy(event));
   }
-  for (cudaStream_t stream : {streams.ends, streams.rest}) CUDA_CHECK(cudaStreamDestroy(stream));
+  for (cudaStream_t stream : {streams.ends, streams.rest, streams.sums}) {
+    CUDA_CHECK(cudaStreamDestroy(stream));
+  }
   free_fields(f_old, f_new, sums, host_sums);
   return exit_code;
 }

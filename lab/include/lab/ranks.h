@@ -22,9 +22,6 @@ struct Halo {
   std::size_t values;
 };
 
-/// The most blocks of NCCL's kernels for each neighbour. Each needs a multiprocessor of its own.
-constexpr int kNcclBlocks = 2;
-
 /// The processes, the ranks, that compute one field together: a GPU for each of them, and what NCCL
 /// and MPI need around the calls that a step teaches. A job is started by
 ///
@@ -67,7 +64,10 @@ class Ranks {
   /// is done. What was received is there for what comes later in the stream.
   void exchange_through_host(const std::vector<Halo>& halos, cudaStream_t stream);
 
-  /// Without NCCL: `value`, on the GPU, becomes its sum over all ranks, the same bits in each.
+  /// The sum of the ranks' values, the same bits in each rank. Waits until all have called it.
+  double sum(double value);
+
+  /// Without NCCL: the same of a value on the GPU, when what is in the stream is done.
   void sum(double* value, cudaStream_t stream);
 
   /// Waits until all that is in the stream is done, but not for ever.

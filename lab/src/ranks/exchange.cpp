@@ -1,6 +1,7 @@
 #include "job.h"
 
 #include <functional>
+#include <numeric>
 
 #include <cuda_on_cpu/report.h>
 #include <lab/cuda_check.h>
@@ -134,21 +135,25 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
   }
 }
 
+double Ranks::sum(double value) {
+  std::vector<double> all(self.size);
+  std::vector<MPI_Request> gather(1);
+  MPI_CHECK(
+      MPI_Iallgather(&value, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD, &gather[0]));
+  await(&gather, "the other ranks: not all have reached the sum over the ranks", "waits_sum");
+  // Added in the order of ranks: the same bits everywhere. Ranks that differ in the last one could
+  // differ in whether they go on.
+  return std::accumulate(all.begin(), all.end(), 0.0);
+}
+
 void Ranks::sum(double* value, cudaStream_t stream) {
   if (self.size == 1) return;
-  double*& sums = state_->sums;
-  if (!sums) CUDA_CHECK(cudaMallocHost(&sums, (self.size + 1) * sizeof(double)));
-  double& own = sums[self.size];
-  copy_sum(&own, value, cudaMemcpyDeviceToHost, stream);
+  double*& own = state_->sum;
+  if (!own) CUDA_CHECK(cudaMallocHost(&own, sizeof(double)));
+  copy_sum(own, value, cudaMemcpyDeviceToHost, stream);
   wait(stream);
-  // All of them, added in the order of ranks: the same bits everywhere. Ranks that differ in the
-  // last one could differ in whether they go on.
-  std::vector<MPI_Request> gather(1);
-  MPI_CHECK(MPI_Iallgather(&own, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, MPI_COMM_WORLD, &gather[0]));
-  await(&gather, "the other ranks: not all have reached the sum over the ranks", "waits_sum");
-  own = 0;
-  for (int r = 0; r < self.size; ++r) own += sums[r];
-  copy_sum(value, &own, cudaMemcpyHostToDevice, stream);
+  *own = sum(*own);
+  copy_sum(value, own, cudaMemcpyHostToDevice, stream);
 }
 
 }  // namespace lab

@@ -87,7 +87,7 @@ struct Ranks::State {
   // Pinned, and kept for the run: what goes to other ranks, and what comes from them.
   float *to_others = nullptr, *from_others = nullptr;
   std::size_t values = 0;  // that each has room for
-  double* sums = nullptr;
+  double* sum = nullptr;
 };
 
 }  // namespace lab

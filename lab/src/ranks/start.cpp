@@ -78,7 +78,10 @@ std::string connect_by_nccl() {
   // By default NCCL launches clusters of 4 blocks on compute capability 9.0, and more of them than
   // a halo needs. A cluster starts only when one part of the GPU has room for all of it.
   config.cgaClusterSize = 1;
-  config.maxCTAs = 2 * kNcclBlocks;  // a slab has two neighbours at most
+  // 2 blocks for each neighbour. NCCL divides its blocks among all ranks, in powers of 2, though a
+  // rank has two neighbours at most.
+  config.maxCTAs = 2;
+  for (int ranks = 1; ranks < self.size; ranks *= 2) config.maxCTAs *= 2;
   begin_waiting("NCCL, whose ranks do not find each other", kTimesToStart);
   check_nccl(ncclCommInitRankConfig(&self.comm, self.size, id, self.rank, &config),
              "ncclCommInitRankConfig", __FILE__, __LINE__);
@@ -157,7 +160,7 @@ Ranks::~Ranks() {
 #endif
   CUDA_CHECK(cudaFreeHost(state_->to_others));
   CUDA_CHECK(cudaFreeHost(state_->from_others));
-  CUDA_CHECK(cudaFreeHost(state_->sums));
+  CUDA_CHECK(cudaFreeHost(state_->sum));
   finalize();
 }
 
