@@ -1,12 +1,10 @@
 // 15_overlap: the exchange hidden behind the rows that no other rank needs
 //
-// Changed: two streams. A pass first sweeps the rows at both ends of the rank's slab, in a stream
-// with high priority, and gives them to the neighbours. The other stream sweeps the rest at the
-// same time. NCCL's kernels need multiprocessors of their own, so each launch gets as many as it
-// should have, with one block on each. The host waits for no pass: it asks for a residual when the
-// next sweeps are queued, and adds the ranks' sums itself.
+// Start: the code of step 14.
+// Task:  two streams. A pass sweeps the rows at both ends of the rank's slab first, and exchanges
+//        them while all other rows are swept. The host waits for no pass.
 //
-//   make check STEP=15, make run STEP=15 RANKS=4
+//   make check STEP=15, make run STEP=15 WHICH=exercise RANKS=4
 //   Ask the profiler: what is left exposed?
 
 #include <algorithm>
@@ -31,6 +29,7 @@
 constexpr int kDefaultN = 32768;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
+// TODO(15): stage 4. Blocks of 8 warps, so that one fills a multiprocessor; kBlocks goes.
 // What scripts/publish/tune.py found best on an H200.
 constexpr int kLevels = 16;               // sweeps per pass; those left over go one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
@@ -55,6 +54,8 @@ Slab slab_of_rank(int rank, int ranks, int n) {
   return {n, begin, end, std::max(begin - kLevels, 0), std::min(end + kLevels, n)};
 }
 
+// TODO(15): stage 1. struct Part {int begin, end}: the rows of a slab that one launch sweeps. The
+//   kernel gets it.
 // Where point (i, j) stands in memory. i is x and j is y; i runs from 0 to n - 1, and j from the
 // first row that the rank holds. A row is padded to a multiple of 32 floats, its pitch: the padding
 // has no part in the result.
@@ -63,6 +64,7 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) {
 }
 __host__ __device__ inline int pitch_of(int n) { return int(idx(0, 1, n)); }
 
+// TODO(15): stage 5. Two sums, one for the host to read and one to add to; both zero at first.
 // The rank's rows of two fields, and the sum of the squared changes, all in the GPU's memory. The
 // sum has a place on the host, too: in pinned memory, which a copy can reach without a wait.
 void allocate_fields(float** f_old, float** f_new, double** sum, double** host_sum,
@@ -191,7 +193,6 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     }
   };
 
-  __pipeline_wait_prior(0);  // rows that the march before fetched in vain may still be in flight
   for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
   for (int y = y_begin; y < y_end; y += kRing) {
     if (x == 0 || last || y <= kSweeps || y + 2 * kRing > slab.held_end) {
@@ -202,9 +203,11 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, false);
     }
   }
+  __pipeline_wait_prior(0);  // a few rows too many were fetched, and the ring is used again
   return double(kScale) * kScale * thread_sum;
 }
 
+// TODO(15): stage 1. The track has only the rows of the part. (march does not change.)
 // A pass of kSweeps sweeps. All strips, one after the other, are one long track, of which each warp
 // takes an equal share. A strip counts 2 kSweeps rows more than it has: about what its ends cost,
 // in careful and in last rounds. At a side each row counts kSideRow times. With kSum the changes
@@ -246,6 +249,12 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   }
 }
 
+// TODO(15): stage 3. struct Streams: two streams that do not block, the one of the ends with the
+//   highest priority, and an event of each.
+// TODO(15): stage 4. A launch gets as many blocks as it should have multiprocessors.
+// TODO(15): stage 2. Always kLevels rows, of the field that a pass has computed, for the next one,
+//   however many sweeps that will perform. From stage 3 on in a stream that is given, and without
+//   a wait.
 // Before a pass of that many sweeps: gives each neighbour the rows next to it, and gets as many.
 void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
   nvtxRangePush("exchange_halos");
@@ -270,6 +279,10 @@ void exchange_halos(float* f, int sweeps, lab::Ranks& ranks, const Slab& slab) {
   nvtxRangePop();
 }
 
+// TODO(15): stages 1 and 4. struct Division: the parts of both ends (kLevels rows at each
+//   neighbour's side) and of the rest; from stage 4 on also the multiprocessors of each. A rank may
+//   have no neighbour on one side, or on both, and its rows may all be ends. When the ends are
+//   done, NCCL uses their multiprocessors.
 // The sum over all ranks, in each of them the same: they go on, or stop, together.
 double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
   nvtxRangePush("residual");
@@ -284,6 +297,14 @@ double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
   return *host_sum;
 }
 
+// TODO(15): stage 3. A pass: each stream waits for the other one's event of the previous pass. Then
+//   the ends, their event, the rest, its event, and the exchange of the new field, after the ends
+//   in their stream. (It is queued last, because through the host it waits.) Neither stream waits
+//   for the default stream, so the sum goes into that of the ends, as stage 5 says.
+// TODO(15): stage 5. The host reads each sum one check late, as in step 11: struct Found has the
+//   sum on the GPU, its copy in pinned memory, and an event. A third stream waits for the ends and
+//   the rest of the last pass. Then come the copy to the host, the sum set to zero for its next
+//   turn, and the event. The host waits for it, and adds the sums of all ranks (ranks.sum).
 // Performs sweeps, many per pass. Returns the sum of the last one's squared changes, in double.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, int sweeps,
                      int blocks, lab::Ranks& ranks, const Slab& slab) {
@@ -315,6 +336,7 @@ int main(int argc, char** argv) {
   ranks.require_rows(n, kLevels);
   ranks.connect();  // a GPU for each rank, and NCCL between them if it can be
   const Slab slab = slab_of_rank(ranks.rank(), ranks.size(), n);
+  // TODO(15): stages 1 and 4. divide(slab) instead.
   const int blocks = kBlocks * lab::multiprocessors();  // as many as the GPU holds at once
 
   float *f_old, *f_new;
@@ -323,11 +345,14 @@ int main(int argc, char** argv) {
   initialize_field(f_old, problem.initial_old(), slab);
   initialize_field(f_new, problem.initial_new(), slab);
 
+  // TODO(15): stages 3 and 5. The streams, and two Found; in the end they are freed.
   lab::Run run(options, problem);
   int iteration = 0;
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
     const int sweeps = std::min(options.check_every, options.max_iterations - iteration);
+    // TODO(15): stage 5. Queue these sweeps; then wait for the residual of those before, and record
+    //   that. After the loop the last one is still to come.
     const double squares =
         jacobi_sweeps(&f_old, &f_new, sum, host_sum, sweeps, blocks, ranks, slab);
     residual = std::sqrt(squares / (double(n) * n));

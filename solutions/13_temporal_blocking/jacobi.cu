@@ -166,7 +166,6 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     }
   };
 
-  __pipeline_wait_prior(0);  // rows that the march before fetched in vain may still be in flight
   for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
   for (int y = y_begin; y < y_end; y += kRing) {
     if (x == 0 || last || y <= kSweeps || y + 2 * kRing > n) {
@@ -177,6 +176,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, false);
     }
   }
+  __pipeline_wait_prior(0);  // a few rows too many were fetched, and the ring is used again
   return double(kScale) * kScale * thread_sum;
 }
 
