@@ -133,12 +133,10 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
   const float* from = f_old + idx(column, y_begin, n);
-  const auto fetch = [&](int row, int place, bool careful) {
-    if (!careful || row < n) {
-      __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
-      from += pitch_of(n);
-    }
+  const auto fetch = [&](int row, int place) {
+    __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
     __pipeline_commit();
+    if (row + 1 < n) from += pitch_of(n);  // behind the last row: that row again
   };
 
   constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
@@ -147,9 +145,8 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   float* to = f_new + idx(column, j_begin, n);
   const auto arrive = [&](int y, int place, bool careful) {  // careful: a boundary may be near
     __pipeline_wait_prior(kRing - 2);  // row y is there, the rows after it are in flight
-    fetch(y + kRing - 1, (place + kRing - 1) % kRing, careful);  // to where row y - 1 was
-    float4 row = {}, old;
-    if (!careful || y < n) row = ring[place][lane];
+    fetch(y + kRing - 1, (place + kRing - 1) % kRing);  // to where row y - 1 was
+    float4 row = ring[place][lane], old;
 #pragma unroll
     for (int l = 0; l < kSweeps; ++l) {
       old = times(4, level[l].row);
@@ -166,9 +163,9 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
     }
   };
 
-  for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k, true);
+  for (int k = 0; k < kRing - 1; ++k) fetch(y_begin + k, k);
   for (int y = y_begin; y < y_end; y += kRing) {
-    if (x == 0 || last || y <= kSweeps || y + 2 * kRing > n) {
+    if (x == 0 || last || y <= kSweeps || y + kRing > n) {
 #pragma unroll 1
       for (int k = 0; k < kRing; ++k) arrive(y + k, k, true);
     } else {
@@ -181,9 +178,9 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
 }
 
 // A pass of kSweeps sweeps. All strips, one after the other, are one long track, of which each warp
-// takes an equal share. A strip counts 2 kSweeps rows more than it has: about what its ends cost,
-// in careful and in last rounds. At a side each row counts kSideRow times. With kSum the changes
-// of the last sweep are squared and summed; that takes time, so most passes leave it out.
+// takes an equal share. At a side each row counts kSideRow times, as all of them need care. With
+// kSum the changes of the last sweep are squared and summed; that takes time, so most passes leave
+// it out.
 template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
@@ -193,17 +190,19 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
   // two warps read comes from memory only once. So as many warps as this takes sweep all rows up to
-  // `split`, and those left over sweep the others, if these are many.
+  // `split`, and those left over sweep the others, if these are many. Most of their shares go on in
+  // a second strip, where a march begins anew: for that a strip counts kAnew rows more than it has.
   const int whole = warps / length * length;
-  int split = max(int(std::ptrdiff_t(n + 4 * kSweeps) * whole / warps) - 2 * kSweeps, 0);
+  constexpr int kAnew = 3 * kSweeps;
+  int split = int(std::ptrdiff_t(n + kAnew) * whole / warps);
   if (whole > 0 && n - split < 8 * kSweeps) split = n;
   const bool left_over = warp >= whole;
   const int begin = left_over ? split : 0, end = left_over ? n : split;
   const int share = left_over ? warp - whole : warp, shares = left_over ? warps - whole : whole;
-  const int rows = end - begin + 2 * kSweeps;
+  const int anew = left_over ? kAnew : 0, rows = end - begin + anew;
   const auto total = std::ptrdiff_t(length) * rows;
   int share_begin = int(total * share / shares), share_end = int(total * (share + 1) / shares);
-  const int j = begin - 2 * kSweeps;  // where each strip begins
+  const int j = begin - anew;  // where each strip begins
   double thread_sum = 0.0;
   for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
     const bool side = x == 0 || x == strips - 1;
