@@ -141,7 +141,7 @@ def variants():
     threads = "constexpr int kThreadsY = 4;"
     squares = "        thread_sum += (dx * dx + dy * dy) + (dz * dz + dw * dw);\n"
     reduction_12 = reduction.replace("kBlockX", "kLanes").replace("kThreadsY", "kWarps").replace("\n     ", "")
-    fast_path = "if (x == 0 || last || y <= kSweeps || y + 2 * kRing > n) {"
+    fast_path = "if (x == 0 || last || y <= kSweeps || y + kRing > n) {"
     after_stage_3b = ["plain_sums", "a_warp_per_strip"]
     of_guides = {
         (S07, copy_kernel_by_size): [("copy", S07, [], "step 07 as it is")],
