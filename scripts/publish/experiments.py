@@ -370,8 +370,8 @@ def with_constants(lab, one, program, said):
 
 
 def measure_all(lab, sources):
-    """Builds and checks them all at the same time, and then measures one after the other."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    """Builds and checks them at the same time, no more than one GPU can serve, and then measures one after the other."""
+    with concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
         waiting = [(one, pool.submit(prepared, one, source)) for one, source in sources]
     for one, program in waiting:
         try:

@@ -30,8 +30,9 @@ def traced(command, folder):
 def profiled(nsys, command, folder, options):
     """The same by nsys."""
     report = folder / "report"
-    run([nsys, "profile", "-t", "cuda,nvtx", "--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true",
-         *options, "--force-overwrite=true", "-o", report, *command])
+    # nsys refuses an option that is given twice.
+    options = {"--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true", *options}
+    run([nsys, "profile", "-t", "cuda,nvtx", *sorted(options), "--force-overwrite=true", "-o", report, *command])
     kinds = [word for kind in ("nvtx_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum") for word in ("--report", kind)]
     tables = nsys_tables(run([nsys, "stats", *kinds, "--format", "csv", "--force-export=true",
                               report.with_suffix(".nsys-rep")]).splitlines())
