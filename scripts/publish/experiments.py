@@ -24,6 +24,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+import threading
 
 import labtools_here  # noqa: F401
 from labtools import ncu
@@ -224,6 +225,10 @@ def make_sources(folder, guides):
 
 # Building, checking, measuring.
 
+# The validator runs several programs at a time. On a GPU that too many use at once, right ones run into its limits.
+CHECKED_AT_ONCE = threading.Semaphore(4)
+
+
 def prepared(one, source):
     """(program, what nvcc said of its registers) of a variant that the validator calls right."""
     program = source.with_suffix("")
@@ -232,8 +237,9 @@ def prepared(one, source):
     if code != 0:
         raise NotPossible(f"does not compile: {reason(out, error)}")
     said = out + error
-    code, out, error = attempt([BUILD / "bin/validate", "--name", one.base, "--n", "250,1100", "--time-limit", "30",
-                                program], 240)
+    with CHECKED_AT_ONCE:
+        code, out, error = attempt([BUILD / "bin/validate", "--name", one.base, "--n", "250,1100", "--time-limit", "30",
+                                    program], 240)
     # The validator says in a line of its own that only the residual is wrong.
     only_field = one.name in WITHOUT_SUM and re.search(r"^ *the field is right$", out + error, re.MULTILINE)
     if code != 0 and not only_field:
@@ -370,8 +376,8 @@ def with_constants(lab, one, program, said):
 
 
 def measure_all(lab, sources):
-    """Builds and checks them at the same time, no more than one GPU can serve, and then measures one after the other."""
-    with concurrent.futures.ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
+    """Builds and checks them at the same time, and then measures one after the other."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         waiting = [(one, pool.submit(prepared, one, source)) for one, source in sources]
     for one, program in waiting:
         try:
