@@ -9,7 +9,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
                                                          scaling.svg is drawn next to it
-    <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h200/counters.tsv
+    <!-- counters:begin --> ... <!-- counters:end -->    (lab/cpu/README.md) results/h100/counters.tsv
     <!-- tracer:begin --> ... <!-- tracer:end -->        (lab/trace/README.md) results/h200/tracer.tsv
     <!-- mistakes:begin --> ... <!-- mistakes:end -->    (validate/tests/bank/README.md)
                                                      validate/tests/bank/found_on_cpu/09_shared_tile.tsv

@@ -73,6 +73,14 @@ run "$lab/scripts/publish/tables.py" --check
 expect_status 1 "a step without a row"
 expect '^exercises/05_copy_kernel/README.md: ladder\["05_copy_kernel"\].ms . ms: 0 rows of ladder have 05_copy_kernel; it should be one$' "a row that is gone"
 cp "$temp/ladder.tsv" "$lab/results/h200/ladder.tsv"
+
+# A row of another run than the rest: the guides find it once, and README says which run it is of.
+sed -i $'s/^step\ttitle\t/# row\t05_copy_kernel\tdate\t2026-01-02\tcopy_gb_per_s\t4000.1\\n&/' "$lab/results/h200/ladder.tsv"
+run "$lab/scripts/publish/tables.py" --write
+expect_no '2 rows of ladder have' "a row of another run"
+grep -q 'Row 05: a run of 2026-01-02 on the same kind of machine, copy bandwidth 4,000 GB/s\.' "$lab/README.md" ||
+  fail "README should say of which run row 05 is"
+cp "$temp/ladder.tsv" "$lab/results/h200/ladder.tsv"
 # Of several GPUs one line tells what they were, so that a handout without these steps can leave it out. Rows of other GPUs
 # have their own, and without such rows there is none.
 has_line README.md '^Rows 14 and 15: 2 GPUs, one rank per GPU\. Their .* Step 14 is compared with step 13 on one GPU\.$'

@@ -30,13 +30,13 @@ def named(constants):
 
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/experiments.py measured it."""
-    facts, rows = rows_of(TUNING, step)
+    facts, rows = rows_of(TUNING[step[:2]], step)
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     rows[1:] = [row for row in rows[1:] if not row["constants"].startswith("as it is, n=")]
     own = named(rows[0]["constants"].removeprefix("as it is: "))
     lines = ["", f"Other constants, the solution first (it has {own}), then the fastest first. Registers and bytes spilled are those of "
-             f"a thread, and ms those of a sweep (scripts/publish/experiments.py, n = {facts['n']}, medians, in one run; "
-             f"copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
+             f"a thread, and ms those of a sweep (scripts/publish/experiments.py, {facts['gpu']}, n = {facts['n']}, medians, in "
+             f"one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers | spilled | ms | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
         if "--" not in row["constants"]:
@@ -130,4 +130,4 @@ def kernel_lines(step):
 def measured_block(step):
     """The tables of one step; other constants come last, as the guides comment on them after the block."""
     return (kernel_lines(step) + (large_lines() if step[:2] == "13" else []) +
-            (tuning_lines(step) if step[:2] in ("12", "13") else []))[1:]
+            (tuning_lines(step) if step[:2] in TUNING else []))[1:]

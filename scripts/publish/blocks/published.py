@@ -3,9 +3,10 @@
 from labtools.files import ROOT, steps
 
 RESULTS = ROOT / "results/h200"
-LADDER, TRACER, COUNTERS, SCALING, TUNING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (
-    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "counters", "scaling", "tuning", "large", "experiments",
-                                         "kernels", "roofline"))
+LADDER, TRACER, SCALING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (
+    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "scaling", "large", "experiments", "kernels", "roofline"))
+COUNTERS = ROOT / "results/h100/counters.tsv"
+TUNING = {"12": RESULTS / "tuning.tsv", "13": ROOT / "results/h100/tuning.tsv"}
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 
