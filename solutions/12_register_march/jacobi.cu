@@ -28,7 +28,7 @@ constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kCheckEvery = 10;   // sweeps from one residual to the next (--check-every)
 constexpr int kLanes = 32;        // threads of a warp
 
-// What scripts/publish/tune.py found best on an H200.
+// What scripts/publish/experiments.py found best on an H200.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
 constexpr int kAhead = 3;  // rows in flight from memory, while one is swept
