@@ -35,7 +35,7 @@ constexpr int kLanes = 32;        // threads of a warp
 //   3: kLevels = 16 sweeps per pass; those left over go one by one. kCheckEvery = 4 * kLevels.
 //   4: kBlocks = 4 blocks per multiprocessor, the second number of __launch_bounds__: the compiler
 //      then leaves registers for them. kSideRow = 3.
-// What scripts/publish/experiments.py found best on an H200.
+// scripts/publish/experiments.py tries other values.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
 constexpr int kAhead = 3;  // rows in flight from memory, while one is swept
@@ -161,11 +161,11 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 //     __shared__ float4 rings[kWarps][kRing][kLanes];
 //     float4(*ring)[kLanes] = rings[threadIdx.y];  // ring[place][lane]
 // TODO(13): stage 3b. kRing rounds in a row, careful ones or fast ones. A round is careful if a
-//   level may sweep a row or a column of the boundary in it, or if its row may lie past the end.
+//   level may sweep a row or a column of the boundary in it.
 // TODO(13): stage 4. All strips, one after the other, are one long track, of which each warp of the
 //   launch takes an equal share: warp number `warp` of `warps`. lab::multiprocessors() says how
 //   many multiprocessors the GPU has. Of all `strips`, the first and the last one are at a side.
-//     const int rows = n + 2 * kSweeps;                // rows of the track per strip
+//     const int rows = n + 3 * kSweeps;                // rows of the track per strip
 //     const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
 //     const auto total = std::ptrdiff_t(length) * rows;
 //     int share_begin = int(total * warp / warps);  // share_end: with warp + 1

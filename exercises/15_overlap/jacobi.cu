@@ -30,7 +30,7 @@ constexpr int kDefaultN = 32768;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
 // TODO(15): stage 4. Blocks of 8 warps, so that one fills a multiprocessor; kBlocks goes.
-// What scripts/publish/experiments.py found best on an H200.
+// scripts/publish/experiments.py tries other values.
 constexpr int kLevels = 16;               // sweeps per pass; those left over go one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
 constexpr int kWarps = 2;                 // warps per block; each marches by itself
@@ -298,7 +298,7 @@ double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
 // TODO(15): stage 3. A pass: each stream waits for the other one's event of the previous pass. Then
 //   the ends, their event, the rest, its event, and the exchange of the new field, after the ends
 //   in their stream. (It is queued last, because through the host it waits.) Neither stream waits
-//   for the default stream, so the sum goes into that of the ends, as stage 5 says.
+//   for the default stream, so until stage 5 the sum goes into that of the ends, after rest_done.
 // TODO(15): stage 5. The host reads each sum one check late, as in step 11: struct Found has the
 //   sum on the GPU, its copy in pinned memory, and an event. A third stream waits for the ends and
 //   the rest of the last pass. Then come the copy to the host, the sum set to zero for its next

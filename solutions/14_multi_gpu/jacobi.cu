@@ -30,7 +30,7 @@
 constexpr int kDefaultN = 32768;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
-// What scripts/publish/experiments.py found best on an H200.
+// scripts/publish/experiments.py tries other values.
 constexpr int kLevels = 16;               // sweeps per pass; those left over go one by one
 constexpr int kCheckEvery = 4 * kLevels;  // sweeps from one residual to the next (--check-every)
 constexpr int kWarps = 2;                 // warps per block; each marches by itself

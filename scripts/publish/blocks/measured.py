@@ -34,8 +34,8 @@ def tuning_lines(step):
     rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     rows[1:] = [row for row in rows[1:] if not row["constants"].startswith("as it is, n=")]
     own = named(rows[0]["constants"].removeprefix("as it is: "))
-    lines = ["", f"Other constants, the solution first (it has {own}), then the fastest first. Registers and bytes spilled are those of "
-             f"a thread, and ms those of a sweep (scripts/publish/experiments.py, {facts['gpu']}, n = {facts['n']}, medians, in "
+    lines = ["", f"Other constants on an {facts['gpu']}, the solution first (it has {own}), then the fastest first. Registers and bytes "
+             f"spilled are those of a thread, and ms those of a sweep (scripts/publish/experiments.py, n = {facts['n']}, medians, in "
              f"one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers | spilled | ms | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
