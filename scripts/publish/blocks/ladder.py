@@ -15,7 +15,7 @@ def other_runs(ladder):
     lines = [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
              f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
     if lines:
-        lines.append("In every row *× best serial* refers to the times of the CPU listed above.")
+        lines.append("In the next table, too, all rows are compared with the same times of the CPU.")
     return lines + [f"Note: {note}." for note, *_ in ladder.lines_of("note")]
 
 
