@@ -134,8 +134,8 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
 }
 
 // TODO(12): (stage 2) No stream, no events, no graph: jacobi_sweeps performs the sweeps from one
-//   check to the next, waits, and returns the last one's sum, as jacobi_sweep of step 10 did. Pass,
-//   create_pass and wait_for go.
+//   residual to the next, waits, and returns the last one's sum, as jacobi_sweep of step 10 did.
+//   Pass, create_pass and wait_for go.
 // Queues sweeps over the interior, the fields changing roles after each, and a copy of the last
 // one's sum of squared changes to the host. Waits for nothing. The sum is a double, because a
 // float sum of n^2 terms can be off by more than the contribution of a whole row.
@@ -155,8 +155,8 @@ void jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, 
   nvtxRangePop();
 }
 
-// The sweeps from one check to the next. Two passes take turns: while the GPU is busy with one, the
-// host reads what the other has found.
+// The sweeps from one residual to the next. Two passes take turns: while the GPU is busy with one,
+// the host reads what the other has found.
 struct Pass {
   cudaGraphExec_t graph;
   cudaEvent_t done;

@@ -35,7 +35,7 @@ constexpr int kLanes = 32;        // threads of a warp
 //   3: kLevels = 16 sweeps per pass; those left over go one by one. kCheckEvery = 4 * kLevels.
 //   4: kBlocks = 4 blocks per multiprocessor, the second number of __launch_bounds__: the compiler
 //      then leaves registers for them. kSideRow = 3.
-// scripts/publish/experiments.py tries other values.
+// What scripts/publish/experiments.py found best on an H200.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
 constexpr int kAhead = 3;  // rows in flight from memory, while one is swept

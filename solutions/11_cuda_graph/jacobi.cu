@@ -136,8 +136,8 @@ void jacobi_sweeps(float** f_old, float** f_new, double* sum, double* host_sum, 
   nvtxRangePop();
 }
 
-// The sweeps from one check to the next. Two passes take turns: while the GPU is busy with one, the
-// host reads what the other has found.
+// The sweeps from one residual to the next. Two passes take turns: while the GPU is busy with one,
+// the host reads what the other has found.
 struct Pass {
   cudaGraphExec_t graph;
   cudaEvent_t done;
