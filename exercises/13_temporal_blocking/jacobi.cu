@@ -33,8 +33,8 @@ constexpr int kLanes = 32;        // threads of a warp
 //      and 2 warps per block.
 //   2: a ring of kRing = 8 rows per warp in shared memory.
 //   3: kLevels = 16 sweeps per pass; those left over go one by one. kCheckEvery = 4 * kLevels.
-//   4: kBlocks = 4 blocks per multiprocessor, the second number of __launch_bounds__: the compiler
-//      then leaves registers for them. kSideRow = 3.
+//   4: kBlocks = 4 blocks per multiprocessor, the second number of __launch_bounds__ (the first:
+//      threads per block): the compiler then leaves registers for them. kSideRow = 3.
 // What scripts/publish/experiments.py found best on an H200.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
