@@ -365,8 +365,8 @@ const Family kFindingMistakes = {
       "that has one"}},
     {"row_outside_of_the_slab", kHarmless, with(kSlabs), finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"line {line}, and how its row is counted: row j of the field is row j - held_begin of what the rank holds, and "
-      "only the rows from held_begin to held_end - 1 are there",
+     {"line {line}, and how its row is counted: row j of the field is row j - held_begin of what the rank holds. Only "
+      "rows held_begin to held_end - 1 are there, also for a march that fetches ahead",
       "the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included; and the rows "
       "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
