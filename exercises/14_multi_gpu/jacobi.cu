@@ -116,9 +116,9 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
           fixed & 8 ? old.w : value.w};
 }
 
-// TODO(14): in march: where a row stands (j - held_begin), for `from` and for `to`, and which row is
-//   the last that can be fetched (held_end - 1). What keeps its values is still the boundary of the
-//   whole field.
+// TODO(14): in march: where a row stands (j - held_begin), for `from` and for `to`, and which row
+//   is the last that can be fetched (held_end - 1). What keeps its values is still the boundary of
+//   the whole field.
 // Performs kSweeps sweeps of rows j_begin to j_end - 1 of strip x. Row after row arrives, and goes
 // through all levels at once:
 //
