@@ -5,6 +5,7 @@ from labtools.files import ROOT, steps
 RESULTS = ROOT / "results/h200"
 LADDER, TRACER, SCALING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (
     RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "scaling", "large", "experiments", "kernels", "roofline"))
+# Measured since step 13's kernel changed, on an H100 alone. On an H200 anew: then they go back to RESULTS.
 COUNTERS = ROOT / "results/h100/counters.tsv"
 TUNING = {"12": RESULTS / "tuning.tsv", "13": ROOT / "results/h100/tuning.tsv"}
 PROFILES = RESULTS / "profiles"
