@@ -116,9 +116,8 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
           fixed & 8 ? old.w : value.w};
 }
 
-// TODO(14): in march: where a row stands (j - held_begin), for `from` and for `to`, and which row
-//   is the last that can be fetched (held_end - 1). What keeps its values is still the boundary of
-//   the whole field.
+// TODO(14): in march: where a row stands (j - held_begin), for `from` and for `to`. What keeps its
+//   values is still the boundary of the whole field.
 // Performs kSweeps sweeps of rows j_begin to j_end - 1 of strip x. Row after row arrives, and goes
 // through all levels at once:
 //
@@ -145,11 +144,12 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
+  const int y_last = min(y_end, n) - 1;  // the last row that the march needs
   const float* from = f_old + idx(column, y_begin, n);
   const auto fetch = [&](int row, int place) {
     __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
     __pipeline_commit();
-    if (row + 1 < n) from += pitch_of(n);  // behind the last row: that row again
+    if (row < y_last) from += pitch_of(n);  // behind the last row: that row again
   };
 
   constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   // `split`, and those left over sweep the others, if these are many. Most of their shares go on in
   // a second strip, where a march begins anew: for that a strip counts kAnew rows more than it has.
   const int whole = warps / length * length;
-  constexpr int kAnew = 3 * kSweeps;
+  constexpr int kAnew = 4 * kSweeps;
   int split = int(std::ptrdiff_t(n + kAnew) * whole / warps);
   if (whole > 0 && n - split < 8 * kSweeps) split = n;
   const bool left_over = warp >= whole;

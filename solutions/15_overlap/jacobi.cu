@@ -163,11 +163,12 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
+  const int y_last = min(y_end, n) - 1;  // the last row that the march needs
   const float* from = f_old + idx(column, y_begin - slab.held_begin, n);
   const auto fetch = [&](int row, int place) {
     __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
     __pipeline_commit();
-    if (row + 1 < slab.held_end) from += pitch_of(n);  // behind the last row: that row again
+    if (row < y_last) from += pitch_of(n);  // behind the last row: that row again
   };
 
   constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
@@ -224,7 +225,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   // `split`, and those left over sweep the others, if these are many. Most of their shares go on in
   // a second strip, where a march begins anew: for that a strip counts kAnew rows more than it has.
   const int whole = warps / length * length;
-  constexpr int kAnew = 3 * kSweeps;
+  constexpr int kAnew = 4 * kSweeps;
   int split = part.begin + int(std::ptrdiff_t(part.end - part.begin + kAnew) * whole / warps);
   if (whole > 0 && part.end - split < 8 * kSweeps) split = part.end;
   const bool left_over = warp >= whole;
@@ -348,8 +349,6 @@ void copy_sum(const Found& found, const Streams& streams) {
 void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps, lab::Ranks& ranks,
                    const Slab& slab, const Division& division, const Streams& streams) {
   nvtxRangePush("jacobi_sweeps");
-  Slab for_rest = slab;  // a march fetches some rows too many, but not the halo, which may change
-  for_rest.held_end = slab.end;
   while (sweeps > 0) {
     nvtxRangePush("jacobi_pass");
     const bool whole = sweeps >= kLevels;
@@ -368,7 +367,7 @@ void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps,
     sweep(division.south_end, slab, division.ends_blocks, streams.ends);
     sweep(division.north_end, slab, division.ends_blocks, streams.ends);
     CUDA_CHECK(cudaEventRecord(streams.ends_done, streams.ends));
-    sweep(division.rest, for_rest, division.rest_blocks, streams.rest);
+    sweep(division.rest, slab, division.rest_blocks, streams.rest);
     CUDA_CHECK(cudaEventRecord(streams.rest_done, streams.rest));
     exchange_halos(*f_new, ranks, slab, streams.ends);
     std::swap(*f_old, *f_new);  // the new field is the old one of the next pass
