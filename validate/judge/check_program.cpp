@@ -1,7 +1,9 @@
 #include "judge/check_program.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <optional>
 #include <set>
 
@@ -42,6 +44,7 @@ class Judgement {
         extent_(extent),
         given_(cases),
         cases_(cases) {}
+  ~Judgement() { unwanted_ = true; }  // and waits for the run to a tolerance
 
   Verdict reach() {
     for (std::size_t k = 0; k < cases_.size(); ++k) {
@@ -59,6 +62,7 @@ class Judgement {
   bool cannot_run(const Case& run, bool first, const Run& trial);
   bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
                Patient* patient);
+  void begin_to_stop();
   bool stops_elsewhere();
 
   bool skips(const Case& run, bool first, const ChildResult& child);
@@ -74,8 +78,11 @@ class Judgement {
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
   bool sparse_ = false;           ///< it computes a residual every so many sweeps only
-  bool stopped_ = false;          ///< a run to a tolerance was made
   std::optional<Trials> trials_;  ///< of all cases
+  Case to_tolerance_{};           ///< a run that has to stop by itself, beside the trials
+  std::vector<double> expected_;  ///< its residuals
+  std::atomic<bool> unwanted_{false};
+  std::future<Run> stopping_;
 };
 
 bool Judgement::wrong(const Case& run, Explanation found, bool access) {
@@ -93,6 +100,7 @@ bool Judgement::wrong(const Case& run, Explanation found, bool access) {
 bool Judgement::decides(std::size_t k) {
   const Case run = cases_[k];
   const bool first = k == 0;
+  if (k == 1) begin_to_stop();
   check_.progress(describe(run));
   std::optional<WatchedRun> look;
   Trial trial = first ? try_first(check_, run, extent_.unwanted, &look) : trials_->get(k);
@@ -155,6 +163,7 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
                         Patient* patient) {
   if (!is_right(run, *trial)) {
     trials_->stop();
+    unwanted_ = true;
     verdict_.too_slow = trial->run.child.timed_out;
     if (!extent_.explain) return wrong(run, {{}});
     if (trial->run.error.empty() && !trial->compared.error.empty()) {
@@ -190,26 +199,33 @@ bool Judgement::compare(const Case& run, Trial* trial, const std::optional<Watch
   return false;
 }
 
-/// Every run so far was one of so many iterations: does it also stop by itself?
-bool Judgement::stops_elsewhere() {
-  Case run = run_to_tolerance(given_);
-  if (run.iterations == 0) return false;
-  Reference reference(lab::Problem(run.problem, run.n, 1));
-  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
+/// The other runs are of so many iterations. This one has to stop by itself.
+void Judgement::begin_to_stop() {
+  to_tolerance_ = run_to_tolerance(given_);
+  if (to_tolerance_.iterations == 0) return;
+  Reference reference(lab::Problem(to_tolerance_.problem, to_tolerance_.n, 1));
+  expected_ = sweep_reference(&reference, to_tolerance_.iterations);
   // Ranks that do not agree differ at the first check; the tolerance is met at the second one.
-  if (sparse_ && run.ranks > 1) run.check_every = 7;
-  run.tolerance = std::sqrt(expected[kMeets - 2] * expected[kMeets - 1]);
-  check_.progress(describe(run));
-  const Run trial = run_program(check_.program, run, false, check_.dir, check_.time_limit);
+  if (sparse_ && to_tolerance_.ranks > 1) to_tolerance_.check_every = 7;
+  to_tolerance_.tolerance = std::sqrt(expected_[kMeets - 2] * expected_[kMeets - 1]);
+  stopping_ = std::async(std::launch::async, [this] {
+    return run_program(check_.program, to_tolerance_, false, folder_.path() + "/to_tolerance",
+                       check_.time_limit, &unwanted_);
+  });
+}
+
+bool Judgement::stops_elsewhere() {
+  if (cases_.size() == 1) begin_to_stop();
+  if (!stopping_.valid()) return false;
+  check_.progress(describe(to_tolerance_));
+  const Run trial = stopping_.get();
   if (verdict_.cannot_run(trial)) return true;
-  const std::vector<std::string> lines = check_stopping(trial, run, expected, sparse_);
-  if (!lines.empty()) return wrong(run, {lines});
-  stopped_ = true;
-  return false;
+  const std::vector<std::string> lines = check_stopping(trial, to_tolerance_, expected_, sparse_);
+  return !lines.empty() && wrong(to_tolerance_, {lines});
 }
 
 void Judgement::say_right() {
-  const std::size_t runs = cases_.size() + (stopped_ ? 1 : 0);
+  const std::size_t runs = cases_.size() + (to_tolerance_.iterations > 0);
   std::string list;
   for (int n : sizes_) list += (list.empty() ? "" : ", ") + std::to_string(n);
   verdict_.becomes(
