@@ -105,6 +105,8 @@ for file in README.md exercises/README.md; do
       { print }' | cat -s >"$temp/learners"
   mv "$temp/learners" "$file"
 done
+# A command that compares with a solution.
+find exercises/clinic -name '*.md' -exec sed -i '/^make diff CLINIC=/d' {} +
 # A link to what is not here becomes plain words.
 find . -name '*.md' | while IFS= read -r file; do
   { grep -oE '\]\([^)#: ]*[./][^)#: ]*\)' "$file" || true; } | sort -u | while IFS= read -r link; do

@@ -117,6 +117,8 @@ test_contents() {
   if grep -nE 'Several GPUs|make (run|test|report|diff)|NCCL|STEP=(0[5-9]|1)' "$place/$name/README.md"; then
     fail "README.md: that is of the whole lab, or of later steps"
   fi
+  grep -q '^make diff CLINIC=' "$lab/exercises/clinic/README.md" || fail "the clinic names no make diff: the test is at fault"
+  if grep -rn 'make diff' "$place/$name/exercises"; then fail "the clinic: a handout has no solutions to compare with"; fi
   if grep -n '^That is .* in all' "$place/$name/exercises/README.md"; then fail "exercises/README.md: minutes of steps that are not there"; fi
 
   # The archive: the same files, of nobody.
