@@ -22,6 +22,15 @@ for file in "$source_dir"/exercises/slides/*.md; do
     END { exit bad }' "$file" || fail "$file: too much on a slide"
 done
 
+# The teachers' page names slides that there are.
+named=0
+while IFS=: read -r deck title; do
+  named=$((named + 1))
+  grep -qxF "## $title" "$source_dir/exercises/slides/$deck"_*.md || fail "TEACHING.md: deck $deck has no slide '$title'"
+done < <(grep -oE 'deck [0-9]{2}, [^)]*' "$source_dir/exercises/TEACHING.md" |
+  awk -F '*' '{ for (k = 2; k < NF; k += 2) print substr($1, 6, 2) ":" $k }')
+((named)) || fail "TEACHING.md names no slide: the test is at fault"
+
 # lecture FILE: the page of one.
 lecture() {
   run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); import slides; print(slides.lecture(pathlib.Path(sys.argv[2]))[0])' \
