@@ -15,8 +15,6 @@ namespace cuda_on_cpu {
 template <class T, class... Types>
 constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
 
-using ull = unsigned long long;
-
 /// Ends the program if `p` is a variable of the running thread's own: a GPU ends the kernel then.
 void refuse_own_variable(const void* p, Where where);
 
@@ -71,7 +69,7 @@ CUDA_ON_CPU_ATOMIC(atomicMax, old < value ? value : old, atomic,
 template <class T>
 __forceinline__ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> value,
                             CUDA_ON_CPU_CALLER) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull>,
+  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, unsigned long long>,
                 "CUDA has atomicCAS of int, unsigned and unsigned long long");
   return cuda_on_cpu::change_atomically(
       p, [expected, value](T old) { return old == expected ? value : old; }, where,

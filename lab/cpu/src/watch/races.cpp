@@ -42,7 +42,7 @@ void add_seen(Seen* to, const Seen& from) {
 Word& word_at(std::shared_ptr<Word>* words, std::size_t bytes, std::size_t offset) {
   if (!*words) {
     words->reset(static_cast<Word*>(std::calloc(bytes / kWord + 1, sizeof(Word))), std::free);
-    if (!*words) fail({"other"}, "no memory to note the accesses to %zu bytes", bytes);
+    if (!*words) fail({"other"}, "no memory to note the accesses to ", bytes, " bytes");
   }
   return words->get()[offset / kWord];
 }
@@ -81,13 +81,13 @@ void Races::kernel_begins(const Kernel&) {
 
 void Races::kernel_ends() {
   if (changed_atomically_ && !same_value_written_.kind.empty()) {
-    fail(same_value_written_, "%s", same_value_written_.detail.c_str());
+    fail(same_value_written_, same_value_written_.detail);
   }
   const Report& read = unwritten_read_;
   if (read.kind.empty()) return;
-  fail(read, "%s %s memory that nothing has written%s%s (%s)", read.access.c_str(),
-       read.has("shared") ? "shared" : "global", read.array.empty() ? "" : ": ", read.array.c_str(),
-       read.detail.c_str());
+  fail(read, read.access, read.has("shared") ? " shared" : " global",
+       " memory that nothing has written", read.array.empty() ? "" : ": ", read.array, " (",
+       read.detail, ")");
 }
 
 void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
@@ -303,7 +303,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
 
 void Races::end(const Block& block, const Conflict& conflict, bool lacks_fence) const {
   const Report race = describe(block, conflict, lacks_fence);
-  fail(race, "%s", race.detail.c_str());
+  fail(race, race.detail);
 }
 
 Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_fence) const {
@@ -330,12 +330,12 @@ Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_
   const std::string barrier = lacks_fence  ? "__threadfence before the atomic"
                               : same_block ? "barrier"
                                            : "order";
-  race.detail = std::string("race in ") + (now.shared ? "shared" : "global") + " memory: thread (" +
-                race.thread + ") " + race.access + " what thread (" + race.other_thread + ")" +
-                (same_block ? "" : " of block " + text(other)) + " " + verb_before + " at " +
-                text(where) + ", with no " + barrier + " in between (kernel launched at " +
-                text(block.kernel().config.where) + ", block " + text(block.block_index()) +
-                (now.shared ? ": " + race.array : "") + ")";
+  race.detail =
+      joined("race in ", now.shared ? "shared" : "global", " memory: thread (", race.thread, ") ",
+             race.access, " what thread (", race.other_thread, ")",
+             same_block ? "" : " of block " + text(other), " ", verb_before, " at ", where,
+             ", with no ", barrier, " in between (kernel launched at ", block.kernel().config.where,
+             ", block ", block.block_index(), now.shared ? ": " + race.array : "", ")");
   return race;
 }
 
