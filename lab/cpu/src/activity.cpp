@@ -29,6 +29,7 @@ using Key = std::array<std::string, 3>;
 struct Activity {
   const std::string path = std::getenv("LAB_TRACE_TSV") ? std::getenv("LAB_TRACE_TSV") : "";
   std::map<Key, TraceRow> rows;
+  std::map<std::string, std::vector<const void*>> last_pointers;  // by the line of the launch
 
   bool wanted() const { return !path.empty(); }
 
@@ -73,12 +74,10 @@ void note(const char* table, const std::string& name, std::size_t bytes) {
 }
 
 void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>& pointers) {
-  static std::map<std::string, std::vector<const void*>>& last =
-      *new std::map<std::string, std::vector<const void*>>;
   if (!activity().wanted()) return;
   std::vector<const void*> now;
   for (const PointerArgument& argument : pointers) now.push_back(argument.pointer);
-  const auto [known, is_new] = last.try_emplace(text(config.where), now);
+  const auto [known, is_new] = activity().last_pointers.try_emplace(text(config.where), now);
   if (!is_new && known->second != now) activity().row({"arguments", "other pointers", ""});
   known->second = now;
 }

@@ -72,7 +72,7 @@ void look_at_host(const ucontext_t& context, const void* address) {
   const Where where = find_line(context);
   const std::string did = joined("host code ", verb, " ", describe_address(address));
   Report report = report_access("host_access", where, verb, address);
-  if (is_near_null(address)) {
+  if (report.place == "null") {
     fail(report, did,
          ": no memory was put into this pointer (cudaMallocManaged and its like put it where their "
          "first argument points)");

@@ -63,6 +63,9 @@ std::size_t free_memory() {
   return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
+/// Whether `p` is a null pointer, or one with an index.
+bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
+
 bool inside(const Allocation* a, const void* p, std::size_t bytes) {
   const char* begin = static_cast<const char*>(p);
   return a && !a->freed && begin >= a->begin && begin <= a->end() &&
@@ -94,8 +97,6 @@ char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t afte
   char* begin = static_cast<char*>(map) + before;
   return mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0 ? begin : nullptr;
 }
-
-bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
 
 const Allocation* find_allocation(const void* p) {
   auto next = allocations().upper_bound(static_cast<const char*>(p));
@@ -282,11 +283,10 @@ Origin Origin::now(const char* call, Where where) {
 
 int report_growth() {
   constexpr std::size_t kRounds = 3;  // in fewer a program may get all that it needs
-  std::vector<Origin> live;
+  std::vector<Origin> live = live_handles();
   for (const auto& [guard, a] : allocations()) {
     if (!a.freed) live.push_back(a.origin);
   }
-  list_handles(&live);
   std::map<std::pair<Where, std::string>, std::multiset<int>> growth;  // in which rounds it was got
   for (const Origin& origin : live) growth[{origin.where, origin.call}].insert(origin.round);
   int count = 0;

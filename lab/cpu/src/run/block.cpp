@@ -355,11 +355,6 @@ void Block::fail_at_barrier(unsigned Warp::*at, const char* barrier, const char*
                        index_[waiting], " waits here, thread ", index_[other], does));
 }
 
-void Block::fail_some_returned() {
-  fail(cuda_on_cpu::report("grid_barrier", kernel_->config.where),
-       "some blocks wait for the grid, but others have returned: all must reach the barrier");
-}
-
 // ---- what the headers call ----------------------------------------------------------------------
 
 int block_barrier(bool vote, Where where) {

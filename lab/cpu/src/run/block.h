@@ -80,10 +80,6 @@ class Block {
   /// again when all blocks do).
   bool run();
 
-  /// Ends the program: this block waits for the grid, and another has returned, or the other way
-  /// round.
-  [[noreturn]] void fail_some_returned();
-
   /// The block whose thread runs on this worker now; null outside of kernels.
   static Block* current() { return current_block; }
 

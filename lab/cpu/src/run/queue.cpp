@@ -280,12 +280,14 @@ void wait_for_stream(cudaStream_t stream) {
   if (const auto last = last_work(stream)) wait_until(last.get());
 }
 
-void list_handles(std::vector<Origin>* live) {
-  for (const Stream* stream : streams) live->push_back(stream->origin);
-  for (const Event* event : events) live->push_back(event->origin);
+std::vector<Origin> live_handles() {
+  std::vector<Origin> live;
+  for (const Stream* stream : streams) live.push_back(stream->origin);
+  for (const Event* event : events) live.push_back(event->origin);
   for (const Graph* graph : graphs) {
-    if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
+    if (graph->destroyed_at.line == 0) live.push_back(graph->origin);
   }
+  return live;
 }
 
 void drop_handles() {

@@ -94,7 +94,10 @@ void run_cooperatively(const Kernel& kernel, const BlockOrder& order) {
     for (const auto& block : blocks) finished += block->run();
     if (finished == count) return;
     // A block that has returned does not come to the barrier again.
-    if (finished > 0) blocks.front()->fail_some_returned();
+    if (finished > 0) {
+      fail(report("grid_barrier", kernel.config.where),
+           "some blocks wait for the grid, but others have returned: all must reach the barrier");
+    }
     if (watcher()) watcher()->grid_synchronises();
   }
 }

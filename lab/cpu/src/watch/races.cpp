@@ -83,22 +83,18 @@ void Races::kernel_ends() {
        read.detail, ")");
 }
 
-void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
 void Races::block_ends(Block& block) {
-  look_again();
-  settle_suspicions(block);
+  settle(block);
   blocks_.erase(&block);
   running_ = nullptr;
 }
 
 void Races::block_synchronises(Block& block) {
-  look_again();
-  settle_suspicions(block);
+  settle(block);
   ++running_->epoch;
   for (const auto& [thread, seen] : running_->seen_by) add_seen(&running_->seen, seen);
   running_->seen_by.clear();
 }
-void Races::grid_synchronises() { ++grid_epoch_; }
 
 void Races::warp_synchronises(int number, unsigned lanes) {
   OfWarp& warp = running_->warps[number];
@@ -327,9 +323,10 @@ Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_
   return race;
 }
 
-void Races::settle_suspicions(const Block& block) {
-  if (running_->suspicions.empty()) return;
-  end(block, running_->suspicions.begin()->second);
+/// The block's threads end or meet: what was left open is decided now.
+void Races::settle(const Block& block) {
+  look_again();
+  if (!running_->suspicions.empty()) end(block, running_->suspicions.begin()->second);
 }
 
 /// Is this the comparison that makes the running thread's last read harmless?

@@ -55,10 +55,10 @@ class Races {
 
   void kernel_begins(const Kernel& kernel);
   void kernel_ends();
-  void block_resumes(Block& block);
+  void block_resumes(Block& block) { running_ = &blocks_[&block]; }
   void block_ends(Block& block);
   void block_synchronises(Block& block);
-  void grid_synchronises();
+  void grid_synchronises() { ++grid_epoch_; }
   /// The running thread has come to a fence for all blocks.
   void thread_fences(Block& block);
   void warp_synchronises(int warp, unsigned lanes);
@@ -131,7 +131,7 @@ class Races {
   [[noreturn]] void end(const Block& block, const Conflict& conflict,
                         bool lacks_fence = false) const;
   void look_again();
-  void settle_suspicions(const Block& block);
+  void settle(const Block& block);
   void note_comparison(const Block& block, const MemoryAccess& access);
 
   // Of the block's shared memory, and of the program's own variables. An allocation has its own.
