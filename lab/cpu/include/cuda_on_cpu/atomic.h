@@ -7,7 +7,6 @@
 #include <cuda_on_cpu/where.h>
 
 #include <atomic>
-#include <cstdint>
 #include <type_traits>
 
 namespace cuda_on_cpu {
@@ -18,19 +17,11 @@ constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
 /// Ends the program if `p` is a variable of the running thread's own: a GPU ends the kernel then.
 void refuse_own_variable(const void* p, Where where);
 
-/// The same, at no cost for what lies far from the stack.
-__forceinline__ void check_not_own(const void* p, Where where) {
-  constexpr std::uintptr_t kMostOwnBytes = 256 * 1024;
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const auto from_lowest = reinterpret_cast<std::uintptr_t>(p) - (here - kMostOwnBytes);
-  if (from_lowest < 2 * kMostOwnBytes) refuse_own_variable(p, where);
-}
-
 /// *p becomes change(*p) in one step.
 template <class T, class Change>
 __forceinline__ T change_atomically(T* p, Change change, Where where,
                                     Access access = Access::atomic) {
-  check_not_own(p, where);
+  refuse_own_variable(p, where);
   watch_access(p, sizeof(T), access, where);
   std::atomic_ref<T> target(*p);
   T old = target.load(std::memory_order_relaxed);

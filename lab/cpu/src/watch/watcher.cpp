@@ -28,13 +28,8 @@ namespace {
 
 /// The allocation that `p` points into, or the nearest one; null if none is near.
 const Allocation* allocation_near(const char* p) {
-  // Most accesses go to the allocation of the one before.
-  static const Allocation* last = nullptr;
-  const auto holds = [p](const Allocation* a) { return a && p >= a->begin && p < a->end(); };
-  if (holds(last)) return last;
-  last = find_allocation(p);
-  if (!holds(last)) last = nearest_allocation(p);  // that one looks at all
-  return last;
+  const Allocation* a = find_allocation(p);
+  return a && p < a->end() ? a : nearest_allocation(p);  // that one looks at all
 }
 
 /// Ends the program if the access leaves the memory that it is near to.
