@@ -9,8 +9,8 @@
 namespace cuda_on_cpu {
 
 // What the program asks of its GPU, for the file that LAB_TRACE_TSV names: kernels, allocations and
-// copies, in the columns of formats/cuda_on_cpu/trace_row.h. How often and how many bytes; times are
-// 0, because they would mean nothing. Rows are appended: NVTX's ranges also have theirs there.
+// copies, in the columns of formats/cuda_on_cpu/trace_row.h. How often and how many bytes; times
+// are 0, because they would mean nothing. Rows are appended: NVTX's ranges also have theirs there.
 // Without LAB_TRACE_TSV nothing is noted.
 
 /// `name` of `table` has come once more. "beside a kernel" or "beside no kernel": what a

@@ -58,8 +58,9 @@ Where find_line(const ucontext_t& context) {
   return lines.empty() ? Where{} : lines.front();
 }
 
-/// Host code touches what is closed to it. Returns if it may after all: a page is closed as a whole,
-/// and what is queued may use other bytes of it. If not, says what it may not touch, and what to do.
+/// Host code touches what is closed to it. Returns if it may after all: a page is closed as a
+/// whole, and what is queued may use other bytes of it. If not, says what it may not touch, and
+/// what to do.
 void look_at_host(const ucontext_t& context, const void* address) {
   const char* const verb = instruction(context).verb;
   const Allocation* a = nearest_allocation(address);

@@ -12,11 +12,11 @@
 
 namespace cuda_on_cpu {
 
-/// Is told what the threads of a kernel do, and decides whose turn it is: the lanes of a warp run as
-/// on a GPU, together, as long as they are at the same place. A lane stops before each access and at
-/// each branch. When all have stopped, those at one place go on: the deepest in calls, and of those
-/// the first in the code, so that lanes that have skipped something wait for those that have not,
-/// and meet them again.
+/// Is told what the threads of a kernel do, and decides whose turn it is: the lanes of a warp run
+/// as on a GPU, together, as long as they are at the same place. A lane stops before each access
+/// and at each branch. When all have stopped, those at one place go on: the deepest in calls, and
+/// of those the first in the code, so that lanes that have skipped something wait for those that
+/// have not, and meet them again.
 class Watcher : public Races {
  public:
   Watcher();
