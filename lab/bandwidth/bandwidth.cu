@@ -2,14 +2,13 @@
 //
 // Without options, for the programs that need one number: copies arrays far larger than any cache,
 // by the library (cudaMemcpy) and by a kernel with 16-byte loads and stores, and prints lines with
-// tabs: name, median GB/s, first and third quartile, samples. With --ceilings all that `make
+// tabs: name, median GB/s, first and third quartile, samples. With --results all that `make
 // bandwidth` shows: ceilings.cu. Bytes are counted as read plus written, 1 GB = 10^9 bytes; times
 // are CUDA events around each copy.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -18,16 +17,14 @@
 #include <lab/command_line.h>
 #include <lab/cuda_check.h>
 
-#include "ceilings.h"
-#include "timing.h"
+#include "bandwidth.h"
 
 constexpr std::size_t kBytes = std::size_t{1} << 30;  // one array, at most; less on a small GPU
 
 constexpr const char* kHelp =
     "bandwidth: the copy bandwidth of the GPU, as tab-separated lines\n"
-    "bandwidth --ceilings [--results DIR]: copies of many sizes and launch shapes, transfers "
-    "between\n"
-    "    host and GPU, the caches, arithmetic; as tables, and as DIR/bandwidth.tsv\n\n"
+    "bandwidth --results DIR: copies of many sizes and launch shapes, transfers between host and\n"
+    "    GPU, the caches, arithmetic; as tables, and as DIR/bandwidth.tsv\n\n"
     "  --help               print this\n\n"
     "exit codes: 0 measured, 2 bad usage, 3 a CUDA error or a wrong copy, 4 cannot write,\n"
     "            5 does not fit in memory, 77 no usable GPU\n";
@@ -70,18 +67,13 @@ void measure_copy() {
 }
 
 int main(int argc, char** argv) {
-  bool ceilings = false;
   std::string results;
   lab::CommandLine line("bandwidth", kHelp);
-  line.flag("--ceilings", &ceilings);
   line.path("--results", &results);
   line.read(argc, argv);
-  if (!ceilings && !results.empty()) {
-    lab::fail(lab::kExitBadUsage, "--results: goes with --ceilings (see --help)");
-  }
-  if (ceilings) {
-    measure_ceilings(results);
-  } else {
+  if (results.empty()) {
     measure_copy();
+  } else {
+    measure_ceilings(results);
   }
 }

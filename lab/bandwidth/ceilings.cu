@@ -1,7 +1,7 @@
 // The ceilings of this GPU, measured: copies over array sizes and launch shapes, transfers between
 // host and GPU, L2 and L1, the rate of multiply-adds. Every result is checked before it is timed.
 
-#include "ceilings.h"
+#include "bandwidth.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,6 @@
 
 #include <lab/cuda_check.h>
 #include <lab/options.h>
-
-#include "timing.h"
 
 namespace {
 
@@ -381,9 +379,7 @@ void measure_ceilings(const std::string& results) {
   const int sms = machine.properties.multiProcessorCount;
   Arrays arrays{};
   arrays.blocks = 16 * sms;
-  CUDA_CHECK(cudaMalloc(&arrays.a, bytes));
-  CUDA_CHECK(cudaMalloc(&arrays.b, bytes));
-  CUDA_CHECK(cudaMalloc(&arrays.c, bytes));
+  for (float** array : {&arrays.a, &arrays.b, &arrays.c}) CUDA_CHECK(cudaMalloc(array, bytes));
   CUDA_CHECK(cudaMalloc(&arrays.wrong, sizeof *arrays.wrong));
   fill_kernel<<<arrays.blocks, 256>>>(arrays.b, bytes / sizeof(float), 1);
   fill_kernel<<<arrays.blocks, 256>>>(arrays.c, bytes / sizeof(float), 2);
@@ -396,10 +392,8 @@ void measure_ceilings(const std::string& results) {
   measure_arithmetic<double>("multiply_add_double", sms, 8192, 1e-12);
   measure_caches(arrays, std::min(bytes, std::size_t{256} << 20), sms);  // overwrites c
 
-  CUDA_CHECK(cudaFree(arrays.a));
-  CUDA_CHECK(cudaFree(arrays.b));
-  CUDA_CHECK(cudaFree(arrays.c));
+  for (float* array : {arrays.a, arrays.b, arrays.c}) CUDA_CHECK(cudaFree(array));
   CUDA_CHECK(cudaFree(arrays.wrong));
   print_tables(machine);
-  if (!results.empty()) write_table(results, machine);
+  write_table(results, machine);
 }

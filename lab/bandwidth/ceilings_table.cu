@@ -1,6 +1,6 @@
 // What was measured, as tables: for people, and for the file bandwidth.tsv.
 
-#include "ceilings.h"
+#include "bandwidth.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,8 +10,6 @@
 
 #include <lab/cuda_check.h>
 #include <lab/run.h>
-
-#include "timing.h"
 
 namespace {
 
@@ -37,7 +35,7 @@ std::vector<Ceiling> ceilings_of(const Machine& machine) {
   }
   far_over_l2 = std::min(far_over_l2, 4 * l2);
   auto is = [](const Row& row, const char* what) { return row.what == what; };
-  std::vector<Ceiling> found = {
+  return {
       {"dram", best_row([&](const Row& r) { return is(r, "size") && r.bytes >= far_over_l2; })},
       // Of the sets that L2 holds, those that fill a quarter of it or more. Smaller ones are read
       // by many blocks at once, and come in part from nearer than L2: on an H200 sets of up to
@@ -50,7 +48,6 @@ std::vector<Ceiling> ceilings_of(const Machine& machine) {
       {"to_host", best_row([](const Row& r) { return r.way == "to_host_pinned"; })},
       {"float", best_row([](const Row& r) { return r.way == "multiply_add_float"; })},
       {"double", best_row([](const Row& r) { return r.way == "multiply_add_double"; })}};
-  return found;
 }
 
 std::string size_text(std::size_t bytes) {
@@ -81,11 +78,8 @@ void print_by_size(const char* what, const std::vector<const char*>& ways,
   std::printf("\n");
   for (const Row& first : rows) {
     if (first.what != what || first.way != ways[0]) continue;
-    if (first.n > 0) {
-      std::printf("%7d %9s", first.n, size_text(first.bytes).c_str());
-    } else {
-      std::printf("%7s %9s", "", size_text(first.bytes).c_str());
-    }
+    const std::string n = first.n > 0 ? std::to_string(first.n) : "";
+    std::printf("%7s %9s", n.c_str(), size_text(first.bytes).c_str());
     for (const char* way : ways) {
       const Row* row = best_row([&](const Row& r) {
         return r.what == what && r.way == way && r.n == first.n && r.bytes == first.bytes;

@@ -107,8 +107,8 @@ endfunction()
 # finds races and counts.
 function(lab_add_step_on_cpu name step source stamp)
   set(target ${name}_cpu)
-  cuda_on_cpu_add_executable(${target} ${source} ON_DEMAND
-    CPP ${CMAKE_BINARY_DIR}/cpu/${name}.cpp DEPENDS ${stamp} ${name}_content)
+  cuda_on_cpu_add_executable(${target} ${source} ${stamp} ${name}_content)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   foreach(variant "" _watched)
     target_compile_definitions(${target}${variant} PRIVATE LAB_STEP_NAME="${step}")
     if(LAB_STEP_${step}_NEEDS STREQUAL "ranks")

@@ -19,19 +19,11 @@
 namespace trace {
 namespace {
 
-// CUPTI's records as the toolkit lays them out, or in the oldest layouts that have all that is read
-// here: later ones only append.
-#if CUPTI_API_VERSION >= 130000
-using KernelRecord = CUpti_ActivityKernel10;
-using CopyRecord = CUpti_ActivityMemcpy6;
-using AllocationRecord = CUpti_ActivityMemory4;
-using MigrationRecord = CUpti_ActivityUnifiedMemoryCounter3;
-#else
+// CUPTI's records, in the oldest layouts that have all that is read here: later ones only append.
 using KernelRecord = CUpti_ActivityKernel4;
 using CopyRecord = CUpti_ActivityMemcpy;
 using AllocationRecord = CUpti_ActivityMemory2;
 using MigrationRecord = CUpti_ActivityUnifiedMemoryCounter2;
-#endif
 using FillRecord = CUpti_ActivityMemset;
 using ApiRecord = CUpti_ActivityAPI;
 

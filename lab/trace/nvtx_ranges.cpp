@@ -52,12 +52,8 @@ Handle make_handle(const char* name) {
 
 std::string message(const nvtxEventAttributes_t* event) {
   if (!event) return "";
-  switch (event->messageType) {
-    case NVTX_MESSAGE_TYPE_ASCII:
-      return message(event->message.ascii);
-    case NVTX_MESSAGE_TYPE_REGISTERED:
-      return name_of(event->message.registered);
-  }
+  if (event->messageType == NVTX_MESSAGE_TYPE_ASCII) return message(event->message.ascii);
+  if (event->messageType == NVTX_MESSAGE_TYPE_REGISTERED) return name_of(event->message.registered);
   return "";
 }
 

@@ -15,14 +15,13 @@ refused() {
   one_line "$1" "$2" "bandwidth ${*:3}"
 }
 refused 2 '^bandwidth: --fast: no such option' --fast
-refused 2 '^bandwidth: --results: needs a value' --ceilings --results
-refused 2 '^bandwidth: --results: goes with --ceilings' --results "$temp"
+refused 2 '^bandwidth: --results: needs a value' --results
 run "$program" --help
 expect_status 0 "bandwidth --help"
 
 run "$program"
 if ((status == 77)); then
-  refused 77 '^bandwidth: no ' --ceilings --results "$temp/new"
+  refused 77 '^bandwidth: no ' --results "$temp/new"
   [[ ! -e $temp/new ]] || fail "without a GPU nothing should be written"
   export LAB_BUILD_DIR=$build_dir
   run "$source_dir/scripts/verbs/bandwidth.sh"
@@ -36,9 +35,9 @@ expect $'^copy_library\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladd
 expect $'^copy_kernel\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladder reads"
 
 printf 'a file\n' >"$temp/file"
-refused 4 '^bandwidth: --results .*/file/x: ' --ceilings --results "$temp/file/x"
-run "$program" --ceilings --results "$temp/new"
-expect_status 0 "bandwidth --ceilings"
+refused 4 '^bandwidth: --results .*/file/x: ' --results "$temp/file/x"
+run "$program" --results "$temp/new"
+expect_status 0 "bandwidth --results"
 awk -F '\t' '
   /^# ceiling/ { ceiling[$2] = $3; next }
   /^#/ { next }

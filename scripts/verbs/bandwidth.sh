@@ -12,7 +12,7 @@ configure >/dev/null
 grep -q '^-- CUDA ' "$build_dir/configure.log" ||
   die $exit_no_gpu "no nvcc was found: the bandwidth of a GPU needs the CUDA Toolkit, and a GPU"
 build_targets bandwidth || die 1 "the program does not build; the compiler's messages are above"
-"$build_dir/bin/bandwidth" --ceilings --results "$results"
+"$build_dir/bin/bandwidth" --results "$results"
 if command -v python3 >/dev/null; then
   labtool bandwidth_plot "$results"
 fi

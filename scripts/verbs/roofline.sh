@@ -31,5 +31,5 @@ read_results
 configure >/dev/null
 grep -q '^-- CUDA ' "$build_dir/configure.log" || die $exit_no_gpu "no nvcc was found: the steps cannot be built for a GPU"
 build_targets "${targets[@]}" bandwidth lab_trace || die 1 "the build failed; the compiler's words stand above"
-if [[ ! -f $results/bandwidth.tsv ]]; then "$build_dir/bin/bandwidth" --ceilings --results "$results"; fi
+if [[ ! -f $results/bandwidth.tsv ]]; then "$build_dir/bin/bandwidth" --results "$results"; fi
 labtool roofline --write "$results" --steps "$(IFS=, && echo "${step_list[*]}")" --which "$which"

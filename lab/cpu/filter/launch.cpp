@@ -186,8 +186,8 @@ void rewrite_launches(const Tokens& tokens, Changes* changes) {
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (is_launch(tokens, k)) rewrite_launch(tokens, k, changes);
     // nvcc refuses it; here it would run.
-    for (const char* type : {"double", "float", "int", "bool"}) {
-      if (!is(tokens, k, "__global__") || !is(tokens, k + 1, type)) continue;
+    if (k > 0 && is(tokens, k - 1, "__global__") &&
+        is_one_of(tokens[k], {"double", "float", "int", "bool"})) {
       changes->errors.push_back({tokens[k].line, "a kernel returns nothing: __global__ void"});
     }
     if ((is(tokens, k, "cudaLaunchKernel") || is(tokens, k, "cudaLaunchCooperativeKernel")) &&

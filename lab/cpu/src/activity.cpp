@@ -1,6 +1,5 @@
 #include "activity.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <map>
@@ -17,9 +16,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-std::string shape(dim3 v) {
-  return std::to_string(v.x) + "x" + std::to_string(v.y) + "x" + std::to_string(v.z);
-}
+std::string shape(dim3 v) { return joined(v.x, "x", v.y, "x", v.z); }
 
 // From the first managed memory to the end. Before that the library makes its own objects, and
 // what they copy also comes through note_host_access.
@@ -32,6 +29,7 @@ using Key = std::array<std::string, 3>;
 struct Activity {
   const std::string path = std::getenv("LAB_TRACE_TSV") ? std::getenv("LAB_TRACE_TSV") : "";
   std::map<Key, TraceRow> rows;
+  std::map<std::string, std::vector<const void*>> last_pointers;  // by the line of the launch
 
   bool wanted() const { return !path.empty(); }
 
@@ -49,7 +47,7 @@ struct Activity {
     std::string lines;
     for (const auto& [key, row] : rows) lines += row_of(row);
     if (rows.empty() || append(path, lines, TraceRow::kHeading)) return;
-    warn({"other"}, "LAB_TRACE_TSV=%s: cannot be written", path.c_str());
+    warn({"other"}, joined("LAB_TRACE_TSV=", path, ": cannot be written"));
     _exit(kExitCannotWrite);
   }
 };
@@ -76,17 +74,15 @@ void note(const char* table, const std::string& name, std::size_t bytes) {
 }
 
 void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>& pointers) {
-  static std::map<std::string, std::vector<const void*>>& last =
-      *new std::map<std::string, std::vector<const void*>>;
   if (!activity().wanted()) return;
   std::vector<const void*> now;
   for (const PointerArgument& argument : pointers) now.push_back(argument.pointer);
-  const auto [known, is_new] = last.try_emplace(text(config.where), now);
+  const auto [known, is_new] = activity().last_pointers.try_emplace(text(config.where), now);
   if (!is_new && known->second != now) activity().row({"arguments", "other pointers", ""});
   known->second = now;
 }
 
-void note_kernel(const LaunchConfig& config, std::size_t static_shared) {
+void note_kernel(const LaunchConfig& config) {
   const std::string grid = shape(config.grid), block = shape(config.block);
   const std::string dynamic = std::to_string(config.shared_bytes);
   TraceRow* row =
@@ -95,9 +91,6 @@ void note_kernel(const LaunchConfig& config, std::size_t static_shared) {
   row->grid = grid;
   row->block = block;
   row->dynamic_shared = dynamic;
-  row->static_shared = std::to_string(
-      std::max<std::size_t>(static_shared, std::strtoull(row->static_shared.c_str(), nullptr, 10)));
-  row->registers = row->local = "0";
 }
 
 void note_allocation(Space space, std::size_t bytes) {
@@ -108,8 +101,7 @@ void note_allocation(Space space, std::size_t bytes) {
 void note_release(Space space) { note("frees", name_of(space)); }
 
 void note_copy(const void* to, const void* from, std::size_t bytes) {
-  note("copies", std::string("memcpy ") + name_of_memory(from) + " to " + name_of_memory(to),
-       bytes);
+  note("copies", joined("memcpy ", name_of_memory(from), " to ", name_of_memory(to)), bytes);
 }
 
 void note_host_access(const void* p) {

@@ -9,9 +9,9 @@
 namespace cuda_on_cpu {
 
 // What the program asks of its GPU, for the file that LAB_TRACE_TSV names: kernels, allocations and
-// copies, in the columns of formats/cuda_on_cpu/trace_row.h. How
-// often and how many bytes; times are 0, because they would mean nothing. Rows are appended: NVTX's
-// ranges also have theirs there. Without LAB_TRACE_TSV nothing is noted.
+// copies, in the columns of formats/cuda_on_cpu/trace_row.h. How often and how many bytes; times
+// are 0, because they would mean nothing. Rows are appended: NVTX's ranges also have theirs there.
+// Without LAB_TRACE_TSV nothing is noted.
 
 /// `name` of `table` has come once more. "beside a kernel" or "beside no kernel": what a
 /// library does in a stream has been done, and some kernel could have run at the same time, or
@@ -24,9 +24,8 @@ void note(const char* table, const std::string& name, std::size_t bytes = 0);
 /// that counts as "other pointers" in the table "arguments": a program that swaps its fields does.
 void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>& pointers);
 
-/// A kernel has run. `static_shared`: bytes of its shared variables, as far as this launch was the
-/// first to use them.
-void note_kernel(const LaunchConfig& config, std::size_t static_shared);
+/// A kernel has run.
+void note_kernel(const LaunchConfig& config);
 
 /// Memory has been allocated.
 void note_allocation(Space space, std::size_t bytes);

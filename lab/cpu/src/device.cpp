@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <utility>
 
 #include <unistd.h>
 
@@ -27,15 +25,15 @@ std::size_t shared_bytes = kSharedBytes;
 struct AtExit {
   ~AtExit() {
     if (const Report refused = refused_launch(); !refused.kind.empty()) {
-      warn(refused, "the launch was refused (%s), but cudaGetLastError was never called",
-           refused.detail.c_str());
+      warn(refused, "the launch was refused (" + refused.detail +
+                        "), but cudaGetLastError was never called");
     }
     const auto [count, first] = never_waited_for();
     // Where a call has failed, that is what the program has to say.
     if (count > 0 && !any_error()) {
       warn({"never_waited_for"},
-           "the program ended without waiting for the work queued at %s%s, which was not done",
-           text(first).c_str(), count > 1 ? " and after" : "");
+           joined("the program ended without waiting for the work queued at ", first,
+                  count > 1 ? " and after" : "", ", which was not done"));
     }
     if (!any_error() && report_growth() > 0) _exit(kExitFailed);
   }
@@ -48,8 +46,8 @@ std::size_t allowed_shared_bytes() { return shared_bytes; }
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || static_cast<std::size_t>(value) > kSharedBytesOptIn) {
-    return error(cudaErrorInvalidValue, "%d bytes of shared memory, but at most %zu are allowed",
-                 value, kSharedBytesOptIn);
+    return error(cudaErrorInvalidValue, value, " bytes of shared memory, but at most ",
+                 kSharedBytesOptIn, " are allowed");
   }
   shared_bytes = std::max<std::size_t>(shared_bytes, value);
   return cudaSuccess;
@@ -57,7 +55,7 @@ cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
 
 cudaError_t resident_blocks(int* blocks, int block_size) {
   if (block_size < 1 || block_size > kMaxThreads) {
-    return error(cudaErrorInvalidValue, "a block of %d threads", block_size);
+    return error(cudaErrorInvalidValue, "a block of ", block_size, " threads");
   }
   *blocks = std::min(16, kThreadsPerMultiprocessor / block_size);
   return cudaSuccess;
@@ -67,14 +65,13 @@ cudaError_t resident_blocks(int* blocks, int block_size) {
 
 using namespace cuda_on_cpu;
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+static cudaError_t answer(int* to, int value) {
+  *to = value;
   return cudaSuccess;
 }
-cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
+
+cudaError_t cudaGetDeviceCount(int* count) { return answer(count, 1); }
+cudaError_t cudaGetDevice(int* device) { return answer(device, 0); }
 cudaError_t cudaSetDevice(int device) {
   return device == 0 ? cudaSuccess : error(cudaErrorInvalidDevice, "there is only device 0");
 }
@@ -84,11 +81,8 @@ cudaError_t cudaDeviceReset(Where where) {
   drop_handles();
   return cudaSuccess;
 }
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaDriverGetVersion(int* version) { return answer(version, CUDART_VERSION); }
+cudaError_t cudaRuntimeGetVersion(int* version) { return answer(version, CUDART_VERSION); }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (cudaError_t e = cudaSetDevice(device)) return e;
@@ -117,24 +111,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   cudaDeviceProp p;
   if (cudaError_t e = cudaGetDeviceProperties(&p, device)) return e;
-  const std::pair<cudaDeviceAttr, int> values[] = {
-      {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
-      {cudaDevAttrMaxSharedMemoryPerBlock, static_cast<int>(p.sharedMemPerBlock)},
-      {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<int>(p.sharedMemPerBlockOptin)},
-      {cudaDevAttrWarpSize, p.warpSize},
-      {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
-      {cudaDevAttrL2CacheSize, p.l2CacheSize},
-      {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
-      {cudaDevAttrComputeCapabilityMajor, p.major},
-      {cudaDevAttrComputeCapabilityMinor, p.minor},
-      {cudaDevAttrConcurrentManagedAccess, 1},
-      {cudaDevAttrCooperativeLaunch, 1},
-  };
-  for (const auto& [known, its_value] : values) {
-    if (known == attribute) {
-      *value = its_value;
-      return cudaSuccess;
-    }
+  switch (attribute) {
+#define ATTRIBUTE(name, number, property) \
+  case name:                              \
+    return answer(value, static_cast<int>(p.property));
+    CUDA_ON_CPU_ATTRIBUTES(ATTRIBUTE)
   }
-  return error(cudaErrorInvalidValue, "attribute %d", attribute);
+  return error(cudaErrorInvalidValue, "attribute ", static_cast<int>(attribute));
 }

@@ -1,10 +1,7 @@
 #include "error.h"
 
-#include <cstdarg>
 #include <cstdio>
 #include <utility>
-
-#include "report.h"
 
 using cuda_on_cpu::Report;
 
@@ -21,9 +18,8 @@ cudaError_t last_error = cudaSuccess;
 bool failed = false;  // a call has failed, or the program has said that one did
 // What was wrong with the call that failed last, for cudaGetErrorString of that error.
 cudaError_t detailed = cudaSuccess;
-char detail[768], with_detail[1024];
+Report& reason = *new Report;
 Report& refused = *new Report;  // the first launch whose error was not asked for
-Report& reason = *new Report;   // of the call that failed last
 
 const Named* find(cudaError_t code) {
   for (const Named& e : kErrors) {
@@ -34,25 +30,22 @@ const Named* find(cudaError_t code) {
 
 }  // namespace
 
-cudaError_t cuda_on_cpu::error(cudaError_t code, const char* format, ...) {
+cudaError_t cuda_on_cpu::note_error(cudaError_t code, const std::string& what) {
   detailed = code;
   reason = {"call"};
+  reason.detail = what;
   // "Not ready" is an answer: a GPU's cudaGetLastError does not report it.
   if (code != cudaErrorNotReady) {
     last_error = code;
     failed = true;
   }
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(detail, sizeof detail, format, arguments);
-  va_end(arguments);
   return code;
 }
 
 cudaError_t cuda_on_cpu::refuse_launch(cudaError_t code, Where where) {
   if (refused.kind.empty()) {
     refused = report("refused", where);
-    refused.detail = detail;
+    refused.detail = reason.detail;
   }
   return code;
 }
@@ -67,9 +60,7 @@ cudaError_t cuda_on_cpu::because(const char* kind, cudaError_t code, const char*
 Report cuda_on_cpu::refused_launch() { return refused; }
 
 const Report* cuda_on_cpu::report_of(cudaError_t code) {
-  if (code != detailed) return nullptr;
-  reason.detail = detail;
-  return &reason;
+  return code == detailed ? &reason : nullptr;
 }
 
 bool cuda_on_cpu::any_error() { return failed; }
@@ -92,7 +83,8 @@ const char* cudaGetErrorString(cudaError_t code) {
   const Named* e = find(code);
   if (!e) return "unrecognized error code";
   if (code == cudaSuccess || code != detailed) return e->words;
+  static char with_detail[1024];
   failed = true;
-  std::snprintf(with_detail, sizeof with_detail, "%s (%s)", e->words, detail);
+  std::snprintf(with_detail, sizeof with_detail, "%s (%s)", e->words, reason.detail.c_str());
   return with_detail;
 }

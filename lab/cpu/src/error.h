@@ -4,11 +4,19 @@
 #include <cuda_on_cpu/report.h>
 #include <cuda_on_cpu/where.h>
 
+#include <string>
+
+#include "report.h"
+
 namespace cuda_on_cpu {
 
 /// Notes the error as the last one, with what exactly is wrong, for cudaGetErrorString; returns it.
 /// cudaErrorNotReady never becomes the last error.
-cudaError_t error(cudaError_t code, const char* format, ...) __attribute__((format(printf, 2, 3)));
+cudaError_t note_error(cudaError_t code, const std::string& what);
+template <class... Parts>
+cudaError_t error(cudaError_t code, const Parts&... what) {
+  return note_error(code, joined(what...));
+}
 
 /// Why the call failed that `error` has just noted, for its report: "room", of `what` (the source),
 /// with this many bytes. Returns `code`.

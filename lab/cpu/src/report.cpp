@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -38,27 +37,14 @@ std::string with_file_named_once(std::string message) {
 }
 
 /// Prints the line on stderr, and adds it to the reports.
-void tell(Report report, const char* words_before, const char* format, va_list arguments) {
-  char text[1024];
-  std::vsnprintf(text, sizeof text, format, arguments);
-  const std::string place =
-      report.line > 0 ? report.file + ":" + std::to_string(report.line) + ": " : "";
-  const std::string line = with_file_named_once(place + text);
-  report.words = line;
+void tell(Report report, const char* words_before, const std::string& message) {
+  const std::string place = report.line > 0 ? joined(report.file, ":", report.line, ": ") : "";
+  report.words = with_file_named_once(place + message);
   write_report(report);
   std::fflush(stdout);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);  // a progress line may stand there
-  std::fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, words_before, line.c_str());
-}
-
-[[noreturn]] void end_program(Report report, const char* format, va_list arguments) {
-  static std::atomic<bool> failed{false};
-  if (failed.exchange(true)) {
-    for (;;) pause();  // another thread ends the program
-  }
-  const char* words = program.words_before_the_end ? program.words_before_the_end() : "";
-  if (words) tell(std::move(report), words, format, arguments);
-  _exit(kExitFailed);
+  std::fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, words_before,
+               report.words.c_str());
 }
 
 bool of_the_backend(const std::string& file) {
@@ -97,17 +83,16 @@ Where line_at(std::uintptr_t address) {
 
 }  // namespace
 
-void fail(Report report, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  end_program(std::move(report), format, arguments);
-}
+void warn(Report report, const std::string& message) { tell(std::move(report), "", message); }
 
-void warn(Report report, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  tell(std::move(report), "", format, arguments);
-  va_end(arguments);
+void end_program(Report report, const std::string& message) {
+  static std::atomic<bool> failed{false};
+  if (failed.exchange(true)) {
+    for (;;) pause();  // another thread ends the program
+  }
+  const char* words = program.words_before_the_end ? program.words_before_the_end() : "";
+  if (words) tell(std::move(report), words, message);
+  _exit(kExitFailed);
 }
 
 Report report(const char* kind, Where where) {
@@ -125,13 +110,10 @@ const char* file_name(const char* path) {
   return slash ? slash + 1 : path;
 }
 
-std::string text(Where where) {
-  return std::string(file_name(where.file)) + ":" + std::to_string(where.line);
-}
+std::string text(Where where) { return joined(file_name(where.file), ":", where.line); }
 
-std::string numbers(uint3 v) {
-  return std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z);
-}
+std::string numbers(uint3 v) { return joined(v.x, ",", v.y, ",", v.z); }
+std::string text(dim3 v) { return joined(v.x, " x ", v.y, " x ", v.z); }
 std::string text(uint3 v) { return "(" + numbers(v) + ")"; }
 
 Where line_of(const void* return_address) {

@@ -5,29 +5,45 @@
 #include <cuda_on_cpu/where.h>
 
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace cuda_on_cpu {
-
-/// A report of what is wrong in a line of the program: "race", say.
-Report report(const char* kind, Where where);
-
-/// Prints one line, `PROGRAM: FILE:LINE: message`, on stderr, adds it to the reports, and ends the
-/// program at once with the exit code of a CUDA error (3). Only the first of several threads that
-/// fail is heard.
-[[noreturn]] void fail(Report report, const char* format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/// The same line, and the program goes on.
-void warn(Report report, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 /// How messages name a source file.
 const char* file_name(const char* path);
 /// "jacobi.cu:97"
 std::string text(Where where);
+/// "64 x 64 x 1"
+std::string text(dim3 v);
 /// "(31,2,0)"
 std::string text(uint3 v);
 /// "31,2,0"
 std::string numbers(uint3 v);
+inline std::string text(const std::string& words) { return words; }
+template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+std::string text(Number number) {
+  return std::to_string(number);
+}
+/// The parts of a message as one text: words, whole numbers, lines of the program, threads.
+template <class... Parts>
+std::string joined(const Parts&... parts) {
+  return (... + text(parts));
+}
+
+/// A report of what is wrong in a line of the program: "race", say.
+Report report(const char* kind, Where where);
+
+/// Prints one line, `PROGRAM: FILE:LINE: message`, on stderr, and adds it to the reports.
+void warn(Report report, const std::string& message);
+
+/// The same, and ends the program at once with the exit code of a CUDA error (3). Only the first of
+/// several threads that fail is heard.
+[[noreturn]] void end_program(Report report, const std::string& message);
+template <class... Parts>
+[[noreturn]] void fail(Report report, const Parts&... message) {
+  end_program(std::move(report), joined(message...));
+}
 
 /// The line of the program that the instruction before `return_address` belongs to, as debug
 /// information has it. The backend's own headers are passed over: it is the line that called them.

@@ -15,7 +15,7 @@ int read_number(const char* name, int low, int high, int otherwise) {
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
   if (*end != '\0' || value < low || value > high) {
-    fail({"other"}, "%s=%s: must be a whole number from %d to %d", name, text, low, high);
+    fail({"other"}, name, "=", text, ": must be a whole number from ", low, " to ", high);
   }
   return static_cast<int>(value);
 }
@@ -26,7 +26,7 @@ Order read_order() {
   if (order == "forward") return Order::forward;
   if (order == "reverse") return Order::reverse;
   if (order == "shuffled") return Order::shuffled;
-  fail({"other"}, "LAB_CPU_ORDER=%s: must be forward, reverse or shuffled", text);
+  fail({"other"}, "LAB_CPU_ORDER=", order, ": must be forward, reverse or shuffled");
 }
 
 Settings read_settings() {

@@ -16,14 +16,11 @@ using Min = cuda::minimum<>;
 
 namespace cuda_on_cpu {
 
-/// What a thread gets if only another thread has the result: a value that shows when it is used.
+/// What a thread gets if only another thread has the result: a value that shows when it is used, if
+/// the type has a NaN.
 template <class T>
 T no_result() {
-  if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
-    return std::numeric_limits<T>::quiet_NaN();
-  } else {
-    return T{};
-  }
+  return std::numeric_limits<T>::quiet_NaN();
 }
 
 /// As shuffles do it: lane k takes lane k + 1, then k + 2, k + 4 ...

@@ -7,7 +7,6 @@
 #include <cuda_on_cpu/where.h>
 
 #include <atomic>
-#include <cstdint>
 #include <type_traits>
 
 namespace cuda_on_cpu {
@@ -15,24 +14,14 @@ namespace cuda_on_cpu {
 template <class T, class... Types>
 constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
 
-using ull = unsigned long long;
-
 /// Ends the program if `p` is a variable of the running thread's own: a GPU ends the kernel then.
 void refuse_own_variable(const void* p, Where where);
-
-/// The same, at no cost for what lies far from the stack.
-__forceinline__ void check_not_own(const void* p, Where where) {
-  constexpr std::uintptr_t kMostOwnBytes = 256 * 1024;
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const auto from_lowest = reinterpret_cast<std::uintptr_t>(p) - (here - kMostOwnBytes);
-  if (from_lowest < 2 * kMostOwnBytes) refuse_own_variable(p, where);
-}
 
 /// *p becomes change(*p) in one step.
 template <class T, class Change>
 __forceinline__ T change_atomically(T* p, Change change, Where where,
                                     Access access = Access::atomic) {
-  check_not_own(p, where);
+  refuse_own_variable(p, where);
   watch_access(p, sizeof(T), access, where);
   std::atomic_ref<T> target(*p);
   T old = target.load(std::memory_order_relaxed);
@@ -71,7 +60,7 @@ CUDA_ON_CPU_ATOMIC(atomicMax, old < value ? value : old, atomic,
 template <class T>
 __forceinline__ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> value,
                             CUDA_ON_CPU_CALLER) {
-  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, cuda_on_cpu::ull>,
+  static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, unsigned long long>,
                 "CUDA has atomicCAS of int, unsigned and unsigned long long");
   return cuda_on_cpu::change_atomically(
       p, [expected, value](T old) { return old == expected ? value : old; }, where,

@@ -24,19 +24,24 @@ struct cudaDeviceProp {
   int unifiedAddressing, managedMemory, concurrentManagedAccess, cooperativeLaunch;
   int asyncEngineCount, concurrentKernels;
 };
-enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock = 1,
-  cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrWarpSize = 10,
-  cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrL2CacheSize = 38,
-  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrConcurrentManagedAccess = 89,
-  cudaDevAttrCooperativeLaunch = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-};
+// Single properties, with CUDA's numbers for them.
+// clang-format off
+#define CUDA_ON_CPU_ATTRIBUTES(A) \
+  A(cudaDevAttrMaxThreadsPerBlock, 1, maxThreadsPerBlock) \
+  A(cudaDevAttrMaxSharedMemoryPerBlock, 8, sharedMemPerBlock) \
+  A(cudaDevAttrWarpSize, 10, warpSize) \
+  A(cudaDevAttrMultiProcessorCount, 16, multiProcessorCount) \
+  A(cudaDevAttrL2CacheSize, 38, l2CacheSize) \
+  A(cudaDevAttrMaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor) \
+  A(cudaDevAttrComputeCapabilityMajor, 75, major) \
+  A(cudaDevAttrComputeCapabilityMinor, 76, minor) \
+  A(cudaDevAttrConcurrentManagedAccess, 89, concurrentManagedAccess) \
+  A(cudaDevAttrCooperativeLaunch, 95, cooperativeLaunch) \
+  A(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)
+// clang-format on
+#define CUDA_ON_CPU_ATTRIBUTE(name, number, property) name = number,
+enum cudaDeviceAttr { CUDA_ON_CPU_ATTRIBUTES(CUDA_ON_CPU_ATTRIBUTE) };
+#undef CUDA_ON_CPU_ATTRIBUTE
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,

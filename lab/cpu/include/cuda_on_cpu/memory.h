@@ -47,8 +47,6 @@ cudaError_t release(void* pointer, bool pinned, Where where);
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t stream, bool wait, Where where);
-cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                      std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where);
 /// With `wait`, memory that the host can use too is filled when the call returns, as in CUDA.
 cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bool wait,
                  Where where);
@@ -106,11 +104,9 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
   return cuda_on_cpu::copy(to, from, bytes, kind, stream, false, where);
 }
 /// Copies `height` rows of `width` bytes, which begin a pitch apart on either side.
-inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
-                                std::size_t from_pitch, std::size_t width, std::size_t height,
-                                cudaMemcpyKind kind, CUDA_ON_CPU_CALLER) {
-  return cuda_on_cpu::copy_rows(to, to_pitch, from, from_pitch, width, height, kind, where);
-}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                         CUDA_ON_CPU_CALLER);
 inline cudaError_t cudaMemset(void* to, int value, std::size_t bytes, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::fill(to, value, bytes, nullptr, true, where);
 }

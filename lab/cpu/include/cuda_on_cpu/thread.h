@@ -4,8 +4,6 @@
 #include <cuda_on_cpu/types.h>
 #include <cuda_on_cpu/where.h>
 
-#include <atomic>
-
 // A worker runs one thread of a kernel at a time, and sets these before it does.
 extern constinit thread_local uint3 threadIdx, blockIdx;
 extern constinit thread_local dim3 blockDim, gridDim;

@@ -1,8 +1,8 @@
 #include "memory/memory.h"
 
 #include <atomic>
+#include <cmath>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <string>
@@ -25,20 +25,18 @@ extern "C" char __executable_start, etext;
 namespace cuda_on_cpu {
 namespace {
 
-const void* instruction(const ucontext_t& context) {
+/// Where the thread stopped, and what it does there with memory.
+struct Instruction {
+  const char* address;
+  const char* verb;
+};
+Instruction instruction(const ucontext_t& context) {
 #if defined(__x86_64__)
-  return reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto& registers = context.uc_mcontext.gregs;
+  return {reinterpret_cast<const char*>(registers[REG_RIP]),
+          registers[REG_ERR] & 2 ? "writes" : "reads"};
 #else
-  return reinterpret_cast<const void*>(context.uc_mcontext.pc);
-#endif
-}
-
-const char* verb(const ucontext_t& context) {
-#if defined(__x86_64__)
-  return context.uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
-#else
-  (void)context;
-  return "accesses";
+  return {reinterpret_cast<const char*>(context.uc_mcontext.pc), "accesses"};
 #endif
 }
 
@@ -54,83 +52,74 @@ std::vector<Where> calling_lines() {
 
 /// The program's line: where a library's function faulted, that of its caller.
 Where find_line(const ucontext_t& context) {
-  const Where where = line_of(static_cast<const char*>(instruction(context)) + 1);
+  const Where where = line_of(instruction(context).address + 1);
   if (where.line > 0) return where;
   const std::vector<Where> lines = calling_lines();
   return lines.empty() ? Where{} : lines.front();
 }
 
-/// Whether host code may touch the byte after all: a page is closed as a whole, and what is queued
-/// may use other bytes of it. Opens it then.
-bool host_may_touch(const void* address, bool reads) {
-  const Allocation* a = find_allocation(address);
-  if (!a || address >= a->end() || a->freed || a->space == Space::device) return false;
-  const QueuedUse use = queued_use(a, address);
-  if (use.where && (use.writable || !reads)) return false;
-  open_memory(a);
-  return true;
-}
-
-/// Host code: what it may not touch, and what to do.
-[[noreturn]] void fail_on_host(Where where, const char* verb, const void* address) {
+/// Host code touches what is closed to it. Returns if it may after all: a page is closed as a
+/// whole, and what is queued may use other bytes of it. If not, says what it may not touch, and
+/// what to do.
+void look_at_host(const ucontext_t& context, const void* address) {
+  const char* const verb = instruction(context).verb;
   const Allocation* a = nearest_allocation(address);
   const bool inside = a && address >= a->begin && address < a->end() && !a->freed;
   const QueuedUse use = inside ? queued_use(a, address) : QueuedUse{};
-  const std::string did = std::string("host code ") + verb + " " + describe_address(address);
+  const bool reads = std::strcmp(verb, "reads") == 0;
+  if (inside && a->space != Space::device && (!use.where || (!use.writable && reads))) {
+    return open_memory(a);
+  }
+  const Where where = find_line(context);
+  const std::string did = joined("host code ", verb, " ", describe_address(address));
   Report report = report_access("host_access", where, verb, address);
-  if (is_near_null(address)) {
-    fail(report,
-         "%s: no memory was put into this pointer (cudaMallocManaged and its like put it where "
-         "their first argument points)",
-         did.c_str());
+  if (report.place == "null") {
+    fail(report, did,
+         ": no memory was put into this pointer (cudaMallocManaged and its like put it where their "
+         "first argument points)");
   }
   if (inside && a->space == Space::device) {
     report.flags = "device";
-    fail(report, "%s: copy it with cudaMemcpy, or allocate it with cudaMallocManaged", did.c_str());
+    fail(report, did, ": copy it with cudaMemcpy, or allocate it with cudaMallocManaged");
   }
   if (use.where) {
     report.kind = "host_early";
     report.other_line = use.where->line;
-    fail(report, "%s, and the %s %s at %s may not have ended: wait for it (%s)", did.c_str(),
-         use.what ? use.what : "kernel", use.what ? "queued" : "launched", text(*use.where).c_str(),
-         use.what ? "cudaEventSynchronize, or cudaDeviceSynchronize" : "cudaDeviceSynchronize");
+    fail(report, did, ", and the ", use.what ? joined(use.what, " queued") : "kernel launched",
+         " at ", *use.where, " may not have ended: wait for it (",
+         use.what ? "cudaEventSynchronize, or " : "", "cudaDeviceSynchronize)");
   }
-  fail(report, "%s", did.c_str());
+  fail(report, did);
 }
 
 void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   const auto& context = *static_cast<const ucontext_t*>(context_pointer);
   const void* address = info->si_addr;
-  const bool reads = std::strcmp(verb(context), "reads") == 0;
-  if (!Block::current() && signal_number != SIGFPE && host_may_touch(address, reads)) return;
-  const Where where = find_line(context);
   const Block* block = Block::current();
+  if (!block && signal_number != SIGFPE) return look_at_host(context, address);
+  const char* const verb = instruction(context).verb;
+  const Where where = find_line(context);
   const std::string who = block ? block->describe_running_thread() : "host code";
   if (signal_number == SIGFPE) {
-    fail(report("division", where), "divides an integer by zero (%s)", who.c_str());
+    fail(report("division", where), "divides an integer by zero (", who, ")");
   }
-  if (!block) fail_on_host(where, verb(context), address);
-
   if (block->fibre().overflowed_at(address)) {
-    fail(block->report("stack", where),
-         "the thread has more than %zu KiB of local variables and calls (%s)", kStackBytes / 1024,
-         who.c_str());
+    block->fail_in_thread(block->report("stack", where), "the thread has more than ",
+                          kStackBytes / 1024, " KiB of local variables and calls");
   }
   // The CPU does not say which address was not aligned to what.
   if (info->si_code == SI_KERNEL || (signal_number == SIGBUS && info->si_code == BUS_ADRALN)) {
-    fail(block->report("misaligned", where),
-         "the address of a float4, or another wide type, is not a multiple of its size, or is not "
-         "an address (%s)",
-         who.c_str());
+    block->fail_in_thread(
+        block->report("misaligned", where),
+        "the address of a float4, or another wide type, is not a multiple of its ",
+        "size, or is not an address");
   }
-  std::size_t offset;
-  if (in_shared_memory(block->shared_memory_begin(), address, &offset)) {
-    check_shared(offset, 1, verb(context), [&] { return where; });
+  if (const auto offset = shared_offset(block->shared_memory_begin(), address)) {
+    check_shared(*offset, 1, verb, [&] { return where; });
   }
   const Allocation* a = nearest_allocation(address);
-  fail(report_access("out_of_bounds", where, verb(context), address), "%s %s (%s)", verb(context),
-       describe_address(address).c_str(),
-       a && !a->freed ? block->describe_place_of_running_thread().c_str() : who.c_str());
+  fail(report_access("out_of_bounds", where, verb, address), verb, " ", describe_address(address),
+       " (", a && !a->freed ? block->describe_place_of_running_thread() : who, ")");
 }
 
 std::atomic<int> looks{0};
@@ -144,15 +133,13 @@ bool look_again() {
 
 /// Whether the program's own code runs, and none of a library's: within malloc, say, nothing can be
 /// said that needs memory.
-bool in_program(const void* instruction) {
-  return instruction >= &__executable_start && instruction < &etext;
-}
+bool in_program(const char* address) { return address >= &__executable_start && address < &etext; }
 
 /// Ends the program with the place where this thread is: in one block for long, in a kernel among
 /// many, or in host code. Returns if it will be asked again.
 void say_where(const ucontext_t& context) {
   constexpr double kLongSeconds = 0.4;  // a block takes milliseconds
-  if (!in_program(instruction(context)) && look_again()) return;
+  if (!in_program(instruction(context).address) && look_again()) return;
   const Where where = find_line(context);
   if (const Block* block = Block::current()) {
     const dim3 grid = gridDim, shape = blockDim;
@@ -165,17 +152,16 @@ void say_where(const ucontext_t& context) {
     // Between two fibres only the launch can be seen.
     const bool known = where.line > 0 && where.line != launch.line;
     if (!known && look_again()) return;
-    fail(block->report("endless_kernel", known ? where : launch),
-         "still runs here, for %.0f s (%s)", block->seconds(),
-         block->describe_running_thread().c_str());
+    block->fail_in_thread(block->report("endless_kernel", known ? where : launch),
+                          "still runs here, for ", std::lround(block->seconds()), " s");
   }
   if (where.line == 0) fail({"other"}, "host code still runs");
   const std::vector<Where> lines = calling_lines();
   const Where in_main = lines.empty() ? where : lines.back();
   Report report = cuda_on_cpu::report("endless_host", where);
   if (in_main.line != where.line) report.other_line = in_main.line;
-  fail(report, "host code still runs here%s",
-       report.other_line > 0 ? (" (called at " + text(in_main) + ")").c_str() : "");
+  fail(report, "host code still runs here",
+       report.other_line > 0 ? joined(" (called at ", in_main, ")") : "");
 }
 
 /// The signal comes to any one thread; one that runs a block has most to say. As long as a thread

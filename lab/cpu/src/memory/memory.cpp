@@ -63,10 +63,18 @@ std::size_t free_memory() {
   return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
+/// Whether `p` is a null pointer, or one with an index.
+bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
+
 bool inside(const Allocation* a, const void* p, std::size_t bytes) {
   const char* begin = static_cast<const char*>(p);
   return a && !a->freed && begin >= a->begin && begin <= a->end() &&
          bytes <= std::size_t(a->end() - begin);
+}
+
+/// "40000 bytes that cudaMalloc gave at jacobi.cu:50"
+std::string describe(const Allocation& a) {
+  return joined(a.bytes, " bytes that ", a.origin.call, " gave at ", a.origin.where);
 }
 
 /// How far before the allocation the address lies, or past its end; 0 inside.
@@ -90,8 +98,6 @@ char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t afte
   return mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0 ? begin : nullptr;
 }
 
-bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
-
 const Allocation* find_allocation(const void* p) {
   auto next = allocations().upper_bound(static_cast<const char*>(p));
   if (next == allocations().begin()) return nullptr;
@@ -112,23 +118,21 @@ std::string describe_address(const void* p) {
   const Allocation* a = nearest_allocation(p);
   if (!p) return "a null pointer";
   if (is_near_null(p)) {
-    return std::to_string(reinterpret_cast<std::uintptr_t>(p)) + " bytes past a null pointer";
+    return joined(reinterpret_cast<std::uintptr_t>(p), " bytes past a null pointer");
   }
   if (!a) {
     char words[64];
     std::snprintf(words, sizeof words, "%p, where nothing was allocated", p);
     return words;
   }
-  const std::string bytes = std::to_string(distance(*a, p)) + " bytes ";
-  std::string words =
-      p < a->begin   ? bytes + "before the "
-      : p < a->end() ? "byte " + std::to_string(static_cast<const char*>(p) - a->begin) + " of the "
-      : p == a->end() ? "just past the end of the "
-                      : bytes + "past the end of the ";
-  words += std::to_string(a->bytes) + " bytes that " + a->origin.call + " gave at " +
-           text(a->origin.where);
-  if (a->freed) words += " and that were freed at " + text(a->freed_at);
-  return words;
+  const std::string bytes = joined(distance(*a, p), " bytes ");
+  const std::string place = p < a->begin ? bytes + "before"
+                            : p < a->end()
+                                ? joined("byte ", static_cast<const char*>(p) - a->begin, " of")
+                            : p == a->end() ? "just past the end of"
+                                            : bytes + "past the end of";
+  return joined(place, " the ", describe(*a),
+                a->freed ? " and that were freed at " + text(a->freed_at) : "");
 }
 
 Report report_access(const char* kind, Where where, const char* access, const void* p) {
@@ -159,14 +163,16 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   }
   const std::size_t available = free_memory();
   if (bytes > available) {
-    return error(cudaErrorMemoryAllocation, "%.1f GB asked for, %.1f GB free", 1e-9 * bytes,
-                 1e-9 * available);
+    char words[64];
+    std::snprintf(words, sizeof words, "%.1f GB asked for, %.1f GB free", 1e-9 * bytes,
+                  1e-9 * available);
+    return error(cudaErrorMemoryAllocation, words);
   }
   Allocation a{};
   a.data_bytes = round_up(bytes, kPage);
   a.guard_bytes = choose_guard(a.data_bytes);
   a.data = map_between_guards(a.guard_bytes, a.data_bytes, a.guard_bytes);
-  if (!a.data) return error(cudaErrorMemoryAllocation, "%s", std::strerror(errno));
+  if (!a.data) return error(cudaErrorMemoryAllocation, std::strerror(errno));
   a.begin = a.data + a.data_bytes - round_up(bytes, kAlignment);
   a.bytes = bytes;
   a.space = space;
@@ -189,7 +195,7 @@ static void give_back(Allocation& a, Where where) {
   void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (closed == MAP_FAILED) {
-    fail(report("other", where), "memory cannot be freed: %s", std::strerror(errno));
+    fail(report("other", where), "memory cannot be freed: ", std::strerror(errno));
   }
   a.words.reset();
 }
@@ -199,14 +205,14 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
   if (auto e = cudaDeviceSynchronize()) return e;
   const Allocation* found = find_allocation(pointer);
   if (!found || pointer != found->begin) {
-    return error(cudaErrorInvalidValue, "the pointer is %s", describe_address(pointer).c_str());
+    return error(cudaErrorInvalidValue, "the pointer is ", describe_address(pointer));
   }
   if (found->freed) {
-    error(cudaErrorInvalidValue, "freed already at %s", text(found->freed_at).c_str());
+    error(cudaErrorInvalidValue, "freed already at ", found->freed_at);
     return because("freed", cudaErrorInvalidValue);
   }
   if (pinned != (found->space == Space::pinned)) {
-    return error(cudaErrorInvalidValue, "memory of %s needs %s", found->origin.call,
+    return error(cudaErrorInvalidValue, "memory of ", found->origin.call, " needs ",
                  pinned ? "cudaFree" : "cudaFreeHost");
   }
   give_back(allocations()[found->data - found->guard_bytes], where);
@@ -222,8 +228,7 @@ void release_all(Where where) {
 static void protect(Allocation& a, int protection) {
   if (a.freed || a.protection == protection) return;
   if (mprotect(a.data, a.data_bytes, protection) != 0) {
-    fail({"other"}, "the %zu bytes that %s gave at %s cannot be opened or closed: %s", a.bytes,
-         a.origin.call, text(a.origin.where).c_str(), std::strerror(errno));
+    fail({"other"}, "the ", describe(a), " cannot be opened or closed: ", std::strerror(errno));
   }
   a.protection = protection;
 }
@@ -266,9 +271,8 @@ void check_padding(Where launched_at) {
       report.allocated_line = a.origin.where.line;
       report.bytes = static_cast<long>(a.bytes);
       report.place = past ? "past" : "before";
-      fail(report, "the kernel launched at %s wrote %s the %zu bytes that %s gave at %s",
-           text(launched_at).c_str(), past ? "past the end of" : "before", a.bytes, a.origin.call,
-           text(a.origin.where).c_str());
+      fail(report, "the kernel launched at ", launched_at, " wrote ",
+           past ? "past the end of" : "before", " the ", describe(a));
     }
   }
 }
@@ -279,28 +283,18 @@ Origin Origin::now(const char* call, Where where) {
 
 int report_growth() {
   constexpr std::size_t kRounds = 3;  // in fewer a program may get all that it needs
-  std::vector<Origin> live;
+  std::vector<Origin> live = live_handles();
   for (const auto& [guard, a] : allocations()) {
     if (!a.freed) live.push_back(a.origin);
   }
-  list_handles(&live);
-  struct Growth {
-    Where where;
-    std::set<int> rounds;
-    int times = 0;
-  };
-  std::map<std::pair<std::string, std::string>, Growth> growth;  // by line and call
-  for (const Origin& origin : live) {
-    Growth& here = growth[{text(origin.where), origin.call}];
-    here.where = origin.where;
-    here.rounds.insert(origin.round);
-    ++here.times;
-  }
+  std::map<std::pair<Where, std::string>, std::multiset<int>> growth;  // in which rounds it was got
+  for (const Origin& origin : live) growth[{origin.where, origin.call}].insert(origin.round);
   int count = 0;
-  for (const auto& [place, here] : growth) {
-    if (here.rounds.size() < kRounds) continue;
-    warn(report("growth", here.where), "allocated here in every %s, %d times, and never freed (%s)",
-         program.round, here.times, place.second.c_str());
+  for (const auto& [place, rounds] : growth) {
+    if (std::set<int>(rounds.begin(), rounds.end()).size() < kRounds) continue;
+    const auto& [where, call] = place;
+    warn(report("growth", where), joined("allocated here in every ", program.round, ", ",
+                                         rounds.size(), " times, and never freed (", call, ")"));
     ++count;
   }
   return count;
@@ -315,19 +309,19 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
                        bool as_device) {
   const Allocation* a = find_allocation(p);
   if (a && a->freed) {
-    return error(cudaErrorInvalidValue, "the %s was freed at %s", what, text(a->freed_at).c_str());
+    return error(cudaErrorInvalidValue, "the ", what, " was freed at ", a->freed_at);
   }
   if (a && !inside(a, p, bytes)) {
     const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
-    error(cudaErrorInvalidValue, "%zu bytes, but the %s has room for only %zd", bytes, what, room);
+    error(cudaErrorInvalidValue, bytes, " bytes, but the ", what, " has room for only ", room);
     return because("room", cudaErrorInvalidValue, what, room);
   }
   if (as_host && a && a->space == Space::device) {
-    error(cudaErrorInvalidValue, "the %s is device memory, but the direction says host", what);
+    error(cudaErrorInvalidValue, "the ", what, " is device memory, but the direction says host");
     return because("direction", cudaErrorInvalidValue, what);
   }
   if (as_device && !a) {
-    error(cudaErrorInvalidValue, "the %s is host memory, but the direction says device", what);
+    error(cudaErrorInvalidValue, "the ", what, " is host memory, but the direction says device");
     return because("host_memory", cudaErrorInvalidValue, what);
   }
   return cudaSuccess;
@@ -354,7 +348,7 @@ static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cud
                               cudaStream_t stream, bool waits, Where where) {
   if (bytes == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-    return error(cudaErrorInvalidMemcpyDirection, "direction %d", kind);
+    return error(cudaErrorInvalidMemcpyDirection, "direction ", static_cast<int>(kind));
   }
   const bool any = kind == cudaMemcpyDefault;
   const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
@@ -372,7 +366,7 @@ static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cud
   auto run = [=, read_now = std::move(read_now)] {
     std::memmove(to, read_now.empty() ? from : read_now.data(), bytes);
     note_copy(to, from, bytes);
-    if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
+    written(to, bytes);
   };
   return enqueue(stream, where, std::move(run), std::move(uses), "copy");
 }
@@ -387,12 +381,72 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   return cudaSuccess;
 }
 
-cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                      std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where) {
+cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bool wait,
+                 Where where) {
+  if (bytes == 0) return cudaSuccess;
+  if (auto e = check_side(to, bytes, "destination", false, true)) return e;
+  std::vector<Use> uses;
+  add_use(to, bytes, true, &uses);
+  auto run = [=] {
+    std::memset(to, value, bytes);
+    note("copies", "memset", bytes);
+    written(to, bytes);
+  };
+  const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "fill");
+  const bool only_of_device = find_allocation(to)->space == Space::device;
+  return result != cudaSuccess || !wait || only_of_device ? result : cudaStreamSynchronize(stream);
+}
+
+cudaError_t check_managed(const void* pointer, std::size_t bytes) {
+  const Allocation* a = find_allocation(pointer);
+  if (!inside(a, pointer, bytes) || a->space != Space::managed) {
+    return error(cudaErrorInvalidValue, bytes, " bytes from ", describe_address(pointer),
+                 " are not managed memory");
+  }
+  return cudaSuccess;
+}
+
+cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
+                        std::size_t size_of_symbol) {
+  if (offset > size_of_symbol || bytes > size_of_symbol - offset) {
+    return error(cudaErrorInvalidValue, bytes, " bytes at byte ", offset,
+                 ", but the symbol has only ", size_of_symbol);
+  }
+  if (auto e = cudaDeviceSynchronize()) return e;
+  open_all_memory();
+  std::memcpy(to, from, bytes);
+  close_memory_to_host();
+  written(to, bytes);
+  return cudaSuccess;
+}
+
+const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config) {
+  const void* pointer = argument.pointer;
+  if (!pointer) return nullptr;
+  const Allocation* a = find_allocation(pointer);
+  // A pointer to a row before the first, say, is not wrong yet: what is accessed counts.
+  if (!a) a = nearest_allocation(pointer);
+  if (a && a->freed) {
+    fail(report("freed_argument", config.where), "argument ", argument.number,
+         " of the launch points to memory that was freed at ", a->freed_at);
+  }
+  if (a) return a;
+  Report report = cuda_on_cpu::report("host_argument", config.where);
+  report.array = joined("argument ", argument.number);
+  fail(report, report.array,
+       " of the launch points to host memory, which no kernel can use: take memory from cudaMalloc "
+       "or cudaMallocManaged");
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where) {
   if (width > to_pitch || width > from_pitch) {
-    return error(cudaErrorInvalidPitchValue,
-                 "rows of %zu bytes do not fit in pitches of %zu (to) and %zu bytes (from)", width,
-                 to_pitch, from_pitch);
+    return error(cudaErrorInvalidPitchValue, "rows of ", width, " bytes do not fit in pitches of ",
+                 to_pitch, " (to) and ", from_pitch, " bytes (from)");
   }
   for (std::size_t row = 0; row < height; ++row) {
     if (auto e = queue_copy(static_cast<char*>(to) + row * to_pitch,
@@ -405,70 +459,7 @@ cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::siz
   return cudaSuccess;
 }
 
-cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bool wait,
-                 Where where) {
-  if (bytes == 0) return cudaSuccess;
-  if (auto e = check_side(to, bytes, "destination", false, true)) return e;
-  const Allocation* a = find_allocation(to);
-  std::vector<Use> uses;
-  add_use(to, bytes, true, &uses);
-  auto run = [=] {
-    std::memset(to, value, bytes);
-    note("copies", "memset", bytes);
-    if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
-  };
-  const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "fill");
-  const bool only_of_device = !a || a->space == Space::device;
-  return result != cudaSuccess || !wait || only_of_device ? result : cudaStreamSynchronize(stream);
-}
-
-cudaError_t check_managed(const void* pointer, std::size_t bytes) {
-  const Allocation* a = find_allocation(pointer);
-  if (!inside(a, pointer, bytes) || a->space != Space::managed) {
-    return error(cudaErrorInvalidValue, "%zu bytes from %s are not managed memory", bytes,
-                 describe_address(pointer).c_str());
-  }
-  return cudaSuccess;
-}
-
-cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t offset,
-                        std::size_t size_of_symbol) {
-  if (offset > size_of_symbol || bytes > size_of_symbol - offset) {
-    return error(cudaErrorInvalidValue, "%zu bytes at byte %zu, but the symbol has only %zu", bytes,
-                 offset, size_of_symbol);
-  }
-  if (auto e = cudaDeviceSynchronize()) return e;
-  open_all_memory();
-  std::memcpy(to, from, bytes);
-  close_memory_to_host();
-  if (watcher()) watcher()->memory_written(static_cast<char*>(to), bytes);
-  return cudaSuccess;
-}
-
-const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config) {
-  const void* pointer = argument.pointer;
-  if (!pointer) return nullptr;
-  const Allocation* a = find_allocation(pointer);
-  // A pointer to a row before the first, say, is not wrong yet: what is accessed counts.
-  if (!a) a = nearest_allocation(pointer);
-  if (a && a->freed) {
-    fail(report("freed_argument", config.where),
-         "argument %d of the launch points to memory that was freed at %s", argument.number,
-         text(a->freed_at).c_str());
-  }
-  if (a) return a;
-  Report report = cuda_on_cpu::report("host_argument", config.where);
-  report.array = "argument " + std::to_string(argument.number);
-  fail(report,
-       "argument %d of the launch points to host memory, which no kernel can use: take memory "
-       "from cudaMalloc or cudaMallocManaged",
-       argument.number);
-}
-
-}  // namespace cuda_on_cpu
-
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
-  using namespace cuda_on_cpu;
   const std::size_t total = std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   *free_bytes = std::min(free_memory(), total);
   *total_bytes = total;

@@ -44,9 +44,6 @@ bool address_space_is_limited();
 /// New memory, between address space that nothing may touch. Null if there is none; errno says why.
 char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t after);
 
-/// Whether `p` is a null pointer, or one with an index.
-bool is_near_null(const void* p);
-
 /// The allocation that `p` points into, or right after; null if there is none. Freed ones count.
 const Allocation* find_allocation(const void* p);
 

@@ -60,15 +60,9 @@ std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
   return *place_found = place;
 }
 
-std::size_t shared_variable_bytes() {
-  std::size_t bytes = 0;
-  for (int k = 0; k < variable_count; ++k) bytes += variables[k].bytes;
-  return bytes;
-}
-
 char* reserve_shared_memory() {
   char* shared = map_between_guards(0, kSharedRoom, kGuardBytes);
-  if (!shared) fail({"other"}, "no memory for a block's shared memory: %s", std::strerror(errno));
+  if (!shared) fail({"other"}, "no memory for a block's shared memory: ", std::strerror(errno));
   return shared;
 }
 
@@ -84,17 +78,16 @@ char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   return dynamic;
 }
 
-bool in_shared_memory(const char* shared, const void* address, std::size_t* offset) {
+std::optional<std::size_t> shared_offset(const char* shared, const void* address) {
   const char* p = static_cast<const char*>(address);
-  if (p < shared || p >= shared + kRoom) return false;
-  *offset = p - shared;
-  return true;
+  if (p < shared || p >= shared + kRoom) return {};
+  return p - shared;
 }
 
 std::string describe_shared(std::size_t offset) {
   const std::size_t dynamic = dynamic_shared_memory - shared_memory;
   if (offset >= dynamic) {
-    return "byte " + std::to_string(offset - dynamic) + " of the launch's dynamic part";
+    return joined("byte ", offset - dynamic, " of the launch's dynamic part");
   }
   int k = variable_count - 1;
   while (k > 0 && variables[k].place > offset) --k;
@@ -102,7 +95,7 @@ std::string describe_shared(std::size_t offset) {
   std::string index;
   std::size_t element = (offset - variables[k].place) / shape.element_bytes;
   for (int b = shape.bounds - 1; b >= 0; --b) {
-    index = "[" + std::to_string(element % shape.bound[b]) + "]" + index;
+    index = joined("[", element % shape.bound[b], "]", index);
     element /= shape.bound[b];
   }
   return shape.name + index;
@@ -117,15 +110,13 @@ void check_shared(std::size_t offset, std::size_t bytes, const char* does,
     if (offset + bytes <= dynamic + given) return;
     Report report = block.report("dynamic_shared", line());
     report.bytes = static_cast<long>(given);
-    fail(report,
-         "%s byte %zu of the dynamic shared memory, but the launch gives %zu bytes of it, the "
-         "value after its grid and its block (%s)",
-         does, std::max(offset - dynamic, given), given, block.describe_running_thread().c_str());
+    block.fail_in_thread(report, does, " byte ", std::max(offset - dynamic, given),
+                         " of the dynamic shared memory, but the launch gives ", given,
+                         " bytes of it, the value after its grid and its block");
   }
   if (offset >= kStaticBytes) {
-    fail(block.report("shared_before", line()),
-         "%s shared memory %zu bytes before the launch's dynamic part (%s)", does, dynamic - offset,
-         block.describe_running_thread().c_str());
+    block.fail_in_thread(block.report("shared_before", line()), does, " shared memory ",
+                         dynamic - offset, " bytes before the launch's dynamic part");
   }
   std::size_t end = 0;
   for (int k = 0; k < variable_count && variables[k].place <= offset; ++k) {
@@ -134,8 +125,8 @@ void check_shared(std::size_t offset, std::size_t bytes, const char* does,
   if (offset + bytes <= end) return;
   Report report = block.report("shared_end", line());
   report.access = does;
-  fail(report, "%s shared memory %zu bytes past the end of a variable (%s)", does,
-       offset + bytes - end, block.describe_running_thread().c_str());
+  block.fail_in_thread(report, does, " shared memory ", offset + bytes - end,
+                       " bytes past the end of a variable");
 }
 
 }  // namespace cuda_on_cpu

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace cuda_on_cpu {
@@ -16,8 +17,8 @@ void release_shared_memory(char* shared);
 /// `dynamic_bytes` stands; it ends at pages that cannot be touched.
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes);
 
-/// How far `address` lies in the room at `shared`; false if it does not.
-bool in_shared_memory(const char* shared, const void* address, std::size_t* offset);
+/// How far `address` lies in the room at `shared`; nothing if it does not.
+std::optional<std::size_t> shared_offset(const char* shared, const void* address);
 
 /// What is called so at `offset`: "tile[0][32]".
 std::string describe_shared(std::size_t offset);
@@ -26,9 +27,6 @@ std::string describe_shared(std::size_t offset);
 /// part. `does`: what it does there, "reads"; `line` finds where.
 void check_shared(std::size_t offset, std::size_t bytes, const char* does,
                   const std::function<Where()>& line);
-
-/// Bytes of all shared variables that kernels have used so far.
-std::size_t shared_variable_bytes();
 
 /// How large a room is, in bytes, without the pages that cannot be touched.
 extern const std::size_t kSharedRoom;

@@ -242,7 +242,7 @@ std::uint64_t Block::warp_exchange(unsigned mask, std::uint64_t value, int sourc
   Warp& warp = warp_of(thread);
   if (!(mask & bit_of(thread))) {
     fail_in_block("mask", where,
-                  "thread " + text(index_[thread]) + " is not in the mask that it gives");
+                  joined("thread ", index_[thread], " is not in the mask that it gives"));
   }
   waits_at_[thread] = where;
   mask_[thread] = mask & warp.all;
@@ -279,11 +279,10 @@ void Block::complete_exchange(int warp, unsigned lanes) {
     } else if (lanes >> source & 1) {
       value_[thread] = brought[source];
     } else {
-      const std::string lane = std::to_string(source);
       fail_in_block(
           "lane", waits_at_[thread],
-          "thread " + text(index_[thread]) + " reads from lane " + lane + ", which takes no part",
-          lane);
+          joined("thread ", index_[thread], " reads from lane ", source, ", which takes no part"),
+          text(source));
     }
   }
   if (watcher()) watcher()->warp_synchronises(warp, lanes);
@@ -294,13 +293,13 @@ void Block::complete_exchange(int warp, unsigned lanes) {
 // ---- what goes wrong ----------------------------------------------------------------------------
 
 std::string Block::describe_running_thread() const {
-  return "kernel launched at " + text(kernel_->config.where) + ", block " + text(block_index_) +
-         ", thread " + text(index_[running_]);
+  return joined("kernel launched at ", kernel_->config.where, ", block ", block_index_, ", thread ",
+                index_[running_]);
 }
 
 std::string Block::describe_place_of_running_thread() const {
-  return describe_running_thread() + ": blockIdx * blockDim + threadIdx is (" +
-         report("", {}).index + ")";
+  return joined(describe_running_thread(), ": blockIdx * blockDim + threadIdx is (",
+                report("", {}).index, ")");
 }
 
 Report Block::report(const char* kind, Where where) const {
@@ -319,28 +318,28 @@ void Block::fail_in_block(const char* kind, Where where, const std::string& what
   Report report = cuda_on_cpu::report(kind, where);
   report.block = numbers(block_index_);
   report.detail = detail;
-  fail(report, "%s (kernel launched at %s, block %s)", what.c_str(),
-       text(kernel_->config.where).c_str(), text(block_index_).c_str());
+  fail(report, what, " (kernel launched at ", kernel_->config.where, ", block ", block_index_, ")");
 }
 
 void Block::fail_at_warp(int warp) {
   const Warp& w = warps_[warp];
   const int thread = 32 * warp + lowest(w.at_warp);
   // Somebody whom it waits for: not here, or here with other words.
-  for (unsigned rest = mask_[thread]; rest; rest &= rest - 1) {
-    const int other = 32 * warp + lowest(rest);
-    const bool here = w.at_warp & bit_of(other);
-    if (here && mask_[other] == mask_[thread] && is_ballot(other) == is_ballot(thread)) continue;
-    const std::string what = "thread " + text(index_[thread]) +
-                             " waits here for the others of its mask, thread " +
-                             text(index_[other]);
-    if (w.returned() & bit_of(other))
-      fail_in_block("shuffle", waits_at_[thread], what + " has returned");
-    fail_in_block("shuffle", waits_at_[thread],
-                  what + " waits at " + text(waits_at_[other]) +
-                      (here && mask_[other] != mask_[thread] ? " with another mask" : ""));
+  const auto here = [&](int other) { return (w.at_warp & bit_of(other)) != 0; };
+  unsigned rest = mask_[thread];
+  int other = 32 * warp + lowest(rest);
+  while (here(other) && mask_[other] == mask_[thread] && is_ballot(other) == is_ballot(thread)) {
+    rest &= rest - 1;
+    other = 32 * warp + lowest(rest);
   }
-  fail_in_block("other", waits_at_[thread], "a warp waits for itself");
+  const bool other_mask = here(other) && mask_[other] != mask_[thread];
+  const std::string does =
+      w.returned() & bit_of(other)
+          ? " has returned"
+          : joined(" waits at ", waits_at_[other], other_mask ? " with another mask" : "");
+  fail_in_block("shuffle", waits_at_[thread],
+                joined("thread ", index_[thread], " waits here for the others of its mask, thread ",
+                       index_[other], does));
 }
 
 /// Of a thread that waits `at` the barrier, and one that does not wait there.
@@ -348,18 +347,12 @@ void Block::fail_at_barrier(unsigned Warp::*at, const char* barrier, const char*
   int waiting = 0, other = 0;
   while (!(warp_of(waiting).*at & bit_of(waiting))) ++waiting;
   while (warp_of(other).*at & bit_of(other) && waits_at_[other] == waits_at_[waiting]) ++other;
-  const std::string what = std::string(barrier) +
-                           " not reached by all threads of the block: thread " +
-                           text(index_[waiting]) + " waits here, thread " + text(index_[other]);
-  if (warp_of(other).returned() & bit_of(other)) {
-    fail_in_block("barrier", waits_at_[waiting], what + " has returned" + if_returned);
-  }
-  fail_in_block("barrier", waits_at_[waiting], what + " waits at " + text(waits_at_[other]));
-}
-
-void Block::fail_some_returned() {
-  fail(cuda_on_cpu::report("grid_barrier", kernel_->config.where),
-       "some blocks wait for the grid, but others have returned: all must reach the barrier");
+  const std::string does = warp_of(other).returned() & bit_of(other)
+                               ? joined(" has returned", if_returned)
+                               : joined(" waits at ", waits_at_[other]);
+  fail_in_block("barrier", waits_at_[waiting],
+                joined(barrier, " not reached by all threads of the block: thread ",
+                       index_[waiting], " waits here, thread ", index_[other], does));
 }
 
 // ---- what the headers call ----------------------------------------------------------------------
@@ -377,17 +370,16 @@ void check_launch_bounds(long long most, Where where) {
   const dim3 block = blockDim;
   if (1LL * block.x * block.y * block.z <= most) return;
   fail(report("launch_bounds", Block::current()->kernel().config.where),
-       "a GPU refuses this launch: a block of %u x %u x %u threads, but __launch_bounds__ of the "
-       "kernel at %s allows %lld",
-       block.x, block.y, block.z, text(where).c_str(), most);
+       "a GPU refuses this launch: a block of ", block,
+       " threads, but __launch_bounds__ of the kernel at ", where, " allows ", most);
 }
 void refuse_own_variable(const void* p, Where where) {
   const OutsideKernelCode outside;
   const Block* block = Block::current();
   if (!block || !block->fibre().holds(p)) return;
   fail(block->report("own_variable", where),
-       "changes atomically a variable of the thread's own, which no other thread sees (%s)",
-       block->describe_place_of_running_thread().c_str());
+       "changes atomically a variable of the thread's own, which no other thread sees (",
+       block->describe_place_of_running_thread(), ")");
 }
 void block_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 void thread_fence() {

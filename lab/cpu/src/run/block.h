@@ -10,8 +10,10 @@
 #include <random>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "report.h"
 #include "run/fibre.h"
 
 namespace cuda_on_cpu {
@@ -78,10 +80,6 @@ class Block {
   /// again when all blocks do).
   bool run();
 
-  /// Ends the program: this block waits for the grid, and another has returned, or the other way
-  /// round.
-  [[noreturn]] void fail_some_returned();
-
   /// The block whose thread runs on this worker now; null outside of kernels.
   static Block* current() { return current_block; }
 
@@ -107,6 +105,11 @@ class Block {
   const Fibre& fibre() const { return *fibre_; }
   const char* shared_memory_begin() const { return shared_; }
 
+  /// Ends the program at what the running thread does: the message goes on with which thread it is.
+  template <class... Parts>
+  [[noreturn]] void fail_in_thread(Report report, const Parts&... what) const {
+    fail(std::move(report), what..., " (", describe_running_thread(), ")");
+  }
   /// "kernel launched at jacobi.cu:109, block (3,0,0), thread (31,2,0)"
   std::string describe_running_thread() const;
   /// The same, and where in the launch grid that is: ": blockIdx * blockDim + threadIdx is

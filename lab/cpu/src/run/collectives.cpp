@@ -3,9 +3,7 @@
 #include <cuda_pipeline_primitives.h>
 #include <cub/operators.cuh>
 
-#include <cstdio>
 #include <cstring>
-#include <vector>
 
 #include "memory/shared_memory.h"
 #include "report.h"
@@ -17,24 +15,21 @@ namespace cuda_on_cpu {
 
 void check_block_shape(const char* collective, int x, int y, int z, Where where) {
   const OutsideKernelCode outside;
-  const dim3 block = blockDim;
-  if (int(block.x) == x && int(block.y) == y && int(block.z) == z) return;
-  char words[200];
-  std::snprintf(words, sizeof words,
-                "%s is made for a block of %d x %d x %d threads, but this one has %u x %u x %u",
-                collective, x, y, z, block.x, block.y, block.z);
-  Report report = Block::current()->report("shape", where);
-  report.detail = words;
-  fail(report, "%s (%s)", words, Block::current()->describe_running_thread().c_str());
+  const dim3 shape = blockDim;
+  if (int(shape.x) == x && int(shape.y) == y && int(shape.z) == z) return;
+  const Block& block = *Block::current();
+  Report report = block.report("shape", where);
+  report.detail = joined(collective, " is made for a block of ", dim3(x, y, z),
+                         " threads, but this one has ", shape);
+  block.fail_in_thread(report, report.detail);
 }
 
 void check_in_shared_memory(const void* storage, const char* collective, Where where) {
   const OutsideKernelCode outside;
-  std::size_t offset;
-  if (in_shared_memory(Block::current()->shared_memory_begin(), storage, &offset)) return;
-  fail(Block::current()->report("storage", where),
-       "the temporary storage of %s must be in shared memory (%s)", collective,
-       Block::current()->describe_running_thread().c_str());
+  const Block& block = *Block::current();
+  if (shared_offset(block.shared_memory_begin(), storage)) return;
+  block.fail_in_thread(block.report("storage", where), "the temporary storage of ", collective,
+                       " must be in shared memory");
 }
 
 namespace {
@@ -47,11 +42,11 @@ void check_target(const Pipeline& mine, const PipelineCopy& copy) {
     const char* other = static_cast<const char*>(before.to);
     if (begin >= other + before.bytes || other >= begin + copy.bytes) continue;
     const Block& block = *Block::current();
-    fail(block.report("two_copies", copy.where),
-         "an asynchronous copy goes to shared memory to which the one of %s may still be "
-         "in flight: __pipeline_wait_prior waits for it: %s (%s)",
-         text(before.where).c_str(), describe_shared(begin - block.shared_memory_begin()).c_str(),
-         block.describe_running_thread().c_str());
+    block.fail_in_thread(block.report("two_copies", copy.where),
+                         "an asynchronous copy goes to shared memory to which the one of ",
+                         before.where,
+                         " may still be in flight: __pipeline_wait_prior waits for it: ",
+                         describe_shared(begin - block.shared_memory_begin()));
   }
 }
 
@@ -71,13 +66,13 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
   const auto misaligned = [bytes](const void* p) {
     return reinterpret_cast<std::uintptr_t>(p) % bytes != 0;
   };
+  Block& block = *Block::current();
   if (!size || zero_bytes > bytes || misaligned(to_shared) || misaligned(from_global)) {
-    fail(Block::current()->report("async_copy", where),
-         "an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number (%s)",
-         Block::current()->describe_running_thread().c_str());
+    block.fail_in_thread(block.report("async_copy", where),
+                         "an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number");
   }
   if (zero_bytes > 0) watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
-  Pipeline& mine = Block::current()->pipeline();
+  Pipeline& mine = block.pipeline();
   PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where, mine.groups};
   if (watcher()) check_target(mine, copy);
   // A copy may arrive at any time until it is waited for: at once, or as late as can be.

@@ -6,7 +6,6 @@
 #include "activity.h"
 #include "error.h"
 #include "memory/memory.h"
-#include "memory/shared_memory.h"
 #include "report.h"
 #include "run/block.h"
 #include "run/queue.h"
@@ -19,37 +18,33 @@ namespace {
 cudaError_t check(const LaunchConfig& config) {
   const dim3 grid = config.grid, block = config.block;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
-  if (threads == 0 || std::uint64_t{grid.x} * grid.y * grid.z == 0) {
-    return error(cudaErrorInvalidConfiguration, "the grid is %u x %u x %u blocks of %u x %u x %u",
-                 grid.x, grid.y, grid.z, block.x, block.y, block.z);
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  if (threads == 0 || blocks == 0) {
+    return error(cudaErrorInvalidConfiguration, "the grid is ", grid, " blocks of ", block);
   }
   if (threads > kMaxThreads || block.x > 1024 || block.y > 1024) {
-    return error(cudaErrorInvalidConfiguration,
-                 "a block of %u x %u x %u = %llu threads, but at most 1024 are allowed", block.x,
-                 block.y, block.z, static_cast<unsigned long long>(threads));
+    return error(cudaErrorInvalidConfiguration, "a block of ", block, " = ", threads,
+                 " threads, but at most 1024 are allowed");
   }
   if (block.z > 64) {
-    return error(cudaErrorInvalidConfiguration,
-                 "a block %u threads deep, but at most 64 are allowed", block.z);
+    return error(cudaErrorInvalidConfiguration, "a block ", block.z,
+                 " threads deep, but at most 64 are allowed");
   }
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) {
-    return error(
-        cudaErrorInvalidConfiguration,
-        "a grid of %u x %u x %u blocks, but at most 2147483647 x 65535 x 65535 are allowed", grid.x,
-        grid.y, grid.z);
+    return error(cudaErrorInvalidConfiguration, "a grid of ", grid,
+                 " blocks, but at most 2147483647 x 65535 x 65535 are allowed");
   }
   if (config.shared_bytes > allowed_shared_bytes()) {
-    return error(cudaErrorInvalidValue, "%zu bytes of shared memory, but at most %zu are allowed%s",
-                 config.shared_bytes, allowed_shared_bytes(),
+    return error(cudaErrorInvalidValue, config.shared_bytes,
+                 " bytes of shared memory, but at most ", allowed_shared_bytes(), " are allowed",
                  config.shared_bytes <= kSharedBytesOptIn ? " without cudaFuncSetAttribute" : "");
   }
   int resident = 0;
   resident_blocks(&resident, static_cast<int>(threads));
   const std::uint64_t most = std::uint64_t(resident) * settings().multiprocessors;
-  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   if (config.cooperative && blocks > most) {
-    return error(cudaErrorCooperativeLaunchTooLarge, "%llu blocks, but only %llu fit at once",
-                 static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(most));
+    return error(cudaErrorCooperativeLaunchTooLarge, blocks, " blocks, but only ", most,
+                 " fit at once");
   }
   return cudaSuccess;
 }
@@ -74,15 +69,12 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
       uses.push_back({a, argument.writable});
   }
   const auto kernel = std::make_shared<Kernel>(Kernel{config, std::move(run_thread)});
-  return enqueue(
-      config.stream, config.where,
-      [kernel] {
-        const std::size_t before = shared_variable_bytes();
-        run_kernel(*kernel);
-        note_kernel(kernel->config, shared_variable_bytes() - before);
-        check_padding(kernel->config.where);
-      },
-      std::move(uses));
+  auto run = [kernel] {
+    run_kernel(*kernel);
+    note_kernel(kernel->config);
+    check_padding(kernel->config.where);
+  };
+  return enqueue(config.stream, config.where, run, std::move(uses));
 }
 
 }  // namespace cuda_on_cpu

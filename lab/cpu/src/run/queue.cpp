@@ -36,7 +36,7 @@ struct Graph {
   static constexpr const char* kMadeBy = "cudaStreamEndCapture";
   std::vector<std::shared_ptr<Work>> work;
   Origin origin;
-  Where destroyed_at;
+  Where destroyed_at = {};
 };
 struct GraphExec : Graph {
   static constexpr const char* kMadeBy = "cudaGraphInstantiate";
@@ -45,24 +45,24 @@ struct GraphExec : Graph {
 /// A capture goes on: what was captured, by the stream that began it and those that joined it.
 struct Capture {
   cudaStream_t origin;
-  Graph graph;
-  std::set<cudaStream_t> unjoined;  // with work that the origin has not waited for
+  std::vector<std::shared_ptr<Work>> work = {};
+  std::set<cudaStream_t> unjoined = {};  // with work that the origin has not waited for
   bool broken = false;
 };
 
 struct Stream {
-  std::shared_ptr<Work> last;
-  Origin origin;
+  Origin origin = {};
   bool blocking = true;  // the default stream waits for it, and it for the default stream
-  std::shared_ptr<Capture> capture;
+  std::shared_ptr<Work> last = {};
+  std::shared_ptr<Capture> capture = {};
 };
 
 struct Event {
   Origin origin;
-  std::shared_ptr<Work> work;
-  std::chrono::steady_clock::time_point time;
+  std::shared_ptr<Work> work = {};
+  std::chrono::steady_clock::time_point time = {};
   // Recorded in a capture: by which stream.
-  std::shared_ptr<Capture> capture;
+  std::shared_ptr<Capture> capture = {};
   cudaStream_t captured_in = nullptr;
 };
 
@@ -214,8 +214,8 @@ cudaError_t refuse_while_capturing(const char* call) {
   for (Stream* s : streams) {
     if (s->capture) s->capture->broken = true;
   }
-  error(cudaErrorStreamCaptureUnsupported,
-        "%s between cudaStreamBeginCapture and cudaStreamEndCapture", call);
+  error(cudaErrorStreamCaptureUnsupported, call,
+        " between cudaStreamBeginCapture and cudaStreamEndCapture");
   return because("capture", cudaErrorStreamCaptureUnsupported);
 }
 
@@ -242,10 +242,9 @@ cudaError_t not_an_event(cudaEvent_t event) {
 template <class G>
 cudaError_t check(G* graph) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
-  if (!graphs.count(graph)) return error(cudaErrorInvalidValue, "%s did not create it", G::kMadeBy);
+  if (!graphs.count(graph)) return error(cudaErrorInvalidValue, G::kMadeBy, " did not create it");
   if (graph->destroyed_at.line == 0) return cudaSuccess;
-  return error(cudaErrorInvalidValue, "this graph was destroyed already, at %s",
-               text(graph->destroyed_at).c_str());
+  return error(cudaErrorInvalidValue, "this graph was destroyed already, at ", graph->destroyed_at);
 }
 template <class G>
 cudaError_t destroy_graph(G* graph, Where where) {
@@ -262,7 +261,7 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
                     std::vector<Use> uses, const char* what) {
   if (!is_stream(stream)) return not_a_stream();
   if (stream && stream->capture) {
-    stream->capture->graph.work.push_back(
+    stream->capture->work.push_back(
         std::make_shared<Work>(Work{where, std::move(run), std::move(uses), what}));
     if (stream != stream->capture->origin) stream->capture->unjoined.insert(stream);
     return cudaSuccess;
@@ -273,22 +272,22 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
 }
 
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
-  if (!is_stream(stream)) return not_a_stream();
-  if (any_capture()) return refuse_while_capturing(what);
-  append(stream, {}, std::move(run), {}, what);
-  return cudaSuccess;
+  if (auto e = refuse_while_capturing(what)) return e;
+  return enqueue(stream, {}, std::move(run), {}, what);
 }
 
 void wait_for_stream(cudaStream_t stream) {
   if (const auto last = last_work(stream)) wait_until(last.get());
 }
 
-void list_handles(std::vector<Origin>* live) {
-  for (const Stream* stream : streams) live->push_back(stream->origin);
-  for (const Event* event : events) live->push_back(event->origin);
+std::vector<Origin> live_handles() {
+  std::vector<Origin> live;
+  for (const Stream* stream : streams) live.push_back(stream->origin);
+  for (const Event* event : events) live.push_back(event->origin);
   for (const Graph* graph : graphs) {
-    if (graph->destroyed_at.line == 0) live->push_back(graph->origin);
+    if (graph->destroyed_at.line == 0) live.push_back(graph->origin);
   }
+  return live;
 }
 
 void drop_handles() {
@@ -336,9 +335,7 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Where where) {
-  *stream = new Stream;
-  (*stream)->origin = Origin::now("cudaStreamCreate", where);
-  (*stream)->blocking = flags != cudaStreamNonBlocking;
+  *stream = new Stream{Origin::now("cudaStreamCreate", where), flags != cudaStreamNonBlocking};
   streams.push_back(*stream);
   return cudaSuccess;
 }
@@ -382,8 +379,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 // ---- events -------------------------------------------------------------------------------------
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Where where) {
-  *event = new Event;
-  (*event)->origin = Origin::now("cudaEventCreate", where);
+  *event = new Event{Origin::now("cudaEventCreate", where)};
   events.insert(*event);
   return cudaSuccess;
 }
@@ -439,8 +435,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   }
   if (!is_stream(stream)) return not_a_stream();
   if (stream->capture) return error(cudaErrorIllegalState, "the stream is being captured already");
-  stream->capture = std::make_shared<Capture>();
-  stream->capture->origin = stream;
+  stream->capture = std::make_shared<Capture>(Capture{stream});
   return cudaSuccess;
 }
 
@@ -460,8 +455,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Where 
     return error(cudaErrorStreamCaptureUnjoined,
                  "a second stream has work that the first does not wait for");
   }
-  *graph = new Graph(capture->graph);
-  (*graph)->origin = Origin::now("cudaStreamEndCapture", where);
+  *graph = new Graph{capture->work, Origin::now("cudaStreamEndCapture", where)};
   graphs.insert(*graph);
   return cudaSuccess;
 }
@@ -469,8 +463,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Where 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long,
                                  Where where) {
   if (auto e = check(graph)) return e;
-  *exec = new GraphExec{*graph};
-  (*exec)->origin = Origin::now("cudaGraphInstantiate", where);
+  *exec = new GraphExec{{graph->work, Origin::now("cudaGraphInstantiate", where)}};
   graphs.insert(*exec);
   return cudaSuccess;
 }

@@ -42,8 +42,8 @@ QueuedUse queued_use(const Allocation* memory, const void* address);
 /// The host waits for what the stream has to do.
 void wait_for_stream(cudaStream_t stream);
 
-/// Streams, events and graphs that are in use, each with the call that created it.
-void list_handles(std::vector<Origin>* live);
+/// The calls that created the streams, events and graphs that are in use.
+std::vector<Origin> live_handles();
 
 /// For cudaDeviceReset: no stream, event or graph from before can be used any more.
 void drop_handles();

@@ -18,25 +18,16 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// In which order the blocks get their turn: the k-th is number(k).
-class BlockOrder {
- public:
-  explicit BlockOrder(std::uint64_t count) : count_(count) {
-    if (settings().order != Order::shuffled) return;
-    // Steps of a length that has no divisor with the count in common come everywhere once.
-    first_ = 1 % count;
-    step_ = (count * 5 / 8 + 1) % count;
-    while (step_ == 0 || std::gcd(step_, count) != 1) ++step_;
-  }
-  std::uint64_t number(std::uint64_t k) const {
-    if (settings().order == Order::forward) return k;
-    if (settings().order == Order::reverse) return count_ - 1 - k;
-    return (first_ + k * (step_ % count_)) % count_;
-  }
-
- private:
-  std::uint64_t count_, first_ = 0, step_ = 1;
-};
+/// In which order the blocks get their turn: the number of the k-th.
+using BlockOrder = std::function<std::uint64_t(std::uint64_t k)>;
+BlockOrder order_of_blocks(std::uint64_t count) {
+  if (settings().order == Order::forward) return [](std::uint64_t k) { return k; };
+  if (settings().order == Order::reverse) return [=](std::uint64_t k) { return count - 1 - k; };
+  // Steps of a length that has no divisor with the count in common come everywhere once.
+  std::uint64_t step = count * 5 / 8 + 1;
+  while (std::gcd(step, count) != 1) ++step;
+  return [=](std::uint64_t k) { return (1 + k * step) % count; };
+}
 
 /// What one worker does of a kernel: it takes block after block.
 void run_blocks(const Kernel& kernel, const BlockOrder& order, std::atomic<std::uint64_t>& next) {
@@ -44,7 +35,7 @@ void run_blocks(const Kernel& kernel, const BlockOrder& order, std::atomic<std::
   if (!block) block = std::make_unique<Block>();
   const std::uint64_t count = kernel.blocks();
   for (std::uint64_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-    block->begin(kernel, order.number(k));
+    block->begin(kernel, order(k));
     block->run();
   }
 }
@@ -56,8 +47,8 @@ class Pool {
     try {
       for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      fail({"other"}, "cannot start %d workers: %s: set LAB_CPU_WORKERS to fewer", size + 1,
-           error.what());
+      fail({"other"}, "cannot start ", size + 1, " workers: ", error.what(),
+           ": set LAB_CPU_WORKERS to fewer");
     }
   }
   ~Pool() {
@@ -96,14 +87,17 @@ void run_cooperatively(const Kernel& kernel, const BlockOrder& order) {
   std::vector<std::unique_ptr<Block>> blocks;
   for (std::uint64_t k = 0; k < count; ++k) {
     blocks.push_back(std::make_unique<Block>());
-    blocks.back()->begin(kernel, order.number(k));
+    blocks.back()->begin(kernel, order(k));
   }
   for (;;) {
     std::uint64_t finished = 0;
     for (const auto& block : blocks) finished += block->run();
     if (finished == count) return;
     // A block that has returned does not come to the barrier again.
-    if (finished > 0) blocks.front()->fail_some_returned();
+    if (finished > 0) {
+      fail(report("grid_barrier", kernel.config.where),
+           "some blocks wait for the grid, but others have returned: all must reach the barrier");
+    }
     if (watcher()) watcher()->grid_synchronises();
   }
 }
@@ -112,7 +106,7 @@ void run_cooperatively(const Kernel& kernel, const BlockOrder& order) {
 
 void run_kernel(const Kernel& kernel) {
   handle_faults();
-  const BlockOrder order(kernel.blocks());
+  const BlockOrder order = order_of_blocks(kernel.blocks());
   if (watcher()) watcher()->kernel_begins(kernel);
   if (kernel.config.cooperative) {
     run_cooperatively(kernel, order);

@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::size_t kWord = 4;
 
-/// Whether the thread of both has neither synchronised nor done an atomic in between.
-bool same_moment(const Stamp& a, const Stamp& b) {
-  return a.launch == b.launch && a.block == b.block && a.thread == b.thread &&
-         a.block_epoch == b.block_epoch && a.grid_epoch == b.grid_epoch &&
-         a.warp_clock == b.warp_clock && a.tick == b.tick;
-}
-
 /// Whether it still holds what new memory is filled with.
 bool looks_untouched(const char* p, std::size_t bytes) {
   return std::all_of(p, p + bytes, [](char c) { return static_cast<unsigned char>(c) == 0xff; });
@@ -42,7 +35,7 @@ void add_seen(Seen* to, const Seen& from) {
 Word& word_at(std::shared_ptr<Word>* words, std::size_t bytes, std::size_t offset) {
   if (!*words) {
     words->reset(static_cast<Word*>(std::calloc(bytes / kWord + 1, sizeof(Word))), std::free);
-    if (!*words) fail({"other"}, "no memory to note the accesses to %zu bytes", bytes);
+    if (!*words) fail({"other"}, "no memory to note the accesses to ", bytes, " bytes");
   }
   return words->get()[offset / kWord];
 }
@@ -81,31 +74,27 @@ void Races::kernel_begins(const Kernel&) {
 
 void Races::kernel_ends() {
   if (changed_atomically_ && !same_value_written_.kind.empty()) {
-    fail(same_value_written_, "%s", same_value_written_.detail.c_str());
+    fail(same_value_written_, same_value_written_.detail);
   }
   const Report& read = unwritten_read_;
   if (read.kind.empty()) return;
-  fail(read, "%s %s memory that nothing has written%s%s (%s)", read.access.c_str(),
-       read.has("shared") ? "shared" : "global", read.array.empty() ? "" : ": ", read.array.c_str(),
-       read.detail.c_str());
+  fail(read, read.access, read.has("shared") ? " shared" : " global",
+       " memory that nothing has written", read.array.empty() ? "" : ": ", read.array, " (",
+       read.detail, ")");
 }
 
-void Races::block_resumes(Block& block) { running_ = &blocks_[&block]; }
 void Races::block_ends(Block& block) {
-  look_again();
-  settle_suspicions(block);
+  settle(block);
   blocks_.erase(&block);
   running_ = nullptr;
 }
 
 void Races::block_synchronises(Block& block) {
-  look_again();
-  settle_suspicions(block);
+  settle(block);
   ++running_->epoch;
   for (const auto& [thread, seen] : running_->seen_by) add_seen(&running_->seen, seen);
   running_->seen_by.clear();
 }
-void Races::grid_synchronises() { ++grid_epoch_; }
 
 void Races::warp_synchronises(int number, unsigned lanes) {
   OfWarp& warp = running_->warps[number];
@@ -130,17 +119,28 @@ void Races::warp_synchronises(int number, unsigned lanes) {
   }
 }
 
-/// This moment of a thread, which ends with it.
-Races::Moment Races::moment(int thread) {
-  const OfWarp& warp = running_->warps[thread / 32];
-  return {static_cast<std::uint16_t>(thread), running_->epoch, warp.clock[thread % 32],
-          running_->tick[thread]++, warp.known[thread % 32]};
+/// This moment of the running thread.
+Moment Races::moment(const Block& block) const {
+  const int thread = block.running_thread();
+  return {launch_,
+          static_cast<std::uint32_t>(block.number()),
+          grid_epoch_,
+          running_->epoch,
+          running_->warps[thread / 32].clock[thread % 32],
+          running_->tick[thread],
+          static_cast<std::uint16_t>(thread)};
+}
+
+/// What it does then, which ends the moment.
+Races::Act Races::act(const Block& block) {
+  const Moment now = moment(block);
+  ++running_->tick[now.thread];
+  return {now, running_->warps[now.thread / 32].known[now.thread % 32]};
 }
 
 /// Whether a block's threads did one before the other in every order: by the thread's own order, by
 /// a barrier in between, or by an operation of the warp.
-template <class Earlier>
-bool Races::precedes(const Earlier& earlier, const Moment& later) {
+bool Races::precedes(const Moment& earlier, const Act& later) {
   if (earlier.block_epoch < later.block_epoch) return true;
   if (earlier.thread == later.thread) return earlier.tick <= later.tick;
   return earlier.thread / 32 == later.thread / 32 && later.known &&
@@ -148,7 +148,7 @@ bool Races::precedes(const Earlier& earlier, const Moment& later) {
 }
 
 void Races::thread_fences(Block& block) {
-  fences_[static_cast<std::uint32_t>(block.number())].push_back(moment(block.running_thread()));
+  fences_[static_cast<std::uint32_t>(block.number())].push_back(act(block));
 }
 
 void Races::note_atomic(const Block& block, const MemoryAccess& access) {
@@ -163,15 +163,15 @@ void Races::note_atomic(const Block& block, const MemoryAccess& access) {
     add_seen(&here.seen, seen);
   }
   seen[access.address] = here.count;
-  here.of_block[number].push_back({here.count++, moment(thread)});
+  here.of_block[number].push_back({here.count++, act(block)});
 }
 
 /// Whether a fence stands between the write `before` and the atomic after it: mostly one of the
 /// thread that does the atomic, or the writer's own before a barrier.
-bool Races::fenced(const Stamp& before, const Moment& atomic) const {
+bool Races::fenced(const Stamp& before, const Act& atomic) const {
   const auto fences = fences_.find(before.block);
   return fences != fences_.end() &&
-         std::any_of(fences->second.begin(), fences->second.end(), [&](const Moment& fence) {
+         std::any_of(fences->second.begin(), fences->second.end(), [&](const Act& fence) {
            return precedes(before, fence) && precedes(fence, atomic);
          });
 }
@@ -186,7 +186,7 @@ bool Races::published_among(const Stamp& before, const Seen& seen, const char* f
     if (found == here.of_block.end()) continue;
     for (const Publication& p : found->second) {
       if (p.number >= count) break;
-      if (precedes(before, p.moment) && (!needs_fence || fenced(before, p.moment))) return true;
+      if (precedes(before, p.atomic) && (!needs_fence || fenced(before, p.atomic))) return true;
     }
   }
   return false;
@@ -215,27 +215,11 @@ bool Races::ordered(const Stamp& before, const Stamp& now, const char* fenced_at
 
 // ---- accesses -----------------------------------------------------------------------------------
 
-Stamp Races::stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes) {
-  const int thread = block.running_thread();
-  Stamp s;
-  s.launch = launch_;
-  s.block = static_cast<std::uint32_t>(block.number());
-  s.block_epoch = running_->epoch;
-  s.warp_clock = running_->warps[thread / 32].clock[thread % 32];
-  s.tick = running_->tick[thread];
-  s.site = &*sites_.insert(access.site).first;
-  s.thread = static_cast<std::uint16_t>(thread);
-  s.grid_epoch = grid_epoch_;
-  s.bytes = bytes;
-  s.atomic = access.kind == Access::atomic;
-  return s;
-}
-
 void Races::access(Block& block, const MemoryAccess& access) {
   look_again();
   note_comparison(block, access);
   const std::size_t skew = reinterpret_cast<std::uintptr_t>(access.address) % kWord;
-  Stamp now = stamp(block, access, 0);
+  Stamp now{moment(block), 0, access.kind == Access::atomic, &*sites_.insert(access.site).first};
   for (std::size_t done = 0; done < access.bytes;) {
     const std::size_t from = done == 0 ? skew : 0;
     const std::size_t here = std::min(kWord - from, access.bytes - done);
@@ -290,7 +274,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
       }
       // A write of its own stays, until an atomic has published it: another thread's atomic may
       // come at any time.
-      const bool unpublished = now.atomic && !word.write.atomic && same_moment(word.write, now);
+      const bool unpublished = now.atomic && !word.write.atomic && moment(block) == word.write;
       if (!unpublished) word.write = now;
       if (!stays_unwritten) word.written = true;
       word.read.launch = word.other_read.launch = 0;
@@ -303,7 +287,7 @@ void Races::access(Block& block, const MemoryAccess& access) {
 
 void Races::end(const Block& block, const Conflict& conflict, bool lacks_fence) const {
   const Report race = describe(block, conflict, lacks_fence);
-  fail(race, "%s", race.detail.c_str());
+  fail(race, race.detail);
 }
 
 Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_fence) const {
@@ -330,18 +314,19 @@ Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_
   const std::string barrier = lacks_fence  ? "__threadfence before the atomic"
                               : same_block ? "barrier"
                                            : "order";
-  race.detail = std::string("race in ") + (now.shared ? "shared" : "global") + " memory: thread (" +
-                race.thread + ") " + race.access + " what thread (" + race.other_thread + ")" +
-                (same_block ? "" : " of block " + text(other)) + " " + verb_before + " at " +
-                text(where) + ", with no " + barrier + " in between (kernel launched at " +
-                text(block.kernel().config.where) + ", block " + text(block.block_index()) +
-                (now.shared ? ": " + race.array : "") + ")";
+  race.detail =
+      joined("race in ", now.shared ? "shared" : "global", " memory: thread (", race.thread, ") ",
+             race.access, " what thread (", race.other_thread, ")",
+             same_block ? "" : " of block " + text(other), " ", verb_before, " at ", where,
+             ", with no ", barrier, " in between (kernel launched at ", block.kernel().config.where,
+             ", block ", block.block_index(), now.shared ? ": " + race.array : "", ")");
   return race;
 }
 
-void Races::settle_suspicions(const Block& block) {
-  if (running_->suspicions.empty()) return;
-  end(block, running_->suspicions.begin()->second);
+/// The block's threads end or meet: what was left open is decided now.
+void Races::settle(const Block& block) {
+  look_again();
+  if (!running_->suspicions.empty()) end(block, running_->suspicions.begin()->second);
 }
 
 /// Is this the comparison that makes the running thread's last read harmless?

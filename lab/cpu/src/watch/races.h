@@ -15,18 +15,23 @@
 
 namespace cuda_on_cpu {
 
-/// When and where a word was accessed. `launch` 0: never.
-struct Stamp {
+/// A thread, and how far it had come. `launch` 0: no thread.
+struct Moment {
   std::uint32_t launch = 0;
   std::uint32_t block;
-  std::uint32_t block_epoch;  // how often the block had synchronised
+  std::uint32_t grid_epoch;   // how often the grid had synchronised
+  std::uint32_t block_epoch;  // how often the block had
   std::uint32_t warp_clock;   // how often the thread had synchronised with its warp
   std::uint32_t tick;         // how many atomics and fences the thread had done
-  std::uint32_t grid_epoch;
-  const Site* site;
   std::uint16_t thread;
+
+  bool operator==(const Moment&) const = default;
+};
+/// When and where a word was accessed.
+struct Stamp : Moment {
   std::uint8_t bytes;  // of the word's four, as bits
   bool atomic;
+  const Site* site;
 };
 /// A word of 4 bytes: its last writer, and two readers since (of different threads, if it had
 /// any).
@@ -50,10 +55,10 @@ class Races {
 
   void kernel_begins(const Kernel& kernel);
   void kernel_ends();
-  void block_resumes(Block& block);
+  void block_resumes(Block& block) { running_ = &blocks_[&block]; }
   void block_ends(Block& block);
   void block_synchronises(Block& block);
-  void grid_synchronises();
+  void grid_synchronises() { ++grid_epoch_; }
   /// The running thread has come to a fence for all blocks.
   void thread_fences(Block& block);
   void warp_synchronises(int warp, unsigned lanes);
@@ -64,10 +69,8 @@ class Races {
  private:
   /// Up to which clock a lane knows what each lane of its warp has done.
   using Known = std::array<std::uint32_t, 32>;
-  /// A thread's atomic or fence, and what of its block came before it.
-  struct Moment {
-    std::uint16_t thread;
-    std::uint32_t block_epoch, warp_clock, tick;
+  /// A thread's atomic or fence, and what of its warp came before it.
+  struct Act : Moment {
     std::shared_ptr<const Known> known;  // null: nothing of the other lanes
   };
   /// How many of the publications at each address were seen.
@@ -76,7 +79,7 @@ class Races {
   /// rely on that.
   struct Publication {
     std::size_t number;  // the atomics at this address are counted
-    Moment moment;
+    Act atomic;
   };
   struct Publications {
     std::size_t count = 0;
@@ -116,20 +119,19 @@ class Races {
   };
 
   Word& word_of(const Block& block, const MemoryAccess& access, std::size_t offset);
-  Stamp stamp(const Block& block, const MemoryAccess& access, std::uint8_t bytes);
+  Moment moment(const Block& block) const;
+  Act act(const Block& block);
   bool ordered(const Stamp& before, const Stamp& now, const char* fenced_at = nullptr) const;
   bool published(const Stamp& before, const Stamp& now, const char* fenced_at) const;
   bool published_among(const Stamp& before, const Seen& seen, const char* fenced_at) const;
-  bool fenced(const Stamp& before, const Moment& atomic) const;
-  template <class Earlier>
-  static bool precedes(const Earlier& earlier, const Moment& later);
-  Moment moment(int thread);
+  bool fenced(const Stamp& before, const Act& atomic) const;
+  static bool precedes(const Moment& earlier, const Act& later);
   void note_atomic(const Block& block, const MemoryAccess& access);
   Report describe(const Block& block, const Conflict& conflict, bool lacks_fence = false) const;
   [[noreturn]] void end(const Block& block, const Conflict& conflict,
                         bool lacks_fence = false) const;
   void look_again();
-  void settle_suspicions(const Block& block);
+  void settle(const Block& block);
   void note_comparison(const Block& block, const MemoryAccess& access);
 
   // Of the block's shared memory, and of the program's own variables. An allocation has its own.
@@ -137,7 +139,7 @@ class Races {
   std::map<const Block*, OfBlock> blocks_;
   OfBlock* running_ = nullptr;
   std::unordered_map<const char*, Publications> publications_;
-  std::unordered_map<std::uint32_t, std::vector<Moment>> fences_;  // of each block
+  std::unordered_map<std::uint32_t, std::vector<Act>> fences_;  // of each block
   std::set<Site> sites_;
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;

@@ -1,5 +1,6 @@
 #include "watch/watcher.h"
 
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -27,35 +28,28 @@ namespace {
 
 /// The allocation that `p` points into, or the nearest one; null if none is near.
 const Allocation* allocation_near(const char* p) {
-  // Most accesses go to the allocation of the one before.
-  static const Allocation* last = nullptr;
-  const auto holds = [p](const Allocation* a) { return a && p >= a->begin && p < a->end(); };
-  if (holds(last)) return last;
-  last = find_allocation(p);
-  if (!holds(last)) last = nearest_allocation(p);  // that one looks at all
-  return last;
+  const Allocation* a = find_allocation(p);
+  return a && p < a->end() ? a : nearest_allocation(p);  // that one looks at all
 }
 
-/// Ends the program if the access leaves the memory that it is near to. `offset`: in shared memory.
-void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment,
-                  std::size_t offset) {
+/// Ends the program if the access leaves the memory that it is near to.
+void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment) {
   const char* const does = verb(access.kind);
   if (access.shared) {
-    return check_shared(offset, access.bytes, does, [&] { return access.site.line(); });
+    return check_shared(access.address - block.shared_memory_begin(), access.bytes, does,
+                        [&] { return access.site.line(); });
   }
   const Allocation* a = find_allocation(access.address);
   if (!a || a->freed || access.bytes > std::size_t(a->end() - access.address)) {
     const bool begins_inside = a && !a->freed && access.address < a->end();
-    fail(report_access("out_of_bounds", access.site.line(), does, access.address), "%s %s%s (%s)",
-         does, begins_inside ? (std::to_string(access.bytes) + " bytes from ").c_str() : "",
-         describe_address(access.address).c_str(),
-         block.describe_place_of_running_thread().c_str());
+    fail(report_access("out_of_bounds", access.site.line(), does, access.address), does, " ",
+         begins_inside ? joined(access.bytes, " bytes from ") : "",
+         describe_address(access.address), " (", block.describe_place_of_running_thread(), ")");
   }
   if (reinterpret_cast<std::uintptr_t>(access.address) % alignment != 0) {
-    fail(block.report("misaligned", access.site.line()),
-         "%s %zu bytes at an address that is not a multiple of %zu: %s (%s)", does, access.bytes,
-         access.bytes, describe_address(access.address).c_str(),
-         block.describe_running_thread().c_str());
+    block.fail_in_thread(block.report("misaligned", access.site.line()), does, " ", access.bytes,
+                         " bytes at an address that is not a multiple of ", access.bytes, ": ",
+                         describe_address(access.address));
   }
 }
 
@@ -87,8 +81,7 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   }
   if (!in_kernel_code && !of_library) return;
   const OutsideKernelCode outside;
-  std::size_t offset;
-  const bool shared = in_shared_memory(block->shared_memory_begin(), p, &offset);
+  const bool shared = shared_offset(block->shared_memory_begin(), p).has_value();
   const bool own = p >= &__data_start && p < &_end;
   const Allocation* in = shared || own ? nullptr : allocation_near(p);
   if (!shared && !own && !in) return;  // a local variable
@@ -96,15 +89,58 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   const bool uses = kind == Access::read || kind == Access::atomic || compares;
   if (kind == Access::exchange || compares) kind = Access::atomic;
   const MemoryAccess access{p, bytes, kind, site, of_library, shared, in, uses, compares};
-  if (!own) check_bounds(*block, access, alignment, offset);
+  if (!own) check_bounds(*block, access, alignment);
   if (!of_library) stop(*block, place, &access);
   if (kind != Access::copy) Races::access(*block, access);
+}
+
+void Watcher::stop(Block& block, const void* place, const MemoryAccess* access) {
+  const int thread = block.running_thread();
+  stop_[thread] = {place, depth_[thread], access};
+  warps_[thread / 32].stopped |= 1u << thread % 32;
+  block.wait();
+}
+
+int Watcher::choose_lane(int number, unsigned ready) {
+  Warp& warp = warps_[number];
+  const int first = 32 * number;
+  if (!(warp.released & ready)) {
+    // A lane that has just begun, or comes from a barrier, runs to its next stop.
+    if (const unsigned moving = ready & ~warp.stopped) return std::countr_zero(moving);
+
+    const Stop* best = nullptr;
+    unsigned group = 0;
+    for (unsigned rest = ready; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const Stop& stop = stop_[first + lane];
+      if (best && stop.depth == best->depth && stop.place == best->place) {
+        group |= 1u << lane;
+      } else if (!best || stop.depth > best->depth ||
+                 (stop.depth == best->depth && stop.place < best->place)) {
+        best = &stop;
+        group = 1u << lane;
+      }
+    }
+    if (best->access) {
+      const MemoryAccess* accesses[32];
+      int count = 0;
+      for (unsigned rest = group; rest; rest &= rest - 1) {
+        accesses[count++] = stop_[first + std::countr_zero(rest)].access;
+      }
+      counters_.request(accesses, count);
+    }
+    warp.released = group;
+    warp.stopped &= ~group;
+  }
+  const int lane = std::countr_zero(warp.released & ready);
+  warp.released &= ~(1u << lane);
+  return lane;
 }
 
 void Watcher::write_counts() const {
   const char* path = std::getenv("LAB_CPU_COUNTS");
   if (path && *path && !counters_.write(path)) {
-    warn({"other"}, "LAB_CPU_COUNTS=%s: cannot be written", path);
+    warn({"other"}, joined("LAB_CPU_COUNTS=", path, ": cannot be written"));
     _exit(kExitCannotWrite);
   }
 }

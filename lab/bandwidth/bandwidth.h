@@ -1,7 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -41,3 +41,39 @@ std::vector<double> sorted_times_ms(Work work) {
   std::sort(times.begin(), times.end());
   return times;
 }
+
+/// One measurement.
+struct Row {
+  std::string what, way;
+  int n = 0, block_x = 0, block_y = 0;  // 0: does not apply
+  std::size_t bytes = 0;                // one array, or what a cache should hold
+  const char* unit = "GB/s";
+  std::size_t samples = 0;
+  double min_us = 0, median_us = 0;
+  double best = 0, median = 0;  // rates, by the least time and by the median
+};
+
+/// All of them, in order.
+inline std::vector<Row> rows;
+
+/// The GPU here.
+struct Machine {
+  cudaDeviceProp properties;
+  std::string driver = "unknown", date;
+  double dram_peak = 0;  // what clock and bus width allow, GB/s; 0 where they are not told
+};
+
+Machine look_at_machine();
+
+/// Prints all rows for people.
+void print_tables(const Machine& machine);
+
+/// Writes them as DIR/bandwidth.tsv, with the ceilings at its top. Ends the program if it cannot.
+void write_table(const std::string& results, const Machine& machine);
+
+/// Launches a kernel that copies `count` float4, one per thread.
+void copy_by_float4(float4* to, const float4* from, std::size_t count);
+
+/// Measures what this GPU can do at most, from DRAM to arithmetic; prints tables and writes them as
+/// DIR/bandwidth.tsv, where `results` names the folder.
+void measure_ceilings(const std::string& results);
