@@ -38,8 +38,7 @@ def ladder_section(table, steps, told):
         told.append(("of the copy bandwidth", f"{significant(number(fastest['percent_of_copy']), 2)} %",
                      f"step {fastest['step'][:2]}, at 8 bytes per point{several_gpus(fastest)}"))
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
-    facts = {"copy_gb_per_s": table.fact("copy_gb_per_s", "")}
-    parts.append(figure(charts.ladder(rows, facts, on_gpu)))
+    parts.append(figure(charts.ladder(rows, number(table.fact("copy_gb_per_s")), on_gpu)))
     parts.append("<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is logarithmic, so "
                  "equal distances are equal factors.</p>")
     jobs = [row for row in rows if job_of(row)]
