@@ -3,7 +3,7 @@
 import math
 
 from labtools import charts
-from labtools.table import read_table
+from labtools.table import Table
 
 STRONG = (16384, 32768, 65536)
 WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / ranks is the same in each column
@@ -11,8 +11,8 @@ WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / rank
 
 def read(path, ways=False):
     """(facts, rows) of scaling.tsv: those with the program's own choice of how to exchange, or those with other ways."""
-    facts, rows = read_table(path)
-    return facts, [row for row in rows if (row["way"] != "-") == ways]
+    table = Table(path)
+    return table.facts, [row for row in table.rows if (row["way"] != "-") == ways]
 
 
 def often(rows):

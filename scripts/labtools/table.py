@@ -49,12 +49,6 @@ class Table:
         return str(self.path).removeprefix(f"{ROOT}/")
 
 
-def read_table(path):
-    """(facts, rows): {key: first value}, [{column: text}]."""
-    table = Table(path)
-    return table.facts, table.rows
-
-
 def write_table(path, words, facts, columns, rows):
     """A table with comment lines above it, whole or not at all. facts: {key: value}, or [(key, value...)]. A row is
     a list, or a dictionary in which "-" stands for what is missing."""
