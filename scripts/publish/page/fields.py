@@ -44,26 +44,20 @@ def convergence_chart(records, distances, n):
 
 
 def convergence_section(runner, steps, n, iterations):
-    records, failed = {}, {}
-    for step, _, needs, *_ in steps:
-        found = runner.record(step, needs, n, iterations)
-        if isinstance(found, str):
-            failed[step] = found
-        else:
-            records[step] = found
-    distances, fields, why = [], {}, None
+    found = {step: runner.record(step, needs, n, iterations) for step, _, needs, *_ in steps}
+    failed = {step: why for step, why in found.items() if isinstance(why, str)}
+    records = {step: record for step, record in found.items() if step not in failed}
+    parts, distances, fields, why = [], [], {}, None
     step, _, needs, *_ = steps[0]
     for count in DISTANCE_AFTER:
-        found = runner.record(step, needs, n, count)
-        if isinstance(found, str):
-            why = found
+        record = runner.record(step, needs, n, count)
+        if isinstance(record, str):
+            why = record
             continue
-        distance = found["run"].get("distance_to_exact")
-        if distance:
+        if distance := record["run"].get("distance_to_exact"):
             distances.append((count, distance))
         if count in FIELD_AFTER:
-            fields[count] = found
-    parts = []
+            fields[count] = record
     if records:
         parts.append(figure(convergence_chart(records, distances, n)))
         first = next(iter(records))
