@@ -61,7 +61,7 @@ def read_profile(path):
     """A report of nsys: a row per range, kernel and call."""
     facts, reports = read_nsys(path)
     rows = []
-    for report, (_, what) in TITLES.items():
+    for report, (_, what, _) in TITLES.items():
         for row in reports.get(report, []):
             _, total, times, median, least, most = times_of(row)
             rows.append({"what": what, "name": name_of(row), "total_ns": str(total), "times": str(times),
