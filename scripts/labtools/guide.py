@@ -3,6 +3,7 @@
 A fold is a line "<details><summary>TITLE</summary>" and what follows, up to a line "</details>".
 """
 
+import collections
 import itertools
 import posixpath
 import re
@@ -26,9 +27,7 @@ class NoEnd(Exception):
     """A fold or a block of code has none."""
 
 
-class Fold:
-    def __init__(self, number, title):
-        self.number, self.title, self.lines = number, title, []
+Fold = collections.namedtuple("Fold", "number title lines")
 
 
 class Section:
@@ -66,7 +65,7 @@ class Guide:
 
     def begun_fold(self, summary):
         """A fold of the section that is last now."""
-        fold = Fold(len(self.folds) + 1, re.sub("</?code>", "`", re.sub("</?b>", "", summary)))
+        fold = Fold(len(self.folds) + 1, re.sub("</?code>", "`", re.sub("</?b>", "", summary)), [])
         self.folds.append(fold)
         self.sections[-1].items.append(fold)
         if re.fullmatch("## Hints *", self.sections[-1].heading):

@@ -32,13 +32,10 @@ def drawn_of(gpu, links, rows):
     ranks = sorted({int(row["ranks"]) for row in rows})
     strong, weak = [], []
     for step, shape in (("14", "square"), ("15", "circle")):
-        for n, colour in zip(STRONG, ("orange", "blue", "green")):
-            points = points_of(rows, step, "efficiency", dict.fromkeys(ranks, n))
-            strong.append((f"step {step}, n = {n}", colour, shape, points))
-        for k, colour in enumerate(("orange", "blue")):
-            sizes = {r: of_ranks[k] for r, of_ranks in WEAK.items()}
-            points = points_of(rows, step, "weak_efficiency", sizes)
-            weak.append((f"step {step}, {sizes[1]}² per GPU", colour, shape, points))
+        strong += [(f"step {step}, n = {n}", colour, shape, points_of(rows, step, "efficiency", dict.fromkeys(ranks, n)))
+                   for n, colour in zip(STRONG, ("orange", "blue", "green"))]
+        weak += [(f"step {step}, {sizes[0]}² per GPU", colour, shape, points_of(rows, step, "weak_efficiency", dict(zip(WEAK, sizes))))
+                 for sizes, colour in zip(zip(*WEAK.values()), ("orange", "blue"))]
     drawn = []
     for name, series, title, subtitle, tall in (
             ("scaling-strong", strong, "Strong scaling: efficiency in percent",

@@ -159,12 +159,10 @@ def neighbours(page, pages, row):
     """Links to the page before and the page after, if it is one of a row."""
     if page.path not in row:
         return ""
-    at, links = row.index(page.path), []
-    for k, name in ((at - 1, "previous"), (at + 1, "next")):
-        if 0 <= k < len(row):
-            other = pages[row[k]]
-            links.append(f'<a class="{name}" href="{page.way_to(other.file())}"><small>{name.capitalize()}</small> '
-                         f'{html.escape(other.title)}</a>')
+    at = row.index(page.path)
+    near = [("previous", path) for path in row[:at][-1:]] + [("next", path) for path in row[at + 1:][:1]]
+    links = (f'<a class="{name}" href="{page.way_to(pages[path].file())}"><small>{name.capitalize()}</small> '
+             f'{html.escape(pages[path].title)}</a>' for name, path in near)
     return f'<nav class="neighbours">{" ".join(links)}</nav>'
 
 

@@ -122,7 +122,7 @@ def field_section(fields, n, why):
             f"minus the exact solution:<br><strong>{away}</strong>, at most {significant(worst, 2)}") + "</div>")
     parts.append('<div class="pair exact">' + picture(png(rows_of(solution, n), most), "The exact solution",
                                                      "<strong>the exact solution</strong>") + "</div></div>")
-    scale = ",".join(f"rgb{colour}" for _, colour in COLD_TO_HOT)
+    scale = ",".join(f"rgb{colour}" for colour in COLD_TO_HOT)
     parts.append(f'<div class="scale"><span>−{significant(most, 2)}</span>'
                  f'<i style="background:linear-gradient(90deg,{scale})"></i><span>{significant(most, 2)}</span></div>')
     step = next(iter(fields.values()))["run"]["step"]
