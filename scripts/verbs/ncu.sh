@@ -53,14 +53,13 @@ build_for_profile
 
 # profile STEP WHICH: makes profiles/ncu_WHICH_STEP.ncu-rep and .csv.
 profile() {
-  local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics
-  local kernels=$regex launches=$launches one_rank=""
+  local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics one_rank=""
   if [[ -z ${CLINIC:-} ]] && has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
   report=$work/$name.ncu-rep
   metrics=$(labtool profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
   local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}"
-    --kernel-name "regex:$kernels" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
+    --kernel-name "regex:$regex" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
   run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
   if [[ ! -f $report ]] && grep -qi 'failed to find metric' "$log"; then
@@ -72,13 +71,13 @@ profile() {
   if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
     explain_failure ncu "$log" # a cause with a name comes first
     if ((status <= 1)); then
-      die 1 "no launch of a kernel that matches '$kernels' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
+      die 1 "no launch of a kernel that matches '$regex' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
     fi
   fi
   judge_run ncu "$status" "$log" "$report" "$program"
   run_limited "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?
   {
-    head_of_report ncu "$1" "$2" "$kernels" &&
+    head_of_report ncu "$1" "$2" "$regex" &&
       labtool profile_tables trim "$work/raw.csv"
   } >"$work/$name.csv" || {
     tail -n 10 "$work/raw.csv" >&2
