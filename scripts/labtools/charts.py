@@ -48,12 +48,9 @@ class Axis:
     """From values to px: logarithmic unless `linear`."""
 
     def __init__(self, low, high, start, end, linear=False):
-        self.linear = linear
-        self.low, self.high, self.start, self.end = low, high, start, end
+        self.of = float if linear else math.log10
+        self.low, self.high, self.start = low, high, start
         self.scale = (end - start) / (self.of(high) - self.of(low))
-
-    def of(self, value):
-        return value if self.linear else math.log10(value)
 
     def __call__(self, value):
         """The place of a value; of one outside, the axis' end."""

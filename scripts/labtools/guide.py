@@ -313,10 +313,9 @@ class Layout:
             self.finish()
             self.lines.append("")
         elif re.match(r" *\|", line):
-            table = self.table
-            self.table = []
-            self.finish()
-            self.table = [*table, line]
+            if self.paragraph:
+                self.finish()
+            self.table.append(line)
         elif re.match("#+ ", line):
             self.finish()
             self.put_heading(line)
