@@ -24,7 +24,7 @@ def find_profiler(tool):
 
 def ready(folder, programs=(), tool="nvcc"):
     """(what is known of the machine, the path of ncu, nsys or nvcc, or None): {"date", "gpu", "driver", "cuda" (nvcc's)} and
-    the tool's version. Ends the script if there is no GPU, a program has not been built, or `folder` cannot be written."""
+    the tool's version. Ends the script if there is no GPU, or a program has not been built. Makes the folder."""
     for name in programs:
         if not (BUILD / name).is_file():
             fail(f"{BUILD / name} is not there: build it first")
@@ -38,8 +38,5 @@ def ready(folder, programs=(), tool="nvcc"):
     if tool != "nvcc":
         version = re.search(r"[Vv]ersion (\d[\d.]*)", printed_by([path, "--version"])) if path else None
         facts[tool] = version[1] if version else "none"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fail(f"{folder}: cannot be created: {error.strerror}")
+    folder.mkdir(parents=True, exist_ok=True)
     return facts, path
