@@ -269,16 +269,12 @@ def print_pair(name, before, now, write):
 # ncu
 
 SPEED = ncu.SPEED
-GLOBAL = "_pipe_lsu_mem_global_op_"
-FLOPS = [f"smsp__sass_thread_inst_executed_op_{kind}_pred_on.sum"
-         for kind in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma")]
-
 # What no section of ncu is sure to bring. (The flops and cycles are for the roofline.)
 METRICS = ["gpu__time_duration.sum", "sm__cycles_elapsed.avg", "sm__cycles_elapsed.avg.per_second",
-           "dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum",
-           *(f"l1tex__t_{what}{GLOBAL}{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red")),
+           "dram__bytes_read.sum", "dram__bytes_write.sum", *ncu.BYTES.values(),
+           *(ncu.of_global(what, op) for what in ("requests", "sectors") for op in ("ld", "st", "red")),
            *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
-           *FLOPS]
+           *ncu.FLOPS["float"], *ncu.FLOPS["double"]]
 
 ID_COLUMNS = ("ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC")
 
@@ -314,7 +310,7 @@ def percent(value):
 
 
 def sectors(op):
-    return lambda m: m.ratio(f"l1tex__t_sectors{GLOBAL}{op}.sum", f"l1tex__t_requests{GLOBAL}{op}.sum")
+    return lambda m: m.ratio(ncu.of_global("sectors", op), ncu.of_global("requests", op))
 
 
 def no_eligible(m):
@@ -363,9 +359,9 @@ SECTIONS = {
     "MemoryWorkloadAnalysis_Tables": [
         ("sectors per request, loads", sectors("ld"), digits),
         ("sectors per request, stores", sectors("st"), digits),
-        ("load requests", f"l1tex__t_requests{GLOBAL}ld.sum", digits),
-        ("store requests", f"l1tex__t_requests{GLOBAL}st.sum", digits),
-        ("atomic requests", f"l1tex__t_requests{GLOBAL}red.sum", digits),
+        ("load requests", ncu.of_global("requests", "ld"), digits),
+        ("store requests", ncu.of_global("requests", "st"), digits),
+        ("atomic requests", ncu.of_global("requests", "red"), digits),
         ("bank conflicts, shared memory", conflicts, digits)],
     "SchedulerStats": [
         ("No Eligible, of all cycles", no_eligible, percent),
