@@ -4,10 +4,11 @@
 # In a handout, which has no solutions, verbs of the whole lab say so, and are not listed: their words stand behind ##*.
 # Those behind ##- are for a handout.
 whole := $(wildcard solutions)
+needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
 # whole_lab SCRIPT,WORDS: runs the script; a handout, which has none of it, says the words.
 define whole_lab
 @test -n "$(whole)" || { echo "make $@: $(2)" >&2; exit 2; }
-@$(if $(filter %.py,$(1)),command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; })
+@$(if $(filter %.py,$(1)),$(needs_python))
 @scripts/$(1)
 endef
 # Verbs get their variables from make, as part of the environment. Some systems have a NAME there, the machine's.

@@ -53,7 +53,8 @@ def draw(head, rows):
     if blocks := blocks_of(rows):
         best = max(row["rate"] for row in blocks)
         found.append(charts.bars("bandwidth-block", [
-            (f"{row['block_x']} x {row['block_y']}", row["rate"], "blue" if row["rate"] == best else "soft") for row in blocks],
+            (f"{row['block_x']} x {row['block_y']}", row["rate"], "blue" if row["rate"] == best else "soft")
+            for row in blocks],
             "Threads per block, one float per thread, GB/s", f"the copy at n = {blocks[0]['n']}; the best in blue",
             " GB/s"))
     if series := series_of(rows, "host", HOST):
@@ -71,7 +72,8 @@ def facts(rows):
     said = []
     if blocks := blocks_of(rows):
         n = blocks[0]["n"]
-        rates = {way: max((row["rate"] for row in rows if row["what"] == "size" and row["way"] == way and row["n"] == n), default=0)
+        rates = {way: max((row["rate"] for row in rows
+                           if row["what"] == "size" and row["way"] == way and row["n"] == n), default=0)
                  for way in ("copy_kernel", "triad", "copy_float4")}
         if 0 < rates["copy_kernel"] < rates["triad"] < rates["copy_float4"]:
             said.append("A thread that copies one float has 4 bytes in flight, one of the triad has 8, one of the "
@@ -94,7 +96,8 @@ def facts(rows):
             said.append(f"The largest blocks, of 1024 threads, are slower again than {best['block_x']} x "
                         f"{best['block_y']}: a multiprocessor takes a new one only when all of an old one's "
                         "threads are done.")
-    host = {way: max((row["rate"] for row in rows if row["what"] == "host" and row["way"] == way), default=0) for way, *_ in HOST}
+    host = {way: max((row["rate"] for row in rows if row["what"] == "host" and row["way"] == way), default=0)
+            for way, *_ in HOST}
     if host["to_gpu_pinned"] > 1.2 * host["to_gpu_pageable"] > 0:
         said.append(f"From pinned memory the host sends {significant(host['to_gpu_pinned'])} GB/s, from pageable "
                     f"memory at most {significant(host['to_gpu_pageable'])}: that is copied into pinned memory first.")

@@ -83,8 +83,8 @@ class Chart:
                               text_anchor=align if align != "start" else None, font_weight="600" if bold else None), words)
 
     def bar(self, x, y, width, height, colour, tip):
-        self.add("rect", {"x": x, "y": y, "width": width, "height": height, "rx": 2, "fill": f"var(--{colour})", "class": "mark"},
-                 tip=tip)
+        self.add("rect", {"x": x, "y": y, "width": width, "height": height, "rx": 2,
+                          "fill": f"var(--{colour})", "class": "mark"}, tip=tip)
 
     def line(self, points, colour="line", thick=1, dash=None, opacity=None, mark=False):
         path = "M" + "L".join(f"{px(x)} {px(y)}" for x, y in points)
@@ -162,8 +162,9 @@ def kernel_points(rows):
             moved["l1"] += number(row.get("shared_bytes")) or 0  # the same SRAM
         moved = {level: count for level, count in moved.items() if count}
         if time_ns and moved:
-            points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "sweeps": number(row.get("sweeps")) or 1,
-                           "flops": flops, "rate": flops / time_ns, "by_hand": row.get("counted_by") == "hand",
+            points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "flops": flops,
+                           "sweeps": number(row.get("sweeps")) or 1, "by_hand": row.get("counted_by") == "hand",
+                           "rate": flops / time_ns,
                            "intensity": {level: flops / count for level, count in moved.items()},
                            "speed": {level: count / time_ns for level, count in moved.items()}})
     return points
@@ -278,8 +279,8 @@ def roofline(rows, ceilings, titles, where):
                 continue
             at_x, at_y = x(point["intensity"][level]), y(point["rate"])
             chart.dot(at_x, at_y, colour, shape, 5.5, point["by_hand"],
-                      f"{point['step']} {point['kernel']}, {name}: {significant(point['intensity'][level])} operations per byte, "
-                      f"{significant(point['rate'])} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
+                      f"{point['step']} {point['kernel']}, {name}: {significant(point['intensity'][level])} operations "
+                      f"per byte, {significant(point['rate'])} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
             places.append((at_x, at_y, label(point["step"])))
             dots.append((at_x - 6, at_y - 6, at_x + 6, at_y + 6))
         labels += [(*place, level, colour) for place in clusters(places, 36)]

@@ -34,7 +34,8 @@ def drawn_of(gpu, links, rows):
     for step, shape in (("14", "square"), ("15", "circle")):
         strong += [(f"step {step}, n = {n}", colour, shape, points_of(rows, step, "efficiency", dict.fromkeys(ranks, n)))
                    for n, colour in zip(STRONG, ("orange", "blue", "green"))]
-        weak += [(f"step {step}, {sizes[0]}² per GPU", colour, shape, points_of(rows, step, "weak_efficiency", dict(zip(WEAK, sizes))))
+        weak += [(f"step {step}, {sizes[0]}² per GPU", colour, shape,
+                  points_of(rows, step, "weak_efficiency", dict(zip(WEAK, sizes))))
                  for sizes, colour in zip(zip(*WEAK.values()), ("orange", "blue"))]
     drawn = []
     for name, series, title, subtitle, tall in (

@@ -158,7 +158,7 @@ def neighbours(page, pages, row):
     if page.path not in row:
         return ""
     at = row.index(page.path)
-    near = [("previous", path) for path in row[:at][-1:]] + [("next", path) for path in row[at + 1:][:1]]
+    near = [("previous", path) for path in row[max(0, at - 1):at]] + [("next", path) for path in row[at + 1:at + 2]]
     links = (f'<a class="{name}" href="{page.way_to(pages[path].file())}"><small>{name.capitalize()}</small> '
              f'{html.escape(pages[path].title)}</a>' for name, path in near)
     return f'<nav class="neighbours">{" ".join(links)}</nav>'

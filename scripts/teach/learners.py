@@ -10,7 +10,6 @@ import functools
 import os
 import stat
 
-import labtools_here  # noqa: F401
 from labtools.files import ROOT, steps
 from labtools.numbers import number
 from labtools.process import attempt, fail

@@ -2,7 +2,6 @@
 
 import re
 
-import labtools_here  # noqa: F401
 from labtools.files import ROOT
 
 ENTRY = re.compile(r'^ +\{"([a-z0-9_]{4,})",(?=\s*(?:Strength::|kForbidden|kHarmless))', re.MULTILINE)

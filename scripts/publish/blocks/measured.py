@@ -52,14 +52,15 @@ def tuning_lines(step):
 def large_lines():
     """Steps on large grids, as scripts/publish/experiments.py measured them."""
     table = Table(LARGE)
-    sizes = list(dict.fromkeys(row["n"] for row in table.rows))
-    found = {(row["step"], row["n"]): row for row in table.rows}
-    widest = max(spread(row) for row in table.rows if row["ms"] != "-")
+    facts, rows = table.facts, table.rows
+    sizes = list(dict.fromkeys(row["n"] for row in rows))
+    found = {(row["step"], row["n"]): row for row in rows}
+    widest = max(spread(row) for row in rows if row["ms"] != "-")
     lines = ["", f"Large grids: 10⁹ points updated per second. In brackets: the same at 8 bytes per point, as a multiple of the copy "
-             f"bandwidth ({significant(table.facts['copy_gb_per_s'], 4)} GB/s in that run). Medians; the middle half of a cell's times "
+             f"bandwidth ({significant(facts['copy_gb_per_s'], 4)} GB/s in that run). Medians; the middle half of a cell's times "
              f"differs by at most {widest:.1f} %.", "",
              f"| step | {' | '.join(f'n = {n}' for n in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
-    for step in dict.fromkeys(row["step"] for row in table.rows):
+    for step in dict.fromkeys(row["step"] for row in rows):
         cells = ("–" if row["ms"] == "-" else f"{significant(row['glups'])} ({significant(row['x_copy'])})"
                  for row in (found[step, n] for n in sizes))
         lines.append(f"| {step} | {' | '.join(cells)} |")

@@ -80,7 +80,8 @@ def profile_block(step):
     if ranks:
         variables["RANKS"] = "2"
     said = " ".join(map("=".join, variables.items()))
-    lines = run([ROOT / f"scripts/verbs/{tool}.sh"], env=os.environ | variables | {"REPORT": str(report)}).rstrip().splitlines()
+    printed = run([ROOT / f"scripts/verbs/{tool}.sh"], env=os.environ | variables | {"REPORT": str(report)})
+    lines = printed.rstrip().splitlines()
     # The first kernel is the one that the step is about.
     kernels = [k for k, line in enumerate(lines) if re.match(r"\w+, grid ", line)]
     if len(kernels) > 1:
@@ -93,4 +94,5 @@ def mistakes_block():
     """Planted mistakes, and which way to run finds them."""
     ways = ["forward", "reverse", "shuffled", "RACES=1"]
     return [f"| mistake | {' | '.join(ways)} |", "|---|" + "---|" * len(ways),
-            *(f"| {row['what it is'].rstrip('.')} | {' | '.join(row[way] for way in ways)} |" for row in Table(MISTAKES).rows)]
+            *(f"| {row['what it is'].rstrip('.')} | {' | '.join(row[way] for way in ways)} |"
+              for row in Table(MISTAKES).rows)]

@@ -38,7 +38,8 @@ def predictions(step, title, answers):
 
 def kernels(step, source, title):
     """The kernels that are not word for word the other file's, side by side."""
-    codes = ((ROOT / folder / step / source).read_text(encoding="utf-8", errors="replace") for folder in ("exercises", "solutions"))
+    codes = ((ROOT / folder / step / source).read_text(encoding="utf-8", errors="replace")
+             for folder in ("exercises", "solutions"))
     found = [{" ".join(kernel.split()): kernel for kernel in KERNEL.findall(code)} for code in codes]
     if not found[0]:
         return ""

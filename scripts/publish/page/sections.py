@@ -51,14 +51,16 @@ def ladder_section(table, steps, told):
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
     absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
     if absent:
-        parts.append(missing(f"{', '.join(absent)} {'has' if len(absent) == 1 else 'have'} no time in this table.", "make run"))
+        has = "has" if len(absent) == 1 else "have"
+        parts.append(missing(f"{', '.join(absent)} {has} no time in this table.", "make run"))
     for row in table.rows:
         if row.get("verdict") not in ("right", "not run"):
             parts.append(f'<p class="missing"><strong>{text(row["step"])}: {text(row.get("verdict"))}.</strong> '
                          f'It gets no time. {text(row.get("note") or "")}</p>')
     all_cores = table.all_cores()
     before = {row["step"]: previous for row, previous in zip(table.rows, [None, *table.rows])}
-    over_cores = ("× all cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"])) if int(r["n"]) in all_cores else "–")
+    over_cores = ("× all cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"]))
+                  if int(r["n"]) in all_cores else "–")
     columns = [NAMED_STEP, column("n", "n", text), column("ms per iteration", "ms"), column("GB/s", "gb_per_s"),
                column("% of copy", "percent_of_copy"), ("× previous step", lambda r: gain_text(r, before[r["step"]], cell)),
                column("× best serial", "x_best_serial"), *([over_cores] if all_cores else []),
