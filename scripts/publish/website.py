@@ -36,12 +36,9 @@ def words(markup):
     return html.unescape(re.sub(r"<[^>]*>", "", markup))
 
 
-def slug(title, taken):
-    """The name that GitHub gives to a heading."""
-    name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-    count = taken.get(name, 0)
-    taken[name] = count + 1
-    return f"{name}-{count}" if count else name
+def slug(title):
+    """The name that GitHub gives to a heading, which no other of the page has."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 class Page:
@@ -51,16 +48,16 @@ class Page:
         self.path = path
         self.folder = posixpath.dirname(path)
         markdown = without_comments((lab / path).read_text(encoding="utf-8"))
-        self.sections, taken = [], {}
-        self.title = path
+        self.sections, self.title = [], path
 
         def heading(match):
             level, inner = match.groups()
-            name = slug(words(inner), taken)
+            title = words(inner)
+            name = slug(title)
             if level == "1":
-                self.title = words(inner)
+                self.title = title
             if level == "2":
-                self.sections.append((name, words(inner)))
+                self.sections.append((name, title))
             return f'<h{level} id="{html.escape(name)}">{inner}</h{level}>'
 
         self.body = re.sub(r"<h([1-6])>(.*?)</h\1>", heading, html_of(markdown), flags=re.DOTALL)

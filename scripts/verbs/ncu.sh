@@ -6,7 +6,7 @@
 #   STEP=NN                    the step
 #   CLINIC=NAME                or the kernel of the clinic
 #   WHICH=exercise|solution    which of the two (default: exercise)
-#   KERNEL=REGEX               the kernels (default: the step's question says: jacobi_sweep, copy_field, or both)
+#   KERNEL=REGEX               the kernels (default: the sweep or pass, and copy_field if a question is about it)
 #   SET=NAME                   what to collect: full (the default), detailed, basic ... (ncu --list-sets)
 #   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: 10, from step 13 on 240; the sixth launch is looked at)
@@ -36,16 +36,11 @@ gpu_here || no_gpu_for ncu
 ready_profiler ncu
 
 # The sections that this step's questions are about; and which kernels.
-sections=() kernels="" launches=1
+sections=() regex="jacobi_sweep|jacobi_pass" launches=1 # a pass is several sweeps, from step 13 on
 while IFS=$'\t' read -r kernel what; do
   sections+=(--section "$what")
-  if [[ " $kernels " != *" $kernel "* ]]; then kernels+=" $kernel"; fi
+  if [[ $kernel == copy ]]; then regex="jacobi_sweep|copy_field" launches=2; fi # they take turns
 done < <(labtool profile_tables questions --tool ncu --step "${CLINIC:-$step_number}")
-case $kernels in
-  *sweep*copy* | *copy*sweep*) regex="jacobi_sweep|copy_field" launches=2 ;; # they take turns
-  *copy*) regex=copy_field ;;
-  *) regex="jacobi_sweep|jacobi_pass" ;; # a pass is several sweeps, from step 13 on
-esac
 if [[ -n ${CLINIC:-} ]]; then regex=_kernel launches=1; fi
 if [[ -n ${KERNEL:-} ]]; then regex=$KERNEL launches=1; fi
 if [[ $set_name == full ]]; then sections+=(--section SpeedOfLight_HierarchicalSingleRooflineChart); fi
