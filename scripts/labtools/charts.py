@@ -176,11 +176,10 @@ def clusters(places, near):
     for x, y, words in sorted(places):
         for group in groups:
             if abs(group[0] - x) <= near and abs(group[1] - y) <= near / 2:  # two lines of text do not fit between
-                if words not in group[2]:
-                    group[2].append(words)
+                group[2].add(words)
                 break
         else:
-            groups.append((x, y, [words]))
+            groups.append((x, y, {words}))
     return [(x, y, sorted(words)) for x, y, words in groups]
 
 
@@ -491,13 +490,12 @@ def bars(name, entries, title, subtitle, unit=""):
 
 def stacked(charts, name, title):
     """Several charts as the text of one file, one below the other."""
-    height = sum(chart.height + 16 for chart in charts)
     parts, y = [], 0
     for chart in charts:
         parts.append(chart.svg().replace("<svg ", f'<svg x="0" y="{px(y)}" ', 1))
         y += chart.height + 16
     text = (f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" data-chart="{name}" width="{WIDTH}" '
-            f'height="{px(height)}" viewBox="0 0 {WIDTH} {px(height)}">\n<title>{escape(title)}</title>'
+            f'height="{px(y)}" viewBox="0 0 {WIDTH} {px(y)}">\n<title>{escape(title)}</title>'
             f"<style>{FONT}@media screen and (prefers-color-scheme:dark){{{DARK_RULES}}}</style>"
-            f'<rect width="{WIDTH}" height="{px(height)}" fill="var(--paper)"/>\n' + "".join(parts) + "</svg>\n")
+            f'<rect width="{WIDTH}" height="{px(y)}" fill="var(--paper)"/>\n' + "".join(parts) + "</svg>\n")
     return re.sub(r'"var\(--(\w+)\)"', lambda match: f'"{LIGHT[match[1]]}"', text)

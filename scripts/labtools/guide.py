@@ -108,10 +108,8 @@ class Guide:
     def question(self, fold):
         """The heading above the fold, and the paragraph that it answers."""
         section = next(section for section in self.sections if fold in section.items)
-        before = section.items[1:section.items.index(fold)]
-        while before and before[-1] == "":
-            before.pop()
-        paragraph = list(itertools.takewhile(lambda item: isinstance(item, str) and item != "", reversed(before)))
+        above = itertools.dropwhile(lambda item: item == "", reversed(section.items[1:section.items.index(fold)]))
+        paragraph = list(itertools.takewhile(lambda item: isinstance(item, str) and item != "", above))
         return "\n".join([section.heading, "", *reversed(paragraph)])
 
     def questions(self):

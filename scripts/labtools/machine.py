@@ -5,7 +5,7 @@ import re
 import shutil
 
 from labtools.files import BUILD, ROOT
-from labtools.process import attempt, fail, printed_by
+from labtools.process import fail, printed_by
 
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
@@ -18,8 +18,7 @@ def gpu_here():
 def find_profiler(tool):
     """The path of ncu or nsys, or None. Looks where scripts/lib/profilers.sh does."""
     script = 'source "$1/scripts/lib/profilers.sh" && find_tool "$2"'
-    code, out, _ = attempt(["bash", "-c", script, "find", ROOT, tool], 30)
-    return out.strip() or None if code == 0 else None
+    return printed_by(["bash", "-c", script, "find", ROOT, tool], 30).strip() or None
 
 
 def ready(folder, programs=(), tool="nvcc"):

@@ -21,7 +21,7 @@ import textwrap
 
 from labtools import ncu
 from labtools.files import ROOT
-from labtools.numbers import duration, number
+from labtools.numbers import duration, in_unit, number
 from labtools.process import fail, print_for_people
 from labtools.tracer import kernel_name
 
@@ -65,8 +65,6 @@ def read(path):
 
 def digits(value):
     """Four significant digits, and no exponent."""
-    if value == 0:
-        return "0"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}" if abs(value) >= 0.001 else f"{value:.2g}"
@@ -77,10 +75,7 @@ def time(ns):
 
 
 def size(count):
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= scale:
-            return f"{digits(count / scale)} {unit}"
-    return f"{digits(count)} B"
+    return in_unit(count, (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1)), digits)
 
 
 NAME_WIDTH = 26

@@ -64,16 +64,16 @@ def convergence_section(runner, steps, n, iterations):
         base = dict(records[first]["residuals"])
         deviations = [(name, max((abs(value - base[at]) / base[at] for at, value in record["residuals"]
                                   if base.get(at)), default=0)) for name, record in records.items()]
-        same = [name for name, record in records.items() if same_field(record["field"], records[first]["field"])]
+        other = [name for name, record in records.items() if not same_field(record["field"], records[first]["field"])]
+        same = len(records) - len(other)
         bound = n * n * 2.0 ** -53
         if len(records) > 1:
             parts.append(data_table(f"How far the residuals lie apart: another order of the sum allows {bound:.2g}", [
                 ("step", lambda row: text(row[0])),
                 ("greatest difference from the first step's, as a share of it",
                  lambda row: "the same bits" if row[1] == 0 else f"{row[1]:.2g}")], deviations))
-        other = [name for name in records if name not in same]
         parts.append(f"<p>After {iterations:,} iterations the field of {'all ' if not other else ''}"
-                     f"{len(same)} step{'s' * (len(same) != 1)} has the same bits. "
+                     f"{same} step{'s' * (same != 1)} has the same bits. "
                      + (f"<strong>Another field: {text(', '.join(other))}.</strong> " if other else "") +
                      "A faster step gives the same answer. Only the order in which the residual is summed differs."
                      + (" The dashed curve is the distance from the exact solution, which falls much later than the "
