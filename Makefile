@@ -4,8 +4,13 @@
 # In a handout, which has no solutions, verbs of the whole lab say so, and are not listed: their words stand behind ##*.
 # Those behind ##- are for a handout.
 whole := $(wildcard solutions)
-whole_lab = test -n "$(whole)" || { echo "make $@: $(1)" >&2; exit 2; }
 needs_python = command -v python3 >/dev/null || { echo "make $@: python3 is missing: package python3" >&2; exit 77; }
+# whole_lab SCRIPT,WORDS: runs the script; a handout, which has none of it, says the words.
+define whole_lab
+@test -n "$(whole)" || { echo "make $@: $(2)" >&2; exit 2; }
+@$(if $(filter %.py,$(1)),$(needs_python))
+@scripts/$(1)
+endef
 # Verbs get their variables from make, as part of the environment. Some systems have a NAME there, the machine's.
 ifeq ($(origin NAME),environment)
 unexport NAME
@@ -71,33 +76,22 @@ races:
 	@scripts/verbs/own.sh races
 
 report:
-	@$(call whole_lab,a handout has no solutions to report on; make progress shows what you have done)
-	@$(needs_python)
-	@scripts/publish/report.py
+	$(call whole_lab,publish/report.py,a handout has no solutions to report on; make progress shows what you have done)
 
 site:
-	@$(call whole_lab,a handout has its pages in site/; make guide STEP=NN prints a guide here)
-	@$(needs_python)
-	@scripts/publish/website.py
+	$(call whole_lab,publish/website.py,a handout has its pages in site/; make guide STEP=NN prints a guide here)
 
 handout:
-	@$(call whole_lab,this is a handout; another is made in the whole lab)
-	@scripts/publish/handout.sh
+	$(call whole_lab,publish/handout.sh,this is a handout; another is made in the whole lab)
 
 class:
-	@$(call whole_lab,this is a handout; a class is looked at in the whole lab)
-	@$(needs_python)
-	@scripts/teach/board.py
+	$(call whole_lab,teach/board.py,this is a handout; a class is looked at in the whole lab)
 
 grade:
-	@$(call whole_lab,this is a handout; a class is graded in the whole lab)
-	@$(needs_python)
-	@scripts/teach/grade.py
+	$(call whole_lab,teach/grade.py,this is a handout; a class is graded in the whole lab)
 
 tables:
-	@$(call whole_lab,the numbers in the texts are written in the whole lab)
-	@$(needs_python)
-	@scripts/publish/tables.py --write
+	$(call whole_lab,publish/tables.py --write,the numbers in the texts are written in the whole lab)
 
 clean:
 	rm -rf build build-*

@@ -20,18 +20,24 @@ CACHES = (("l2_read", "read", "blue", "circle"), ("l2_copy", "copy", "orange", "
 
 
 def measured(table):
-    """The rows of bandwidth.tsv that have a rate."""
-    rows = [row for row in table.rows if number(row.get("rate_median")) and number(row.get("bytes")) is not None]
+    """The rows of bandwidth.tsv that have a rate, with it and the bytes as numbers."""
+    rows = [{**row, "rate": number(row["rate_median"]), "bytes": number(row["bytes"])} for row in table.rows
+            if number(row.get("rate_median")) and number(row.get("bytes")) is not None]
     if not rows:
         raise ValueError("has no measurement")
     return rows
 
 
 def series_of(rows, what, ways):
-    found = [(words, colour, shape, [(float(row["bytes"]), float(row["rate_median"])) for row in rows
-                                     if row["what"] == what and row["way"] == way and float(row["bytes"]) > 0])
+    found = [(words, colour, shape, [(row["bytes"], row["rate"]) for row in rows
+                                     if row["what"] == what and row["way"] == way and row["bytes"] > 0])
              for way, words, colour, shape in ways]
     return [one for one in found if len(one[3]) > 1]
+
+
+def blocks_of(rows):
+    """The copies with one float per thread, by the shape of a block."""
+    return [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]
 
 
 def draw(head, rows):
@@ -40,25 +46,21 @@ def draw(head, rows):
     l2_mark = [(l2, "L2 " + size(l2))] if l2 else []
     sizes = [4.0 ** k * 1024 for k in range(1, 13)]
     found = []
-    series = series_of(rows, "size", WAYS)
-    if series:
+    if series := series_of(rows, "size", WAYS):
         found.append(charts.lines("bandwidth-size", series, "Copies on the GPU, GB/s",
                                   "read plus written; the median of each size", "bytes of one array", 300,
                                   size, sizes, True, [(at / 2, words + ": two arrays") for at, words in l2_mark]))
-    blocks = [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]
-    if blocks:
-        best = max(float(row["rate_median"]) for row in blocks)
+    if blocks := blocks_of(rows):
+        best = max(row["rate"] for row in blocks)
         found.append(charts.bars("bandwidth-block", [
-            (f"{row['block_x']} x {row['block_y']}", float(row["rate_median"]),
-             "blue" if float(row["rate_median"]) == best else "soft") for row in blocks],
+            (f"{row['block_x']} x {row['block_y']}", row["rate"], "blue" if row["rate"] == best else "soft")
+            for row in blocks],
             "Threads per block, one float per thread, GB/s", f"the copy at n = {blocks[0]['n']}; the best in blue",
             " GB/s"))
-    series = series_of(rows, "host", HOST)
-    if series:
+    if series := series_of(rows, "host", HOST):
         found.append(charts.lines("bandwidth-host", series, "Between host and GPU, GB/s", "each byte counts once",
                                   "bytes of the array", 240, size, sizes, True))
-    series = series_of(rows, "cache", CACHES)
-    if series:
+    if series := series_of(rows, "cache", CACHES):
         found.append(charts.lines("bandwidth-cache", series, "Read again and again past L1, GB/s",
                                   "what L2 holds, and what it does not", "bytes that are read", 240, size,
                                   [2.0 ** k * 1024 for k in range(5, 24)], True, l2_mark))
@@ -68,13 +70,12 @@ def draw(head, rows):
 def facts(rows):
     """What the figures say, in sentences."""
     said = []
-    blocks = [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]
-    if blocks:
+    if blocks := blocks_of(rows):
         n = blocks[0]["n"]
-        rates = {way: max((float(row["rate_median"]) for row in rows
-                           if row["what"] == "size" and row["way"] == way and row["n"] == n), default=None)
+        rates = {way: max((row["rate"] for row in rows
+                           if row["what"] == "size" and row["way"] == way and row["n"] == n), default=0)
                  for way in ("copy_kernel", "triad", "copy_float4")}
-        if all(rates.values()) and rates["copy_kernel"] < rates["triad"] < rates["copy_float4"]:
+        if 0 < rates["copy_kernel"] < rates["triad"] < rates["copy_float4"]:
             said.append("A thread that copies one float has 4 bytes in flight, one of the triad has 8, one of the "
                         f"float4 copy has 16. At n = {n} they reach {significant(rates['copy_kernel'])}, "
                         f"{significant(rates['triad'])} and {significant(rates['copy_float4'])} GB/s. DRAM answers "
@@ -90,13 +91,13 @@ def facts(rows):
                         f"have. Up to {max(bound)} threads per block, only that limits these kernels: twice "
                         "the threads, twice the rate.")
         large = [row for row in blocks if int(row["block_x"]) * int(row["block_y"]) == 1024]
-        best = max(blocks, key=lambda row: float(row["rate_median"]))
+        best = max(blocks, key=lambda row: row["rate"])
         if large and best not in large:
             said.append(f"The largest blocks, of 1024 threads, are slower again than {best['block_x']} x "
                         f"{best['block_y']}: a multiprocessor takes a new one only when all of an old one's "
                         "threads are done.")
-    host = {way: max((float(row["rate_median"]) for row in rows if row["what"] == "host" and row["way"] == way),
-                     default=0) for way, *_ in HOST}
+    host = {way: max((row["rate"] for row in rows if row["what"] == "host" and row["way"] == way), default=0)
+            for way, *_ in HOST}
     if host["to_gpu_pinned"] > 1.2 * host["to_gpu_pageable"] > 0:
         said.append(f"From pinned memory the host sends {significant(host['to_gpu_pinned'])} GB/s, from pageable "
                     f"memory at most {significant(host['to_gpu_pageable'])}: that is copied into pinned memory first.")

@@ -27,6 +27,8 @@ STYLE = (f":root{{{variables(LIGHT)}}}"
 # A rule of CSS takes precedence over an attribute.
 DARK_RULES = "".join(f'[{what}="{value}"]{{{what}:{DARK[name]}}}' for name, value in LIGHT.items() for what in ("fill", "stroke"))
 WIDTH = 880  # of every chart
+CORNERS = {"diamond": ((0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)), "triangle": ((0, -1.2), (1.1, 0.8), (-1.1, 0.8))}
+LINES = {"line": (3, None), "dashes": (2, "4 3")}  # shapes of a legend that are lines: thickness and dashes
 
 
 def px(value):
@@ -46,12 +48,9 @@ class Axis:
     """From values to px: logarithmic unless `linear`."""
 
     def __init__(self, low, high, start, end, linear=False):
-        self.linear = linear
-        self.low, self.high, self.start, self.end = low, high, start, end
+        self.of = float if linear else math.log10
+        self.low, self.high, self.start = low, high, start
         self.scale = (end - start) / (self.of(high) - self.of(low))
-
-    def of(self, value):
-        return value if self.linear else math.log10(value)
 
     def __call__(self, value):
         """The place of a value; of one outside, the axis' end."""
@@ -78,35 +77,31 @@ class Chart:
 
     def text(self, x, y, words, align="start", colour="ink", size=None, bold=False, turn=None, halo=False):
         """With a halo it can be read where lines cross it."""
-        turned = f"rotate({px(float(turn))} {px(float(x))} {px(float(y))})" if turn else None
         outline = {"stroke": "var(--paper)", "stroke_width": 4, "stroke_linejoin": "round", "paint_order": "stroke"} if halo else {}
-        self.add("text", dict(outline, x=float(x), y=float(y), fill=f"var(--{colour})", font_size=size, transform=turned,
-                              text_anchor=align if align != "start" else None,
-                              font_weight="600" if bold else None), words)
+        self.add("text", dict(outline, x=x, y=y, fill=f"var(--{colour})", font_size=size,
+                              transform=f"rotate({px(turn)} {px(x)} {px(y)})" if turn else None,
+                              text_anchor=align if align != "start" else None, font_weight="600" if bold else None), words)
 
     def bar(self, x, y, width, height, colour, tip):
-        self.add("rect", {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": 2,
+        self.add("rect", {"x": x, "y": y, "width": width, "height": height, "rx": 2,
                           "fill": f"var(--{colour})", "class": "mark"}, tip=tip)
 
     def line(self, points, colour="line", thick=1, dash=None, opacity=None, mark=False):
-        path = "M" + "L".join(f"{px(float(x))} {px(float(y))}" for x, y in points)
+        path = "M" + "L".join(f"{px(x)} {px(y)}" for x, y in points)
         self.add("path", dict(d=path, fill="none", stroke=f"var(--{colour})", stroke_width=thick, stroke_dasharray=dash,
                               stroke_linejoin="round", opacity=opacity, **({"class": "mark"} if mark else {})))
 
     def dot(self, x, y, colour, shape="circle", radius=5.0, hollow=False, tip=None):
-        fill = {"fill": "var(--paper)" if hollow else f"var(--{colour})",
-                "stroke": f"var(--{colour})" if hollow else "var(--paper)", "stroke_width": 2 if hollow else 1,
-                "class": "mark"}
-        r = radius
+        inside, rim = ("paper", colour) if hollow else (colour, "paper")
+        of_mark = {"fill": f"var(--{inside})", "stroke": f"var(--{rim})", "stroke_width": 2 if hollow else 1, "class": "mark"}
         if shape == "circle":
-            self.add("circle", dict(cx=float(x), cy=float(y), r=r, **fill), tip=tip)
+            self.add("circle", dict(cx=x, cy=y, r=radius, **of_mark), tip=tip)
         elif shape == "square":
-            self.add("rect", dict(x=x - 0.9 * r, y=y - 0.9 * r, width=1.8 * r, height=1.8 * r, **fill), tip=tip)
+            side = 1.8 * radius
+            self.add("rect", dict(x=x - side / 2, y=y - side / 2, width=side, height=side, **of_mark), tip=tip)
         else:
-            corners = ((0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)) if shape == "diamond" else \
-                ((0, -1.2), (1.1, 0.8), (-1.1, 0.8))
-            path = "M" + "L".join(f"{px(x + a * r)} {px(y + b * r)}" for a, b in corners) + "z"
-            self.add("path", dict(d=path, **fill), tip=tip)
+            corners = "L".join(f"{px(x + a * radius)} {px(y + b * radius)}" for a, b in CORNERS[shape])
+            self.add("path", dict(d=f"M{corners}z", **of_mark), tip=tip)
 
     def heading(self, left, title, subtitle):
         self.text(left, 18, title, bold=True)
@@ -116,9 +111,8 @@ class Chart:
         """Vertical lines at the values, each with its label below."""
         for value in values:
             self.line([(axis(value), top), (axis(value), bottom)])
-            at_edge = axis(value) + 24 > WIDTH
-            self.text(WIDTH - 2 if at_edge else axis(value), bottom + 17, label(value),
-                      "end" if at_edge else "middle", "soft", 12)
+            at, align = (axis(value), "middle") if axis(value) + 24 <= WIDTH else (WIDTH - 2, "end")
+            self.text(at, bottom + 17, label(value), align, "soft", 12)
 
     def grid_y(self, axis, left, right, values, label):
         for value in values:
@@ -126,21 +120,19 @@ class Chart:
             self.text(left - 6, axis(value) + 4, label(value), "end", "soft", 12)
 
     def legend(self, x, y, entries, columns, width):
-        """[(shape, colour, words)] in columns; the shape "line" is a line. Returns the y below."""
+        """[(shape, colour, words)] in columns."""
         for k, (shape, colour, words) in enumerate(entries):
             left, base = x + k % columns * width, y + k // columns * 20
-            if shape == "line":
-                self.line([(left - 6, base - 4), (left + 8, base - 4)], colour, 3)
-            elif shape == "dashes":
-                self.line([(left - 6, base - 4), (left + 8, base - 4)], colour, 2, "4 3")
+            if shape in LINES:
+                self.line([(left - 6, base - 4), (left + 8, base - 4)], colour, *LINES[shape])
             else:
                 self.dot(left + 1, base - 4, colour, shape)
             self.text(left + 14, base, words, size=12)
-        return y + ((len(entries) - 1) // columns + 1) * 20
 
     def svg(self):
-        size = f'width="{WIDTH}" height="{px(self.height)}"'
-        return (f'<svg class="chart" role="img" data-chart="{self.name}" viewBox="0 0 {WIDTH} {px(self.height)}" {size}>\n'
+        height = px(self.height)
+        return (f'<svg class="chart" role="img" data-chart="{self.name}" viewBox="0 0 {WIDTH} {height}" '
+                f'width="{WIDTH}" height="{height}">\n'
                 f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>\n"
                 + "\n".join(self.shapes) + "\n</svg>\n")
 
@@ -149,7 +141,7 @@ def power_label(value):
     """10^-3 with the small figures that every font has."""
     power = round(math.log10(value))
     if -3 <= power <= 5:
-        return f"{value:,.0f}" if power >= 0 else f"{value:.{-power}f}"
+        return f"{value:,.{max(0, -power)}f}"
     return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(c)] if c.isdigit() else "⁻" for c in str(power))
 
 
@@ -159,23 +151,22 @@ LEVELS = (("l1", "L1", "green", "square"), ("l2", "L2", "orange", "diamond"), ("
 
 
 def kernel_points(rows):
-    """Of rows of roofline.tsv: [{step, kernel, seconds, flops, rate (giga-operations/s), bytes: {level: bytes}, by_hand}].
-    What cannot be placed is left out."""
+    """Of rows of roofline.tsv: [{step, kernel, n, sweeps, flops, rate (giga-operations/s), intensity: {level: operations
+    per byte}, speed: {level: GB/s}, by_hand}]. What cannot be placed is left out."""
     points = []
     for row in rows:
         time_ns = number(row.get("time_ns"))
-        if not time_ns:
-            continue
         flops = (number(row.get("flops_float")) or 0) + (number(row.get("flops_double")) or 0)
         moved = {level: number(row.get(f"{level}_bytes")) for level, *_ in LEVELS}
         if moved["l1"]:
             moved["l1"] += number(row.get("shared_bytes")) or 0  # the same SRAM
         moved = {level: count for level, count in moved.items() if count}
-        if moved:
-            seconds = 1e-9 * time_ns
-            points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "seconds": seconds,
-                           "rate": 1e-9 * flops / seconds, "sweeps": number(row.get("sweeps")) or 1, "flops": flops, "bytes": moved,
-                           "by_hand": row.get("counted_by") == "hand"})
+        if time_ns and moved:
+            points.append({"step": row["step"], "kernel": row["kernel"], "n": row["n"], "flops": flops,
+                           "sweeps": number(row.get("sweeps")) or 1, "by_hand": row.get("counted_by") == "hand",
+                           "rate": flops / time_ns,
+                           "intensity": {level: flops / count for level, count in moved.items()},
+                           "speed": {level: count / time_ns for level, count in moved.items()}})
     return points
 
 
@@ -185,11 +176,10 @@ def clusters(places, near):
     for x, y, words in sorted(places):
         for group in groups:
             if abs(group[0] - x) <= near and abs(group[1] - y) <= near / 2:  # two lines of text do not fit between
-                if words not in group[2]:
-                    group[2].append(words)
+                group[2].add(words)
                 break
         else:
-            groups.append((x, y, [words]))
+            groups.append((x, y, {words}))
     return [(x, y, sorted(words)) for x, y, words in groups]
 
 
@@ -234,7 +224,7 @@ def roofline(rows, ceilings, titles, where):
     chart = Chart("roofline", height, "Roofline of every step's kernels",
                   "Operations per second against operations per byte, at L1, L2 and DRAM, logarithmic; measured "
                   "ceilings. " + where)
-    intensities = [point["flops"] / count for point in sweeps for count in point["bytes"].values()]
+    intensities = [intensity for point in sweeps for intensity in point["intensity"].values()]
     rates = [point["rate"] for point in sweeps]
     # The ridge of DRAM and the float rate belongs to the picture.
     ridge = ceilings.get("float", 0) / ceilings["dram"] if ceilings.get("dram") else 0
@@ -250,7 +240,7 @@ def roofline(rows, ceilings, titles, where):
     roof = max(tops, default=y.high)
     for kind in ("float", "double"):
         if kind in ceilings:
-            start = max(x.low, ceilings[kind] / max([ceilings.get(level, 0) for level, *_ in LEVELS] or [1]) or x.low)
+            start = max(x.low, ceilings[kind] / max(ceilings.get(level, 0) for level, *_ in LEVELS))
             chart.line([(x(start), y(ceilings[kind])), (right, y(ceilings[kind]))], "soft", 1.5)
             words = f"{kind} {significant(ceilings[kind] / 1000)} TFLOP/s"
             chart.text(right, y(ceilings[kind]) + (-6 if kind == "float" else 16), words, align="end", colour="soft",
@@ -273,25 +263,25 @@ def roofline(rows, ceilings, titles, where):
     # The way from step to step, at each level; then each kernel, L1 to DRAM.
     for level, _, colour, _ in LEVELS:
         first_of = {point["step"]: point for point in reversed(sweeps)
-                    if level in point["bytes"] and not point["step"].endswith(YOURS)}
-        way = [(x(p["flops"] / p["bytes"][level]), y(p["rate"])) for _, p in sorted(first_of.items())]
+                    if level in point["intensity"] and not point["step"].endswith(YOURS)}
+        way = [(x(point["intensity"][level]), y(point["rate"])) for _, point in sorted(first_of.items())]
         if len(way) > 1:
             chart.line(way, colour, 1.5, "2 4", 0.9)
     for point in sweeps:
-        ends = [x(point["flops"] / count) for count in point["bytes"].values()]
+        ends = [x(intensity) for intensity in point["intensity"].values()]
         chart.line([(min(ends), y(point["rate"])), (max(ends), y(point["rate"]))], "soft", 1, opacity=0.6)
     labels, dots = [], []  # (x, y, steps, level, colour), (left, top, right, bottom)
     for level, name, colour, shape in LEVELS:
         places = []
         for point in sweeps:
-            if level not in point["bytes"]:
+            if level not in point["intensity"]:
                 continue
-            intensity, rate = point["flops"] / point["bytes"][level], point["rate"]
-            chart.dot(x(intensity), y(rate), colour, shape, 5.5, point["by_hand"],
-                      f"{point['step']} {point['kernel']}, {name}: {significant(intensity)} operations per byte, "
-                      f"{significant(rate)} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
-            places.append((x(intensity), y(rate), label(point["step"])))
-            dots.append((x(intensity) - 6, y(rate) - 6, x(intensity) + 6, y(rate) + 6))
+            at_x, at_y = x(point["intensity"][level]), y(point["rate"])
+            chart.dot(at_x, at_y, colour, shape, 5.5, point["by_hand"],
+                      f"{point['step']} {point['kernel']}, {name}: {significant(point['intensity'][level])} operations "
+                      f"per byte, {significant(point['rate'])} giga-operations/s" + (", counted by hand" if point["by_hand"] else ""))
+            places.append((at_x, at_y, label(point["step"])))
+            dots.append((at_x - 6, at_y - 6, at_x + 6, at_y + 6))
         labels += [(*place, level, colour) for place in clusters(places, 36)]
     taken = []
     for place_x, place_y, numbers, level, colour in labels:
@@ -330,7 +320,7 @@ def roofline(rows, ceilings, titles, where):
     if copies:
         chart.text(left, strip_top, "The copy kernels have no operations: only their bandwidth, GB/s", bold=True)
         rows_top, rows_bottom = strip_top + 24, strip_top + 30 + 24 * len(copies)
-        speeds = [1e-9 * count / p["seconds"] for p in copies for count in p["bytes"].values()]
+        speeds = [speed for point in copies for speed in point["speed"].values()]
         of_levels = [ceilings[level] for level, *_ in LEVELS if level in ceilings]
         b = Axis(power_below(min(speeds)), 1.3 * max([*speeds, *of_levels]), left, right)
         chart.grid_x(b, rows_top, rows_bottom, b.decades(), power_label)
@@ -342,11 +332,11 @@ def roofline(rows, ceilings, titles, where):
         for k, point in enumerate(copies):
             at = rows_top + 18 + 24 * k
             chart.text(left - 8, at + 4, point["step"][:2], "end", bold=True, size=12)
-            ends = [b(1e-9 * count / point["seconds"]) for count in point["bytes"].values()]
+            ends = [b(speed) for speed in point["speed"].values()]
             chart.line([(min(ends), at), (max(ends), at)], "soft", 1, opacity=0.6)
             for nth, (level, name, colour, shape) in enumerate(LEVELS):
-                if level in point["bytes"]:
-                    speed = 1e-9 * point["bytes"][level] / point["seconds"]
+                if level in point["speed"]:
+                    speed = point["speed"][level]
                     chart.dot(b(speed), at + 4.0 * (nth - 1), colour, shape, 5.5, point["by_hand"],
                               f"{point['step']} {point['kernel']}, {name}: {significant(speed)} GB/s")
     return chart
@@ -400,10 +390,10 @@ def clinic(points, ceilings, where):
 
 # The ladder.
 
-def ladder(rows, facts, on_gpu):
-    """Bars of million points per second. rows of ladder.tsv that have a time; `on_gpu`: the steps whose sweep is."""
+def ladder(rows, copy, on_gpu):
+    """Bars of million points per second. rows of ladder.tsv that have a time; copy: the copy bandwidth in GB/s, or None;
+    `on_gpu`: the steps whose sweep is."""
     rates = {row["step"]: number(row["mpoints_per_s"]) for row in rows}
-    copy = number(facts.get("copy_gb_per_s"))
     limit = 1000 * copy / 8 if copy else None
     left, right, top = 238, WIDTH - 12, 64
     each = 34
@@ -426,12 +416,9 @@ def ladder(rows, facts, on_gpu):
         chart.text(left - 10, y + 13, row["n"], "end", "soft", 12)
         chart.bar(left, y, x(rate) - left, 18, colour, f"{step}: {significant(rate)} million points/s")
         before = number(row["x_before"])
-        words = f"{significant(rate)}"
-        # What the step bought, where it is more than the spread.
-        if before and before > 1.05:
-            words += f", {significant(before)} times faster"
-        elif before and before < 0.95:
-            words += f", {significant(1 / before)} times slower"
+        words = significant(rate)
+        if before and not 0.95 <= before <= 1.05:  # what the step bought, where it is more than the spread
+            words += f", {significant(max(before, 1 / before))} times {'faster' if before > 1 else 'slower'}"
         # Not across the copy bandwidth's line, where the bar has room.
         crosses = limit and x(rate) < x(limit) < x(rate) + 7 * len(words) and x(rate) - left > 7 * len(words) + 12
         if x(rate) > right - 200 or crosses:
@@ -448,31 +435,25 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
           linear_y=False, marks=(), y_values=None, dots=()):
     """A line chart: series [(words, colour, shape, [(x, y)])]; dots are series without a line, marks [(x, words)]
     vertical lines. A linear axis begins at 0, or goes from the first of y_values to the last."""
-    columns = 4
-    left, right = 58, WIDTH - 14
-    legend_y = 56
+    left, right, columns = 58, WIDTH - 14, 4
     every = [*series, *dots]
-    top = legend_y + 20 * ((len(every) - 1) // columns + 1) + 6
+    top = 62 + 20 * ((len(every) - 1) // columns + 1)
     bottom = top + tall
     chart = Chart(name, bottom + 42, title, subtitle)
-    xs = [px_ for *_, points in every for px_, _ in points]
-    ys = [value for *_, points in every for _, value in points]
+    xs, ys = zip(*(point for *_, points in every for point in points))
     x = Axis(min(xs), max(xs), left + 6, right - 6)
     if y_values:
         y = Axis(y_values[0], y_values[-1], bottom, top, linear=True)
     elif linear_y:
         step = 10 ** math.floor(math.log10(max(ys)))
         step = step / 2 if max(ys) / step < 3 else step
-        high = step * math.ceil(max(ys) / step + 1e-9)
-        y = Axis(0, high, bottom, top, linear=True)
-        y_values = [step * k for k in range(round(high / step) + 1)]
+        y_values = [step * k for k in range(math.ceil(max(ys) / step + 1e-9) + 1)]
+        y = Axis(0, y_values[-1], bottom, top, linear=True)
     else:
         y = Axis(power_below(min(ys)), power_above(max(ys)), bottom, top)
-        y_values = y.decades()
-        if len(y_values) > 8:
-            y_values = y_values[::2]
+        y_values = y.decades()[::1 if len(y.decades()) <= 8 else 2]
     chart.heading(10, title, subtitle)
-    chart.legend(18, legend_y + 4, [(shape, colour, words) for words, colour, shape, _ in every], columns,
+    chart.legend(18, 60, [(shape, colour, words) for words, colour, shape, _ in every], columns,
                  (WIDTH - 30) / columns)
     values = [value for value in x_values or x.decades() if x.low * 0.99 <= value <= x.high * 1.01]
     chart.grid_x(x, top, bottom, values, x_text)
@@ -494,8 +475,7 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
 
 def bars(name, entries, title, subtitle, unit=""):
     """Horizontal bars: [(words, value, colour)], linear from 0."""
-    label = 150
-    left, right, top = label, WIDTH - 70, 50
+    left, right, top = 150, WIDTH - 70, 50
     chart = Chart(name, top + 24 * len(entries) + 8, title,
                   "; ".join(f"{words}: {significant(value)}{unit}" for words, value, _ in entries))
     chart.heading(10, title, subtitle)
@@ -510,13 +490,12 @@ def bars(name, entries, title, subtitle, unit=""):
 
 def stacked(charts, name, title):
     """Several charts as the text of one file, one below the other."""
-    height = sum(chart.height + 16 for chart in charts)
     parts, y = [], 0
     for chart in charts:
         parts.append(chart.svg().replace("<svg ", f'<svg x="0" y="{px(y)}" ', 1))
         y += chart.height + 16
     text = (f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" data-chart="{name}" width="{WIDTH}" '
-            f'height="{px(height)}" viewBox="0 0 {WIDTH} {px(height)}">\n<title>{escape(title)}</title>'
+            f'height="{px(y)}" viewBox="0 0 {WIDTH} {px(y)}">\n<title>{escape(title)}</title>'
             f"<style>{FONT}@media screen and (prefers-color-scheme:dark){{{DARK_RULES}}}</style>"
-            f'<rect width="{WIDTH}" height="{px(height)}" fill="var(--paper)"/>\n' + "".join(parts) + "</svg>\n")
+            f'<rect width="{WIDTH}" height="{px(y)}" fill="var(--paper)"/>\n' + "".join(parts) + "</svg>\n")
     return re.sub(r'"var\(--(\w+)\)"', lambda match: f'"{LIGHT[match[1]]}"', text)

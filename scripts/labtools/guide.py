@@ -3,6 +3,7 @@
 A fold is a line "<details><summary>TITLE</summary>" and what follows, up to a line "</details>".
 """
 
+import collections
 import itertools
 import posixpath
 import re
@@ -26,9 +27,7 @@ class NoEnd(Exception):
     """A fold or a block of code has none."""
 
 
-class Fold:
-    def __init__(self, number, title):
-        self.number, self.title, self.lines = number, title, []
+Fold = collections.namedtuple("Fold", "number title lines")
 
 
 class Section:
@@ -66,7 +65,7 @@ class Guide:
 
     def begun_fold(self, summary):
         """A fold of the section that is last now."""
-        fold = Fold(len(self.folds) + 1, re.sub("</?code>", "`", re.sub("</?b>", "", summary)))
+        fold = Fold(len(self.folds) + 1, re.sub("</?code>", "`", re.sub("</?b>", "", summary)), [])
         self.folds.append(fold)
         self.sections[-1].items.append(fold)
         if re.fullmatch("## Hints *", self.sections[-1].heading):
@@ -109,10 +108,8 @@ class Guide:
     def question(self, fold):
         """The heading above the fold, and the paragraph that it answers."""
         section = next(section for section in self.sections if fold in section.items)
-        before = section.items[1:section.items.index(fold)]
-        while before and before[-1] == "":
-            before.pop()
-        paragraph = list(itertools.takewhile(lambda item: isinstance(item, str) and item != "", reversed(before)))
+        above = itertools.dropwhile(lambda item: item == "", reversed(section.items[1:section.items.index(fold)]))
+        paragraph = list(itertools.takewhile(lambda item: isinstance(item, str) and item != "", above))
         return "\n".join([section.heading, "", *reversed(paragraph)])
 
     def questions(self):
@@ -314,10 +311,9 @@ class Layout:
             self.finish()
             self.lines.append("")
         elif re.match(r" *\|", line):
-            table = self.table
-            self.table = []
-            self.finish()
-            self.table = [*table, line]
+            if self.paragraph:
+                self.finish()
+            self.table.append(line)
         elif re.match("#+ ", line):
             self.finish()
             self.put_heading(line)

@@ -5,7 +5,7 @@ import re
 import shutil
 
 from labtools.files import BUILD, ROOT
-from labtools.process import attempt, fail, printed_by
+from labtools.process import fail, printed_by
 
 NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
@@ -18,13 +18,12 @@ def gpu_here():
 def find_profiler(tool):
     """The path of ncu or nsys, or None. Looks where scripts/lib/profilers.sh does."""
     script = 'source "$1/scripts/lib/profilers.sh" && find_tool "$2"'
-    code, out, _ = attempt(["bash", "-c", script, "find", ROOT, tool], 30)
-    return out.strip() or None if code == 0 else None
+    return printed_by(["bash", "-c", script, "find", ROOT, tool], 30).strip() or None
 
 
 def ready(folder, programs=(), tool="nvcc"):
     """(what is known of the machine, the path of ncu, nsys or nvcc, or None): {"date", "gpu", "driver", "cuda" (nvcc's)} and
-    the tool's version. Ends the script if there is no GPU, a program has not been built, or `folder` cannot be written."""
+    the tool's version. Ends the script if there is no GPU, or a program has not been built. Makes the folder."""
     for name in programs:
         if not (BUILD / name).is_file():
             fail(f"{BUILD / name} is not there: build it first")
@@ -38,8 +37,5 @@ def ready(folder, programs=(), tool="nvcc"):
     if tool != "nvcc":
         version = re.search(r"[Vv]ersion (\d[\d.]*)", printed_by([path, "--version"])) if path else None
         facts[tool] = version[1] if version else "none"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fail(f"{folder}: cannot be created: {error.strerror}")
+    folder.mkdir(parents=True, exist_ok=True)
     return facts, path

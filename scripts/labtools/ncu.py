@@ -10,6 +10,11 @@ from labtools.tracer import NotPossible, kernel_name
 
 UNCHANGED = ["--clock-control", "none", "--cache-control", "none"]  # the clock, and what the kernel before has left
 SPEED = ".avg.pct_of_peak_sustained_elapsed"
+# The instructions of each kind, and how many operations each of them is; the bytes that each level moved.
+FLOPS = {kind: {f"smsp__sass_thread_inst_executed_op_{letter}{operation}_pred_on.sum": weight
+                for operation, weight in (("add", 1), ("mul", 1), ("fma", 2))}
+         for kind, letter in (("float", "f"), ("double", "d"))}
+BYTES = {"dram": "dram__bytes.sum", "l2": "lts__t_bytes.sum", "l1": "l1tex__t_bytes.sum"}
 # What ncu's units are in nanoseconds and bytes.
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "ns": 1, "nsecond": 1, "us": 1e3,
          "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9}
@@ -22,6 +27,11 @@ STALLS = {"long_scoreboard": "loads from memory or L1", "short_scoreboard": "sha
           "no_instruction": "instructions", "tex_throttle": "the texture queue", "imc_miss": "constants",
           "branch_resolving": "a branch", "dispatch_stall": "the dispatcher", "sleeping": "nanosleep",
           "gmma": "tensor cores", "misc": "other"}
+
+
+def of_global(what, operation):
+    """The metric of "requests" or "sectors" of an operation on global memory: "ld", "st" or "red"."""
+    return f"l1tex__t_{what}_pipe_lsu_mem_global_op_{operation}.sum"
 
 
 class NotAllowed(NotPossible):
@@ -79,10 +89,8 @@ def count(ncu, options, metrics, command, seconds=600):
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_INJECTION64_PATH")}
     while True:
         chosen = ["--metrics", ",".join(metrics)] if metrics else []
-        code, out, error = attempt([ncu, "--csv", "--page", "raw", "--print-units", "base", *options, *chosen, *command],
-                                   seconds, env=environment)
-        if code in (124, 126) and not out:
-            raise NotPossible(error)
+        _, out, error = attempt([ncu, "--csv", "--page", "raw", "--print-units", "base", *options, *chosen, *command],
+                                seconds, env=environment)
         if launches(out):
             return out
         said = out + error

@@ -29,20 +29,20 @@ def as_told(text, digits=3):
     return f"{float(text):,.{decimals}f}" if len(shown.partition(".")[2]) > decimals else shown
 
 
+def in_unit(value, units, write):
+    """A value in the first of units, (name, how many), of which it has one, or else in the last."""
+    name, scale = next((unit for unit in units if value >= unit[1]), units[-1])
+    return f"{write(value / scale)} {name}"
+
+
 def size(count):
     """Bytes for people: 64 KiB."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
-            return f"{count:.0f} {unit}"
-        count /= 1024
+    return in_unit(count, (("GiB", 2 ** 30), ("MiB", 2 ** 20), ("KiB", 2 ** 10), ("B", 1)), "{:.0f}".format)
 
 
 def duration(ns, write=significant):
     """Nanoseconds in a unit that suits them."""
-    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if ns >= scale:
-            return f"{write(ns / scale)} {unit}"
-    return f"{write(ns)} ns"
+    return in_unit(ns, (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1)), write)
 
 
 def lasting(seconds):

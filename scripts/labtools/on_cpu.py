@@ -10,6 +10,7 @@ FILE...: the program's sources.
 """
 
 import argparse
+import collections
 import itertools
 import pathlib
 import re
@@ -67,17 +68,15 @@ def print_counts(rows, sources, n):
                 kind = "copy" if access == "copy" else kind
             else:
                 kind, how = access, f"{counts['sectors'] / counts['requests']:.2f} sectors"
-            of_kind = sums.setdefault(kind, dict.fromkeys([*counts, "each", "coalesced"], 0))
-            for name, value in {**counts, "each": each, "coalesced": counts["requests"] * counts["bytes"]}.items():
-                of_kind[name] += value
+            sums.setdefault(kind, collections.Counter()).update(
+                {**counts, "each": each, "coalesced": counts["requests"] * counts["bytes"]})
             lines, number = sources.get(pathlib.Path(row["file"]).name, []), counts["line"]
             # Lines that declare a value differ after its type.
             code = re.sub(r"^const \w+ ", "", lines[number - 1].strip()) if 0 < number <= len(lines) else \
                 f"{row['file']}:{number}" if number else "(inside a library)"
             print(f"{number or '-':>6}  {row['space']:6} {access:6} {each:9.{decimals}f}  {how:14} {code[:31]}")
         for kind in ("load", "store"):
-            if kind in sums:
-                of_kind = sums[kind]
+            if of_kind := sums.get(kind):
                 print(f"        {kind + 's:':8} {of_kind['each']:.{decimals}f} per {unit}, "
                       f"{of_kind['sectors'] / of_kind['requests']:.2f} sectors per request "
                       f"(coalesced: {of_kind['coalesced'] / of_kind['requests']:.2f})")

@@ -21,8 +21,7 @@ from labtools.process import fail, must_write
 LARGEST = 512  # pixels per side at most; of a larger field some rows and columns are left out
 
 # From cold to hot: blue, nearly white at zero, red.
-COLD_TO_HOT = ((0.0, (20, 48, 112)), (0.25, (66, 135, 200)), (0.5, (242, 242, 238)), (0.75, (226, 122, 62)),
-               (1.0, (125, 16, 24)))
+COLD_TO_HOT = ((20, 48, 112), (66, 135, 200), (242, 242, 238), (226, 122, 62), (125, 16, 24))
 CHARACTERS = " .:-=+*#%@"  # by magnitude
 
 
@@ -44,12 +43,9 @@ def palette():
     """256 colours (red, green, blue)."""
     colours = []
     for k in range(256):
-        at = k / 255
-        for (a, low), (b, high) in zip(COLD_TO_HOT, COLD_TO_HOT[1:]):
-            if at <= b:
-                part = (at - a) / (b - a)
-                colours.append(tuple(round(x + (y - x) * part) for x, y in zip(low, high)))
-                break
+        nth = min(3, 4 * k // 255)
+        colours.append(tuple(round(low + (high - low) * (4 * k / 255 - nth))
+                             for low, high in zip(COLD_TO_HOT[nth], COLD_TO_HOT[nth + 1])))
     return colours
 
 

@@ -21,7 +21,7 @@ import textwrap
 
 from labtools import ncu
 from labtools.files import ROOT
-from labtools.numbers import duration, number
+from labtools.numbers import duration, in_unit, number
 from labtools.process import fail, print_for_people
 from labtools.tracer import kernel_name
 
@@ -65,8 +65,6 @@ def read(path):
 
 def digits(value):
     """Four significant digits, and no exponent."""
-    if value == 0:
-        return "0"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}" if abs(value) >= 0.001 else f"{value:.2g}"
@@ -77,10 +75,7 @@ def time(ns):
 
 
 def size(count):
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= scale:
-            return f"{digits(count / scale)} {unit}"
-    return f"{digits(count)} B"
+    return in_unit(count, (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1)), digits)
 
 
 NAME_WIDTH = 26
@@ -137,9 +132,10 @@ def times_of(row):
     return tuple(number(row[name]) or 0 for name in names)
 
 
-TITLES = {"nvtx_sum": ("NVTX ranges", "range"), "cuda_gpu_kern_sum": ("kernels on the GPU", "kernel"),
-          "cuda_api_sum": ("calls of the CUDA API", "call"), "um_sum": ("unified memory", "")}
-ABSENT = {"nvtx_sum": "no NVTX range", "cuda_gpu_kern_sum": "no kernel ran on the GPU", "cuda_api_sum": "no CUDA call"}
+# {report: (title, what a row is, what is said if there is none)}
+TITLES = {"nvtx_sum": ("NVTX ranges", "range", "no NVTX range"),
+          "cuda_gpu_kern_sum": ("kernels on the GPU", "kernel", "no kernel ran on the GPU"),
+          "cuda_api_sum": ("calls of the CUDA API", "call", "no CUDA call")}
 MOST_ROWS = 7
 
 
@@ -148,10 +144,10 @@ def name_of(row):
 
 
 def print_times(report, rows):
-    title, what = TITLES[report]
+    title, what, absent = TITLES[report]
     print(f"{report}: {title}")
     if not rows:
-        print(f"  none: {ABSENT[report]}")
+        print(f"  none: {absent}")
         return
     print(f"{'%':>5}{'total':>10}{'times':>7}{'median':>10}{'min':>10}{'max':>10}  {what}")
     for row in rows[:MOST_ROWS]:
@@ -229,7 +225,12 @@ def show_nsys(path, step, baseline):
 
 def beside_nsys(head, tables, head_before, before):
     """Ranges, kernels and migration of two steps, side by side."""
-    print_beside(head, head_before, "medians; bytes per sweep")
+    n, n_before = head.get("n"), head_before.get("n")
+    step, which = head_before.get("step", "the other"), head_before.get("which", "?")
+    print(f"next to {step} ({which}), n = {n_before or '?'}: medians; bytes per sweep")
+    if n and n_before and n != n_before:
+        print(f"  Mind: this one is at n = {n}, so times are not to be compared.")
+    print(f"{'':<36}{'before':>12}{'now':>14}{'now/before':>14}")
     for report in ("nvtx_sum", "cuda_gpu_kern_sum"):
         now = {name_of(row): times_of(row)[3] for row in reversed(tables.get(report, []))}
         then = {name_of(row): times_of(row)[3] for row in reversed(before.get(report, []))}
@@ -254,15 +255,6 @@ def print_head(head, step):
         print()
 
 
-def print_beside(head, head_before, words):
-    n, n_before = head.get("n"), head_before.get("n")
-    step, which = head_before.get("step", "the other"), head_before.get("which", "?")
-    print(f"next to {step} ({which}), n = {n_before or '?'}: {words}")
-    if n and n_before and n != n_before:
-        print(f"  Mind: this one is at n = {n}, so times are not to be compared.")
-    print(f"{'':<36}{'before':>12}{'now':>14}{'now/before':>14}")
-
-
 def print_pair(name, before, now, write):
     ratio = f"{now / before:.3g}" if now is not None and before else "–"
     texts = [write(value) if value is not None else "–" for value in (before, now)]
@@ -272,16 +264,12 @@ def print_pair(name, before, now, write):
 # ncu
 
 SPEED = ncu.SPEED
-GLOBAL = "_pipe_lsu_mem_global_op_"
-FLOPS = [f"smsp__sass_thread_inst_executed_op_{kind}_pred_on.sum"
-         for kind in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma")]
-
 # What no section of ncu is sure to bring. (The flops and cycles are for the roofline.)
 METRICS = ["gpu__time_duration.sum", "sm__cycles_elapsed.avg", "sm__cycles_elapsed.avg.per_second",
-           "dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum",
-           *(f"l1tex__t_{what}{GLOBAL}{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red")),
+           "dram__bytes_read.sum", "dram__bytes_write.sum", *ncu.BYTES.values(),
+           *(ncu.of_global(what, op) for what in ("requests", "sectors") for op in ("ld", "st", "red")),
            *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
-           *FLOPS]
+           *ncu.FLOPS["float"], *ncu.FLOPS["double"]]
 
 ID_COLUMNS = ("ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC")
 
@@ -317,7 +305,7 @@ def percent(value):
 
 
 def sectors(op):
-    return lambda m: m.ratio(f"l1tex__t_sectors{GLOBAL}{op}.sum", f"l1tex__t_requests{GLOBAL}{op}.sum")
+    return lambda m: m.ratio(ncu.of_global("sectors", op), ncu.of_global("requests", op))
 
 
 def no_eligible(m):
@@ -347,39 +335,34 @@ def conflicts(m):
     return sum(values) if None not in values else None
 
 
-def bytes_a_point(value):
-    return f"{value:.2f} B"
-
-
-DURATION = ("duration", "gpu__time_duration.sum", time)
 # {section: [(label, the metric or how to get it, how to write it)]}
 SECTIONS = {
     "SpeedOfLight": [
-        DURATION,
+        ("duration", "gpu__time_duration.sum", time),
         ("Compute (SM) Throughput, of peak", f"sm__throughput{SPEED}", percent),
         ("Memory Throughput, of peak", f"gpu__compute_memory_throughput{SPEED}", percent),
         ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", f"dram__throughput{SPEED}"), percent),
         ("L2 Cache Throughput", f"lts__throughput{SPEED}", percent),
         ("L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent)],
     "MemoryWorkloadAnalysis": [
-        ("DRAM bytes per point", dram, bytes_a_point),
-        ("  of these read", lambda m: m.per_point("dram__bytes_read.sum"), bytes_a_point),
-        ("L2 bytes per point", lambda m: m.per_point("lts__t_bytes.sum"), bytes_a_point),
-        ("L1 bytes per point", lambda m: m.per_point("l1tex__t_bytes.sum"), bytes_a_point),
+        ("DRAM bytes per point", dram, "{:.2f} B".format),
+        ("  of these read", lambda m: m.per_point("dram__bytes_read.sum"), "{:.2f} B".format),
+        ("L2 bytes per point", lambda m: m.per_point("lts__t_bytes.sum"), "{:.2f} B".format),
+        ("L1 bytes per point", lambda m: m.per_point("l1tex__t_bytes.sum"), "{:.2f} B".format),
         ("L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct", percent),
         ("L2 Hit Rate", "lts__t_sector_hit_rate.pct", percent)],
     "MemoryWorkloadAnalysis_Tables": [
         ("sectors per request, loads", sectors("ld"), digits),
         ("sectors per request, stores", sectors("st"), digits),
-        ("load requests", f"l1tex__t_requests{GLOBAL}ld.sum", digits),
-        ("store requests", f"l1tex__t_requests{GLOBAL}st.sum", digits),
-        ("atomic requests", f"l1tex__t_requests{GLOBAL}red.sum", digits),
+        ("load requests", ncu.of_global("requests", "ld"), digits),
+        ("store requests", ncu.of_global("requests", "st"), digits),
+        ("atomic requests", ncu.of_global("requests", "red"), digits),
         ("bank conflicts, shared memory", conflicts, digits)],
     "SchedulerStats": [
         ("No Eligible, of all cycles", no_eligible, percent),
         ("Active Warps Per Scheduler", "smsp__warps_active.avg.per_cycle_active", digits),
         ("Eligible Warps Per Scheduler", "smsp__warps_eligible.avg.per_cycle_active", digits),
-        ("Instructions Issued For 32 Points", instructions, lambda value: f"{value:.0f}")],
+        ("Instructions Issued For 32 Points", instructions, "{:.0f}".format)],
     "WarpStateStats": [
         ("Warp Cycles Per Instruction", "smsp__average_warp_latency_per_inst_issued.ratio", digits)],
     "Occupancy": [
@@ -409,6 +392,10 @@ def section_rows(section, m, before):
     return [row for row in rows if row[1] is not None]
 
 
+def kind_of(name):
+    return "copy" if "copy" in name else "sweep"
+
+
 def is_kernel(name, wanted):
     return {"sweep": "sweep" in name or "pass" in name, "copy": "copy" in name}.get(wanted, True)
 
@@ -417,9 +404,8 @@ def show_ncu(path, step, baseline):
     head, kernels = read_ncu(path)
     if not kernels:
         fail(f"{path}: there is no kernel in it")
-    n = int(number(head.get("n")) or 0)
     head_before, kernels_before = read_ncu(baseline) if baseline else ({}, [])
-    n_before = int(number(head_before.get("n")) or 0)
+    n, n_before = (int(number(of.get("n")) or 0) for of in (head, head_before))
     print_head(head, step)
     wanted = questions(step, "ncu")
     if not any(is_kernel(name, kernel) for name, *_ in kernels for kernel, _, _ in wanted):
@@ -428,8 +414,7 @@ def show_ncu(path, step, baseline):
         mine = [(what, sentence) for kernel, what, sentence in wanted if is_kernel(name, kernel)]
         if not mine:
             continue
-        kind = "copy" if "copy" in name else "sweep"
-        before = next((Metrics(other[3], n_before) for other in kernels_before if is_kernel(other[0], kind)), None)
+        before = next((Metrics(other[3], n_before) for other in kernels_before if is_kernel(other[0], kind_of(name))), None)
         shape = [re.sub(r"[() ]", "", text or "?").replace(",", "x") for text in (grid, block)]
         print(textwrap.fill(f"{name}, grid {shape[0]}, block {shape[1]}", WIDTH, subsequent_indent="  "))
         if before:
@@ -447,8 +432,7 @@ def show_ncu(path, step, baseline):
             if not rows:
                 print("  not in this report (SET=full collects it)")
             say_sentence(sentence)
-    kinds = ["copy" if "copy" in name else "sweep" for name, *_ in kernels]
-    if baseline and not any(is_kernel(name, kind) for kind in kinds for name, *_ in kernels_before):
+    if baseline and not any(is_kernel(other, kind_of(name)) for name, *_ in kernels for other, *_ in kernels_before):
         print(f"{head_before.get('step', 'The step before')} has no such kernel to compare with.")
 
 
@@ -485,14 +469,10 @@ def main():
     elif arguments.what == "questions":
         for kernel, what, _ in questions(step, arguments.tool):
             print(f"{kernel}\t{what}")
-    elif arguments.report is None:
-        fail(f"{arguments.what}: which report?", 2)
     elif arguments.what == "trim":
         trim(arguments.report)
-    elif arguments.what == "nsys":
-        show_nsys(arguments.report, step, arguments.baseline)
     else:
-        show_ncu(arguments.report, step, arguments.baseline)
+        {"nsys": show_nsys, "ncu": show_ncu}[arguments.what](arguments.report, step, arguments.baseline)
 
 
 if __name__ == "__main__":

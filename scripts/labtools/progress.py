@@ -39,15 +39,19 @@ def read_here(*parts):
         return None
 
 
-def lines_of(name, read=read_here):
-    """The fields of each line, in their order, of a file that the verbs keep in results/local."""
-    lines = (read("results", "local", name) or b"").decode("utf-8", "replace").splitlines()
-    return [line.split("\t") + ["-"] * 6 for line in lines]
+def lines_of(data):
+    """The fields of each line, in their order, of the bytes of a file that the verbs keep in results/local; None: no file."""
+    return [line.split("\t") + ["-"] * 6 for line in (data or b"").decode("utf-8", "replace").splitlines()]
+
+
+def last_lines(data):
+    """{first field: those after it} of such a file; the last line counts."""
+    return {fields[0]: fields[1:] for fields in lines_of(data)}
 
 
 def kept(name):
-    """{step: the fields after it} of such a file; the last line counts."""
-    return {fields[0]: fields[1:] for fields in lines_of(name)}
+    """{step: the fields after it} of such a file of this lab."""
+    return last_lines(read_here("results", "local", name))
 
 
 def remember(name, *fields):
@@ -82,8 +86,9 @@ EDITED = "edited, not checked since"
 def rows_of(read, starts):
     """The Row of each step of a working copy. read("exercises", ...) gives a file of it, None if it is not there; starts:
     {step: the exercise as it was handed out}, as far as that is known."""
-    verdicts = {(fields[0], fields[2]): fields for fields in lines_of("progress.tsv", read)}
-    times = {(fields[0], fields[1], fields[3]): fields[2] for fields in lines_of("progress_times.tsv", read)}
+    verdicts, times = (lines_of(read("results", "local", name)) for name in ("progress.tsv", "progress_times.tsv"))
+    verdicts = {(fields[0], fields[2]): fields for fields in verdicts}
+    times = {(fields[0], fields[1], fields[3]): fields[2] for fields in times}
     found = []
     for step in steps():
         state, date, where, mistake, ms = "missing", "-", "-", "-", "-"

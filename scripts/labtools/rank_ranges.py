@@ -30,10 +30,7 @@ def read(path):
 
 
 def main():
-    try:
-        ranks = [read(pathlib.Path(name)) for name in sys.argv[1:]]
-    except ValueError as error:
-        fail(f"not a table of ranges: {error}", 1)
+    ranks = [read(pathlib.Path(name)) for name in sys.argv[1:]]
     shown = ranks[:SHOWN_RANKS]
     names = sorted({name for rank in shown for name in rank}, key=lambda name: -max(rank.get(name, (0, 0))[1] for rank in ranks))
     print("NVTX ranges of all ranks, total ms")

@@ -84,21 +84,22 @@ def show_hints(reader):
             fail(f"HINT={wanted}: {reader.name} has no hints", 2)
         print(f"{step}: its guide has no hints")
         return
+
+    def hint(k):
+        return f"{step}: hint {k} of {count}\n{reader.fitted(reader.guide.hint(k))}"
+
     if wanted == "all":
-        print("\n\n".join(f"{step}: hint {k} of {count}\n{reader.fitted(reader.guide.hint(k))}" for k in range(1, count + 1)))
+        print("\n\n".join(map(hint, range(1, count + 1))))
         return
     seen = kept("hints.tsv").get(step, ["0"])[0]
-    if wanted == "next":
-        k = (int(seen) if re.fullmatch("[0-9]{1,3}", seen) else 0) + 1  # who has edited that file begins again
-        if k > count:
-            print(f"{step}: you have seen {'the one hint' if count == 1 else f'all {count} hints'}\n"
-                  f"Once more from the first: make hint {reader.words} HINT=1")
-            return
-    else:
-        k = int(wanted)
-        if not 1 <= k <= count:
-            fail(f"HINT={wanted}: {step} has hints 1 to {count}", 2)
-    print(f"{step}: hint {k} of {count}\n{reader.fitted(reader.guide.hint(k))}", flush=True)
+    k = int(wanted) if wanted != "next" else 1 + (int(seen) if re.fullmatch("[0-9]{1,3}", seen) else 0)  # it may be edited
+    if wanted == "next" and k > count:
+        print(f"{step}: you have seen {'the one hint' if count == 1 else f'all {count} hints'}\n"
+              f"Once more from the first: make hint {reader.words} HINT=1")
+        return
+    if not 1 <= k <= count:
+        fail(f"HINT={wanted}: {step} has hints 1 to {count}", 2)
+    print(hint(k), flush=True)
     remember("hints.tsv", step, str(k))
     print(f"\nThe next one: make hint {reader.words}" if k < count else
           f"\nThat was the last one. From the first: make hint {reader.words} HINT=1")
@@ -108,15 +109,10 @@ def read_answer(old):
     """A new answer, or the old one; None at the end of the input."""
     if old != "-":
         print(f"   Your answer: {old}", flush=True)
-    if sys.stdin.isatty():
-        try:
-            line = input("   > ")
-        except EOFError:
-            return None
-    else:
-        line = sys.stdin.readline()
-        if not line:
-            return None
+    try:
+        line = input("   > " if sys.stdin.isatty() else "")
+    except EOFError:
+        return None
     return CONTROL.sub(" ", line).strip(" ") or old
 
 

@@ -34,20 +34,21 @@ BYTES_PER_POINT, FLOPS_PER_POINT = 8, 4  # a float read and one written; three a
 
 # As NERSC's method has it, and each level's bytes.
 TIME = ("sm__cycles_elapsed.avg", "sm__cycles_elapsed.avg.per_second")
-FLOPS = {kind: {f"smsp__sass_thread_inst_executed_op_{letter}{operation}_pred_on.sum": weight
-                for operation, weight in (("add", 1), ("mul", 1), ("fma", 2))}
-         for kind, letter in (("float", "f"), ("double", "d"))}
-BYTES = {"dram": "dram__bytes.sum", "l2": "lts__t_bytes.sum", "l1": "l1tex__t_bytes.sum"}
 SHARED = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
           "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum")  # 128 bytes each, which l1tex__t_bytes lacks
-PER_REQUEST = {kind: (f"l1tex__t_sectors_pipe_lsu_mem_global_op_{letters}.sum",
-                      f"l1tex__t_requests_pipe_lsu_mem_global_op_{letters}.sum")
+PER_REQUEST = {kind: (ncu.of_global("sectors", letters), ncu.of_global("requests", letters))
                for kind, letters in (("load", "ld"), ("store", "st"))}
 ISSUES = "smsp__issue_active.avg.per_cycle_active"  # in the other cycles no warp was eligible
-INSTRUCTIONS, ELIGIBLE = "smsp__inst_executed.sum", "smsp__warps_eligible.avg.per_cycle_active"  # by warps; per scheduler
-HITS = {"l1": "l1tex__t_sector_hit_rate.pct", "l2": "lts__t_sector_hit_rate.pct"}
-METRICS = [*TIME, "gpu__time_duration.sum", *FLOPS["float"], *FLOPS["double"], *BYTES.values(),
-           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, INSTRUCTIONS, ELIGIBLE, *HITS.values(),
+INSTRUCTIONS = "smsp__inst_executed.sum"  # by warps
+# Columns of kernels.tsv that are one metric: those that are asked for, and those that SECTIONS bring.
+ASKED = {"eligible_warps": "smsp__warps_eligible.avg.per_cycle_active",  # per scheduler
+         "l1_hit_percent": "l1tex__t_sector_hit_rate.pct", "l2_hit_percent": "lts__t_sector_hit_rate.pct"}
+OF_SECTIONS = {"occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+               "occupancy_possible_percent": "sm__maximum_warps_per_active_cycle_pct",
+               "dram_percent": f"gpu__dram_throughput{ncu.SPEED}", "compute_percent": f"sm__throughput{ncu.SPEED}",
+               "memory_percent": f"gpu__compute_memory_throughput{ncu.SPEED}"}
+METRICS = [*TIME, "gpu__time_duration.sum", *ncu.FLOPS["float"], *ncu.FLOPS["double"], *ncu.BYTES.values(),
+           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, INSTRUCTIONS, *ASKED.values(),
            *[metric for pair in PER_REQUEST.values() for metric in pair]]
 SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
 SAME = ("gpu", "driver", "cuda", "ncu", "not_counted")
@@ -152,11 +153,6 @@ def stalls(launches):
     return ", ".join(f"{name} {value:.2f}" for value, name in ncu.stalls(medians)[:3] if value) or None
 
 
-def shape(launches, what):
-    """"(64, 64, 1)", as ncu has it, as 64x64x1."""
-    return str(launches[0].get(f"{what.capitalize()} Size", "")).strip("() ").replace(", ", "x") or None
-
-
 def text(value):
     if value is None or value == "":
         return "-"
@@ -177,13 +173,12 @@ def rows_of_step(step, n, iterations, counted, traced):
     """The step's rows of roofline.tsv and of kernels.tsv."""
     sweeps = sweeps_of(traced, iterations)
     roofline, facts = [], []
-    for kernel in list(counted) + [kernel for kernel in traced if kernel not in counted]:
+    for kernel in dict.fromkeys([*counted, *traced]):
         launches, row = counted.get(kernel), traced.get(kernel)
         traced_ns = float(row["median_ns"]) if row else None
         of_kernel = 0 if is_copy(kernel) else sweeps.get(kernel) or sweeps_in_name(kernel) or 1
-        hand_flops, hand_bytes = float(FLOPS_PER_POINT * of_kernel) * n * n, float(BYTES_PER_POINT) * n * n
         line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns,
-                "hand_flops": hand_flops, "hand_bytes": hand_bytes}
+                "hand_flops": float(FLOPS_PER_POINT * of_kernel * n * n), "hand_bytes": float(BYTES_PER_POINT * n * n)}
         fact = {"step": step, "kernel": kernel, "n": n}
         if row:
             fact.update(grid=row["grid"], block=row["block"], registers=row["registers"],
@@ -194,26 +189,17 @@ def rows_of_step(step, n, iterations, counted, traced):
             shared = total(launches, {metric: 128 for metric in SHARED})
             issues = median(launches, ISSUES)
             line.update(counted_by="ncu", launches=len(launches), time_ns=time_ns, shared_bytes=shared,
-                        **{f"flops_{kind}": total(launches, metrics) for kind, metrics in FLOPS.items()},
-                        **{f"{level}_bytes": median(launches, metric) for level, metric in BYTES.items()})
+                        **{f"flops_{kind}": total(launches, metrics) for kind, metrics in ncu.FLOPS.items()},
+                        **{f"{level}_bytes": median(launches, metric) for level, metric in ncu.BYTES.items()})
             fact.update(
-                grid=shape(launches, "grid") or fact.get("grid"), block=shape(launches, "block") or fact.get("block"),
-                registers=median(launches, "launch__registers_per_thread") or fact.get("registers"),
-                occupancy_percent=median(launches, "sm__warps_active.avg.pct_of_peak_sustained_active"),
-                occupancy_possible_percent=median(launches, "sm__maximum_warps_per_active_cycle_pct"),
-                dram_percent=median(launches, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
-                memory_percent=median(launches, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
-                compute_percent=median(launches, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
-                stalls=stalls(launches),
+                stalls=stalls(launches), no_eligible_percent=None if issues is None else 100 * (1 - issues),
                 instructions_per_32_points=ratio(median(launches, INSTRUCTIONS), max(1, of_kernel) * n * n / 32),
-                eligible_warps=median(launches, ELIGIBLE),
-                no_eligible_percent=None if issues is None else 100 * (1 - issues),
-                **{f"{level}_hit_percent": median(launches, metric) for level, metric in HITS.items()},
+                **{column: median(launches, metric) for column, metric in {**ASKED, **OF_SECTIONS}.items()},
                 **{f"{kind}_sectors_per_request": ratio(median(launches, sectors), median(launches, requests))
                    for kind, (sectors, requests) in PER_REQUEST.items()})
         else:
             line.update(counted_by="hand", launches=int(row["count"]), time_ns=traced_ns, flops_double=0,
-                        flops_float=hand_flops, dram_bytes=hand_bytes)
+                        flops_float=line["hand_flops"], dram_bytes=line["hand_bytes"])
         roofline.append(line)
         facts.append(fact)
     return roofline, facts

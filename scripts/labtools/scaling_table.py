@@ -3,7 +3,7 @@
 import math
 
 from labtools import charts
-from labtools.table import read_table
+from labtools.table import Table
 
 STRONG = (16384, 32768, 65536)
 WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / ranks is the same in each column
@@ -11,8 +11,8 @@ WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / rank
 
 def read(path, ways=False):
     """(facts, rows) of scaling.tsv: those with the program's own choice of how to exchange, or those with other ways."""
-    facts, rows = read_table(path)
-    return facts, [row for row in rows if (row["way"] != "-") == ways]
+    table = Table(path)
+    return table.facts, [row for row in table.rows if (row["way"] != "-") == ways]
 
 
 def often(rows):
@@ -32,13 +32,11 @@ def drawn_of(gpu, links, rows):
     ranks = sorted({int(row["ranks"]) for row in rows})
     strong, weak = [], []
     for step, shape in (("14", "square"), ("15", "circle")):
-        for n, colour in zip(STRONG, ("orange", "blue", "green")):
-            points = points_of(rows, step, "efficiency", dict.fromkeys(ranks, n))
-            strong.append((f"step {step}, n = {n}", colour, shape, points))
-        for k, colour in enumerate(("orange", "blue")):
-            sizes = {r: of_ranks[k] for r, of_ranks in WEAK.items()}
-            points = points_of(rows, step, "weak_efficiency", sizes)
-            weak.append((f"step {step}, {sizes[1]}² per GPU", colour, shape, points))
+        strong += [(f"step {step}, n = {n}", colour, shape, points_of(rows, step, "efficiency", dict.fromkeys(ranks, n)))
+                   for n, colour in zip(STRONG, ("orange", "blue", "green"))]
+        weak += [(f"step {step}, {sizes[0]}² per GPU", colour, shape,
+                  points_of(rows, step, "weak_efficiency", dict(zip(WEAK, sizes))))
+                 for sizes, colour in zip(zip(*WEAK.values()), ("orange", "blue"))]
     drawn = []
     for name, series, title, subtitle, tall in (
             ("scaling-strong", strong, "Strong scaling: efficiency in percent",
@@ -52,8 +50,6 @@ def drawn_of(gpu, links, rows):
             percents = range(step * int(min(*values, 95) // step), step * math.ceil(max(*values, 100) / step) + 1, step)
             drawn.append(charts.lines(name, series, title, subtitle, "GPUs", tall, lambda value: f"{value:.0f}",
                                       [float(r) for r in ranks], True, y_values=percents))
-    if not drawn:
-        raise ValueError("has nothing to draw: no efficiencies of several numbers of ranks")
     return drawn
 
 

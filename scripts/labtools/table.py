@@ -38,21 +38,12 @@ class Table:
 
     def all_cores(self):
         """{n: (ms, threads)} of the best code on all cores, of a ladder; empty if it was not timed."""
-        found = {}
-        for values in self.lines_of("all_cores"):
-            values = dict(zip(values[::2], values[1::2]))
-            found[int(values["n"])] = float(values["ms"]), int(values["threads"])
-        return found
+        timed = (dict(zip(values[::2], values[1::2])) for values in self.lines_of("all_cores"))
+        return {int(one["n"]): (float(one["ms"]), int(one["threads"])) for one in timed}
 
     def name(self):
         """Its path within the lab, if it is there."""
         return str(self.path).removeprefix(f"{ROOT}/")
-
-
-def read_table(path):
-    """(facts, rows): {key: first value}, [{column: text}]."""
-    table = Table(path)
-    return table.facts, table.rows
 
 
 def write_table(path, words, facts, columns, rows):

@@ -200,19 +200,14 @@ build_watched() {
 
 # build_targets TARGET...: builds them. If that fails, what the build says is shown.
 build_targets() {
-  local log=$build_dir/build.log
-  if build_watched "$log" "$@"; then return; fi
-  show_log "$log"
-  return 1
+  build_watched "$build_dir/build.log" "$@" || { show_log "$build_dir/build.log"; return 1; }
 }
 
 # build_program TARGET...: builds a learner's program, or what looks at it. If it does not compile, the compiler's
 # words are shown, without the build tool's.
 build_program() {
   local log=$build_dir/build_$1.log
-  if build_watched "$log" "$@"; then return; fi
-  compiler_words "$log" >&2
-  return 1
+  build_watched "$log" "$@" || { compiler_words "$log" >&2; return 1; }
 }
 
 # build_step: builds the program of read_step and read_which for where its kernels run; sets backend, target and ranks.

@@ -42,11 +42,6 @@ labtool() { PYTHONPATH=$lab_root/scripts PYTHONDONTWRITEBYTECODE=1 python3 -m "l
 
 need_python() { command -v python3 >/dev/null || die $exit_no_gpu "python3 is missing: package python3"; }
 
-# version_at_least HAVE WANTED
-version_at_least() {
-  [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]
-}
-
 # has_space FOLDER: whether a file of 64 KiB, which is more than any of the texts here, can be written in it.
 has_space() {
   local status=0 file=$1/.space-$BASHPID # in a command's redirection BASHPID is that of the command

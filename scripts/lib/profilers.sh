@@ -166,7 +166,7 @@ start_profile() {
 # show_report TOOL: the tables of $REPORT, next to those of the previous step in the same folder if $BASELINE says so;
 # ends the script.
 show_report() {
-  local report before of_n arguments=() status=0
+  local report before="" of_n status=0
   report=$(kept_report "$1" "REPORT=${REPORT-}" "${REPORT-}") || exit $?
   if [[ -n $baseline ]]; then
     # One at this report's n, where it was kept.
@@ -174,11 +174,13 @@ show_report() {
     of_n=$(sed -n 's/^# n\t//p' "$report" | head -n 1)
     if [[ -f ${before}_n$of_n.csv ]]; then before+=_n$of_n; fi
     before=$(kept_report "$1" "BASELINE=$BASELINE" "$before.csv") || exit $?
-    arguments=(--baseline "$before")
   fi
-  labtool profile_tables "$1" "$report" --step "${CLINIC:-$step_number}" "${arguments[@]}" || status=$?
+  print_tables "$1" "$report" "$before" || status=$?
   exit "$status"
 }
+
+# print_tables TOOL REPORT [BASELINE'S REPORT]: what matters of them for this step.
+print_tables() { labtool profile_tables "$1" "$2" --step "${CLINIC:-$step_number}" ${3:+--baseline "$3"}; }
 
 # kept_report TOOL NAME FILE: prints where the file is, from here or from the lab's root.
 kept_report() {
@@ -232,14 +234,11 @@ judge_run() {
 
 # profile_both: the baseline, then the step; then the tables.
 profile_both() {
-  local tool=${0##*/} arguments=()
+  local tool=${0##*/}
   tool=${tool%.sh}
-  if [[ -n $baseline ]]; then
-    profile "$baseline" "$baseline_which"
-    arguments=(--baseline "$profiles_dir/${tool}_${baseline_which}_$baseline.csv")
-  fi
+  if [[ -n $baseline ]]; then profile "$baseline" "$baseline_which"; fi
   profile "$step_target" "$which"
   say ""
-  labtool profile_tables "$tool" "$profiles_dir/${tool}_${which}_$step_target.csv" --step "${CLINIC:-$step_number}" \
-    "${arguments[@]}"
+  print_tables "$tool" "$profiles_dir/${tool}_${which}_$step_target.csv" \
+    "${baseline:+$profiles_dir/${tool}_${baseline_which}_$baseline.csv}"
 }

@@ -94,11 +94,9 @@ if [[ $what == unchanged ]]; then
   for name in "$@"; do
     read_exercise "$name"
     # In most cases the file itself tells. Otherwise what it began with is looked for.
-    if [[ -d $lab_root/solutions ]] && handed_out from_tree; then
-      say "$step"
-    elif [[ ! -d $lab_root/solutions ]] && cmp -s "$lab_root/$copy" "$lab_root/$exercise"; then
-      say "$step"
-    elif "$0" "$name" 2>/dev/null | cmp -s - "$lab_root/$exercise"; then
+    if { [[ -d $lab_root/solutions ]] && handed_out from_tree; } ||
+      { [[ ! -d $lab_root/solutions ]] && cmp -s "$lab_root/$copy" "$lab_root/$exercise"; } ||
+      "$0" "$name" 2>/dev/null | cmp -s - "$lab_root/$exercise"; then
       say "$step"
     fi
   done

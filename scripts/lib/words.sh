@@ -40,5 +40,8 @@ wrapped() {
     }'
 }
 
+# version_at_least HAVE WANTED
+version_at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
+
 # many COUNT WHAT: "1 rank", "2 ranks".
 many() { printf '%s\n' "$1 $2$( (($1 == 1)) || printf s)"; }

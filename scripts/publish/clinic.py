@@ -18,13 +18,12 @@ from labtools import ncu
 from labtools.files import BUILD, ROOT, clinic_kernels
 from labtools.machine import NVCC, ready
 from labtools.process import attempt, fail, reason, run, warn
-from labtools.roofline import BYTES, FLOPS
 from labtools.table import write_table
 from labtools.tracer import NotPossible
 
 KINDS = ("exercise", "solution")
-OPERATIONS = {**FLOPS["float"], **FLOPS["double"], "smsp__sass_thread_inst_executed_op_integer_pred_on.sum": 1}
-L2_BYTES = BYTES["l2"]
+OPERATIONS = {**ncu.FLOPS["float"], **ncu.FLOPS["double"], "smsp__sass_thread_inst_executed_op_integer_pred_on.sum": 1}
+L2_BYTES = ncu.BYTES["l2"]
 
 
 def goals_of(kind, name):

@@ -32,11 +32,11 @@ COLUMNS = ["step", "kernel", "n", "quantity", "cpu", "ncu", "difference_percent"
 # What is compared: its name, ncu's metric, and how to get it from the table of the CPU:
 # (space, access, column).
 QUANTITIES = [
-    ("load requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", ("global", "load", "requests")),
-    ("load sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", ("global", "load", "sectors")),
-    ("store requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", ("global", "store", "requests")),
-    ("store sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", ("global", "store", "sectors")),
-    ("atomic requests", "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", ("global", "atomic", "requests")),
+    ("load requests", ncu.of_global("requests", "ld"), ("global", "load", "requests")),
+    ("load sectors", ncu.of_global("sectors", "ld"), ("global", "load", "sectors")),
+    ("store requests", ncu.of_global("requests", "st"), ("global", "store", "requests")),
+    ("store sectors", ncu.of_global("sectors", "st"), ("global", "store", "sectors")),
+    ("atomic requests", ncu.of_global("requests", "red"), ("global", "atomic", "requests")),
     ("shared loads", "smsp__inst_executed_op_shared_ld.sum", ("shared", "load", "requests")),
     ("shared stores", "smsp__inst_executed_op_shared_st.sum", ("shared", "store", "requests")),
     ("shared load passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", ("shared", "load", "wavefronts")),

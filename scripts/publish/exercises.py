@@ -15,6 +15,7 @@ it whose text is indented by at least three blanks.
 """
 
 import argparse
+import itertools
 import pathlib
 import re
 import sys
@@ -30,27 +31,18 @@ SKIPPED = 77
 def split_banner(text):
     """(the comment lines at the top, the rest), as lists of lines."""
     lines = text.splitlines()
-    end = 0
-    while end < len(lines) and lines[end].startswith("//"):
-        end += 1
-    return lines[:end], lines[end:]
+    banner = list(itertools.takewhile(lambda line: line.startswith("//"), lines))
+    return banner, lines[len(banner):]
 
 
 def split_todos(lines, number):
     """Takes the TODO(number) blocks out of lines: (the lines left, [(position in them, block)])."""
-    rest, todos = [], []
-    start = re.compile(r"\s*// TODO\(%s\)" % number)
-    more = re.compile(r"\s*//   ")
-    inside = False
+    rest, todos, inside = [], [], False
     for line in lines:
-        if start.match(line):
-            todos.append((len(rest), [line]))
-            inside = True
-        elif inside and more.match(line):
-            todos[-1][1].append(line)
-        else:
-            rest.append(line)
-            inside = False
+        if begins := re.match(rf"\s*// TODO\({number}\)", line):
+            todos.append((len(rest), []))
+        inside = begins or inside and re.match(r"\s*//   ", line)
+        (todos[-1][1] if inside else rest).append(line)
     return rest, todos
 
 
@@ -74,17 +66,15 @@ def solution_before(step):
 
 def exercise_problems(step):
     """What keeps an exercise from being the solution before it, a banner and TODO blocks apart."""
-    exercise, number = exercise_of(step), step.name[:2]
-    path = exercise.relative_to(ROOT)
-    problems = []
-    banner, body = split_banner(exercise.read_text())
-    if not banner or not banner[0].startswith(f"// {step.name}: "):
+    number, path, problems = step.name[:2], exercise_of(step).relative_to(ROOT), []
+    text = exercise_of(step).read_text()
+    if not text.startswith(f"// {step.name}: "):
         problems.append(f"{path}: its banner must begin with '// {step.name}: '")
     if step.before == "-":
-        if exercise.read_text() != solution_of(step).read_text():
+        if text != solution_of(step).read_text():
             problems.append(f"{path}: the first step has no task: it must be solutions/{step.name}")
         return problems
-    body, todos = split_todos(body, number)
+    body, todos = split_todos(split_banner(text)[1], number)
     if not todos:
         problems.append(f"{path}: has no TODO({number})")
     before = solution_before(step)

@@ -255,9 +255,10 @@ class Lab:
         self.lines, self.tuned = [], []
 
     def note(self, one, n, quantity, unit, measure, words=None):
-        """One line, of (median, least, most) that `measure` returns, or why there are none."""
+        """One line, of the median and the two ends that `measure` returns, or why there are none."""
         try:
-            cells = [f"{value:.6g}" for value in measure()]
+            median, *ends = measure()
+            cells = [f"{value:.6g}" for value in (median, *sorted(ends))]
             print(f"{one.guide} {one.name} n = {n}: {quantity} {cells[0]} {unit}", flush=True)
         except (NotPossible, KeyError) as error:
             cells, words = ["-"] * 3, str(error)
@@ -292,15 +293,11 @@ def copy_kernel_by_size(lab, one, program, _):
     for n in COPY_SIZES:
         # An atomic of the sweep takes 1.8 ns: at most some 1.3 s a size.
         iterations = max(11, min(101, int(0.7e9 / (n * n))))
-        size = 8.0 * n * n  # bytes that a copy reads and writes
-
-        def bandwidth():
-            median, least, most = lab.trace(program, n, iterations)[COPY]
-            return size / median, size / most, size / least
-
-        lab.note(one, n, "copy kernel", "GB/s", bandwidth, "8 bytes per point over the traced time")
+        lab.note(one, n, "copy kernel", "GB/s",
+                 lambda n=n, iterations=iterations: [8 * n * n / value for value in lab.trace(program, n, iterations)[COPY]],
+                 "8 bytes per point over the traced time")
         lab.note(one, n, "DRAM bytes", "bytes per point",
-                 lambda: tuple(value / n / n for value in lab.count(program, n, COPY, "dram__bytes.sum")),
+                 lambda n=n: [value / n / n for value in lab.count(program, n, COPY, "dram__bytes.sum")],
                  "counted by ncu in the copy kernel, --cache-control none")
 
 
@@ -318,8 +315,7 @@ def kernels_of_sweep(lab, one, program, _):
 def iterations_by_size(lab, one, program, _):
     options = ("--check-every", 1) if one.name == "every_sweep" else ()
     for n, iterations in ITERATIONS[one.guide].items():
-        lab.note(one, n, "iteration", "ms", lambda n=n, iterations=iterations: lab.iterations(program, n, iterations,
-                                                                                              *options))
+        lab.note(one, n, "iteration", "ms", functools.partial(lab.iterations, program, n, iterations, *options))
         if one.guide == S13:
             lab.note(one, n, "DRAM read", "bytes per point", lambda n=n: [value / n ** 2 for value in lab.count(
                 program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])

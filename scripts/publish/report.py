@@ -79,15 +79,11 @@ def main():
     listed = [step for step in steps() if not by_cycles(step.name)]
     titles = {step.name: step.title for step in listed}
     folders = [pathlib.Path(results)] if results else [ROOT / "results/local", ROOT / "results/h200"]
-    ladder = find_table(folders, "ladder.tsv")
-    roofline = find_table(folders, "roofline.tsv")
-    bandwidth = find_table(folders, "bandwidth.tsv")
-    scaling = find_table(folders, "scaling.tsv")
+    ladder, roofline, bandwidth, scaling = (find_table(folders, f"{name}.tsv")
+                                            for name in ("ladder", "roofline", "bandwidth", "scaling"))
     # What was counted on one machine is held against that machine's ceilings, and its kernels' facts go with it.
     beside = [roofline.path.parent] if roofline else folders
-    ceilings = find_table(beside, "bandwidth.tsv") if roofline else None
-    kernels = find_table(beside, "kernels.tsv")
-    clinic = find_table(beside, "clinic.tsv") if roofline else None
+    ceilings, kernels, clinic = (find_table(beside, f"{name}.tsv") for name in ("bandwidth", "kernels", "clinic"))
 
     if not arguments.no_run:
         if not arguments.no_build:

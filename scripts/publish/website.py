@@ -36,12 +36,9 @@ def words(markup):
     return html.unescape(re.sub(r"<[^>]*>", "", markup))
 
 
-def slug(title, taken):
-    """The name that GitHub gives to a heading."""
-    name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-    count = taken.get(name, 0)
-    taken[name] = count + 1
-    return f"{name}-{count}" if count else name
+def slug(title):
+    """The name that GitHub gives to a heading, which no other of the page has."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 class Page:
@@ -51,16 +48,16 @@ class Page:
         self.path = path
         self.folder = posixpath.dirname(path)
         markdown = without_comments((lab / path).read_text(encoding="utf-8"))
-        self.sections, taken = [], {}
-        self.title = path
+        self.sections, self.title = [], path
 
         def heading(match):
             level, inner = match.groups()
-            name = slug(words(inner), taken)
+            title = words(inner)
+            name = slug(title)
             if level == "1":
-                self.title = words(inner)
+                self.title = title
             if level == "2":
-                self.sections.append((name, words(inner)))
+                self.sections.append((name, title))
             return f'<h{level} id="{html.escape(name)}">{inner}</h{level}>'
 
         self.body = re.sub(r"<h([1-6])>(.*?)</h\1>", heading, html_of(markdown), flags=re.DOTALL)
@@ -94,15 +91,13 @@ class Page:
 
 def collect(lab, guides):
     """The pages: the start, the course, the guides, and whatever these link to."""
-    pages, waiting = {}, [START, COURSE, *guides]
+    pages = {path: Page(lab, path) for path in (START, COURSE, *guides)}
+    waiting = [path for page in pages.values() for path in page.linked()]
     while waiting:
         path = waiting.pop(0)
         if path not in pages and (lab / path).is_file():
             pages[path] = Page(lab, path)
             waiting += pages[path].linked()
-    for needed in (START, COURSE, *guides):
-        if needed not in pages:
-            fail(f"{needed} is not there")
     return pages
 
 
@@ -159,12 +154,10 @@ def neighbours(page, pages, row):
     """Links to the page before and the page after, if it is one of a row."""
     if page.path not in row:
         return ""
-    at, links = row.index(page.path), []
-    for k, name in ((at - 1, "previous"), (at + 1, "next")):
-        if 0 <= k < len(row):
-            other = pages[row[k]]
-            links.append(f'<a class="{name}" href="{page.way_to(other.file())}"><small>{name.capitalize()}</small> '
-                         f'{html.escape(other.title)}</a>')
+    at = row.index(page.path)
+    near = [("previous", path) for path in row[max(0, at - 1):at]] + [("next", path) for path in row[at + 1:at + 2]]
+    links = (f'<a class="{name}" href="{page.way_to(pages[path].file())}"><small>{name.capitalize()}</small> '
+             f'{html.escape(pages[path].title)}</a>' for name, path in near)
     return f'<nav class="neighbours">{" ".join(links)}</nav>'
 
 

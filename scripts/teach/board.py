@@ -122,18 +122,11 @@ def as_page(board, sentences, interval):
                            tables="".join(tables), mistakes=f"<ul>{''.join(items)}</ul>")
 
 
-def read_variables():
-    """(DIR, OUT or None, INTERVAL, ONCE)."""
-    folder, once = class_folder("working copies or files of make handin"), os.environ.get("ONCE") or "0"
-    interval = number_of("INTERVAL", 5, 3600)
+def main():
+    folder, interval = class_folder("working copies or files of make handin"), number_of("INTERVAL", 5, 3600)
+    out, once = os.environ.get("OUT"), os.environ.get("ONCE") or "0"
     if once not in ("0", "1"):
         fail(f"ONCE={once}: must be 1 or 0", 2)
-    out = os.environ.get("OUT")
-    return folder, pathlib.Path(out) if out else None, interval, once == "1"
-
-
-def main():
-    folder, out, interval, once = read_variables()
     sys.stdout.reconfigure(encoding="utf-8")
     lab, sentences = Lab(), catalogue()
     while True:
@@ -142,10 +135,10 @@ def main():
         except OSError as error:
             fail(f"DIR={folder}: {error.strerror}", 2)
         if out:
-            must_write(out, as_page(board, sentences, interval), f"OUT={out}", 4)
-        clear = "" if once or not sys.stdout.isatty() else "\033[H\033[2J"
+            must_write(pathlib.Path(out), as_page(board, sentences, interval), f"OUT={out}", 4)
+        clear = "" if once == "1" or not sys.stdout.isatty() else "\033[H\033[2J"
         print(clear + as_text(board, sentences), end="", flush=True)
-        if once:
+        if once == "1":
             return
         time.sleep(interval)
 

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 
-import labtools_here  # noqa: F401
 from labtools.process import attempt
 
 NOBODY = 65534

@@ -28,7 +28,8 @@ from confined import Confined, Limits
 from labtools.files import ROOT, STEPS, steps
 from labtools.machine import gpu_here
 from labtools.process import attempt, fail, must_write, reason
-from learners import Lab, Unreadable, cell_of, class_folder, milliseconds, number_of, plain, read_inside, rows
+from labtools.progress import last_lines
+from learners import Lab, Unreadable, cell_of, class_folder, milliseconds, number_of, plain, read_inside
 
 COLUMNS = ("learner", "step", "verdict", "diagnosis", "ms", "seconds")
 MIB = 1 << 20
@@ -93,7 +94,7 @@ class Grader:
         ended = self.box.run(["scripts/verbs/check.sh"], self.variables(STEP=step[:2]), needs == "ranks")
         if ended.limit:
             return f"exceeded its limit: {ended.limit}", "", "", ended.seconds
-        row = rows(read_inside(self.work, "results", "local", "progress.tsv")).get(step)
+        row = last_lines(read_inside(self.work, "results", "local", "progress.tsv")).get(step)
         if not row or row[0] not in VERDICTS:
             words = "cannot run here" if ended.code == 77 else f"no verdict (exit code {ended.code})"
             return words, plain(reason(ended.out), 160), "", ended.seconds
@@ -104,8 +105,8 @@ class Grader:
         """Its ms per iteration, with a GPU."""
         if self.gpu:
             self.box.run(["scripts/verbs/progress.sh"], self.variables(TIME="1"))
-        ms = milliseconds(rows(read_inside(self.work, "results", "local", "progress_times.tsv")).get(step, ["", ""])[1])
-        return ms or ""
+        times = last_lines(read_inside(self.work, "results", "local", "progress_times.tsv"))
+        return milliseconds(times.get(step, ["", ""])[1]) or ""
 
 
 def exercises_of(folder, wanted, starts):

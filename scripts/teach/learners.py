@@ -10,11 +10,10 @@ import functools
 import os
 import stat
 
-import labtools_here  # noqa: F401
 from labtools.files import ROOT, steps
 from labtools.numbers import number
 from labtools.process import attempt, fail
-from labtools.progress import rows_of
+from labtools.progress import last_lines, rows_of
 from mistakes import NOT_COMPILED, UNKNOWN, catalogue
 
 MOST_BYTES = 1 << 20
@@ -88,12 +87,6 @@ def read_inside(folder, *parts):
     return data
 
 
-def rows(data):
-    """{first field: the others} of lines with tabs between their fields; the last of each counts."""
-    lines = [line.split("\t") for line in (data or b"").decode("utf-8", "replace").splitlines()]
-    return {fields[0]: fields[1:] + [""] * 6 for fields in lines}
-
-
 def known_mistake(name, known=tuple(catalogue())):
     return name if name in known else UNKNOWN
 
@@ -144,10 +137,10 @@ class Lab:
         """The learner whose file of `make handin` this is."""
         if not data.startswith(b"# handin\t"):
             raise Unreadable("no file of make handin")
-        table = rows(data.split(b"\n# code\t")[0])
+        table = last_lines(data.split(b"\n# code\t")[0])
         cells = {}
         for step in self.starts:
-            state, date, _, mistake, ms, *_ = table.get(step, ["unchanged"] + [""] * 6)
+            state, date, _, mistake, ms, *_ = table.get(step, ["unchanged"] + ["-"] * 6)
             cells[step] = cell_of(state, mistake, date, ms)
         return Learner(plain(table.get("# name", ["?"])[0]) or "?", cells)
 

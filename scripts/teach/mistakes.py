@@ -2,22 +2,19 @@
 
 import re
 
-import labtools_here  # noqa: F401
 from labtools.files import ROOT
 
-ENTRY = re.compile(r'^ +\{"([a-z0-9_]{4,})",(?=\s*(?:Strength::|kForbidden|kHarmless|"[^" ]* ))', re.MULTILINE)
+ENTRY = re.compile(r'^ +\{"([a-z0-9_]{4,})",(?=\s*(?:Strength::|kForbidden|kHarmless))', re.MULTILINE)
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 LITERALS = re.compile(rf"(?:{LITERAL.pattern}\s*)+")
 CHOICE = re.compile(r"\{\?[^{}|]*\|([^{}|]*)(?:\|([^{}|]*))?\}")
-WORDS = {"n": "n", "sweep": "the sweep", "copy": "the copy", "host": "main", "wrong_pass": "",
-         "where": "the boundary", "does": "reads or writes", "array": "an array", "kernel": "a kernel",
-         "what": "reads or writes", "named": "outside of an array", "thread": "some i and j", "place": "shared memory",
+WORDS = {"n": "n", "wrong_pass": "", "where": "the boundary", "does": "reads or writes", "array": "an array",
+         "kernel": "a kernel", "what": "reads or writes", "named": "outside of an array", "place": "shared memory",
          "left_out": "the sweep or the copy leaves out points, and old values stay there", "points": "some points",
          "lines": "some rows or columns", "columns": "some columns", "rows": "some rows", "are": "are", "have": "have",
          "hold": "holds", "letter": "x or y", "neighbour": "a neighbour", "point": "another point", "call": "a call",
-         "sum": "the sum", "part": "f_old", "name": "a variable", "event": "an event", "lanes": "some lanes are",
-         "who": "", "same": "i and j come from one index", "sizes": "its block or its grid is too large, or empty",
-         "cause": "a root, a square or a divisor is missing", "filled": "an address",
+         "sum": "the sum", "part": "f_old", "name": "a variable", "event": "an event", "who": "",
+         "same": "i and j come from one index", "cause": "a root, a square or a divisor is missing",
          "entry": "an entry of the tile", "begin": "after", "pass": "a pass", "target": "memory",
          "said": "an exchange with a rank that is not there"}
 # Where only the words of one program say anything.
@@ -53,14 +50,14 @@ def for_all(words):
     words = re.sub(r"\{(\w+)\}", lambda gap: WORDS.get(gap[1], "…"), words)
     while CHOICE.search(words):
         words = CHOICE.sub(choice, words)
-    words = re.sub(r" ?\([^()]*…[^()]*\)|^at line … | (at|before|around) line …", "", words)
-    words = re.sub(r"(…|\d|last|first) (?:some|another) ", r"\1 ", words.replace("line …", "a line"))
-    return re.sub(r"…(?: ?…)+", "…", words).rstrip(" .:;,…") if len(re.findall(r"\w+", words)) > 3 else ""
+    words = re.sub(r" ?\([^()]*…[^()]*\)|^at line … | (at|before) line …", "", words)
+    words = re.sub(r"(…|\d) some ", r"\1 ", words.replace("line …", "a line"))
+    return words.rstrip(" .:;,…") if len(re.findall(r"\w+", words)) > 3 else ""
 
 
 def words_at(text, at):
     """The words of an entry, from behind its name on: the first literals."""
-    return "".join(LITERAL.findall(LITERALS.search(text, at)[0])).replace('\\"', '"')
+    return "".join(LITERAL.findall(LITERALS.search(text, at)[0]))
 
 
 def catalogue():

@@ -221,12 +221,8 @@ if [[ $which == exercise ]]; then
   # Python lays them out.
   if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null &&
     grep -qs "^$step"$'\t' results/local/predictions.tsv; then
-    predicted=1
-  fi
-  # Where the CPU stands in, the program prints no times.
-  if ((predicted)); then
-    next="Next: compare your predictions (below)"
-  elif [[ $backend == cpu && $step_needs == cuda ]]; then
+    predicted=1 next="Next: compare your predictions (below)"
+  elif [[ $backend == cpu && $step_needs == cuda ]]; then # where the CPU stands in, the program prints no times
     next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
   fi
   # A handout has no solutions.

@@ -6,7 +6,7 @@
 #   STEP=NN                    the step
 #   CLINIC=NAME                or the kernel of the clinic
 #   WHICH=exercise|solution    which of the two (default: exercise)
-#   KERNEL=REGEX               the kernels (default: the step's question says: jacobi_sweep, copy_field, or both)
+#   KERNEL=REGEX               the kernels (default: the sweep or pass, and copy_field if a question is about it)
 #   SET=NAME                   what to collect: full (the default), detailed, basic ... (ncu --list-sets)
 #   N=N                        points per side (default: the step's own)
 #   ITERATIONS=K               sweeps (default: 10, from step 13 on 240; the sixth launch is looked at)
@@ -36,16 +36,11 @@ gpu_here || no_gpu_for ncu
 ready_profiler ncu
 
 # The sections that this step's questions are about; and which kernels.
-sections=() kernels="" launches=1
+sections=() regex="jacobi_sweep|jacobi_pass" launches=1 # a pass is several sweeps, from step 13 on
 while IFS=$'\t' read -r kernel what; do
   sections+=(--section "$what")
-  if [[ " $kernels " != *" $kernel "* ]]; then kernels+=" $kernel"; fi
+  if [[ $kernel == copy ]]; then regex="jacobi_sweep|copy_field" launches=2; fi # they take turns
 done < <(labtool profile_tables questions --tool ncu --step "${CLINIC:-$step_number}")
-case $kernels in
-  *sweep*copy* | *copy*sweep*) regex="jacobi_sweep|copy_field" launches=2 ;; # they take turns
-  *copy*) regex=copy_field ;;
-  *) regex="jacobi_sweep|jacobi_pass" ;; # a pass is several sweeps, from step 13 on
-esac
 if [[ -n ${CLINIC:-} ]]; then regex=_kernel launches=1; fi
 if [[ -n ${KERNEL:-} ]]; then regex=$KERNEL launches=1; fi
 if [[ $set_name == full ]]; then sections+=(--section SpeedOfLight_HierarchicalSingleRooflineChart); fi
@@ -53,14 +48,13 @@ build_for_profile
 
 # profile STEP WHICH: makes profiles/ncu_WHICH_STEP.ncu-rep and .csv.
 profile() {
-  local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics
-  local kernels=$regex launches=$launches one_rank=""
+  local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics one_rank=""
   if [[ -z ${CLINIC:-} ]] && has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
   report=$work/$name.ncu-rep
   metrics=$(labtool profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
   local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}"
-    --kernel-name "regex:$kernels" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
+    --kernel-name "regex:$regex" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
   run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
   if [[ ! -f $report ]] && grep -qi 'failed to find metric' "$log"; then
@@ -72,13 +66,13 @@ profile() {
   if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
     explain_failure ncu "$log" # a cause with a name comes first
     if ((status <= 1)); then
-      die 1 "no launch of a kernel that matches '$kernels' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
+      die 1 "no launch of a kernel that matches '$regex' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
     fi
   fi
   judge_run ncu "$status" "$log" "$report" "$program"
   run_limited "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?
   {
-    head_of_report ncu "$1" "$2" "$kernels" &&
+    head_of_report ncu "$1" "$2" "$regex" &&
       labtool profile_tables trim "$work/raw.csv"
   } >"$work/$name.csv" || {
     tail -n 10 "$work/raw.csv" >&2

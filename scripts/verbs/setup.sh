@@ -63,7 +63,7 @@ if ((${#missing[@]} > 0)) && { ((cannot_build)) || [[ -z $mode ]]; }; then
 them (such as: module load gcc cmake). Packages of Debian and Ubuntu: ${packages[*]}"
 fi
 version=$(cmake --version | awk 'NR == 1 { print $3 }')
-if [[ $(printf '%s\n' 3.25 "$version" | sort -V | head -n 1) != 3.25 ]]; then
+if ! version_at_least "$version" 3.25; then
   die 1 "CMake 3.25 or newer is needed, this is $version: load a newer module, or python3 -m pip install --user cmake"
 fi
 if [[ -z $mode ]]; then

@@ -22,6 +22,7 @@ Between the markers is what tables.py writes. What stands in the first marker:
 """
 
 import ast
+import collections
 import operator
 import re
 from statistics import median
@@ -45,28 +46,27 @@ NCU = {"duration_ns": "gpu__time_duration.sum", "sm_percent": f"sm__{PEAK}", "l2
        "dram_percent": f"gpu__dram_{PEAK}"}
 
 
-class Counted:
-    """A kept report of ncu as a table: `rows`, one per kernel, and the `lines` and `facts` of its head."""
-
-    def __init__(self, path):
-        self.facts, launches = read_ncu(path)
-        self.lines = list(self.facts.items())
-        self.rows = [{"name": name, **{column: str(metrics.get(metric, "-")) for column, metric in NCU.items()}}
-                     for name, _, _, metrics in launches]
+# A kept report of nsys or ncu, with what a Table has: `facts` and `lines` of its head, and `rows`.
+Report = collections.namedtuple("Report", "facts rows lines", defaults=[()])
 
 
-class Profile:
-    """A kept report of nsys as a table: `rows`, one per range, kernel and call, and the `lines` and `facts` of its head."""
+def read_counted(path):
+    """A report of ncu: a row per kernel."""
+    facts, launches = read_ncu(path)
+    return Report(facts, [{"name": name, **{column: str(metrics.get(metric, "-")) for column, metric in NCU.items()}}
+                          for name, _, _, metrics in launches])
 
-    def __init__(self, path):
-        self.facts, reports = read_nsys(path)
-        self.lines, self.rows = list(self.facts.items()), []
-        for report, (_, what) in TITLES.items():
-            for row in reports.get(report, []):
-                _, total, times, median, least, most = times_of(row)
-                self.rows.append({"what": what, "name": name_of(row), "total_ns": str(total), "times": str(times),
-                                  "median_ns": str(median), "min_ns": str(least), "max_ns": str(most)})
-        self.rows += timeline_rows(reports.get("timeline", []))
+
+def read_profile(path):
+    """A report of nsys: a row per range, kernel and call."""
+    facts, reports = read_nsys(path)
+    rows = []
+    for report, (_, what, _) in TITLES.items():
+        for row in reports.get(report, []):
+            _, total, times, median, least, most = times_of(row)
+            rows.append({"what": what, "name": name_of(row), "total_ns": str(total), "times": str(times),
+                         "median_ns": str(median), "min_ns": str(least), "max_ns": str(most)})
+    return Report(facts, rows + timeline_rows(reports.get("timeline", [])))
 
 
 def timeline_rows(launches):
@@ -79,16 +79,13 @@ def timeline_rows(launches):
         if launch["Strm"] in ends:
             row["gaps"].append(start - ends[launch["Strm"]])
         ends[launch["Strm"]] = start + duration
-    rows = []
-    for (name, blocks), row in found.items():
-        rows.append({"what": "timeline", "name": name, "grid": blocks, "median_ns": str(median(row["durations"])),
-                     "gap_ns": str(median(row["gaps"])) if row["gaps"] else "-"})
-    return rows
+    return [{"what": "timeline", "name": name, "grid": blocks, "median_ns": str(median(row["durations"])),
+             "gap_ns": str(median(row["gaps"])) if row["gaps"] else "-"} for (name, blocks), row in found.items()]
 
 
 def table(folder, name):
     """A published table, or a kept report of nsys or ncu, read once."""
-    reader = {"nsys": Profile, "ncu": Counted}.get(name.partition("_")[0], Table)
+    reader = {"nsys": read_profile, "ncu": read_counted}.get(name.partition("_")[0], Table)
     path = RESULTS.parent / folder / (f"{name}.tsv" if reader is Table else f"profiles/{name}.csv")
     if path not in tables:
         if not path.is_file():

@@ -4,7 +4,7 @@ import re
 
 from blocks.published import KERNELS, LARGE, ROOFLINE, TUNING, step_before
 from labtools.numbers import as_told, significant, spread
-from labtools.table import read_table
+from labtools.table import Table
 
 STALLS = ("largest stall", "second", "third")
 # What a table of counted kernels has: words, column, unit.
@@ -19,8 +19,8 @@ SHARES = (("compute, share of peak", "compute_percent", " %"), ("memory, share o
 
 def rows_of(path, step):
     """(facts, the step's rows) of a table."""
-    facts, rows = read_table(path)
-    return facts, [row for row in rows if row["step"] == step]
+    table = Table(path)
+    return table.facts, [row for row in table.rows if row["step"] == step]
 
 
 def named(constants):
@@ -31,8 +31,8 @@ def named(constants):
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/experiments.py measured it."""
     facts, rows = rows_of(TUNING[step[:2]], step)
-    rows[1:] = sorted(rows[1:], key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
-    rows[1:] = [row for row in rows[1:] if not row["constants"].startswith("as it is, n=")]
+    rows[1:] = sorted((row for row in rows[1:] if not row["constants"].startswith("as it is, n=")),
+                      key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     own = named(rows[0]["constants"].removeprefix("as it is: "))
     lines = ["", f"Other constants on an {facts['gpu']}, the solution first (it has {own}), then the fastest first. Registers and bytes "
              f"spilled are those of a thread, and ms those of a sweep (scripts/publish/experiments.py, n = {facts['n']}, medians, in "
@@ -51,7 +51,8 @@ def tuning_lines(step):
 
 def large_lines():
     """Steps on large grids, as scripts/publish/experiments.py measured them."""
-    facts, rows = read_table(LARGE)
+    table = Table(LARGE)
+    facts, rows = table.facts, table.rows
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
     widest = max(spread(row) for row in rows if row["ms"] != "-")

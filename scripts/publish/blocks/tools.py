@@ -2,19 +2,19 @@
 
 import os
 import re
-import subprocess
-import sys
 
 from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER, is_job
 from counters import BY_NVCC
 from labtools.files import ROOT
 from labtools.numbers import significant
-from labtools.table import Table, read_table
+from labtools.process import run
+from labtools.table import Table
 
 
 def counters_block():
     """What `make count` counts, against ncu."""
-    facts, rows = read_table(COUNTERS)
+    table = Table(COUNTERS)
+    facts, rows = table.facts, table.rows
     sizes = sorted({int(row["n"]) for row in rows})
     compared = [row for row in rows if (row["step"][:2], row["quantity"]) not in BY_NVCC]
     worst = max(compared, key=lambda row: abs(float(row["difference_percent"])))
@@ -57,12 +57,11 @@ def tracer_block():
     overhead = []
     for step, *values in table.lines_of("overhead"):
         values = dict(zip(values[::2], values[1::2]))
-        overhead.append((step, float(values["ms_alone"]), float(values["ms_traced"])))
-    if overhead:
-        most = max(overhead, key=lambda o: o[2] / o[1])
-        lines.append(f"An iteration takes at most {100 * (most[2] / most[1] - 1):.1f} % longer when it is traced "
-                     f"({most[0]}: {significant(1e3 * most[1])} µs alone).")
-    return lines
+        alone = float(values["ms_alone"])
+        overhead.append((float(values["ms_traced"]) / alone, step, alone))
+    most, step, alone = max(overhead)
+    return [*lines, f"An iteration takes at most {100 * (most - 1):.1f} % longer when it is traced "
+            f"({step}: {significant(1e3 * alone)} µs alone)."]
 
 
 def profile_block(step):
@@ -71,34 +70,29 @@ def profile_block(step):
     ranks = is_job(step)
     tool = "nsys" if step[:2] < "06" or step[:2] == "11" or ranks else "ncu"
     report = PROFILES / f"{tool}_{step[:2]}.csv"
-    variables = {"STEP": step[:2], "REPORT": str(report)}
+    variables = {"STEP": step[:2]}
+    # Without WHICH the verb takes an exercise.
+    if "\n# which\tsolution\n" in report.read_text():
+        variables["WHICH"] = "solution"
     # Step 07 has options of its own: the caches stay as they are. With other options nothing compares.
     if step[:2] >= "06" and step[:2] != "07" and not ranks:
         variables["BASELINE"] = "previous"
-    command = [str(ROOT / f"scripts/verbs/{tool}.sh")]
-    result = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"tables.py: {' '.join(command)} of {report.name}: {result.stderr.strip()}")
-    lines = result.stdout.rstrip().splitlines()
+    if ranks:
+        variables["RANKS"] = "2"
+    said = " ".join(map("=".join, variables.items()))
+    printed = run([ROOT / f"scripts/verbs/{tool}.sh"], env=os.environ | variables | {"REPORT": str(report)})
+    lines = printed.rstrip().splitlines()
     # The first kernel is the one that the step is about.
     kernels = [k for k, line in enumerate(lines) if re.match(r"\w+, grid ", line)]
     if len(kernels) > 1:
-        lines = lines[:kernels[1]] + ["..."]
-    while "" in lines[-2:]:
-        lines.pop(len(lines) - 1 - lines[::-1].index(""))
-    # Of a solution, or of an exercise that had been done: that is what the verb takes by itself.
-    which = "solution" if re.search(r"^# which\tsolution$", report.read_text(), re.MULTILINE) else None
-    said = " ".join(f"{name}={value}" for name, value in (("STEP", step[:2]), ("WHICH", which),
-                                                          ("BASELINE", variables.get("BASELINE")), ("RANKS", "2" if ranks else None)) if value)
+        lines = [*"\n".join(lines[:kernels[1]]).rstrip().splitlines(), "..."]
     return [f"<details><summary>What `make {tool} {said}` prints on {'two H200s' if ranks else 'an H200'}</summary>", "",
             "```text", *lines, "```", "", "</details>"]
 
 
 def mistakes_block():
     """Planted mistakes, and which way to run finds them."""
-    _, rows = read_table(MISTAKES)
     ways = ["forward", "reverse", "shuffled", "RACES=1"]
-    lines = ["| mistake | " + " | ".join(ways) + " |", "|---|" + "---|" * len(ways)]
-    for row in rows:
-        lines.append(f"| {row['what it is'].rstrip('.')} | " + " | ".join(row[way] for way in ways) + " |")
-    return lines
+    return [f"| mistake | {' | '.join(ways)} |", "|---|" + "---|" * len(ways),
+            *(f"| {row['what it is'].rstrip('.')} | {' | '.join(row[way] for way in ways)} |"
+              for row in Table(MISTAKES).rows)]

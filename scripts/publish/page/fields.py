@@ -44,42 +44,36 @@ def convergence_chart(records, distances, n):
 
 
 def convergence_section(runner, steps, n, iterations):
-    records, failed = {}, {}
-    for step, _, needs, *_ in steps:
-        found = runner.record(step, needs, n, iterations)
-        if isinstance(found, str):
-            failed[step] = found
-        else:
-            records[step] = found
-    distances, fields, why = [], {}, None
+    found = {step: runner.record(step, needs, n, iterations) for step, _, needs, *_ in steps}
+    failed = {step: why for step, why in found.items() if isinstance(why, str)}
+    records = {step: record for step, record in found.items() if step not in failed}
+    parts, distances, fields, why = [], [], {}, None
     step, _, needs, *_ = steps[0]
     for count in DISTANCE_AFTER:
-        found = runner.record(step, needs, n, count)
-        if isinstance(found, str):
-            why = found
+        record = runner.record(step, needs, n, count)
+        if isinstance(record, str):
+            why = record
             continue
-        distance = found["run"].get("distance_to_exact")
-        if distance:
+        if distance := record["run"].get("distance_to_exact"):
             distances.append((count, distance))
         if count in FIELD_AFTER:
-            fields[count] = found
-    parts = []
+            fields[count] = record
     if records:
         parts.append(figure(convergence_chart(records, distances, n)))
         first = next(iter(records))
         base = dict(records[first]["residuals"])
         deviations = [(name, max((abs(value - base[at]) / base[at] for at, value in record["residuals"]
                                   if base.get(at)), default=0)) for name, record in records.items()]
-        same = [name for name, record in records.items() if same_field(record["field"], records[first]["field"])]
+        other = [name for name, record in records.items() if not same_field(record["field"], records[first]["field"])]
+        same = len(records) - len(other)
         bound = n * n * 2.0 ** -53
         if len(records) > 1:
             parts.append(data_table(f"How far the residuals lie apart: another order of the sum allows {bound:.2g}", [
                 ("step", lambda row: text(row[0])),
                 ("greatest difference from the first step's, as a share of it",
                  lambda row: "the same bits" if row[1] == 0 else f"{row[1]:.2g}")], deviations))
-        other = [name for name in records if name not in same]
         parts.append(f"<p>After {iterations:,} iterations the field of {'all ' if not other else ''}"
-                     f"{len(same)} step{'s' * (len(same) != 1)} has the same bits. "
+                     f"{same} step{'s' * (same != 1)} has the same bits. "
                      + (f"<strong>Another field: {text(', '.join(other))}.</strong> " if other else "") +
                      "A faster step gives the same answer. Only the order in which the residual is summed differs."
                      + (" The dashed curve is the distance from the exact solution, which falls much later than the "
@@ -128,7 +122,7 @@ def field_section(fields, n, why):
             f"minus the exact solution:<br><strong>{away}</strong>, at most {significant(worst, 2)}") + "</div>")
     parts.append('<div class="pair exact">' + picture(png(rows_of(solution, n), most), "The exact solution",
                                                      "<strong>the exact solution</strong>") + "</div></div>")
-    scale = ",".join(f"rgb{colour}" for _, colour in COLD_TO_HOT)
+    scale = ",".join(f"rgb{colour}" for colour in COLD_TO_HOT)
     parts.append(f'<div class="scale"><span>−{significant(most, 2)}</span>'
                  f'<i style="background:linear-gradient(90deg,{scale})"></i><span>{significant(most, 2)}</span></div>')
     step = next(iter(fields.values()))["run"]["step"]

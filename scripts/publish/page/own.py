@@ -38,13 +38,9 @@ def predictions(step, title, answers):
 
 def kernels(step, source, title):
     """The kernels that are not word for word the other file's, side by side."""
-    found = []
-    for folder in ("exercises", "solutions"):
-        try:
-            code = (ROOT / folder / step / source).read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
-        found.append({" ".join(kernel.split()): kernel for kernel in KERNEL.findall(code)})
+    codes = ((ROOT / folder / step / source).read_text(encoding="utf-8", errors="replace")
+             for folder in ("exercises", "solutions"))
+    found = [{" ".join(kernel.split()): kernel for kernel in KERNEL.findall(code)} for code in codes]
     if not found[0]:
         return ""
     own, solution = ([kernel for words, kernel in one.items() if words not in other]

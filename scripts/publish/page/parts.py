@@ -49,6 +49,11 @@ def cell(value, unit="", digits=3):
     return "–" if value is None else text(significant(value, digits) + unit)
 
 
+def column(title, key, write=cell):
+    """A column of data_table() that shows the cells `key`."""
+    return title, lambda row: write(row.get(key))
+
+
 def data_table(title, columns, rows):
     """A table: [(title, row -> HTML)]."""
     head = "".join(f"<th>{text(name)}</th>" for name, _ in columns)

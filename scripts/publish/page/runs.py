@@ -46,10 +46,8 @@ class Runner:
 
 def read_record(folder, n):
     run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    residuals = []
-    for line in (folder / "residuals.csv").read_text(encoding="utf-8").splitlines()[1:]:
-        iteration, residual = line.split(",")
-        residuals.append((int(iteration), float(residual)))
+    lines = (folder / "residuals.csv").read_text(encoding="utf-8").splitlines()[1:]
+    residuals = [(int(iteration), float(residual)) for iteration, residual in (line.split(",") for line in lines)]
     field = array.array("f")
     field.frombytes((folder / "field.f32").read_bytes())
     if len(field) != n * n or not residuals:

@@ -3,12 +3,14 @@
 import math
 
 from labtools import bandwidth_plot, charts, scaling_table
-from labtools.files import by_cycles
 from labtools.ncu import STALLS
 from labtools.numbers import duration, lasting, number, significant
 from labtools.solution import SOLVED, SOLVED_N, seconds_to_solution, solution_by_cycles, sweeps_for
 from labtools.table import gain_text, job_of
-from page.parts import cell, data_table, figure, missing, source, text
+from page.parts import cell, column, data_table, figure, missing, source, text
+
+
+NAMED_STEP = ("step", lambda row: f"<strong>{text(row['step'][:2])}</strong> {text(row['title'])}")
 
 
 def several_gpus(row):
@@ -29,17 +31,15 @@ def ladder_section(table, steps, told):
     gains = [row for row in rows if number(row["x_before"])]
     if gains:
         most = max(gains, key=lambda row: number(row["x_before"]))
-        told.append(("largest step", f"{significant(number(most['x_before']))} times",
-                     f"{most['step'][:2]}, {most['title']}"))
+        told.append(("largest step", f"{cell(most['x_before'])} times", f"{most['step'][:2]}, {most['title']}"))
+    step = f"step {fastest['step'][:2]}"
     if number(fastest["x_best_serial"]):
-        told.append(("over the best serial code", f"{significant(number(fastest['x_best_serial']))} times",
-                     f"step {fastest['step'][:2]}, n = {fastest['n']}"))
+        told.append(("over the best serial code", f"{cell(fastest['x_best_serial'])} times", f"{step}, n = {fastest['n']}"))
     if number(fastest["percent_of_copy"]):
-        told.append(("of the copy bandwidth", f"{significant(number(fastest['percent_of_copy']), 2)} %",
-                     f"step {fastest['step'][:2]}, at 8 bytes per point{several_gpus(fastest)}"))
+        told.append(("of the copy bandwidth", cell(fastest["percent_of_copy"], " %", 2),
+                     f"{step}, at 8 bytes per point{several_gpus(fastest)}"))
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
-    facts = {"copy_gb_per_s": table.fact("copy_gb_per_s", "")}
-    parts.append(figure(charts.ladder(rows, facts, on_gpu)))
+    parts.append(figure(charts.ladder(rows, number(table.fact("copy_gb_per_s")), on_gpu)))
     parts.append("<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is logarithmic, so "
                  "equal distances are equal factors.</p>")
     jobs = [row for row in rows if job_of(row)]
@@ -49,7 +49,7 @@ def ladder_section(table, steps, told):
                    "line is one GPU's); a previous step that is a program of one process ran on one." \
             if any(map(several_gpus, jobs)) else ""
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
-    absent = [step for step, *_ in steps if not by_cycles(step) and step not in {row["step"] for row in rows}]
+    absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
     if absent:
         has = "has" if len(absent) == 1 else "have"
         parts.append(missing(f"{', '.join(absent)} {has} no time in this table.", "make run"))
@@ -57,18 +57,14 @@ def ladder_section(table, steps, told):
         if row.get("verdict") not in ("right", "not run"):
             parts.append(f'<p class="missing"><strong>{text(row["step"])}: {text(row.get("verdict"))}.</strong> '
                          f'It gets no time. {text(row.get("note") or "")}</p>')
-    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
-               ("n", lambda r: text(r["n"]))]
     all_cores = table.all_cores()
     before = {row["step"]: previous for row, previous in zip(table.rows, [None, *table.rows])}
-    for title, key in (("ms per iteration", "ms"), ("GB/s", "gb_per_s"), ("% of copy", "percent_of_copy"),
-                       ("× previous step", "x_before"), ("× best serial", "x_best_serial"),
-                       ("× strided serial", "x_strided_serial")):
-        columns.append((title, lambda r, key=key: cell(r.get(key))))
-    columns[5] = ("× previous step", lambda r: gain_text(r, before[r["step"]], cell))
-    if all_cores:
-        columns.insert(7, ("× all cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"]))
-                           if int(r["n"]) in all_cores else "–"))
+    over_cores = ("× all cores", lambda r: cell(all_cores[int(r["n"])][0] / number(r["ms"]))
+                  if int(r["n"]) in all_cores else "–")
+    columns = [NAMED_STEP, column("n", "n", text), column("ms per iteration", "ms"), column("GB/s", "gb_per_s"),
+               column("% of copy", "percent_of_copy"), ("× previous step", lambda r: gain_text(r, before[r["step"]], cell)),
+               column("× best serial", "x_best_serial"), *([over_cores] if all_cores else []),
+               column("× strided serial", "x_strided_serial")]
     parts.append(data_table("The same in figures", columns, rows))
     return "".join(parts) + source(table)
 
@@ -82,7 +78,7 @@ def solution_section(ladder, experiments):
     if not rows:
         return missing("no step has a time.", "make run")
     sweeps, points = sweeps_for(SOLVED, SOLVED_N), SOLVED_N ** 2
-    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong> {text(r['title'])}"),
+    columns = [NAMED_STEP,
                ("one sweep", lambda r: duration(1e3 * points / number(r["mpoints_per_s"]))),
                ("to the solution", lambda r: lasting(seconds_to_solution(r)))]
     series = []
@@ -177,11 +173,9 @@ def kernels_section(kernels, roofline, ceilings_table):
     def pair(first, second, unit="", digits=3):
         return lambda row: f"{cell(row.get(first), digits=digits)} / {cell(row.get(second), unit, digits)}"
 
-    columns = [("kernel", name_of),
-               ("time", time_of),
+    columns = [("kernel", name_of), ("time", time_of),
                ("grid, block", lambda r: f"{shape(r['grid'])}<br>{shape(r['block'])}"),
-               ("registers", lambda r: whole(r["registers"])),
-               ("shared bytes per block", lambda r: whole(r["shared_bytes_per_block"])),
+               column("registers", "registers", whole), column("shared bytes per block", "shared_bytes_per_block", whole),
                ("occupancy", lambda r: cell(r["occupancy_percent"], " %", 2)),
                ("sectors per request, load / store", pair("load_sectors_per_request", "store_sectors_per_request")),
                ("of the best: DRAM", lambda r: share(r, "dram")),
@@ -212,10 +206,9 @@ def scaling_section(table):
     parts = [figure(chart) for chart in scaling_table.drawn_of(table.fact("gpu"), table.fact("links", ""), rows)]
     parts.append("<p>All GPUs together sweep as many times faster as there are of them, times the efficiency. What is "
                  "missing are the halos: they are swept twice, and have to be exchanged.</p>")
-    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong>"), ("n", lambda r: text(r["n"])),
-               ("GPUs", lambda r: text(r["ranks"])), ("sweeps per residual", lambda r: text(r["check_every"])),
-               ("ms per sweep", lambda r: cell(r["ms"])), ("10⁹ points per second", lambda r: whole(r["glups"])),
-               ("efficiency", lambda r: cell(r["efficiency"], " %"))]
+    columns = [("step", lambda r: f"<strong>{text(r['step'][:2])}</strong>"), column("n", "n", text),
+               column("GPUs", "ranks", text), column("sweeps per residual", "check_every", text), column("ms per sweep", "ms"),
+               column("10⁹ points per second", "glups", whole), ("efficiency", lambda r: cell(r["efficiency"], " %"))]
     parts.append(data_table("In figures", columns, rows))
     return "".join(parts) + source(table)
 
