@@ -37,5 +37,8 @@ def ready(folder, programs=(), tool="nvcc"):
     if tool != "nvcc":
         version = re.search(r"[Vv]ersion (\d[\d.]*)", printed_by([path, "--version"])) if path else None
         facts[tool] = version[1] if version else "none"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"{folder}: cannot be made: {error.strerror}", 2)
     return facts, path
