@@ -307,6 +307,8 @@ def kernels_of_sweep(lab, one, program, _):
     for kernel, quantity in ((SWEEP, "sweep kernel"), (COPY, "copy kernel")):
         if one.name == "as_it_is" or (kernel == COPY) == (one.name == "copy_with_loop"):
             lab.note(one, n, quantity, "ms", lambda kernel=kernel: [1e-6 * value for value in traced()[kernel]])
+    if one.name in ("as_it_is", "sum_on_host"):
+        lab.note(one, n, "iteration", "ms", lambda: lab.iterations(program, n, 100))
     if one.name.startswith("threads_"):
         lab.note(one, n, "occupancy", "%", lambda: lab.count(
             program, n, SWEEP, "sm__warps_active.avg.pct_of_peak_sustained_active"))

@@ -73,10 +73,10 @@ __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __re
   // that warps stay full where rows end.
   __shared__ float tile[kTileY][kTileX];
   for (int k = threadIdx.y * kBlockX + threadIdx.x; k < kTileX * kTileY; k += kBlockX * kThreadsY) {
-    const int x = k % kTileX, y = k / kTileX;
-    const int i = blockIdx.x * kBlockX + x - 1;
-    const int j = blockIdx.y * kBlockY + y - 1;
-    if (i >= 0 && i < n && j >= 0 && j < n) tile[y][x] = f_old[idx(i, j, n)];
+    const int tile_x = k % kTileX, tile_y = k / kTileX;
+    const int i = blockIdx.x * kBlockX + tile_x - 1;
+    const int j = blockIdx.y * kBlockY + tile_y - 1;
+    if (i >= 0 && i < n && j >= 0 && j < n) tile[tile_y][tile_x] = f_old[idx(i, j, n)];
   }
   __syncthreads();  // no thread reads the tile before all have written it
 
