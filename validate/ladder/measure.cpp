@@ -13,7 +13,6 @@
 #include "judge/check_cycles.h"
 #include "judge/reference.h"
 #include "ladder/all_cores.h"
-#include "ladder/table.h"
 #include "run/program_run.h"
 #include "run/temporary_folder.h"
 #include "run/text.h"
