@@ -43,8 +43,7 @@ Answer early_stop(const Evidence& evidence) {
   return Answer("loop_ends_early")
       .with("asked", wrong.run.iterations)
       .with("made", wrong.made)
-      .with("residual",
-            format("%.3g", seen && !seen->residuals.empty() ? seen->residuals.back().value : NAN));
+      .with("residual", format("%.3g", seen ? seen->residuals.back().value : NAN));
 }
 
 Answer damaged_memory(const Evidence& evidence) {
