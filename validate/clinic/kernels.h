@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "goals/instruments.h"
 #include "goals/measures.h"
 
 namespace validate {

@@ -4,10 +4,7 @@
 // A learner may reach a goal in their own way: no kernel's name is asked for where its work tells
 // what it is, and no block's shape.
 
-#include "goals/goals.h"
-
 #include <cstdio>
-#include <functional>
 
 #include "goals/measures.h"
 
