@@ -7,27 +7,8 @@
 #include "explain/evidence.h"
 #include "explain/mistake.h"
 #include "explain/mistakes/families.h"
-#include "run/text.h"
 
 namespace validate {
-
-const std::vector<const Mistake*>& catalogue() {
-  static const std::vector<const Mistake*> all = [] {
-    std::vector<const Mistake*> entries;
-    for (const Family* family :
-         {&kExchangeMistakes, &kFindingMistakes, &kCallMistakes, &kFailureMistakes,
-          &kHistoryMistakes, &kStartMistakes, &kRingMistakes, &kPlaceMistakes, &kBoundaryMistakes,
-          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kEdgeMistakes,
-          &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
-      for (const Mistake& entry : *family) entries.push_back(&entry);
-    }
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
-    return entries;
-  }();
-  return all;
-}
-
 namespace {
 
 const Mistake& entry_of(const Answer& answer) {
@@ -85,7 +66,41 @@ std::size_t end_of_part(const std::string& text, std::size_t at) {
   return at;
 }
 
+/// The words of an answer, and of what is told with it.
+Diagnosis tell(const Answer& answer, const Evidence& evidence) {
+  Diagnosis diagnosis;
+  if (!answer.known()) return diagnosis;
+  const Mistake& entry = entry_of(answer);
+  diagnosis.answer = answer;
+  diagnosis.strength = strength_of(answer);
+  diagnosis.cause = fill(entry.words, answer, evidence);
+  for (const std::string& where : entry.look_at) {
+    std::string line = fill(where, answer, evidence);
+    if (!line.empty()) diagnosis.look_at.push_back(std::move(line));
+  }
+  return diagnosis;
+}
+
+Diagnosis ask_and_tell(const Evidence& evidence) { return tell(ask_all(evidence), evidence); }
+
 }  // namespace
+
+const std::vector<const Mistake*>& catalogue() {
+  static const std::vector<const Mistake*> all = [] {
+    std::vector<const Mistake*> entries;
+    for (const Family* family :
+         {&kExchangeMistakes, &kFindingMistakes, &kCallMistakes, &kFailureMistakes,
+          &kHistoryMistakes, &kStartMistakes, &kRingMistakes, &kPlaceMistakes, &kBoundaryMistakes,
+          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kEdgeMistakes,
+          &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
+      for (const Mistake& entry : *family) entries.push_back(&entry);
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
+    return entries;
+  }();
+  return all;
+}
 
 std::string fill(const std::string& words, const Answer& answer, const Evidence& evidence) {
   std::string result;
@@ -119,27 +134,6 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
   }
   return result;
 }
-
-namespace {
-
-/// The words of an answer, and of what is told with it.
-Diagnosis tell(const Answer& answer, const Evidence& evidence) {
-  Diagnosis diagnosis;
-  if (!answer.known()) return diagnosis;
-  const Mistake& entry = entry_of(answer);
-  diagnosis.answer = answer;
-  diagnosis.strength = strength_of(answer);
-  diagnosis.cause = fill(entry.words, answer, evidence);
-  for (const std::string& where : entry.look_at) {
-    std::string line = fill(where, answer, evidence);
-    if (!line.empty()) diagnosis.look_at.push_back(std::move(line));
-  }
-  return diagnosis;
-}
-
-Diagnosis ask_and_tell(const Evidence& evidence) { return tell(ask_all(evidence), evidence); }
-
-}  // namespace
 
 std::vector<std::string> Diagnosis::lines() const {
   std::vector<std::string> lines;

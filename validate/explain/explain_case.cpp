@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <future>
@@ -15,7 +14,6 @@
 #include "judge/compare.h"
 #include "judge/reference.h"
 #include "run/record.h"
-#include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
 

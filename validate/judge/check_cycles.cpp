@@ -171,8 +171,7 @@ class CycleCheck {
       if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
         return !explain(run, HUGE_VAL);
       }
-      const Diagnosis diagnosis =
-          diagnose_cycles_made(run.n, run.iterations, made, last_residual(), patient_);
+      const Diagnosis diagnosis = diagnose_cycles_made(run, made, last_residual(), patient_);
       return !verdict_.becomes_wrong(run, {diagnosis.lines(), diagnosis.rule()});
     }
     if (last_.error.empty()) return true;
@@ -311,8 +310,8 @@ class CycleCheck {
       if (!ran(next, &after)) return true;
       const double expected = residual_of(field, next.n), found = last_residual();
       if (std::fabs(found - expected) <= kRounding / 2 + 1e-6 * expected) continue;
-      const Diagnosis diagnosis = diagnose_cycle_sum(
-          {next.iterations, found, expected, residual_of(after, next.n), next.n}, patient_);
+      const Diagnosis diagnosis =
+          diagnose_cycle_sum(next, found, expected, residual_of(after, next.n), patient_);
       std::vector<std::string> lines = diagnosis.lines();
       lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
                              next.iterations, expected, found));

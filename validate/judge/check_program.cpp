@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
 #include <lab/exit_codes.h>
 #include <lab/problem.h>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <future>
 #include <system_error>
 #include <thread>
 

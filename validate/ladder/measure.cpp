@@ -96,7 +96,6 @@ void Climb::check(const std::vector<const Step*>& steps) {
 }
 
 Verdict Climb::check(const Step& step, bool own_n) const {
-  const auto quietly = [](const std::string&) {};
   if (step.by_cycles()) {
     StepCheck asked;
     asked.program = program_of(step);

@@ -1,9 +1,7 @@
 #include "run/child.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <ctime>

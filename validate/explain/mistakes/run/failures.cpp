@@ -2,7 +2,6 @@
 // loops that end early, and what only several runs tell.
 
 #include <cmath>
-#include <string>
 
 #include "explain/evidence.h"
 #include "explain/mistakes/families.h"
