@@ -32,14 +32,7 @@ Cells wrong_cells(const Case& run, const std::vector<float>& field) {
 
 Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::string said,
                    const cuda_on_cpu::Report& reported)
-    : subject(what),
-      wrong(seen),
-      patient(asked),
-      finding(asked.finding),
-      source(asked.source),
-      error(std::move(said)),
-      report(reported),
-      words(asked) {
+    : subject(what), wrong(seen), patient(asked), error(std::move(said)), report(reported) {
   if (subject == Subject::kRun && wrong.made < wrong.run.iterations) {
     // A loop ends if the residual is not a number; that is a symptom.
     const auto last = after(wrong.made);

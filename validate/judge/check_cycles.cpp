@@ -56,26 +56,19 @@ struct Grid {
 /// Odd and even ones, the smallest there are, and one beyond every block's shape. On the first
 /// three most wrong programs are wrong. On the largest those are that no small grid shows.
 std::vector<Grid> grids_of(const StepCheck& asked) {
-  constexpr auto kProbe = ProblemKind::kProbe;
-  if (asked.cases.empty()) {
-    return {{kProbe, kFirstN},
-            {kProbe, kPowerN},
-            {kProbe, kLargestIfSlow},
-            {ProblemKind::kLaplace, kFirstN},
-            {ProblemKind::kHarmonic, kFirstN},
-            {kProbe, 3},
-            {kProbe, 4},
-            {kProbe, 5},
-            {kProbe, 33},
-            {kProbe, 64},
-            {kProbe, 130},
-            {kProbe, kMaxExactN},
-            {kProbe, kKnownN}};
-  }
   std::vector<Grid> grids;
+  const auto add_probes = [&grids](const std::vector<int>& sizes) {
+    for (const int n : sizes) grids.push_back({ProblemKind::kProbe, n});
+  };
+  if (asked.cases.empty()) {
+    add_probes({kFirstN, kPowerN, kLargestIfSlow});
+    grids.push_back({ProblemKind::kLaplace, kFirstN});
+    grids.push_back({ProblemKind::kHarmonic, kFirstN});
+    add_probes({3, 4, 5, 33, 64, 130, kMaxExactN, kKnownN});
+  }
   std::set<int> sizes;
   for (const Case& run : asked.cases) {
-    if (sizes.insert(run.n).second) grids.push_back({kProbe, run.n});
+    if (sizes.insert(run.n).second) add_probes({run.n});
   }
   return grids;
 }
@@ -220,8 +213,8 @@ class CycleCheck {
   }
 
   /// Whether a field that was `before` away after kManyCycles and is `error` away after kMoreCycles
-  /// comes nearer with each cycle: then it is right, and slow. The whole way is tried on a small grid
-  /// only.
+  /// comes nearer with each cycle: then it is right, and slow. The whole way is tried on a small
+  /// grid only.
   bool slow(double before, double error) {
     if (!(error < 0.9999 * before)) return false;
     if (error < 1e-5 && error > 0.94 * before) return false;  // it has come as near as it can
@@ -232,7 +225,7 @@ class CycleCheck {
     return is_slow_ = error_of(field, exact(small.problem, kSlowN)) <= kSlowRounding;
   }
 
-  /// Measures what a cycle leaves of the error at n, where that says something. False: a run failed.
+  /// Measures what a cycle leaves of the error at n, if that says something. False: a run failed.
   bool measures(int n) {
     if (n < kLeastMeasuredN || n >= kMaxExactN || falls_.count(n) > 0) return true;
     std::vector<float> from, to;
@@ -297,9 +290,9 @@ class CycleCheck {
     return false;
   }
 
-  /// Each residual is that of the field with which its cycle begins, which is what a run of one cycle
-  /// less leaves, rounded to floats: that changes the mean of four neighbours less the value by less
-  /// than 2^-24 of the largest value.
+  /// Each residual is that of the field with which its cycle begins, which is what a run of one
+  /// cycle less leaves, rounded to floats: that changes the mean of four neighbours less the value
+  /// by less than 2^-24 of the largest value.
   bool residuals_are_wrong() {
     std::vector<float> field, after;
     Case next = {ProblemKind::kProbe, kFirstN, 1};

@@ -207,7 +207,8 @@ class Judgement {
     }
     const FieldComparison& field = trial->compared.field;
     if (field.kind == FieldComparison::kDifferentRounding) {
-      // Another order of additions gives the same bits every time. A race that lost little does not.
+      // Another order of additions gives the same bits every time, and a race that lost little
+      // does not.
       if (two_runs_differ(run, *patient)) {
         return wrong(run,
                      {{"two runs of it give different fields: a race (is a barrier missing, or "

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -23,11 +24,9 @@ bool refuse(std::string* error, const std::string& path, const std::string& why)
 
 /// Reads the first `bytes` bytes of a file into `to`.
 bool read_bytes(const std::string& path, std::size_t bytes, void* to, std::string* error) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) return refuse(error, path, std::strerror(errno));
-  const std::size_t got = std::fread(to, 1, bytes, file);
-  std::fclose(file);
-  return got == bytes || refuse(error, path, "cannot be read");
+  std::ifstream file(path, std::ios::binary);
+  return file.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)) ||
+         refuse(error, path, "cannot be read");
 }
 
 /// The whole of a regular file of at most max_bytes.
