@@ -1,5 +1,6 @@
 #include "job.h"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
