@@ -9,11 +9,8 @@
 #include <lab/exit_codes.h>
 
 namespace lab {
-namespace {
 
 constexpr int kMaxSeconds = 86400;
-
-}  // namespace
 
 long long CommandLine::read_integer(const std::string& before, const std::string& text,
                                     long long low, long long high) {

@@ -1,10 +1,10 @@
 #include <lab/command_line.h>
+#include <lab/format.h>
 #include <lab/options.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -16,30 +16,29 @@ namespace lab {
 namespace {
 
 std::string help_of(const char* step, StepDefaults defaults) {
-  char text[2048], of_checks[128] = "";
-  if (defaults.check_every > 0) {
-    std::snprintf(of_checks, sizeof of_checks,
-                  "  --check-every C      compute the residual every C sweeps (default %d)\n",
-                  defaults.check_every);
-  }
-  std::snprintf(text, sizeof text,
-                "%s: solves Laplace's equation on n x n points\n\n"
-                "  --n N                points per side, %d to %d (default %d)\n"
-                "  --iterations K       perform exactly K iterations, whatever the residual\n"
-                "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"
-                "  --max-iterations M   stop after M iterations, converged or not (default 1000)\n"
-                "  --problem NAME       laplace (default), probe or harmonic\n"
-                "  --seed S             seed of the problem probe (default 1)\n"
-                "%s"
-                "  --record DIR         write residuals.csv, run.json and the field into DIR\n"
-                "  --record-field WHAT  full: field.f32, every value (default up to n = %d)\n"
-                "                       rows: rows.csv, a hash of each row\n"
-                "  --quiet              print nothing but errors\n"
-                "  --help               print this\n\n"
-                "exit codes: 0 done, 1 not converged, 2 bad usage, 3 CUDA error,\n"
-                "            4 cannot write, 5 does not fit in memory, 77 no usable GPU\n",
-                step, kMinN, kMaxN, defaults.n, of_checks, kMaxFullRecordN);
-  return job.rank == 0 ? text : "";
+  if (job.rank > 0) return "";
+  const std::string of_checks =
+      defaults.check_every == 0
+          ? ""
+          : format("  --check-every C      compute the residual every C sweeps (default %d)\n",
+                   defaults.check_every);
+  return format(
+      "%s: solves Laplace's equation on n x n points\n\n"
+      "  --n N                points per side, %d to %d (default %d)\n"
+      "  --iterations K       perform exactly K iterations, whatever the residual\n"
+      "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"
+      "  --max-iterations M   stop after M iterations, converged or not (default 1000)\n"
+      "  --problem NAME       laplace (default), probe or harmonic\n"
+      "  --seed S             seed of the problem probe (default 1)\n"
+      "%s"
+      "  --record DIR         write residuals.csv, run.json and the field into DIR\n"
+      "  --record-field WHAT  full: field.f32, every value (default up to n = %d)\n"
+      "                       rows: rows.csv, a hash of each row\n"
+      "  --quiet              print nothing but errors\n"
+      "  --help               print this\n\n"
+      "exit codes: 0 done, 1 not converged, 2 bad usage, 3 CUDA error,\n"
+      "            4 cannot write, 5 does not fit in memory, 77 no usable GPU\n",
+      step, kMinN, kMaxN, defaults.n, of_checks.c_str(), kMaxFullRecordN);
 }
 
 double read_tolerance(const std::string& text) {
@@ -162,9 +161,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
 ClinicOptions parse_clinic_options(int argc, char** argv, int default_n, const char* kernel) {
   ClinicOptions options;
   options.n = default_n;
-  char help[512];
-  std::snprintf(
-      help, sizeof help,
+  const std::string help = format(
       "%s: a small kernel of the clinic\n\n"
       "  --n N            its size, %d to %d (default %d)\n"
       "  --iterations K   run it K times; the first is not timed (default 1, on a GPU 21)\n"

@@ -48,12 +48,6 @@ void with_exact_solution(ProblemKind kind, int n, Use use) {
   }
 }
 
-/// The root of difference / size, both of them sums of squares.
-double relative(double difference, double size) {
-  // n = 3 has one interior point, where x^2 - y^2 is 0.
-  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
-}
-
 }  // namespace
 
 void for_each_block(const FetchRows& fetch, int n,
@@ -137,7 +131,8 @@ double Problem::distance_to_exact(const FetchRows& fetch) const {
       }
     });
   });
-  return relative(difference, size);
+  // n = 3 has one interior point, where x^2 - y^2 is 0.
+  return std::sqrt(size > 0 ? difference / size : difference);
 }
 
 }  // namespace lab

@@ -1,3 +1,4 @@
+#include <lab/format.h>
 #include <lab/run.h>
 
 #include <algorithm>
@@ -17,7 +18,6 @@
 #include <cuda_on_cpu/program.h>
 
 namespace lab {
-
 namespace {
 
 /// This process's cgroup, such as "/slice/job_7"; "/" in a container, and where it is not known.
@@ -28,53 +28,6 @@ std::string own_cgroup() {
   }
   return "/";
 }
-
-}  // namespace
-
-std::size_t memory_left_in_cgroups(const std::string& mount, std::string path) {
-  std::size_t left = ~std::size_t{0};
-  for (;;) {
-    const std::string folder = mount + path;
-    std::ifstream limit(folder + "/memory.max"), used(folder + "/memory.current");
-    std::size_t limit_bytes = 0, used_bytes = 0;
-    if (limit >> limit_bytes && used >> used_bytes) {
-      // Of what is used the system gives back what only caches files.
-      std::ifstream statistics(folder + "/memory.stat");
-      std::string name;
-      for (std::size_t bytes = 0; statistics >> name >> bytes;) {
-        if (name == "inactive_file") used_bytes -= std::min(used_bytes, bytes);
-      }
-      left = std::min(left, limit_bytes > used_bytes ? limit_bytes - used_bytes : 0);
-    }
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return left;
-    path.resize(slash);
-  }
-}
-
-// What Linux calls available, what is left of the cgroups' limits (a batch job's, a container's) or
-// of the shell's (ulimit -v), whichever is least.
-std::size_t available_host_memory() {
-  std::size_t available = ~std::size_t{0};
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string line; std::getline(meminfo, line);) {
-    unsigned long long kib = 0;
-    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kib) == 1) available = kib << 10;
-  }
-  available = std::min(available, memory_left_in_cgroups("/sys/fs/cgroup", own_cgroup()));
-  rlimit address_space{};
-  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    // What the program takes already counts, and so does what it will take beside the fields.
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    const std::size_t taken = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (8 << 20);
-    const std::size_t limit = address_space.rlim_cur;
-    available = std::min(available, limit > taken ? limit - taken : 0);
-  }
-  return available;
-}
-
-namespace {
 
 std::string device_name = "CPU";
 bool device_is_timed = true;
@@ -146,16 +99,6 @@ void hash_rows(const float* rows, int n, std::uint64_t* hashes) {
   }
 }
 
-}  // namespace
-
-void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
-  RecordFile file(dir, name);
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
-namespace {
-
 void write_field(const std::string& dir, int n, const FetchRows& fetch) {
   RecordFile values(dir, "field.f32");
   for_each_row(fetch, n, [&](int, const float* row) { values.write(row, sizeof(float) * n); });
@@ -172,11 +115,8 @@ void write_row_hashes(const std::string& dir, int n, const FetchRows& fetch) {
       hash_rows<kRows>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
     }
     for (; r < count; ++r) hash_rows<1>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
-    char line[64];
     for (r = 0; r < count; ++r) {
-      std::snprintf(line, sizeof line, "%d,%016llx\n", first + r,
-                    static_cast<unsigned long long>(hash[r]));
-      csv += line;
+      csv += format("%d,%016llx\n", first + r, static_cast<unsigned long long>(hash[r]));
     }
   });
   write_whole(dir, "rows.csv", csv);
@@ -193,10 +133,7 @@ std::string json_string(const std::string& text) {
 
 /// JSON has no NaN and no infinity; they are written as null.
 std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
+  return std::isfinite(value) ? format("%.17g", value) : "null";
 }
 
 /// The q-quantile of sorted values, interpolated.
@@ -257,6 +194,55 @@ TimingSummary summarize(const Checks& checks) {
 }
 
 }  // namespace
+
+std::size_t memory_left_in_cgroups(const std::string& mount, std::string path) {
+  std::size_t left = ~std::size_t{0};
+  for (;;) {
+    const std::string folder = mount + path;
+    std::ifstream limit(folder + "/memory.max"), used(folder + "/memory.current");
+    std::size_t limit_bytes = 0, used_bytes = 0;
+    if (limit >> limit_bytes && used >> used_bytes) {
+      // Of what is used the system gives back what only caches files.
+      std::ifstream statistics(folder + "/memory.stat");
+      std::string name;
+      for (std::size_t bytes = 0; statistics >> name >> bytes;) {
+        if (name == "inactive_file") used_bytes -= std::min(used_bytes, bytes);
+      }
+      left = std::min(left, limit_bytes > used_bytes ? limit_bytes - used_bytes : 0);
+    }
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return left;
+    path.resize(slash);
+  }
+}
+
+// What Linux calls available, what is left of the cgroups' limits (a batch job's, a container's) or
+// of the shell's (ulimit -v), whichever is least.
+std::size_t available_host_memory() {
+  std::size_t available = ~std::size_t{0};
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string line; std::getline(meminfo, line);) {
+    unsigned long long kib = 0;
+    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kib) == 1) available = kib << 10;
+  }
+  available = std::min(available, memory_left_in_cgroups("/sys/fs/cgroup", own_cgroup()));
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    // What the program takes already counts, and so does what it will take beside the fields.
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const std::size_t taken = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (8 << 20);
+    const std::size_t limit = address_space.rlim_cur;
+    available = std::min(available, limit > taken ? limit - taken : 0);
+  }
+  return available;
+}
+
+void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
+  RecordFile file(dir, name);
+  file.write(text.data(), text.size());
+  file.commit();
+}
 
 void set_device(const std::string& name, bool timed) {
   device_name = name;
@@ -445,7 +431,11 @@ void Run::write_record(const FetchRows& fetch) const {
   // run.json goes first and comes last: where it is, the record beside it is whole.
   std::error_code ignored;
   std::filesystem::remove(dir + "/run.json", ignored);
-  write_residuals();
+  std::string residuals = "iteration,residual\n";
+  for (const Check& check : checks_) {
+    residuals += format("%d,%.17g\n", check.iteration, check.residual);
+  }
+  write_whole(dir, "residuals.csv", residuals);
   if (options_.field_record == FieldRecord::kFull) {
     write_field(dir, options_.n, fetch);
     std::filesystem::remove(dir + "/rows.csv", ignored);
@@ -454,16 +444,6 @@ void Run::write_record(const FetchRows& fetch) const {
     std::filesystem::remove(dir + "/field.f32", ignored);
   }
   write_run_json();
-}
-
-void Run::write_residuals() const {
-  std::string csv = "iteration,residual\n";
-  char line[64];
-  for (const Check& check : checks_) {
-    std::snprintf(line, sizeof line, "%d,%.17g\n", check.iteration, check.residual);
-    csv += line;
-  }
-  write_whole(options_.record_dir, "residuals.csv", csv);
 }
 
 void Run::write_run_json() const {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <regex>
 
 #include <lab/clinic_input.h>
@@ -24,12 +22,12 @@ namespace {
 /// The integers in a file; empty where it does not hold exactly `count` of them.
 std::vector<int> read_integers(const std::string& path, std::size_t count) {
   std::error_code error;
-  if (std::filesystem::file_size(path, error) != count * sizeof(int) || error) return {};
+  const std::size_t bytes = count * sizeof(int);
   std::vector<int> values(count);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             std::fclose);
-  if (!file || std::fread(values.data(), sizeof(int), count, file.get()) != count) return {};
-  return values;
+  std::ifstream file(path, std::ios::binary);
+  const bool read = std::filesystem::file_size(path, error) == bytes && !error &&
+                    file.read(reinterpret_cast<char*>(values.data()), bytes);
+  return read ? values : std::vector<int>{};
 }
 
 /// "element 70" or, in an array with rows, "element (i, j) = (6, 1)".

@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "clinic/kernels.h"
-#include "goals/goals.h"
-#include "goals/instruments.h"
 
 namespace validate {
 

@@ -15,14 +15,21 @@ namespace {
 using lab::clinic_input;
 
 constexpr int kSummedArrays = 16, kRounds = 16;
+/// What rows are rounded up to.
+constexpr int kNoRows = 0, kRowsOfN = 1, kWholeLines = 32;
 
 std::size_t square(int n) { return std::size_t(n) * n; }
-int rows_of_n(int n) { return n; }
-int rows_of_whole_lines(int n) { return (n + 31) / 32 * 32; }
-int no_rows(int) { return 0; }
+
+/// A result of n x n elements: value(k) gives element k.
+template <typename Value>
+std::vector<int> each(int n, Value value) {
+  std::vector<int> result(square(n));
+  for (std::size_t k = 0; k < result.size(); ++k) result[k] = value(k);
+  return result;
+}
 
 std::vector<int> filled(int n) {
-  const int pitch = rows_of_whole_lines(n);
+  const int pitch = (n + kWholeLines - 1) / kWholeLines * kWholeLines;
   std::vector<int> result(std::size_t(n) * pitch, lab::kNotWritten);
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) result[std::size_t(j) * pitch + i] = 1000 * j + i;
@@ -31,77 +38,64 @@ std::vector<int> filled(int n) {
 }
 
 std::vector<int> transposed(int n) {
-  std::vector<int> result(square(n));
-  for (std::size_t j = 0; j < std::size_t(n); ++j) {
-    for (std::size_t i = 0; i < std::size_t(n); ++i) result[i * n + j] = clinic_input(j * n + i);
-  }
-  return result;
+  return each(n, [n](std::size_t k) { return clinic_input(k % n * n + k / n); });
 }
 
 std::vector<int> scaled(int n) {
-  std::vector<int> result(square(n));
-  for (std::size_t k = 0; k < result.size(); ++k) result[k] = 2 * clinic_input(k) + 1;
-  return result;
+  return each(n, [](std::size_t k) { return 2 * clinic_input(k) + 1; });
 }
 
 std::vector<int> summed(int n) {
-  std::vector<int> result(square(n));
-  for (std::size_t k = 0; k < result.size(); ++k) {
-    for (int a = 0; a < kSummedArrays; ++a) result[k] += clinic_input(a * result.size() + k);
-  }
-  return result;
+  return each(n, [n](std::size_t k) {
+    int sum = 0;
+    for (int a = 0; a < kSummedArrays; ++a) sum += clinic_input(a * square(n) + k);
+    return sum;
+  });
 }
 
 std::vector<int> looked_up(int n) {
-  std::vector<int> result(square(n));
-  for (std::size_t k = 0; k < result.size(); ++k) {
+  return each(n, [](std::size_t k) {
     int value = clinic_input(k);
     for (int r = 0; r < kRounds; ++r) {
       value = clinic_input(k % 2 == 0 ? value : lab::kClinicValues - 1 - value);
     }
-    result[k] = value;
-  }
-  return result;
+    return value;
+  });
 }
 
 std::vector<int> most_frequent(int n) {
   constexpr int kClasses = 8, kValues = 16;
-  std::vector<int> result(square(n));
-  for (std::size_t k = 0; k < result.size(); ++k) {
+  return each(n, [n](std::size_t k) {
     int bins[kClasses] = {};
-    for (int v = 0; v < kValues; ++v) ++bins[clinic_input(v * result.size() + k) % kClasses];
-    result[k] = *std::max_element(bins, bins + kClasses);
-  }
-  return result;
+    for (int v = 0; v < kValues; ++v) ++bins[clinic_input(v * square(n) + k) % kClasses];
+    return *std::max_element(bins, bins + kClasses);
+  });
 }
 
 std::vector<int> reversed_in_groups(int n) {
   constexpr std::size_t kGroup = 64;
-  std::vector<int> result(square(n));
-  for (std::size_t k = 0; k < result.size(); ++k) {
+  return each(n, [n](std::size_t k) {
     const std::size_t from = k / kGroup * kGroup + kGroup - 1 - k % kGroup;
-    result[k] = from < result.size() ? clinic_input(from) : 0;
-  }
-  return result;
+    return from < square(n) ? clinic_input(from) : 0;
+  });
 }
 
 std::vector<int> weighed(int n) {
   constexpr int kWeighed = 64;
-  std::vector<int> result(square(n));
-  for (std::size_t k = 0; k < result.size(); ++k) {
-    for (std::size_t r = k; r < k + kWeighed; ++r) result[k] += int(r % n + 3 * (r / n));
-  }
-  return result;
+  return each(n, [n](std::size_t k) {
+    int sum = 0;
+    for (std::size_t r = k; r < k + kWeighed; ++r) sum += int(r % n + 3 * (r / n));
+    return sum;
+  });
 }
 
 std::vector<int> advanced(int n) {
   constexpr int kSteps = 256;
-  std::vector<int> result(square(n));
-  for (std::size_t k = 0; k < result.size(); ++k) {
-    result[k] = clinic_input(k);
-    for (int s = 0; s < kSteps; ++s) result[k] = (result[k] * 613 + 1) & 1023;
-  }
-  return result;
+  return each(n, [](std::size_t k) {
+    int value = clinic_input(k);
+    for (int s = 0; s < kSteps; ++s) value = (value * 613 + 1) & 1023;
+    return value;
+  });
 }
 
 std::vector<int> sum_of_squares(int n) {
@@ -209,73 +203,54 @@ Measured many_threads(const ClinicCount& count) {
                   format("%.0f threads for %.0f elements", count.threads, count.elements()));
 }
 
+// clang-format off
 const std::vector<ClinicKernel>& kernels() {
   static const std::vector<ClinicKernel> table = {
-      {"first_kernel",
-       filled,
-       rows_of_whole_lines,
+      {"first_kernel", filled, kWholeLines,
        {{"the lanes of a warp work: 16 or more of them store at a time", full_store_requests,
          "A block needs 32 threads along x or a multiple, and each its own element."},
         {"the launch grid has 32 blocks or more, for all multiprocessors to have work", many_blocks,
          "The number of blocks follows from n: the elements divided by the block's, rounded up."},
         {"stores are coalesced: at most 5 sectors per 32 elements", coalesced_stores,
          "Neighbours in threadIdx.x need neighbours in memory, so x belongs to i."}}},
-      {"transpose",
-       transposed,
-       rows_of_n,
+      {"transpose", transposed, kRowsOfN,
        {{"loads are coalesced: at most 5 sectors per 32 elements", coalesced_loads,
          "Neighbours in threadIdx.x need neighbours in `in`."},
         {"stores are coalesced: at most 5 sectors per 32 elements", coalesced_stores,
          "Let the block turn its tile in shared memory, so that it can store rows."},
         {"shared memory has no bank conflicts: at most 1.1 passes per request", no_bank_conflicts,
          "32 lanes that want one column of the tile want one bank. How long could a row be?"}}},
-      {"strides",
-       scaled,
-       no_rows,
+      {"strides", scaled, kNoRows,
        {{"loads are coalesced: at most 5 sectors per 32 elements", coalesced_loads,
          "In one round, how far apart are the elements of two neighbouring threads?"},
         {"stores are coalesced: at most 5 sectors per 32 elements", coalesced_stores,
          "In one round, how far apart are the elements of two neighbouring threads?"}}},
-      {"redundant_access",
-       summed,
-       no_rows,
+      {"redundant_access", summed, kNoRows,
        {{"each value is loaded once: 16 loads per element of the sum", one_load_per_value,
          "`out[k] +=` also reads. A local variable needs no memory."},
         {"each sum is stored once", one_store_per_element,
          "`out[k] +=` writes in every round. A local variable needs no memory."}}},
-      {"divergence",
-       looked_up,
-       no_rows,
+      {"divergence", looked_up, kNoRows,
        {{"warps do not diverge: 30 lanes or more take part in a load", full_load_requests,
          "In which order would the elements have to go to the threads?"},
         {"each element goes one way: at most 17 loads", one_load_per_round,
          "A lane that goes both ways does twice the work. Choose the index, not the result."}}},
-      {"local_memory",
-       most_frequent,
-       no_rows,
+      {"local_memory", most_frequent, kNoRows,
        {{"no local memory: nvcc reports a stack frame of 0 bytes", no_local_memory,
          "An array is in registers if every index is known when the compiler has unrolled the "
          "loops."}}},
-      {"arithmetic",
-       weighed,
-       rows_of_n,
+      {"arithmetic", weighed, kRowsOfN,
        {{"no double precision: 0 instructions with doubles in the PTX", no_doubles,
          "0.5 is a double, and makes doubles of its neighbours. 0.5f is a float."},
         {"no division of integers in a loop: 0 there in the PTX", no_divisions,
          "A launch grid with a y knows i and j. And the next element is one step on."}}},
-      {"occupancy",
-       reversed_in_groups,
-       no_rows,
+      {"occupancy", reversed_in_groups, kNoRows,
        {{"32 warps or more fit on a multiprocessor of an H200", many_warps,
          "It has 228 kB of shared memory, and room for 2048 threads in at most 32 blocks."}}},
-      {"roofline_corners",
-       advanced,
-       no_rows,
+      {"roofline_corners", advanced, kNoRows,
        {{"the launch has a thread for every 8 elements, or more", many_threads,
          "The number of blocks follows from n, not from the GPU."}}},
-      {"libraries",
-       sum_of_squares,
-       no_rows,
+      {"libraries", sum_of_squares, kNoRows,
        {{"at most one atomic addition per 128 elements", few_atomics,
          "cub::BlockReduce sums the block. One of its threads adds the sum to the result."},
         {"no array between two kernels: 0 stores per element", no_array_between,
@@ -285,6 +260,7 @@ const std::vector<ClinicKernel>& kernels() {
   };
   return table;
 }
+// clang-format on
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "goals/instruments.h"
 #include "goals/measures.h"
 
 namespace validate {
@@ -40,9 +39,11 @@ struct ClinicKernel {
   const char* name;
   /// The result at size n, kNotWritten for what must not be written.
   std::function<std::vector<int>(int n)> expected;
-  /// Elements per row of the result, so that messages can name a row; 0: it has no rows.
-  std::function<int(int n)> pitch;
+  int rows;  ///< their length is n, rounded up to a multiple of this; 0: the result has no rows
   std::vector<ClinicGoal> goals;
+
+  /// Elements per row of the result, so that messages can name a row; 0: it has no rows.
+  int pitch(int n) const { return rows > 0 ? (n + rows - 1) / rows * rows : 0; }
 };
 
 /// The kernel of that name; nullptr if there is none.

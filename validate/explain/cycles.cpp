@@ -172,32 +172,30 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   return {};
 }
 
-Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual,
-                               const Patient& patient) {
-  const Case run = {lab::ProblemKind::kProbe, n, asked};
+Diagnosis diagnose_cycles_made(const Case& run, int made, double residual, const Patient& patient) {
   if (const Answer few = half_a_sum(patient.source, false); few.known()) {
     return say(few, run, patient);
   }
   return say(Answer("cycle_loop_ends_early")
-                 .with("asked", asked)
+                 .with("asked", run.iterations)
                  .with("made", made)
                  .with("residual", format("%.3g", residual)),
              run, patient);
 }
 
-Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient) {
-  const Case run = {lab::ProblemKind::kProbe, sum.n, sum.iteration};
+Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before, double of_after,
+                             const Patient& patient) {
   if (const Answer few = half_a_sum(patient.source, false); few.known()) {
     return say(few, run, patient);
   }
-  const auto is = [&](double value) { return std::fabs(sum.found - value) <= 1e-3 * value; };
-  if (is(sum.of_after)) return say(Answer("residual_of_the_field_after"), run, patient);
+  const auto is = [&](double value) { return std::fabs(found - value) <= 1e-3 * value; };
+  if (is(of_after)) return say(Answer("residual_of_the_field_after"), run, patient);
   const char* const what =
-      is(4 * sum.of_before) ? "four times as large as it should be: it is that of the defect, and "
-                              "a sweep would change a point by a quarter of that"
-      : is(sum.of_before * sum.n)         ? "not divided by n"
-      : is(sum.of_before * sum.of_before) ? "the mean of the squares; its root is missing"
-                                          : nullptr;
+      is(4 * of_before) ? "four times as large as it should be: it is that of the defect, and "
+                          "a sweep would change a point by a quarter of that"
+      : is(of_before * run.n)     ? "not divided by n"
+      : is(of_before * of_before) ? "the mean of the squares; its root is missing"
+                                  : nullptr;
   return say(
       what ? Answer("residual_of_a_cycle").with("what", what) : Answer("residual_of_another_level"),
       run, patient);

@@ -9,10 +9,10 @@
 
 namespace validate {
 
-/// How the error, the distance of the field from the exact solution, changes from the field after
-/// one cycle to that after two, for the problem `probe`.
 constexpr int kLeastN = 3;  ///< a single interior point
 
+/// How the error, the distance of the field from the exact solution, changes from the field after
+/// one cycle to that after two, for the problem `probe`.
 struct CycleLook {
   int n = 0;
   /// What a cycle leaves of the smoothest errors, with its sign: 0 is best. The coarser levels
@@ -39,20 +39,15 @@ struct CycleLook {
 CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& one,
                          const std::vector<float>& two);
 
-/// A loop that ends before the cycles that were asked for are made.
-Diagnosis diagnose_cycles_made(int n, int asked, int made, double residual, const Patient& patient);
-
-/// The first residual of a right field that is wrong, and what it is compared with.
-struct CycleSum {
-  int iteration = 0;
-  double found = 0;
-  double of_before = 0;  ///< of the field that the cycle begins with: right
-  double of_after = 0;   ///< of the field that it leaves
-  int n = 0;
-};
-
-/// Names the cause, if one is known.
+/// Names the cause of a wrong field, if one is known.
 Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient);
-Diagnosis diagnose_cycle_sum(const CycleSum& sum, const Patient& patient);
+
+/// The same of a loop that ends before the cycles that were asked for are made.
+Diagnosis diagnose_cycles_made(const Case& run, int made, double residual, const Patient& patient);
+
+/// The same of a right field's wrong residual, `found`. Right is that of the field with which the
+/// last cycle begins, `of_before`; `of_after` is that of the field which it leaves.
+Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before, double of_after,
+                             const Patient& patient);
 
 }  // namespace validate

@@ -1,76 +1,45 @@
 // Asks the entries of the catalogue, and makes words of the answer.
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "explain/evidence.h"
 #include "explain/mistake.h"
 #include "explain/mistakes/families.h"
-#include "run/text.h"
 
 namespace validate {
-
-const std::vector<const Mistake*>& catalogue() {
-  static const std::vector<const Mistake*> all = [] {
-    std::vector<const Mistake*> entries;
-    for (const Family* family :
-         {&kExchangeMistakes, &kFindingMistakes, &kCallMistakes, &kFailureMistakes,
-          &kHistoryMistakes, &kStartMistakes, &kRingMistakes, &kPlaceMistakes, &kBoundaryMistakes,
-          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kEdgeMistakes,
-          &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
-      for (const Mistake& entry : *family) entries.push_back(&entry);
-    }
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
-    return entries;
-  }();
-  return all;
-}
-
-const Mistake* find_mistake(const std::string& name) {
-  static const std::map<std::string, const Mistake*> by_name = [] {
-    std::map<std::string, const Mistake*> all;
-    for (const Mistake* entry : catalogue()) all[entry->name] = entry;
-    return all;
-  }();
-  const auto at = by_name.find(name);
-  return at == by_name.end() ? nullptr : at->second;
-}
-
 namespace {
 
-Strength strength_of(const Answer& answer) {
-  return answer.strength ? *answer.strength : find_mistake(answer.rule)->strength;
+const Mistake& entry_of(const Answer& answer) {
+  return **std::find_if(catalogue().begin(), catalogue().end(), [&](const Mistake* entry) {
+    return std::strcmp(entry->name, answer.rule) == 0;
+  });
 }
 
-}  // namespace
+Strength strength_of(const Answer& answer) {
+  return answer.strength ? *answer.strength : entry_of(answer).strength;
+}
 
+/// Asks all entries, in the one order, and stops at the first that is known.
 Answer ask_all(const Evidence& evidence) {
   std::set<Answer (*)(const Evidence&)> asked;
-  std::vector<Answer> known;  // that are weaker than what has been asked so far
-  const auto best = [&known](Strength at_most) {
-    const auto at = std::min_element(known.begin(), known.end(), [](const auto& a, const auto& b) {
-      return strength_of(a) < strength_of(b);
-    });
-    return at != known.end() && strength_of(*at) <= at_most ? *at : Answer();
-  };
+  Answer best;  // of those that are weaker than what has been asked so far
   for (const Mistake* entry : catalogue()) {
     // What is known already was asked first.
-    if (const Answer answer = best(entry->strength); answer.known()) return answer;
+    if (best.known() && strength_of(best) <= entry->strength) return best;
     if (!entry->ask || !entry->programs.fit(evidence.words)) continue;
     if (!asked.insert(entry->ask).second) continue;
     Answer answer = entry->ask(evidence);
     if (answer.known() && *answer.rule == '\0') answer.rule = entry->name;
-    if (!answer.known() || !find_mistake(answer.rule)->programs.fit(evidence.words)) continue;
+    if (!answer.known() || !entry_of(answer).programs.fit(evidence.words)) continue;
     if (strength_of(answer) <= entry->strength) return answer;
-    known.push_back(std::move(answer));
+    if (!best.known() || strength_of(answer) < strength_of(best)) best = answer;
   }
-  return best(Strength::kSymptom);
+  return best;
 }
 
 // ---- Words
-
-namespace {
 
 /// Whether the condition of {?condition|...} holds: names of data or traits, joined by " or ", each
 /// perhaps behind a !.
@@ -97,7 +66,41 @@ std::size_t end_of_part(const std::string& text, std::size_t at) {
   return at;
 }
 
+/// The words of an answer, and of what is told with it.
+Diagnosis tell(const Answer& answer, const Evidence& evidence) {
+  Diagnosis diagnosis;
+  if (!answer.known()) return diagnosis;
+  const Mistake& entry = entry_of(answer);
+  diagnosis.answer = answer;
+  diagnosis.strength = strength_of(answer);
+  diagnosis.cause = fill(entry.words, answer, evidence);
+  for (const std::string& where : entry.look_at) {
+    std::string line = fill(where, answer, evidence);
+    if (!line.empty()) diagnosis.look_at.push_back(std::move(line));
+  }
+  return diagnosis;
+}
+
+Diagnosis ask_and_tell(const Evidence& evidence) { return tell(ask_all(evidence), evidence); }
+
 }  // namespace
+
+const std::vector<const Mistake*>& catalogue() {
+  static const std::vector<const Mistake*> all = [] {
+    std::vector<const Mistake*> entries;
+    for (const Family* family :
+         {&kExchangeMistakes, &kFindingMistakes, &kCallMistakes, &kFailureMistakes,
+          &kHistoryMistakes, &kStartMistakes, &kRingMistakes, &kPlaceMistakes, &kBoundaryMistakes,
+          &kLeftOutMistakes, &kSumMistakes, &kFormulaMistakes, &kPartMistakes, &kEdgeMistakes,
+          &kRaceMistakes, &kUpdateMistakes, &kPassMistakes, &kCycleMistakes}) {
+      for (const Mistake& entry : *family) entries.push_back(&entry);
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Mistake* a, const Mistake* b) { return a->strength < b->strength; });
+    return entries;
+  }();
+  return all;
+}
 
 std::string fill(const std::string& words, const Answer& answer, const Evidence& evidence) {
   std::string result;
@@ -130,6 +133,34 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
     k = end + 1;
   }
   return result;
+}
+
+std::vector<std::string> Diagnosis::lines() const {
+  std::vector<std::string> lines;
+  if (!known()) return lines;
+  lines.push_back("diagnosis: " + (lead.empty() || is_finding() ? "" : lead + ". ") + cause +
+                  (seen_in.empty() || is_finding() ? "" : " (as seen in: " + seen_in + ")"));
+  for (const std::string& where : look_at) lines.push_back("look at: " + where);
+  return lines;
+}
+
+Diagnosis diagnose(const Wrong& wrong, const Patient& patient, Subject about) {
+  if (about == Subject::kPassSum && (wrong.field || !wrong.residual)) return {};
+  Diagnosis diagnosis = ask_and_tell(Evidence(about, wrong, patient));
+  if (about == Subject::kPass) {
+    diagnosis.lead =
+        "with --check-every 1 all is right: each sweep is correct, and so is each residual";
+  }
+  return diagnosis;
+}
+
+Diagnosis diagnose_failure(const Case& run, int made, const std::string& error,
+                           const Patient& patient, const cuda_on_cpu::Report& report) {
+  return ask_and_tell(Evidence(Subject::kFailure, {run, made}, patient, error, report));
+}
+
+Diagnosis say(const Answer& answer, const Case& run, const Patient& patient) {
+  return tell(answer, Evidence(Subject::kAccess, {run}, patient));
 }
 
 }  // namespace validate

@@ -40,11 +40,11 @@ class Evidence {
   Subject subject;
   Wrong wrong;
   const Patient& patient;
-  const Finding& finding;  ///< of a look at every access
-  const std::string& source;
+  const Finding& finding = patient.finding;  ///< of a look at every access
+  const std::string& source = patient.source;
   std::string error;           ///< of a run without a record
   cuda_on_cpu::Report report;  ///< what that run reported
-  Words words;
+  Words words{patient};
   bool stopped_early = false;    ///< though its residuals are numbers
   bool right_once_more = false;  ///< the field was wrong; asked once more it is right
 

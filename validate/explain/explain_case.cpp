@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <future>
@@ -15,20 +14,11 @@
 #include "judge/compare.h"
 #include "judge/reference.h"
 #include "run/record.h"
-#include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
 namespace validate {
 namespace {
-
-/// A field that was found after so many iterations of the run, compared with the right one.
-FieldComparison compare_with_right(const Case& run, int iterations,
-                                   const std::vector<float>& field) {
-  Reference reference(lab::Problem(run.problem, run.n, 1));
-  sweep_reference(&reference, iterations);
-  return compare_field(reference, iterations, field);
-}
 
 /// Finds, by runs of fewer iterations, the first one after which the field is wrong: it is right
 /// before them all and wrong after `run.iterations`. Sets `field` to what is wrong then: one wrong
@@ -56,16 +46,13 @@ int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparis
 bool find_wrong(const Case& run, const Patient& patient, Wrong* wrong) {
   const auto seen = patient.ask(run);
   if (!seen) return false;
-  Reference reference(lab::Problem(run.problem, run.n, 1));
-  const std::vector<double> expected = sweep_reference(&reference, run.iterations);
-  *wrong = Wrong();
-  wrong->run = run;
-  wrong->made = seen->iterations;
+  const std::vector<double> expected = expected_of(run, run.iterations).residuals;
+  *wrong = {run, seen->iterations};
   wrong->residual =
       compare_residuals(expected, seen->residuals, run.n).kind == ResidualComparison::kWrong;
   Case made = run;
   made.iterations = seen->iterations;
-  wrong->field = made.iterations > 0 && wrong_cells(made, seen->field).count() > 0;
+  wrong->field = wrong_cells(made, seen->field).count() > 0;
   if (wrong->field) {
     FieldComparison ignored;
     wrong->first_iteration = first_wrong_iteration(made, patient, &ignored);
@@ -435,9 +422,7 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
   Case made = run;
   made.iterations = record.iterations;
   const bool stopped_early = made.iterations < run.iterations;
-  Wrong what;
-  what.run = run;
-  what.made = made.iterations;
+  Wrong what{run, made.iterations};
   what.field = compared->field.kind == FieldComparison::kWrong;
   what.residual = compared->residuals.kind == ResidualComparison::kWrong;
   if (what.field) {

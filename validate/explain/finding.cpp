@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <regex>
 
-#include "run/text.h"
 #include "source/source_code.h"
 
 namespace validate {

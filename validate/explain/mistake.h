@@ -83,12 +83,6 @@ using Family = std::vector<Mistake>;
 /// All entries, in the order in which they are asked.
 const std::vector<const Mistake*>& catalogue();
 
-/// The entry of that name; nullptr: there is none.
-const Mistake* find_mistake(const std::string& name);
-
-/// Asks all entries, in the one order, and stops at the first that is known.
-Answer ask_all(const Evidence& evidence);
-
 /// The words of the catalogue, with their gaps filled.
 std::string fill(const std::string& words, const Answer& answer, const Evidence& evidence);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 
 #include "explain/diagnosis.h"
@@ -255,14 +254,6 @@ std::string Words::formula() const {
   return line + (waits ? " in wait_for" : " in main");
 }
 
-std::string Words::exchange() const {
-  return has_name("exchange_halos", true) ? "exchange_halos" : "the exchange of rows";
-}
-
-std::string Words::shares() const {
-  return has_name("slab_of_rank", true) ? "slab_of_rank" : "which rows each rank has";
-}
-
 std::string Words::never_launched() const {
   if (!has(kKernels)) return "the loops in {sweep}";
   // A call behind another statement; a definition stands behind the type that it returns.
@@ -279,15 +270,15 @@ std::string Words::never_launched() const {
 }
 
 std::string Words::say(const std::string& name) const {
-  // What has a function depends on the file itself.
-  static const std::map<std::string, std::string (Words::*)() const> kOfTheFile = {
-      {"sweep", &Words::sweep},       {"copy", &Words::copy},
-      {"host", &Words::host},         {"handover", &Words::handover},
-      {"formula", &Words::formula},   {"never_launched", &Words::never_launched},
-      {"exchange", &Words::exchange}, {"shares", &Words::shares},
-  };
-  const auto own = kOfTheFile.find(name);
-  if (own != kOfTheFile.end()) return (this->*own->second)();
+  if (name == "sweep") return sweep();
+  if (name == "copy") return copy();
+  if (name == "host") return host();
+  if (name == "handover") return handover();
+  if (name == "formula") return formula();
+  if (name == "never_launched") return never_launched();
+  const bool ranks = has_name("exchange_halos", true), shares = has_name("slab_of_rank", true);
+  if (name == "exchange") return ranks ? "exchange_halos" : "the exchange of rows";
+  if (name == "shares") return shares ? "slab_of_rank" : "which rows each rank has";
   const auto phrase = kPhrases.find(name);
   return phrase != kPhrases.end() ? phrase->second : "";
 }

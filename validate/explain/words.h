@@ -77,8 +77,6 @@ class Words {
   std::string kernel(bool copies) const;
   std::string handover() const;
   std::string formula() const;
-  std::string exchange() const;  ///< what gives neighbours their rows
-  std::string shares() const;    ///< what says which rows a rank has
   std::string never_launched() const;
 
   int step_;

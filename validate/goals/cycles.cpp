@@ -1,7 +1,5 @@
 // Cycles over several grids: how much nearer each comes to the solution, and how fast.
 
-#include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include <lab/problem.h>

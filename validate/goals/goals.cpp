@@ -4,10 +4,7 @@
 // A learner may reach a goal in their own way: no kernel's name is asked for where its work tells
 // what it is, and no block's shape.
 
-#include "goals/goals.h"
-
 #include <cstdio>
-#include <functional>
 
 #include "goals/measures.h"
 
@@ -98,8 +95,7 @@ const std::vector<Goal>& goals() {
        "between."},
       {16, "the first cycle begins with what the coarser levels found", begins_near,
        "Solve on the coarsest level first, interpolate, and go on with the next finer one. Each "
-       "level "
-       "needs the boundary's values before."},
+       "level needs the boundary's values before."},
       {16, "solved in the time of 30 copies of the field", solves_in_few_copies,
        "Which levels and which kernels take the time? make trace STEP=16 tells."},
   };

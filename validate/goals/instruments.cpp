@@ -131,10 +131,7 @@ std::vector<std::string> Bench::command(const std::string& program, int n, int i
     throw NotMeasurable("the program for it is not built here");
   }
   std::vector<std::string> words = {program, "--iterations", std::to_string(iterations), "--quiet"};
-  if (n > 0) {
-    words.push_back("--n");
-    words.push_back(std::to_string(n));
-  }
+  if (n > 0) words.insert(words.end(), {"--n", std::to_string(n)});
   return words;
 }
 
@@ -218,10 +215,7 @@ std::map<std::string, double> Bench::host_accesses(int n) {
 
 double Bench::timed(std::vector<std::string> words, int points, int iterations) const {
   const std::string dir = folder_.path() + "/record";
-  for (const std::string& word :
-       {std::string("--record-field"), std::string("rows"), std::string("--record"), dir}) {
-    words.push_back(word);
-  }
+  words.insert(words.end(), {"--record-field", "rows", "--record", dir});
   run(words);
   Record record;
   std::string error;

@@ -7,6 +7,66 @@
 #include "source/source_code.h"
 
 namespace validate {
+namespace {
+
+/// What kernels do in one iteration: a run of 3 less a run of 1, so that what is done before the
+/// first does not count.
+struct Iteration {
+  double stores = 0;   // of threads, in global memory
+  double copied = 0;   // values of 4 bytes, by cudaMemcpy
+  double by_host = 0;  // those of them that go to or from the host's own memory
+  double swapped = 0;  // launches with other pointers than the last time
+};
+
+Iteration one_iteration(Bench* bench) {
+  Iteration iteration;
+  for (const int k : {1, 3}) {
+    const double sign = k == 1 ? -0.5 : 0.5;
+    for (const auto& [line, kernel] : bench->counts(kCountedN, k)) {
+      iteration.stores += sign * kernel.stores.bytes / sizeof(float);
+    }
+    const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
+    for (const TraceRow& copy : trace.table("copies")) {
+      const bool host = copy.name.find("pageable") != std::string::npos;
+      if (copy.name == "memset") continue;
+      (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
+    }
+    iteration.swapped += sign * trace.total("arguments", "", &TraceRow::count);
+  }
+  return iteration;
+}
+
+/// A sweep writes the interior, a copy the boundary too: both are one field.
+std::string fields_written(double fields) {
+  const double whole = std::round(fields);
+  if (std::abs(fields - whole) <= 0.02) fields = whole;
+  return format("the GPU writes %.3g field%s per iteration", fields, fields == 1 ? "" : "s");
+}
+
+/// "sum, once (allocated at exercises/08_cub_reduction/jacobi.cu:43)".
+std::string touched_words(const std::string& allocated_at, double count) {
+  const std::size_t colon = allocated_at.rfind(':');
+  std::string source, name;
+  if (colon != std::string::npos && read_text(allocated_at.substr(0, colon), &source)) {
+    name = allocated_in(source, std::atoi(allocated_at.c_str() + colon + 1));
+  }
+  const std::string times = count < 1.5 ? "once" : format("%.3g times", count);
+  return name.empty() ? "what is allocated at " + allocated_at + ", " + times
+                      : name + ", " + times + " (allocated at " + allocated_at + ")";
+}
+
+/// Whether host code touches no memory in an iteration, or less often than `least` times.
+Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
+  std::vector<std::string> touched;
+  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
+    if (count >= least) touched.push_back(touched_words(line, count));
+  }
+  return measured(touched.empty(), touched.empty()
+                                       ? "host code touches no " + what + " in an iteration"
+                                       : "in each iteration host code touches " + join(touched));
+}
+
+}  // namespace
 
 Measured fields_managed(Bench* bench) {
   constexpr int kN = 128;
@@ -25,40 +85,6 @@ Measured everything_freed(Bench* bench) {
   }
   return measured(freed >= allocated, format("%.0f of %.0f allocations", freed, allocated));
 }
-
-namespace {
-
-/// What kernels do in one iteration: a run of 3 less a run of 1, so that what is done before the
-/// first does not count.
-struct Iteration {
-  double stores = 0, atomics = 0;  // of threads, in global memory
-  double launches = 0;
-  double copied = 0;   // values of 4 bytes, by cudaMemcpy
-  double by_host = 0;  // those of them that go to or from the host's own memory
-  double swapped = 0;  // launches with other pointers than the last time
-};
-
-Iteration one_iteration(Bench* bench) {
-  Iteration iteration;
-  for (const int k : {1, 3}) {
-    const double sign = k == 1 ? -0.5 : 0.5;
-    for (const auto& [line, kernel] : bench->counts(kCountedN, k)) {
-      iteration.stores += sign * kernel.stores.bytes / sizeof(float);
-      iteration.atomics += sign * kernel.atomics;
-      iteration.launches += sign * kernel.launches;
-    }
-    const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
-    for (const TraceRow& copy : trace.table("copies")) {
-      const bool host = copy.name.find("pageable") != std::string::npos;
-      if (copy.name == "memset") continue;
-      (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
-    }
-    iteration.swapped += sign * trace.total("arguments", "", &TraceRow::count);
-  }
-  return iteration;
-}
-
-}  // namespace
 
 Measured sweep_on_gpu(Bench* bench) {
   constexpr double kFewThreads = 64;  // a quarter of a thread for each row
@@ -81,17 +107,6 @@ Measured sweep_on_gpu(Bench* bench) {
                       "writes the whole interior."
                     : "");
 }
-
-namespace {
-
-/// A sweep writes the interior, a copy the boundary too: both are one field.
-std::string fields_written(double fields) {
-  const double whole = std::round(fields);
-  if (std::abs(fields - whole) <= 0.02) fields = whole;
-  return format("the GPU writes %.3g field%s per iteration", fields, fields == 1 ? "" : "s");
-}
-
-}  // namespace
 
 /// A learner who swaps the pointers, as step 10 does, has no copy to make.
 Measured copy_on_gpu(Bench* bench) {
@@ -126,33 +141,6 @@ Measured no_copy(Bench* bench) {
   }
   return measured(fields >= 0.99 && fields < 1.1, fields_written(fields));
 }
-
-namespace {
-
-/// "sum, once (allocated at exercises/08_cub_reduction/jacobi.cu:43)".
-std::string touched_words(const std::string& allocated_at, double count) {
-  const std::size_t colon = allocated_at.rfind(':');
-  std::string source, name;
-  if (colon != std::string::npos && read_text(allocated_at.substr(0, colon), &source)) {
-    name = allocated_in(source, std::atoi(allocated_at.c_str() + colon + 1));
-  }
-  const std::string times = count < 1.5 ? "once" : format("%.3g times", count);
-  return name.empty() ? "what is allocated at " + allocated_at + ", " + times
-                      : name + ", " + times + " (allocated at " + allocated_at + ")";
-}
-
-/// Whether host code touches no memory in an iteration, or less often than `least` times.
-Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
-  std::vector<std::string> touched;
-  for (const auto& [line, count] : bench->host_accesses(kCountedN)) {
-    if (count >= least) touched.push_back(touched_words(line, count));
-  }
-  return measured(touched.empty(), touched.empty()
-                                       ? "host code touches no " + what + " in an iteration"
-                                       : "in each iteration host code touches " + join(touched));
-}
-
-}  // namespace
 
 /// An access now and then, as to a sum, is none of a field.
 Measured fields_stay(Bench* bench) {

@@ -28,6 +28,59 @@ std::string open_ranges(const Trace& trace) {
   return join(words);
 }
 
+/// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
+/// first launch may wait for its pages.
+double sweep_ns(Bench* bench, const std::string& program, int n, int iterations) {
+  const Trace& trace = bench->trace(program, n, iterations);
+  double ns = 0;
+  for (const TraceRow& kernel : trace.table("kernels")) {
+    if (kernel.name.find("copy") == std::string::npos) {
+      ns += kernel.median_ns * kernel.count / iterations;
+    }
+  }
+  if (ns == 0) throw NotMeasurable("no kernel was traced");
+  return ns;
+}
+
+/// Milliseconds an iteration of this program and of the one of the step before, at this one's n.
+struct Times {
+  int n;
+  double now, before;
+};
+
+/// The fastest of `runs` runs of each program, in turn. Between runs the time of a launch, which is
+/// the CPU's, differs by a sixth (18.4 to 21.4 us per sweep of step 10 at n = 512, on one H200): on
+/// a small grid one run is too few.
+Times both_times(Bench* bench, int iterations, int runs) {
+  need_gpu(bench);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  Times least = {bench->default_n(bench->have.program), kNone, kNone};
+  for (int k = 0; k < runs; ++k) {
+    least.now = std::min(least.now, bench->milliseconds(bench->have.program, least.n, iterations));
+    least.before =
+        std::min(least.before, bench->milliseconds(bench->have.before, least.n, iterations));
+  }
+  return least;
+}
+
+/// Bandwidth at 8 bytes an update over that of a copy, both measured now.
+Measured share_of_copy(Bench* bench, int iterations, double least) {
+  need_gpu(bench);
+  const int n = bench->default_n(bench->have.program);
+  const double ms = bench->milliseconds(bench->have.program, n, iterations);
+  const double share = 8 * points(n) / (1e-3 * ms) / bench->copy_bandwidth();
+  return measured(share >= least, format("%.3g times: %.4g ms per sweep at n = %d, %.0f GB/s",
+                                         share, ms, n, 8e-6 * points(n) / ms));
+}
+
+double on_the_cpu(Bench* bench, const char* table, const std::string& name) {
+  const std::string& program = bench->have.on_cpu;
+  if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
+  return difference(
+      [&](int times) -> const Trace& { return bench->trace(program, 64, times * kCountedSweeps); },
+      table, name, &TraceRow::count);
+}
+
 }  // namespace
 
 Measured ranges_in_loop(Bench* bench) {
@@ -89,24 +142,6 @@ Measured work_outweighs_start(Bench* bench) {
                                         100 * share, kRunIterations, trace.n, run, run + rest));
 }
 
-namespace {
-
-/// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
-/// first launch may wait for its pages.
-double sweep_ns(Bench* bench, const std::string& program, int n, int iterations) {
-  const Trace& trace = bench->trace(program, n, iterations);
-  double ns = 0;
-  for (const TraceRow& kernel : trace.table("kernels")) {
-    if (kernel.name.find("copy") == std::string::npos) {
-      ns += kernel.median_ns * kernel.count / iterations;
-    }
-  }
-  if (ns == 0) throw NotMeasurable("no kernel was traced");
-  return ns;
-}
-
-}  // namespace
-
 Measured sweep_faster(Bench* bench) {
   need_gpu(bench);
   const int n = bench->default_n(bench->have.program);
@@ -116,31 +151,6 @@ Measured sweep_faster(Bench* bench) {
                   format("%.3g times: %.3g ms, and %.3g ms in the previous step, at n = %d",
                          before / now, 1e-6 * now, 1e-6 * before, n));
 }
-
-namespace {
-
-/// Milliseconds an iteration of this program and of the one of the step before, at this one's n.
-struct Times {
-  int n;
-  double now, before;
-};
-
-/// The fastest of `runs` runs of each program, in turn. Between runs the time of a launch, which is
-/// the CPU's, differs by a sixth (18.4 to 21.4 us per sweep of step 10 at n = 512, on one H200): on
-/// a small grid one run is too few.
-Times both_times(Bench* bench, int iterations, int runs) {
-  need_gpu(bench);
-  constexpr double kNone = std::numeric_limits<double>::infinity();
-  Times least = {bench->default_n(bench->have.program), kNone, kNone};
-  for (int k = 0; k < runs; ++k) {
-    least.now = std::min(least.now, bench->milliseconds(bench->have.program, least.n, iterations));
-    least.before =
-        std::min(least.before, bench->milliseconds(bench->have.before, least.n, iterations));
-  }
-  return least;
-}
-
-}  // namespace
 
 Measured iteration_shorter(Bench* bench) {
   const Times times = both_times(bench, 50, 1);
@@ -157,35 +167,9 @@ Measured more_sweeps_a_second(Bench* bench) {
              times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
 }
 
-namespace {
-
-/// Bandwidth at 8 bytes an update over that of a copy, both measured now.
-Measured share_of_copy(Bench* bench, int iterations, double least) {
-  need_gpu(bench);
-  const int n = bench->default_n(bench->have.program);
-  const double ms = bench->milliseconds(bench->have.program, n, iterations);
-  const double share = 8 * points(n) / (1e-3 * ms) / bench->copy_bandwidth();
-  return measured(share >= least, format("%.3g times: %.4g ms per sweep at n = %d, %.0f GB/s",
-                                         share, ms, n, 8e-6 * points(n) / ms));
-}
-
-}  // namespace
-
 Measured near_copy(Bench* bench) { return share_of_copy(bench, 200, 0.8); }
 
 Measured past_copy(Bench* bench) { return share_of_copy(bench, 480, 4); }
-
-namespace {
-
-double on_the_cpu(Bench* bench, const char* table, const std::string& name) {
-  const std::string& program = bench->have.on_cpu;
-  if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
-  return difference(
-      [&](int times) -> const Trace& { return bench->trace(program, 64, times * kCountedSweeps); },
-      table, name, &TraceRow::count);
-}
-
-}  // namespace
 
 Measured few_waits(Bench* bench) {
   const double waits = on_the_cpu(bench, "waits", "");

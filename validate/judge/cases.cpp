@@ -31,16 +31,10 @@ int most_ranks(const std::vector<Case>& cases) {
 
 int usual_iterations(lab::ProblemKind problem, int n) {
   if (n > 1000) return 3;
-  switch (problem) {
-    case lab::ProblemKind::kProbe:
-      // Once an odd number: there it shows which of two fields is taken for the result.
-      return n < 200 ? 10 : 11;
-    case lab::ProblemKind::kHarmonic:
-      return 5;
-    case lab::ProblemKind::kLaplace:
-      break;
-  }
-  return 20;
+  if (problem == lab::ProblemKind::kHarmonic) return 5;
+  if (problem == lab::ProblemKind::kLaplace) return 20;
+  // Once an odd number: there it shows which of two fields is taken for the result.
+  return n < 200 ? 10 : 11;
 }
 
 std::vector<Case> usual_cases() {

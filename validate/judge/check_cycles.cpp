@@ -56,26 +56,19 @@ struct Grid {
 /// Odd and even ones, the smallest there are, and one beyond every block's shape. On the first
 /// three most wrong programs are wrong. On the largest those are that no small grid shows.
 std::vector<Grid> grids_of(const StepCheck& asked) {
-  constexpr auto kProbe = ProblemKind::kProbe;
-  if (asked.cases.empty()) {
-    return {{kProbe, kFirstN},
-            {kProbe, kPowerN},
-            {kProbe, kLargestIfSlow},
-            {ProblemKind::kLaplace, kFirstN},
-            {ProblemKind::kHarmonic, kFirstN},
-            {kProbe, 3},
-            {kProbe, 4},
-            {kProbe, 5},
-            {kProbe, 33},
-            {kProbe, 64},
-            {kProbe, 130},
-            {kProbe, kMaxExactN},
-            {kProbe, kKnownN}};
-  }
   std::vector<Grid> grids;
+  const auto add_probes = [&grids](const std::vector<int>& sizes) {
+    for (const int n : sizes) grids.push_back({ProblemKind::kProbe, n});
+  };
+  if (asked.cases.empty()) {
+    add_probes({kFirstN, kPowerN, kLargestIfSlow});
+    grids.push_back({ProblemKind::kLaplace, kFirstN});
+    grids.push_back({ProblemKind::kHarmonic, kFirstN});
+    add_probes({3, 4, 5, 33, 64, 130, kMaxExactN, kKnownN});
+  }
   std::set<int> sizes;
   for (const Case& run : asked.cases) {
-    if (sizes.insert(run.n).second) grids.push_back({kProbe, run.n});
+    if (sizes.insert(run.n).second) add_probes({run.n});
   }
   return grids;
 }
@@ -146,22 +139,295 @@ class CycleCheck {
   }
 
  private:
-  // Each of these returns true if the verdict is known by now.
-  bool grids_are_wrong(const std::vector<Grid>& grids);
-  bool residuals_are_wrong();
-  bool stops_elsewhere();
-  bool orders_differ();
-  bool wrong_at(int own_n);
-  bool ran(const Case& run, std::vector<float>* field);
-  bool measures(int n);
-  bool is_wrong(const Grid& grid);
-  bool no_nearer(double error) const;
-  bool slow(double before, double error);
+  // A bool says whether the verdict is known by now, except where something else is said.
 
-  bool explain(const Case& run, double error);
-  Diagnosis diagnose(int n, double error);
-  const std::vector<double>& exact(ProblemKind problem, int n);
-  void say_right();
+  const std::vector<double>& exact(ProblemKind problem, int n) {
+    std::vector<double>& solution = exact_[{static_cast<int>(problem), n}];
+    if (solution.empty()) solution = exact_solution(lab::Problem(problem, n, 1));
+    return solution;
+  }
+
+  /// Runs the program and reads the field that it leaves. False: it left none, and the verdict says
+  /// why.
+  bool ran(const Case& run, std::vector<float>* field) {
+    check_.progress(describe(run));
+    last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit, unwanted_);
+    ++runs_;
+    if (unwanted_ && *unwanted_) return false;
+    if (verdict_.cannot_run(last_)) return false;
+    std::string ignored;
+    if (last_.error.empty() && !read_field(check_.dir, run.n, field, &ignored)) {
+      last_.error = "the field in its record cannot be read";
+    }
+    const int made = last_.record.iterations;
+    if (last_.error.empty() && made < run.iterations && run.tolerance == 0) {
+      if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
+        return !explain(run, HUGE_VAL);
+      }
+      const Diagnosis diagnosis = diagnose_cycles_made(run, made, last_residual(), patient_);
+      return !verdict_.becomes_wrong(run, {diagnosis.lines(), diagnosis.rule()});
+    }
+    if (last_.error.empty()) return true;
+    return !verdict_.becomes_wrong(run, explain_failure(check_, run, last_, {}, &patient_));
+  }
+
+  /// The cause, as the fields after one and two cycles show it.
+  Diagnosis diagnose(int n, double error) {
+    const auto one = patient_.ask({ProblemKind::kProbe, n, 1});
+    const auto two = patient_.ask({ProblemKind::kProbe, n, 2});
+    if (!one || !two) return {};
+    CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one->field, two->field);
+    look.last_error = error;
+    const auto left = [&](int points) {
+      const auto fall = falls_.find(points);
+      return fall != falls_.end() ? fall->second.left
+                                  : left_by_a_cycle(check_.program, points, check_.time_limit);
+    };
+    const bool others_are_right = !is_slow_ && right_.count(kFirstN) > 0;
+    look.powers_are_right = n != kPowerN && !others_are_right && left(kPowerN) <= kMostLeft &&
+                            left(n) > 1.5 * kMostLeft;
+    return diagnose_cycles(look, patient_);
+  }
+
+  /// The verdict of a wrong field.
+  bool explain(const Case& run, double error) {
+    check_.progress("looking for the cause");
+    if (look_ends_) look_ends_();
+    if (unwanted_ && *unwanted_) return true;
+    Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
+    const int right = right_.empty() ? run.n : *right_.rbegin();
+    if (diagnosis.rule().empty() && right < run.n) {
+      Answer answer("cycle_wrong_on_large_grids");
+      diagnosis = say(answer.with("n", run.n).with("right", right), {}, patient_);
+    }
+    std::vector<std::string> lines = diagnosis.lines();
+    lines.push_back(
+        format("after %d cycles the field is %.1e away from the exact solution of the "
+               "discrete equations",
+               run.iterations, error));
+    lines.push_back(
+        format("  (its largest distance, relative to the largest value; a right one is at "
+               "most %.1e away, the rounding to floats)",
+               kRounding));
+    return verdict_.becomes_wrong(run, {lines, diagnosis.rule()});
+  }
+
+  /// Whether a field that was `before` away after kManyCycles and is `error` away after kMoreCycles
+  /// comes nearer with each cycle: then it is right, and slow. The whole way is tried on a small
+  /// grid only.
+  bool slow(double before, double error) {
+    if (!(error < 0.9999 * before)) return false;
+    if (error < 1e-5 && error > 0.94 * before) return false;  // it has come as near as it can
+    if (is_slow_) return true;
+    std::vector<float> field;
+    const Case small = {ProblemKind::kProbe, kSlowN, kSlowIterations};
+    if (!ran(small, &field)) return false;
+    return is_slow_ = error_of(field, exact(small.problem, kSlowN)) <= kSlowRounding;
+  }
+
+  /// Measures what a cycle leaves of the error at n, if that says something. False: a run failed.
+  bool measures(int n) {
+    if (n < kLeastMeasuredN || n >= kMaxExactN || falls_.count(n) > 0) return true;
+    std::vector<float> from, to;
+    if (!ran({ProblemKind::kProbe, n, kFrom}, &from) || !ran({ProblemKind::kProbe, n, kTo}, &to)) {
+      return false;
+    }
+    const std::vector<double>& solution = exact(ProblemKind::kProbe, n);
+    const double after = error_of(to, solution);
+    falls_[n] = {std::pow(after / error_of(from, solution), 1.0 / (kTo - kFrom)), after};
+    return true;
+  }
+
+  /// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer
+  /// falls, and not because it is as small as floats can make it.
+  bool no_nearer(double error) const {
+    constexpr double kFar = 1e-3;
+    const auto& residuals = last_.record.residuals;
+    const std::size_t count = residuals.size();
+    return residuals_right_ && error > kFar && count > 1 &&
+           residuals[count - 1].value >= residuals[count - 2].value;
+  }
+
+  /// Runs one grid, and compares.
+  bool is_wrong(const Grid& grid) {
+    std::vector<float> field;
+    Case run = {grid.problem, grid.n, kManyCycles};
+    if (!ran(run, &field)) return true;
+    const std::vector<double>& solution = exact(grid.problem, grid.n);
+    const double before = error_of(field, solution);
+    if (before <= kRounding) return false;
+    if (no_nearer(before)) return explain(run, before);
+    run.iterations = kMoreCycles;
+    if (!ran(run, &field)) return true;
+    const double error = error_of(field, solution);
+    if (error <= kRounding) return false;
+    if (grid.problem == ProblemKind::kProbe) {
+      if (!measures(grid.n)) return true;
+      // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
+      const auto fall = falls_.find(grid.n);
+      if (fall != falls_.end() && fall->second.left <= kMostLeft &&
+          error > fall->second.after * std::pow(0.5, kMoreCycles - kTo)) {
+        return explain(run, error);
+      }
+    }
+    if (slow(before, error)) return false;
+    return verdict_.kind != Verdict::kRight || explain(run, error);
+  }
+
+  double last_residual() const { return last_.record.residuals.back().value; }
+
+  bool grids_are_wrong(const std::vector<Grid>& grids) {
+    for (const Grid& grid : grids) {
+      if (is_slow_ && grid.n > kLargestIfSlow && asked_.cases.empty()) continue;
+      if (grid.n > kMaxExactN ? wrong_at(grid.n) : is_wrong(grid)) return true;
+      if (grid.problem == ProblemKind::kProbe) right_.insert(grid.n);
+      // After the first grid: the others make use of it that the residuals are right.
+      if (asked_.cases.empty() && !residuals_right_) {
+        if (residuals_are_wrong() || stops_elsewhere()) return true;
+        residuals_right_ = true;
+      }
+    }
+    return false;
+  }
+
+  /// Each residual is that of the field with which its cycle begins, which is what a run of one
+  /// cycle less leaves, rounded to floats: that changes the mean of four neighbours less the value
+  /// by less than 2^-24 of the largest value.
+  bool residuals_are_wrong() {
+    std::vector<float> field, after;
+    Case next = {ProblemKind::kProbe, kFirstN, 1};
+    if (!ran(next, &after)) return true;
+    for (const int before : {1, 2, 3}) {
+      field.swap(after);
+      next.iterations = before + 1;
+      if (!ran(next, &after)) return true;
+      const double expected = residual_of(field, next.n), found = last_residual();
+      if (std::fabs(found - expected) <= kRounding / 2 + 1e-6 * expected) continue;
+      const Diagnosis diagnosis =
+          diagnose_cycle_sum(next, found, expected, residual_of(after, next.n), patient_);
+      std::vector<std::string> lines = diagnosis.lines();
+      lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
+                             next.iterations, expected, found));
+      return verdict_.becomes_wrong(next, {lines, diagnosis.rule()});
+    }
+    return false;
+  }
+
+  /// Does it also stop by itself, at the first residual that meets a tolerance?
+  bool stops_elsewhere() {
+    constexpr int kMeets = 4;
+    std::vector<float> field;
+    Case run = {ProblemKind::kLaplace, kFirstN, kMeets};
+    if (!ran(run, &field)) return true;
+    const auto residuals = last_.record.residuals;
+    if (residuals.size() < 2) {
+      return verdict_.becomes_wrong(run, {{"it records fewer residuals than cycles"}});
+    }
+    run.tolerance = std::sqrt(residuals[residuals.size() - 2].value * residuals.back().value);
+    run.iterations = kManyCycles;
+    if (!ran(run, &field)) return true;
+    const int made = last_.record.iterations;
+    if (made == kMeets) return false;
+    return verdict_.becomes_wrong(
+        run, {{format("its residual meets --tolerance %.3g in cycle %d, and it should stop there; "
+                      "it stops after %d",
+                      run.tolerance, kMeets, made),
+               "  Look at the loop's condition: it goes on while residual > options.tolerance."}});
+  }
+
+  /// On the CPU: with threads in other orders a race shows.
+  bool orders_differ() {
+    if (!asked_.every_order) return false;
+    for (const char* order : {"reverse", "shuffled"}) {
+      Case run = {ProblemKind::kProbe, kFirstN, kManyCycles};
+      run.order = order;
+      double error = HUGE_VAL;
+      // As in forward order: who has not come near enough gets more cycles.
+      for (const int cycles : {kManyCycles, kMoreCycles}) {
+        if (error <= kRounding) break;
+        run.iterations = cycles;
+        std::vector<float> field;
+        if (!ran(run, &field)) return true;
+        error = error_of(field, exact(run.problem, run.n));
+        if (is_slow_) break;
+      }
+      if (error <= kRounding || is_slow_) continue;
+      return verdict_.becomes_wrong(
+          run, {{format("diagnosis: with the threads run in %s order the field is %.1e away from "
+                        "the exact solution; forward it is right: a race",
+                        order, error),
+                 "look at: a barrier between the threads that write a tile and those that read "
+                 "it, and between the levels of a kernel that does several"}});
+    }
+    verdict_.remarks.push_back(
+        "The same with blocks and threads in reverse and in shuffled order.");
+    return false;
+  }
+
+  /// A grid too large for the exact discrete solution: its distance from the solution of the
+  /// differential equation is the discretisation's, which falls with the square of 1 / (n - 1), and
+  /// that of the rounding to floats.
+  bool wrong_at(int own_n) {
+    const lab::Problem known(ProblemKind::kLaplace, kKnownN, 1);
+    const std::vector<double>& solution = exact(ProblemKind::kLaplace, kKnownN);
+    double squares = 0, difference = 0;
+    for (const double value : solution) {
+      const double rounding = static_cast<float>(value) - value;
+      difference += rounding * rounding;
+      squares += value * value;
+    }
+    const std::vector<float> rounded(solution.begin(), solution.end());
+    const double there = known.distance_to_exact(rounded.data(), 1, kKnownN);
+    const double shrinks = std::pow((kKnownN - 1.0) / (own_n - 1.0), 2);
+    const double expected = std::hypot(there * shrinks, std::sqrt(difference / squares));
+
+    Case run = {ProblemKind::kLaplace, own_n, kManyCycles};
+    std::vector<float> field;
+    if (!ran(run, &field)) {
+      if (last_.child.exit_code != lab::kExitDoesNotFit) return true;
+      verdict_ = Verdict();
+      verdict_.remarks.push_back(format("n = %d was not tried: ", own_n) + last_words(last_.child));
+      return false;
+    }
+    const double distance =
+        lab::Problem(run.problem, own_n, 1).distance_to_exact(field.data(), 1, own_n);
+    if (distance <= 1.1 * expected || is_slow_) {
+      verdict_.remarks.push_back(
+          format("at n = %d the field is %.3e away from the exact solution of "
+                 "the differential equation",
+                 own_n, distance));
+      return false;
+    }
+    return verdict_.becomes_wrong(
+        run, {{format("the field is %.2e away from the exact solution, and the discretisation "
+                      "and the rounding to floats explain only %.2e",
+                      distance, expected),
+               "look at: what is computed from n alone, as an int or as a float: a place in a "
+               "grid, an index, the number of levels"},
+              "wrong_only_at_a_large_n"});
+  }
+
+  void say_right() {
+    verdict_.becomes_right(runs_, right_,
+                           is_slow_ ? "each cycle comes nearer to the exact solution"
+                                    : "the exact discrete solution, rounded to floats");
+    double most_left = 0;
+    int most_left_n = 0;
+    for (const auto& [n, fall] : falls_) {
+      if (fall.left > most_left) most_left = fall.left, most_left_n = n;
+    }
+    if (most_left <= 0) return;
+    verdict_.remarks.push_back(format("A cycle leaves %.3f of the error at n = %d%s.", most_left,
+                                      most_left_n,
+                                      right_.size() > 1 ? ", and less at the other sizes" : ""));
+    if (most_left <= kMostLeft) return;
+    verdict_.remarks.push_back(
+        format("Correct, and not yet multigrid: that leaves at most %.1f, whatever n.", kMostLeft));
+    const Diagnosis diagnosis =
+        diagnose(asked_.cases.empty() ? kFirstN : looked_at(most_left_n), 1);
+    for (const std::string& line : diagnosis.lines()) verdict_.remarks.push_back(line);
+    verdict_.rule = diagnosis.rule();
+  }
 
   const TemporaryFolder folder_;
   const StepCheck& asked_;
@@ -172,7 +438,7 @@ class CycleCheck {
   Verdict verdict_;
   Run last_;  ///< the last run
   std::map<std::pair<int, int>, std::vector<double>> exact_;
-  std::vector<int> right_;  ///< sizes
+  std::set<int> right_;  ///< sizes
   struct Fall {
     double left;   ///< of the error, by a cycle
     double after;  ///< the error after kTo cycles
@@ -182,298 +448,6 @@ class CycleCheck {
   int runs_ = 0;
   bool is_slow_ = false;
 };
-
-const std::vector<double>& CycleCheck::exact(ProblemKind problem, int n) {
-  std::vector<double>& solution = exact_[{static_cast<int>(problem), n}];
-  if (solution.empty()) solution = exact_solution(lab::Problem(problem, n, 1));
-  return solution;
-}
-
-/// Runs the program and reads the field that it leaves. False: it left none, and the verdict says
-/// why.
-bool CycleCheck::ran(const Case& run, std::vector<float>* field) {
-  check_.progress(describe(run));
-  last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit, unwanted_);
-  ++runs_;
-  if (unwanted_ && *unwanted_) return false;
-  if (verdict_.cannot_run(last_)) return false;
-  std::string ignored;
-  if (last_.error.empty() && !read_field(check_.dir, run.n, field, &ignored)) {
-    last_.error = "the field in its record cannot be read";
-  }
-  const int made = last_.record.iterations;
-  if (last_.error.empty() && made < run.iterations && run.tolerance == 0) {
-    if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
-      return !explain(run, HUGE_VAL);
-    }
-    const auto& residuals = last_.record.residuals;
-    const Diagnosis diagnosis = diagnose_cycles_made(
-        run.n, run.iterations, made, residuals.empty() ? NAN : residuals.back().value, patient_);
-    return !verdict_.becomes_wrong(run, {diagnosis.lines(), diagnosis.rule()});
-  }
-  if (last_.error.empty()) return true;
-  return !verdict_.becomes_wrong(run, explain_failure(check_, run, last_, {}, &patient_));
-}
-
-/// The cause, as the fields after one and two cycles show it.
-Diagnosis CycleCheck::diagnose(int n, double error) {
-  const auto one = patient_.ask({ProblemKind::kProbe, n, 1});
-  const auto two = patient_.ask({ProblemKind::kProbe, n, 2});
-  if (!one || !two) return {};
-  CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one->field, two->field);
-  look.last_error = error;
-  const auto left = [&](int points) {
-    const auto fall = falls_.find(points);
-    return fall != falls_.end() ? fall->second.left
-                                : left_by_a_cycle(check_.program, points, check_.time_limit);
-  };
-  const bool others_are_right = !is_slow_ && std::count(right_.begin(), right_.end(), kFirstN) > 0;
-  look.powers_are_right =
-      n != kPowerN && !others_are_right && left(kPowerN) <= kMostLeft && left(n) > 1.5 * kMostLeft;
-  return diagnose_cycles(look, patient_);
-}
-
-/// The verdict of a wrong field.
-bool CycleCheck::explain(const Case& run, double error) {
-  check_.progress("looking for the cause");
-  if (look_ends_) look_ends_();
-  if (unwanted_ && *unwanted_) return true;
-  Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
-  const int right = right_.empty() ? run.n : *std::max_element(right_.begin(), right_.end());
-  if (diagnosis.rule().empty() && right < run.n) {
-    Answer answer("cycle_wrong_on_large_grids");
-    diagnosis = say(answer.with("n", run.n).with("right", right), {}, patient_);
-  }
-  std::vector<std::string> lines = diagnosis.lines();
-  lines.push_back(
-      format("after %d cycles the field is %.1e away from the exact solution of the "
-             "discrete equations",
-             run.iterations, error));
-  lines.push_back(
-      format("  (its largest distance, relative to the largest value; a right one is at "
-             "most %.1e away, the rounding to floats)",
-             kRounding));
-  return verdict_.becomes_wrong(run, {lines, diagnosis.rule()});
-}
-
-/// Whether a field that was `before` away after kManyCycles and is `error` away after kMoreCycles
-/// comes nearer with each cycle: then it is right, and slow. The whole way is tried on a small grid
-/// only.
-bool CycleCheck::slow(double before, double error) {
-  if (!(error < 0.9999 * before)) return false;
-  if (error < 1e-5 && error > 0.94 * before) return false;  // it has come as near as it can
-  if (is_slow_) return true;
-  std::vector<float> field;
-  const Case small = {ProblemKind::kProbe, kSlowN, kSlowIterations};
-  if (!ran(small, &field)) return false;
-  return is_slow_ = error_of(field, exact(small.problem, kSlowN)) <= kSlowRounding;
-}
-
-/// Measures what a cycle leaves of the error at n, where that says something. False: a run failed.
-bool CycleCheck::measures(int n) {
-  if (n < kLeastMeasuredN || n >= kMaxExactN || falls_.count(n) > 0) return true;
-  std::vector<float> from, to;
-  if (!ran({ProblemKind::kProbe, n, kFrom}, &from) || !ran({ProblemKind::kProbe, n, kTo}, &to)) {
-    return false;
-  }
-  const std::vector<double>& solution = exact(ProblemKind::kProbe, n);
-  const double after = error_of(to, solution);
-  falls_[n] = {std::pow(after / error_of(from, solution), 1.0 / (kTo - kFrom)), after};
-  return true;
-}
-
-/// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer
-/// falls, and not because it is as small as floats can make it.
-bool CycleCheck::no_nearer(double error) const {
-  constexpr double kFar = 1e-3;
-  const auto& residuals = last_.record.residuals;
-  const std::size_t count = residuals.size();
-  return residuals_right_ && error > kFar && count > 1 &&
-         residuals[count - 1].value >= residuals[count - 2].value;
-}
-
-/// Runs one grid, and compares.
-bool CycleCheck::is_wrong(const Grid& grid) {
-  std::vector<float> field;
-  Case run = {grid.problem, grid.n, kManyCycles};
-  if (!ran(run, &field)) return true;
-  const std::vector<double>& solution = exact(grid.problem, grid.n);
-  const double before = error_of(field, solution);
-  if (before <= kRounding) return false;
-  if (no_nearer(before)) return explain(run, before);
-  run.iterations = kMoreCycles;
-  if (!ran(run, &field)) return true;
-  const double error = error_of(field, solution);
-  if (error <= kRounding) return false;
-  if (grid.problem == ProblemKind::kProbe) {
-    if (!measures(grid.n)) return true;
-    // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
-    const auto fall = falls_.find(grid.n);
-    if (fall != falls_.end() && fall->second.left <= kMostLeft &&
-        error > fall->second.after * std::pow(0.5, kMoreCycles - kTo)) {
-      return explain(run, error);
-    }
-  }
-  if (slow(before, error)) return false;
-  return verdict_.kind != Verdict::kRight || explain(run, error);
-}
-
-bool CycleCheck::grids_are_wrong(const std::vector<Grid>& grids) {
-  for (const Grid& grid : grids) {
-    if (is_slow_ && grid.n > kLargestIfSlow && asked_.cases.empty()) continue;
-    if (grid.n > kMaxExactN ? wrong_at(grid.n) : is_wrong(grid)) return true;
-    if (grid.problem == ProblemKind::kProbe) right_.push_back(grid.n);
-    // After the first grid: the others make use of it that the residuals are right.
-    if (asked_.cases.empty() && !residuals_right_) {
-      if (residuals_are_wrong() || stops_elsewhere()) return true;
-      residuals_right_ = true;
-    }
-  }
-  return false;
-}
-
-/// Each residual is that of the field with which its cycle begins, which is what a run of one cycle
-/// less leaves, rounded to floats: that changes the mean of four neighbours less the value by less
-/// than 2^-24 of the largest value.
-bool CycleCheck::residuals_are_wrong() {
-  std::vector<float> field, after;
-  Case next = {ProblemKind::kProbe, kFirstN, 1};
-  if (!ran(next, &after)) return true;
-  for (const int before : {1, 2, 3}) {
-    field.swap(after);
-    next.iterations = before + 1;
-    if (!ran(next, &after)) return true;
-    const auto& residuals = last_.record.residuals;
-    const double expected = residual_of(field, next.n);
-    const double found = residuals.empty() ? NAN : residuals.back().value;
-    if (std::fabs(found - expected) <= kRounding / 2 + 1e-6 * expected) continue;
-    const Diagnosis diagnosis = diagnose_cycle_sum(
-        {next.iterations, found, expected, residual_of(after, next.n), next.n}, patient_);
-    std::vector<std::string> lines = diagnosis.lines();
-    lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
-                           next.iterations, expected, found));
-    return verdict_.becomes_wrong(next, {lines, diagnosis.rule()});
-  }
-  return false;
-}
-
-/// Does it also stop by itself, at the first residual that meets a tolerance?
-bool CycleCheck::stops_elsewhere() {
-  constexpr int kMeets = 4;
-  std::vector<float> field;
-  Case run = {ProblemKind::kLaplace, kFirstN, kMeets};
-  if (!ran(run, &field)) return true;
-  const auto residuals = last_.record.residuals;
-  if (residuals.size() < 2) {
-    return verdict_.becomes_wrong(run, {{"it records fewer residuals than cycles"}});
-  }
-  run.tolerance = std::sqrt(residuals[residuals.size() - 2].value * residuals.back().value);
-  run.iterations = kManyCycles;
-  if (!ran(run, &field)) return true;
-  const int made = last_.record.iterations;
-  if (made == kMeets) return false;
-  return verdict_.becomes_wrong(
-      run, {{format("its residual meets --tolerance %.3g in cycle %d, and it should stop there; "
-                    "it stops after %d",
-                    run.tolerance, kMeets, made),
-             "  Look at the loop's condition: it goes on while residual > options.tolerance."}});
-}
-
-/// On the CPU: with threads in other orders a race shows.
-bool CycleCheck::orders_differ() {
-  if (!asked_.every_order) return false;
-  for (const char* order : {"reverse", "shuffled"}) {
-    Case run = {ProblemKind::kProbe, kFirstN, kManyCycles};
-    run.order = order;
-    double error = HUGE_VAL;
-    // As in forward order: who has not come near enough gets more cycles.
-    for (const int cycles : {kManyCycles, kMoreCycles}) {
-      if (error <= kRounding) break;
-      run.iterations = cycles;
-      std::vector<float> field;
-      if (!ran(run, &field)) return true;
-      error = error_of(field, exact(run.problem, run.n));
-      if (is_slow_) break;
-    }
-    if (error <= kRounding || is_slow_) continue;
-    return verdict_.becomes_wrong(
-        run, {{format("diagnosis: with the threads run in %s order the field is %.1e away from "
-                      "the exact solution; forward it is right: a race",
-                      order, error),
-               "look at: a barrier between the threads that write a tile and those that read "
-               "it, and between the levels of a kernel that does several"}});
-  }
-  verdict_.remarks.push_back("The same with blocks and threads in reverse and in shuffled order.");
-  return false;
-}
-
-/// A grid too large for the exact discrete solution: its distance from the solution of the
-/// differential equation is the discretisation's, which falls with the square of 1 / (n - 1), and
-/// that of the rounding to floats.
-bool CycleCheck::wrong_at(int own_n) {
-  const lab::Problem known(ProblemKind::kLaplace, kKnownN, 1);
-  const std::vector<double>& solution = exact(ProblemKind::kLaplace, kKnownN);
-  double squares = 0, difference = 0;
-  for (const double value : solution) {
-    const double rounding = static_cast<float>(value) - value;
-    difference += rounding * rounding;
-    squares += value * value;
-  }
-  const std::vector<float> rounded(solution.begin(), solution.end());
-  const double there = known.distance_to_exact(rounded.data(), 1, kKnownN);
-  const double shrinks = std::pow((kKnownN - 1.0) / (own_n - 1.0), 2);
-  const double expected = std::hypot(there * shrinks, std::sqrt(difference / squares));
-
-  Case run = {ProblemKind::kLaplace, own_n, kManyCycles};
-  std::vector<float> field;
-  if (!ran(run, &field)) {
-    if (last_.child.exit_code != lab::kExitDoesNotFit) return true;
-    verdict_ = Verdict();
-    verdict_.remarks.push_back(format("n = %d was not tried: ", own_n) + last_words(last_.child));
-    return false;
-  }
-  const double distance =
-      lab::Problem(run.problem, own_n, 1).distance_to_exact(field.data(), 1, own_n);
-  if (distance <= 1.1 * expected || is_slow_) {
-    verdict_.remarks.push_back(
-        format("at n = %d the field is %.3e away from the exact solution of "
-               "the differential equation",
-               own_n, distance));
-    return false;
-  }
-  return verdict_.becomes_wrong(
-      run, {{format("the field is %.2e away from the exact solution, and the discretisation "
-                    "and the rounding to floats explain only %.2e",
-                    distance, expected),
-             "look at: what is computed from n alone, as an int or as a float: a place in a "
-             "grid, an index, the number of levels"},
-            "wrong_only_at_a_large_n"});
-}
-
-void CycleCheck::say_right() {
-  std::string list;
-  std::sort(right_.begin(), right_.end());
-  for (int n : right_) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  verdict_.becomes(Verdict::kRight,
-                   format("right: %d runs, n = %s; ", runs_, list.c_str()) +
-                       (is_slow_ ? "each cycle comes nearer to the exact solution"
-                                 : "the exact discrete solution, rounded to floats"));
-  double most_left = 0;
-  int most_left_n = 0;
-  for (const auto& [n, fall] : falls_) {
-    if (fall.left > most_left) most_left = fall.left, most_left_n = n;
-  }
-  if (most_left <= 0) return;
-  verdict_.remarks.push_back(format("A cycle leaves %.3f of the error at n = %d%s.", most_left,
-                                    most_left_n,
-                                    right_.size() > 1 ? ", and less at the other sizes" : ""));
-  if (most_left <= kMostLeft) return;
-  verdict_.remarks.push_back(
-      format("Correct, and not yet multigrid: that leaves at most %.1f, whatever n.", kMostLeft));
-  const Diagnosis diagnosis = diagnose(asked_.cases.empty() ? kFirstN : looked_at(most_left_n), 1);
-  for (const std::string& line : diagnosis.lines()) verdict_.remarks.push_back(line);
-  verdict_.rule = diagnosis.rule();
-}
 
 }  // namespace
 

@@ -5,14 +5,12 @@
 #include <cmath>
 #include <future>
 #include <optional>
-#include <set>
 
 #include <lab/exit_codes.h>
 #include <lab/problem.h>
 
 #include "judge/compare.h"
 #include "judge/reference.h"
-#include "judge/stopping.h"
 #include "judge/trials.h"
 #include "run/steps.h"
 #include "run/temporary_folder.h"
@@ -33,6 +31,68 @@ bool is_right(const Case& run, const Trial& trial) {
          trial.compared.residuals.kind != ResidualComparison::kWrong &&
          trial.compared.field.kind != FieldComparison::kWrong &&
          trial.run.record.iterations == run.iterations;
+}
+
+/// The iteration in which the residual of a run to a tolerance is to meet it: no multiple of a
+/// --check-every that is tried.
+constexpr int kMeets = 13;
+
+/// The run to a tolerance that goes with these cases, whose residual is to meet it in iteration
+/// kMeets, if one is fit for that. A job has as many ranks as any of this n: each decides by itself
+/// whether to go on.
+std::optional<Case> run_to_tolerance(const std::vector<Case>& cases) {
+  for (Case run : cases) {
+    if (run.problem == lab::ProblemKind::kLaplace && run.n >= 20 && run.n <= 250 &&
+        run.iterations > kMeets) {
+      for (const Case& other : cases) {
+        if (other.n == run.n) run.ranks = std::max(run.ranks, other.ranks);
+      }
+      run.iterations = 200;  // past two checks of any step
+      return run;
+    }
+  }
+  return std::nullopt;
+}
+
+/// A run to a tolerance: whether the program stops where its residual first meets it. (Known is
+/// that runs of so many iterations are right.) Returns what is wrong, or nothing.
+/// `expected`: the residuals; `sparse`: it computes one every so many sweeps only.
+std::vector<std::string> check_stopping(const Run& trial, const Case& run,
+                                        const std::vector<double>& expected, bool sparse) {
+  const int made = trial.record.iterations;
+  if (!trial.error.empty() && run.ranks > 1) {
+    return {
+        "diagnosis: as long as no tolerance is asked for, all is right: the ranks do not agree on "
+        "where to stop, and those that go on wait for the others",
+        "look at: whether every rank gets the residual of all ranks: each decides by itself "
+        "whether to go on",
+        trial.error};
+  }
+  const std::string meets =
+      format("its residual meets --tolerance %.3g in iteration %d, and it should stop there; ",
+             run.tolerance, kMeets);
+  if (!trial.error.empty() && made == 0) {
+    return {meets + (trial.child.exit_code <= lab::kExitNotConverged ? "it performs no sweep at all"
+                                                                     : trial.error),
+            "  Look at what the residual is before the loop: larger than any tolerance?"};
+  }
+  if (!trial.error.empty()) return {trial.error};
+  if (made == run.iterations) {
+    return {
+        meets + format("it goes on to --max-iterations %d", made),
+        "  Look at the loop's condition: it ends when residual > options.tolerance does not hold."};
+  }
+  // A step that computes few residuals stops at one of the next checks.
+  if (made < kMeets || (!sparse && made > kMeets)) {
+    return {meets + format("it stops after %d", made),
+            made < kMeets ? "  Look at the loop's condition, and what the residual is before it."
+                          : "  Look at the loop's condition: is it this sweep's residual?"};
+  }
+  if (compare_residuals(expected, trial.record.residuals, run.n).kind ==
+      ResidualComparison::kWrong) {
+    return {"its residuals are not those of the same run without --tolerance"};
+  }
+  return {};
 }
 
 /// A check under way: the runs that are left, and what those before them say together.
@@ -56,18 +116,170 @@ class Judgement {
   }
 
  private:
-  // Each of these returns true if the verdict is known by now.
-  bool wrong(const Case& run, Explanation found, bool access = false);
-  bool decides(std::size_t k);
-  bool cannot_run(const Case& run, bool first, const Run& trial);
-  bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
-               Patient* patient);
-  void begin_to_stop();
-  bool stops_elsewhere();
+  // A bool says whether the verdict is known by now, except where something else is said.
 
-  bool skips(const Case& run, bool first, const ChildResult& child);
-  void plan_the_rest(const Run& first, int step);
-  void say_right();
+  bool wrong(const Case& run, Explanation found, bool access = false) {
+    std::vector<std::string>& lines = found.lines;
+    if (run.order) lines.push_back(in_other_order(run, access));
+    if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes_.size() > 1) {
+      lines.push_back(
+          "So far the other grids are right, but their sizes are not multiples of any block's "
+          "shape. Is something computed with n % ...? It is 0 here.");
+    }
+    return verdict_.becomes_wrong(run, found);
+  }
+
+  /// Runs cases_[k] and compares.
+  bool decides(std::size_t k) {
+    const Case run = cases_[k];
+    const bool first = k == 0;
+    if (k == 1) begin_to_stop();
+    check_.progress(describe(run));
+    std::optional<WatchedRun> look;
+    Trial trial = first ? try_first(check_, run, extent_.unwanted, &look) : trials_->get(k);
+    if (skips(run, first, trial.run.child)) return false;
+    if (cannot_run(run, first, trial.run)) return true;
+    Patient patient = patient_of(check_, trial.run.record.step, run);
+    if (first && trial.run.error.empty() && patient.step >= kFirstCycleStep) {
+      return verdict_.becomes(Verdict::kByCycles, "");
+    }
+    if (first) plan_the_rest(trial.run, patient.step);
+    return compare(run, &trial, look, &patient);
+  }
+
+  /// Whether a run that the program refuses is left out.
+  bool skips(const Case& run, bool first, const ChildResult& child) {
+    // Whose passes have more sweeps than the solution's needs more rows per rank, and says so.
+    if (!first && run.n == kFewRowsARank * run.ranks && child.exit_code == lab::kExitBadUsage) {
+      return true;
+    }
+    if (child.exit_code != lab::kExitDoesNotFit || run.n != extent_.own_n) return false;
+    verdict_.remarks.push_back(format("n = %d, its own, was not tried: ", run.n) +
+                               last_words(child));
+    return true;
+  }
+
+  /// Whether this machine, and not the program, keeps the run from a result.
+  bool cannot_run(const Case& run, bool first, const Run& trial) {
+    if (verdict_.cannot_run(trial)) return true;
+    if (trial.error.empty() || run.ranks == 0 || !first) return false;
+    const std::string why_not = why_no_jobs(check_.time_limit);
+    return !why_not.empty() && verdict_.becomes(Verdict::kCannotRunHere, why_not);
+  }
+
+  /// After the first run it is known which step this is, and whether it is done: what else to try.
+  void plan_the_rest(const Run& first, int step) {
+    if (step >= kFirstSparseStep) {
+      // An exercise that is not done yet computes every residual, as the step before did.
+      sparse_ = static_cast<int>(first.record.residuals.size()) < first.record.iterations;
+      if (sparse_) {
+        const std::vector<Case> more =
+            cases_of_checks(extent_.few_checks ? std::vector<Case>{given_[0]} : given_);
+        cases_.insert(cases_.end(), more.begin(), more.end());
+      } else if (first.error.empty() && given_[0].iterations > 1) {
+        verdict_.remarks.push_back(
+            "it computes the residual in every iteration; --check-every was not tried");
+      }
+    }
+    if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
+    // The largest grids wait for all small ones: a run takes longer there, and so does each that
+    // explains it.
+    std::stable_partition(cases_.begin() + 1, cases_.end(),
+                          [](const Case& run) { return run.n < kLargestUsualN; });
+    const std::vector<Case> forward = cases_;
+    add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
+    if (extent_.every_order) add_orders(forward, &cases_);
+    trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder,
+                    check_.time_limit);
+  }
+
+  bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
+               Patient* patient) {
+    if (!is_right(run, *trial)) {
+      trials_->stop();
+      unwanted_ = true;
+      verdict_.too_slow = trial->run.child.timed_out;
+      if (!extent_.explain) return wrong(run, {{}});
+      if (trial->run.error.empty() && !trial->compared.error.empty()) {
+        return wrong(run, {{trial->compared.error}});
+      }
+      const Explanation found = trial->run.error.empty()
+                                    ? explain_wrong(check_, run, trial, patient)
+                                    : explain_failure(check_, run, trial->run, look, patient);
+      return wrong(
+          run, found,
+          trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
+    }
+    const FieldComparison& field = trial->compared.field;
+    if (field.kind == FieldComparison::kDifferentRounding) {
+      // Another order of additions gives the same bits every time, and a race that lost little
+      // does not.
+      if (two_runs_differ(run, *patient)) {
+        return wrong(run,
+                     {{"two runs of it give different fields: a race (is a barrier missing, or "
+                       "misplaced?)"},
+                      "race"});
+      }
+      if (sparse_ && run.check_every != 1) {
+        const Explanation few = too_few_to_be_rounding(run, field, *patient);
+        if (!few.lines.empty()) return wrong(run, few);
+      }
+      different_rounding_ = true;
+    }
+    single_precision_ |= trial->compared.residuals.kind == ResidualComparison::kSinglePrecision;
+    sizes_.insert(run.n);
+    if (run.n == extent_.own_n && run.n >= kHashedRecordN) {
+      verdict_.remarks.push_back(format("at n = %d, its own: %d sweeps, compared by a hash per row",
+                                        run.n, run.iterations));
+    }
+    return false;
+  }
+
+  /// The other runs are of so many iterations. This one, beside them, has to stop by itself.
+  void begin_to_stop() {
+    to_tolerance_ = run_to_tolerance(given_);
+    if (!to_tolerance_) return;
+    Case& run = *to_tolerance_;
+    expected_ = expected_of(run, run.iterations).residuals;
+    // Ranks that do not agree differ at the first check; the tolerance is met at the second one.
+    if (sparse_ && run.ranks > 1) run.check_every = 7;
+    run.tolerance = std::sqrt(expected_[kMeets - 2] * expected_[kMeets - 1]);
+    stopping_ = std::async(std::launch::async, [this] {
+      return run_program(check_.program, *to_tolerance_, false, folder_.path() + "/to_tolerance",
+                         check_.time_limit, &unwanted_);
+    });
+  }
+
+  bool stops_elsewhere() {
+    if (cases_.size() == 1) begin_to_stop();
+    if (!to_tolerance_) return false;
+    check_.progress(describe(*to_tolerance_));
+    const Run trial = stopping_.get();
+    if (verdict_.cannot_run(trial)) return true;
+    const std::vector<std::string> lines =
+        check_stopping(trial, *to_tolerance_, expected_, sparse_);
+    return !lines.empty() && wrong(*to_tolerance_, {lines});
+  }
+
+  void say_right() {
+    verdict_.becomes_right(
+        cases_.size() + to_tolerance_.has_value(), sizes_,
+        std::string(different_rounding_ ? "fields within rounding" : "fields bit for bit") +
+            (single_precision_ ? ", residuals within 1e-6" : ", residuals within rounding"));
+    if (different_rounding_) {
+      verdict_.remarks.push_back(
+          "different rounding: the four neighbours are added in another order, or in double. That "
+          "is legal.");
+    } else if (single_precision_) {
+      verdict_.remarks.push_back(
+          "residual within 1e-6: its sum is of floats in part (single precision), or its changes "
+          "are taken in double. That is legal.");
+    }
+    if (extent_.every_order) {
+      verdict_.remarks.push_back(
+          "The same with blocks and threads in reverse and in shuffled order.");
+    }
+  }
 
   const TemporaryFolder folder_;
   const Check check_;
@@ -77,176 +289,13 @@ class Judgement {
   Verdict verdict_;
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
-  bool sparse_ = false;           ///< it computes a residual every so many sweeps only
-  std::optional<Trials> trials_;  ///< of all cases
-  Case to_tolerance_{};           ///< a run that has to stop by itself, beside the trials
-  std::vector<double> expected_;  ///< its residuals
-  std::atomic<bool> unwanted_{false};
+  bool sparse_ = false;                ///< it computes a residual every so many sweeps only
+  std::optional<Trials> trials_;       ///< of all cases
+  std::optional<Case> to_tolerance_;   ///< a run that has to stop by itself, beside the trials
+  std::vector<double> expected_;       ///< its residuals
+  std::atomic<bool> unwanted_{false};  ///< it is not needed any more
   std::future<Run> stopping_;
 };
-
-bool Judgement::wrong(const Case& run, Explanation found, bool access) {
-  std::vector<std::string>& lines = found.lines;
-  if (run.order) lines.push_back(in_other_order(run, access));
-  if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes_.size() > 1) {
-    lines.push_back(
-        "So far the other grids are right, but their sizes are not multiples of any block's shape. "
-        "Is something computed with n % ...? It is 0 here.");
-  }
-  return verdict_.becomes_wrong(run, found);
-}
-
-/// Runs cases_[k] and compares.
-bool Judgement::decides(std::size_t k) {
-  const Case run = cases_[k];
-  const bool first = k == 0;
-  if (k == 1) begin_to_stop();
-  check_.progress(describe(run));
-  std::optional<WatchedRun> look;
-  Trial trial = first ? try_first(check_, run, extent_.unwanted, &look) : trials_->get(k);
-  if (skips(run, first, trial.run.child)) return false;
-  if (cannot_run(run, first, trial.run)) return true;
-  Patient patient = patient_of(check_, trial.run.record.step, run);
-  if (first && trial.run.error.empty() && patient.step >= kFirstCycleStep) {
-    return verdict_.becomes(Verdict::kByCycles, "");
-  }
-  if (first) plan_the_rest(trial.run, patient.step);
-  return compare(run, &trial, look, &patient);
-}
-
-/// Whether a run that the program refuses is left out.
-bool Judgement::skips(const Case& run, bool first, const ChildResult& child) {
-  // Whose passes have more sweeps than the solution's needs more rows per rank, and says so.
-  if (!first && run.n == kFewRowsARank * run.ranks && child.exit_code == lab::kExitBadUsage) {
-    return true;
-  }
-  if (child.exit_code != lab::kExitDoesNotFit || run.n != extent_.own_n) return false;
-  verdict_.remarks.push_back(format("n = %d, its own, was not tried: ", run.n) + last_words(child));
-  return true;
-}
-
-/// Whether this machine, and not the program, keeps the run from a result.
-bool Judgement::cannot_run(const Case& run, bool first, const Run& trial) {
-  if (verdict_.cannot_run(trial)) return true;
-  if (trial.error.empty() || run.ranks == 0 || !first) return false;
-  const std::string why_not = why_no_jobs(check_.time_limit);
-  return !why_not.empty() && verdict_.becomes(Verdict::kCannotRunHere, why_not);
-}
-
-/// After the first run it is known which step this is, and whether it is done: what else to try.
-void Judgement::plan_the_rest(const Run& first, int step) {
-  if (step >= kFirstSparseStep) {
-    // An exercise that is not done yet computes every residual, as the step before did.
-    sparse_ = static_cast<int>(first.record.residuals.size()) < first.record.iterations;
-    if (sparse_) {
-      const std::vector<Case> more =
-          cases_of_checks(extent_.few_checks ? std::vector<Case>{given_[0]} : given_);
-      cases_.insert(cases_.end(), more.begin(), more.end());
-    } else if (first.error.empty() && given_[0].iterations > 1) {
-      verdict_.remarks.push_back(
-          "it computes the residual in every iteration; --check-every was not tried");
-    }
-  }
-  if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
-  // The largest grids wait for all small ones: a run takes longer there, and so does each that
-  // explains it.
-  std::stable_partition(cases_.begin() + 1, cases_.end(),
-                        [](const Case& run) { return run.n < kLargestUsualN; });
-  const std::vector<Case> forward = cases_;
-  add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
-  if (extent_.every_order) add_orders(forward, &cases_);
-  trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder,
-                  check_.time_limit);
-}
-
-bool Judgement::compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
-                        Patient* patient) {
-  if (!is_right(run, *trial)) {
-    trials_->stop();
-    unwanted_ = true;
-    verdict_.too_slow = trial->run.child.timed_out;
-    if (!extent_.explain) return wrong(run, {{}});
-    if (trial->run.error.empty() && !trial->compared.error.empty()) {
-      return wrong(run, {{trial->compared.error}});
-    }
-    const Explanation found = trial->run.error.empty()
-                                  ? explain_wrong(check_, run, trial, patient)
-                                  : explain_failure(check_, run, trial->run, look, patient);
-    return wrong(
-        run, found,
-        trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
-  }
-  const FieldComparison& field = trial->compared.field;
-  if (field.kind == FieldComparison::kDifferentRounding) {
-    // Another order of additions gives the same bits every time. A race that lost little does not.
-    if (two_runs_differ(run, *patient)) {
-      return wrong(run, {{"two runs of it give different fields: a race (is a barrier missing, or "
-                          "misplaced?)"},
-                         "race"});
-    }
-    if (sparse_ && run.check_every != 1) {
-      const Explanation few = too_few_to_be_rounding(run, field, *patient);
-      if (!few.lines.empty()) return wrong(run, few);
-    }
-    different_rounding_ = true;
-  }
-  single_precision_ |= trial->compared.residuals.kind == ResidualComparison::kSinglePrecision;
-  sizes_.insert(run.n);
-  if (run.n == extent_.own_n && run.n >= kHashedRecordN) {
-    verdict_.remarks.push_back(
-        format("at n = %d, its own: %d sweeps, compared by a hash per row", run.n, run.iterations));
-  }
-  return false;
-}
-
-/// The other runs are of so many iterations. This one has to stop by itself.
-void Judgement::begin_to_stop() {
-  to_tolerance_ = run_to_tolerance(given_);
-  if (to_tolerance_.iterations == 0) return;
-  Reference reference(lab::Problem(to_tolerance_.problem, to_tolerance_.n, 1));
-  expected_ = sweep_reference(&reference, to_tolerance_.iterations);
-  // Ranks that do not agree differ at the first check; the tolerance is met at the second one.
-  if (sparse_ && to_tolerance_.ranks > 1) to_tolerance_.check_every = 7;
-  to_tolerance_.tolerance = std::sqrt(expected_[kMeets - 2] * expected_[kMeets - 1]);
-  stopping_ = std::async(std::launch::async, [this] {
-    return run_program(check_.program, to_tolerance_, false, folder_.path() + "/to_tolerance",
-                       check_.time_limit, &unwanted_);
-  });
-}
-
-bool Judgement::stops_elsewhere() {
-  if (cases_.size() == 1) begin_to_stop();
-  if (!stopping_.valid()) return false;
-  check_.progress(describe(to_tolerance_));
-  const Run trial = stopping_.get();
-  if (verdict_.cannot_run(trial)) return true;
-  const std::vector<std::string> lines = check_stopping(trial, to_tolerance_, expected_, sparse_);
-  return !lines.empty() && wrong(to_tolerance_, {lines});
-}
-
-void Judgement::say_right() {
-  const std::size_t runs = cases_.size() + (to_tolerance_.iterations > 0);
-  std::string list;
-  for (int n : sizes_) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  verdict_.becomes(
-      Verdict::kRight,
-      format("right: %zu run%s, n = %s; ", runs, runs == 1 ? "" : "s", list.c_str()) +
-          (different_rounding_ ? "fields within rounding" : "fields bit for bit") +
-          (single_precision_ ? ", residuals within 1e-6" : ", residuals within rounding"));
-  if (different_rounding_) {
-    verdict_.remarks.push_back(
-        "different rounding: the four neighbours are added in another order, or in double. That is "
-        "legal.");
-  } else if (single_precision_) {
-    verdict_.remarks.push_back(
-        "residual within 1e-6: its sum is of floats in part (single precision), or its changes are "
-        "taken in double. That is legal.");
-  }
-  if (extent_.every_order) {
-    verdict_.remarks.push_back(
-        "The same with blocks and threads in reverse and in shuffled order.");
-  }
-}
 
 }  // namespace
 
@@ -254,6 +303,13 @@ bool Verdict::becomes(Kind what, const std::string& said) {
   kind = what;
   summary = said;
   return true;
+}
+
+void Verdict::becomes_right(std::size_t runs, const std::set<int>& sizes, const std::string& how) {
+  std::string list;
+  for (int n : sizes) list += (list.empty() ? "" : ", ") + std::to_string(n);
+  becomes(kRight,
+          format("right: %zu run%s, n = %s; ", runs, runs == 1 ? "" : "s", list.c_str()) + how);
 }
 
 bool Verdict::becomes_wrong(const Case& first_wrong, const Explanation& found) {

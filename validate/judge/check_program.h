@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,9 @@ struct Verdict {
   std::vector<std::string> details;  ///< what is wrong and where, for people; empty if right
   std::vector<std::string> remarks;  ///< right, and still worth saying
 
-  // Each of these says what it is, and returns whether it is known by now.
+  // Each of these says what it is; a bool says whether that is known by now.
   bool becomes(Kind what, const std::string& said);
+  void becomes_right(std::size_t runs, const std::set<int>& sizes, const std::string& how);
   bool becomes_wrong(const Case& first_wrong, const Explanation& found);
   /// If this machine, and not the program, kept the run from a result.
   bool cannot_run(const Run& run);

@@ -63,12 +63,14 @@ double sweep_row(float* __restrict__ out, const float* __restrict__ south,
   return sum;
 }
 
-Reference::Reference(const lab::Problem& problem, int threads)
-    : n_(problem.n()),
+Reference::Reference(int n, int threads)
+    : n_(n),
       threads_(threads > 0 ? threads : one_per_core()),
       field_(unwritten_floats(points(n_))),
       next_(unwritten_floats(points(n_))),
-      row_sums_(n_, 0.0) {
+      row_sums_(n_, 0.0) {}
+
+Reference::Reference(const lab::Problem& problem, int threads) : Reference(problem.n(), threads) {
   over_rows(0, n_, n_, threads_, [&](int first, int last) {
     for (int j = first; j < last; ++j) {
       const std::size_t row = static_cast<std::size_t>(j) * n_;
@@ -80,12 +82,7 @@ Reference::Reference(const lab::Problem& problem, int threads)
   });
 }
 
-Reference::Reference(int n, const std::vector<float>& field)
-    : n_(n),
-      threads_(one_per_core()),
-      field_(unwritten_floats(points(n_))),
-      next_(unwritten_floats(points(n_))),
-      row_sums_(n_, 0.0) {
+Reference::Reference(int n, const std::vector<float>& field) : Reference(n, 0) {
   std::copy(field.begin(), field.end(), field_.get());
   std::copy(field.begin(), field.end(), next_.get());
 }

@@ -49,6 +49,8 @@ class Reference {
   int n() const { return n_; }
 
  private:
+  Reference(int n, int threads);
+
   const int n_;
   const int threads_;
   std::unique_ptr<float[]> field_, next_;  // n x n, row j outer

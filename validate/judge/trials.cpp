@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <future>
-#include <memory>
 #include <system_error>
 #include <thread>
 
@@ -16,57 +14,28 @@
 namespace validate {
 namespace {
 
-Comparison compare_run(const Case& run, const Record& record, const std::string& dir,
-                       const Reference& reference, const std::vector<double>& expected) {
-  Comparison result;
-  result.residuals = compare_residuals(expected, record.residuals, run.n);
-  std::vector<float> field;
-  if (read_field(dir, run.n, &field, &result.error)) {
-    result.field = compare_field(reference, run.iterations, field);
-  }
-  return result;
-}
-
-/// The reference after a case's sweeps, and their residuals.
-struct Expected {
-  Reference reference;
-  std::vector<double> residuals;
-};
-
-std::unique_ptr<const Expected> expected_of(const Case& run, const std::atomic<bool>* unwanted) {
-  auto all =
-      std::make_unique<Expected>(Expected{Reference(lab::Problem(run.problem, run.n, 1)), {}});
-  all->residuals = sweep_reference(&all->reference, run.iterations, unwanted);
-  return all;
-}
-
 /// What of a run that has ended is compared. If its hashes differ, trial->run becomes one that
 /// records the whole field.
 void compare(const std::string& program, const Case& run, const std::string& dir,
              const TimeLimit& time_limit, const std::atomic<bool>* unwanted, const Expected& right,
              Trial* trial) {
-  const auto& [reference, expected] = right;
   Comparison& compared = trial->compared;
-  compared.residuals = compare_residuals(expected, trial->run.record.residuals, run.n);
-  const bool hashed = run.n >= kHashedRecordN;
-  const int made = trial->run.record.iterations;
-  if (made < run.iterations) {
-    if (hashed || made == 0) return;
-    Case shorter = run;
-    shorter.iterations = made;
-    Reference until_then(lab::Problem(run.problem, run.n, 1));
-    sweep_reference(&until_then, made);
-    compared = compare_run(shorter, trial->run.record, dir, until_then, expected);
-    return;
-  }
+  const Record& record = trial->run.record;
+  compared.residuals = compare_residuals(right.residuals, record.residuals, run.n);
+  const bool hashed = run.n >= kHashedRecordN, stopped_early = record.iterations < run.iterations;
+  if (stopped_early && (hashed || record.iterations == 0)) return;
   if (hashed) {
     std::vector<std::uint64_t> hashes;
     if (!read_row_hashes(dir, run.n, &hashes, &compared.error)) return;
-    if (hashes == reference.row_hashes()) return;
+    if (hashes == right.reference.row_hashes()) return;
     trial->run = run_program(program, run, false, dir, time_limit, unwanted);
     if (!trial->run.error.empty()) return;
+    compared.residuals = compare_residuals(right.residuals, record.residuals, run.n);
   }
-  compared = compare_run(run, trial->run.record, dir, reference, expected);
+  std::vector<float> field;
+  if (!read_field(dir, run.n, &field, &compared.error)) return;
+  compared.field = stopped_early ? compare_with_right(run, record.iterations, field)
+                                 : compare_field(right.reference, run.iterations, field);
 }
 
 /// How many trials are worth running at a time on this machine.
@@ -76,13 +45,17 @@ std::size_t trials_at_a_time() {
 
 }  // namespace
 
-std::vector<double> sweep_reference(Reference* reference, int iterations,
-                                    const std::atomic<bool>* unwanted) {
-  std::vector<double> residuals;
+Expected expected_of(const Case& run, int iterations, const std::atomic<bool>* unwanted) {
+  Expected all{Reference(lab::Problem(run.problem, run.n, 1)), {}};
   for (int k = 0; k < iterations && !(unwanted && *unwanted); ++k) {
-    residuals.push_back(reference->sweep());
+    all.residuals.push_back(all.reference.sweep());
   }
-  return residuals;
+  return all;
+}
+
+FieldComparison compare_with_right(const Case& run, int iterations,
+                                   const std::vector<float>& field) {
+  return compare_field(expected_of(run, iterations).reference, iterations, field);
 }
 
 Trial try_case(const std::string& program, const Case& run, const std::string& dir,
@@ -90,11 +63,11 @@ Trial try_case(const std::string& program, const Case& run, const std::string& d
   Trial trial;
   const bool large = run.n >= kHashedRecordN;
   // Of a large grid the reference takes as long as the program: both at a time.
-  auto right =
-      std::async(large ? std::launch::async : std::launch::deferred, expected_of, run, unwanted);
+  auto right = std::async(large ? std::launch::async : std::launch::deferred, expected_of, run,
+                          run.iterations, unwanted);
   trial.run = run_program(program, run, large, dir, time_limit, unwanted);
   if (trial.run.error.empty()) {
-    compare(program, run, dir, time_limit, unwanted, *right.get(), &trial);
+    compare(program, run, dir, time_limit, unwanted, right.get(), &trial);
   }
   std::error_code ignored;
   std::filesystem::remove_all(dir, ignored);

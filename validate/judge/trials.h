@@ -29,10 +29,19 @@ struct Trial {
   Comparison compared;
 };
 
-/// Performs `iterations` sweeps of *reference and returns their residuals. If they become
-/// `unwanted`, it ends early, and its result means nothing.
-std::vector<double> sweep_reference(Reference* reference, int iterations,
-                                    const std::atomic<bool>* unwanted = nullptr);
+/// The reference after some sweeps, and their residuals.
+struct Expected {
+  Reference reference;
+  std::vector<double> residuals;
+};
+
+/// What `iterations` sweeps of the case's problem should give. If that becomes `unwanted`, it ends
+/// early, and its result means nothing.
+Expected expected_of(const Case& run, int iterations, const std::atomic<bool>* unwanted = nullptr);
+
+/// A field that was found after so many iterations of the run, compared with the right one.
+FieldComparison compare_with_right(const Case& run, int iterations,
+                                   const std::vector<float>& field);
 
 /// Runs the program with a record in `dir`, which is gone afterwards, and compares. A trial that
 /// becomes `unwanted` is ended early; its result means nothing then.

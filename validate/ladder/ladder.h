@@ -63,4 +63,21 @@ struct Ladder {
   bool cannot_run = false;      ///< a step, by the machine's fault
 };
 
+/// Looks at this machine; `bin`: the folder that the program `bandwidth` is in. Without a usable
+/// GPU the machine says why.
+Machine look_at_machine(const std::string& bin);
+
+/// "1 GPU", "2 GPUs, one rank per GPU" or "4 ranks on 2 GPUs"; what writes the tables reads it
+/// in the note.
+std::string gpus_in_words(const LadderRow& row, const Machine& machine);
+
+/// What is said of a step as soon as it is known.
+void print_row(const LadderRow& row);
+
+/// Prints all of it, for people.
+void print_table(const Ladder& ladder);
+
+/// Writes the table as a file of that name; ends the program where that fails (lab::write_whole).
+void write_results(const std::string& folder, const std::string& name, const Ladder& ladder);
+
 }  // namespace validate

@@ -1,5 +1,3 @@
-#include "ladder/machine.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "ladder/ladder.h"
 #include "run/child.h"
 #include "run/steps.h"
 

@@ -13,7 +13,6 @@
 #include "judge/check_cycles.h"
 #include "judge/reference.h"
 #include "ladder/all_cores.h"
-#include "ladder/table.h"
 #include "run/program_run.h"
 #include "run/temporary_folder.h"
 #include "run/text.h"
@@ -97,7 +96,6 @@ void Climb::check(const std::vector<const Step*>& steps) {
 }
 
 Verdict Climb::check(const Step& step, bool own_n) const {
-  const auto quietly = [](const std::string&) {};
   if (step.by_cycles()) {
     StepCheck asked;
     asked.program = program_of(step);

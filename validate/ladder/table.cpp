@@ -1,16 +1,11 @@
-#include "ladder/table.h"
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 
-#include <unistd.h>
-
 #include <lab/run.h>
 
+#include "ladder/ladder.h"
 #include "run/steps.h"
 #include "run/text.h"
 
@@ -85,51 +80,48 @@ std::string ratio_text(const Timing& other, const LadderRow& row) {
 }
 
 /// The table's lines with # before them: on what machine, and what its serial code takes.
-void write_comments(std::FILE* file, const Ladder& ladder) {
+std::string comments_of(const Ladder& ladder) {
   const Machine& machine = ladder.machine;
-  std::fprintf(file, "# The ladder: every solution, validated and timed. Written by `make run`.\n");
-  std::fprintf(file, "# date\t%s\n", lab::utc_time("%Y-%m-%d").c_str());
-  std::fprintf(file, "# gpu\t%s\n", machine.has_gpu ? machine.gpu.c_str() : "none");
+  std::string text = "# The ladder: every solution, validated and timed. Written by `make run`.\n";
+  text += "# date\t" + lab::utc_time("%Y-%m-%d") + "\n";
+  text += "# gpu\t" + (machine.has_gpu ? machine.gpu : "none") + "\n";
   if (machine.has_gpu) {
-    std::fprintf(file, "# compute_capability\t%s\n# cuda\t%s\n# driver\t%s\n",
-                 machine.compute_capability.c_str(), machine.cuda.c_str(), machine.driver.c_str());
-    std::fprintf(file, "# copy_gb_per_s\t%.1f\tq1\t%.1f\tq3\t%.1f\tby\t%s\n", machine.copy_gb_per_s,
-                 machine.copy_q1, machine.copy_q3, machine.copy_way.c_str());
+    text += "# compute_capability\t" + machine.compute_capability + "\n# cuda\t" + machine.cuda +
+            "\n# driver\t" + machine.driver + "\n";
+    text += format("# copy_gb_per_s\t%.1f\tq1\t%.1f\tq3\t%.1f\tby\t%s\n", machine.copy_gb_per_s,
+                   machine.copy_q1, machine.copy_q3, machine.copy_way.c_str());
   }
-  std::fprintf(file, "# cpu\t%s\n", machine.cpu.c_str());
-  auto write_time = [file](const std::string& which, int n, const std::string& more,
-                           const Timing& time) {
+  text += "# cpu\t" + machine.cpu + "\n";
+  auto add_time = [&text](const std::string& which, int n, const std::string& more,
+                          const Timing& time) {
     if (!time.measured()) return;
-    std::fprintf(file, "# %s\tn\t%d%s\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n", which.c_str(),
-                 n, more.c_str(), time.median, time.q1, time.q3, time.samples);
+    text += format("# %s\tn\t%d%s\tms\t%.6g\tq1\t%.6g\tq3\t%.6g\tsamples\t%d\n", which.c_str(), n,
+                   more.c_str(), time.median, time.q1, time.q3, time.samples);
   };
   for (const auto& [n, cpu] : ladder.cpu) {
-    write_time("serial\tbest", n, "", cpu.best);
-    write_time("serial\tstrided", n, "", cpu.strided);
-    write_time("all_cores", n, "\tthreads\t" + std::to_string(cpu.threads), cpu.all_cores);
+    add_time("serial\tbest", n, "", cpu.best);
+    add_time("serial\tstrided", n, "", cpu.strided);
+    add_time("all_cores", n, "\tthreads\t" + std::to_string(cpu.threads), cpu.all_cores);
   }
+  return text;
 }
 
-void write_row(std::FILE* file, const LadderRow& row, const Ladder& ladder) {
-  std::fprintf(file, "%s\t%s\t%s\t%d\t", row.step.name.c_str(), row.step.title.c_str(),
-               row.verdict.c_str(), row.step.n);
-  if (!row.time.measured()) {
-    std::fprintf(file, "-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t%s\n", row.note.c_str());
-    return;
-  }
+std::string line_of(const LadderRow& row, const Ladder& ladder) {
+  const std::string step = format("%s\t%s\t%s\t%d\t", row.step.name.c_str(), row.step.title.c_str(),
+                                  row.verdict.c_str(), row.step.n);
+  if (!row.time.measured()) return step + "-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t" + row.note + "\n";
   const auto at_n = ladder.cpu.find(row.step.n);
   const CpuTimes cpu = at_n != ladder.cpu.end() ? at_n->second : CpuTimes{};
   auto ratio = [&](const Timing& other) {
-    return other.measured() ? format("%.4f", other.median / row.time.median) : std::string("-");
+    return other.measured() ? format("%.4f\t", other.median / row.time.median) : "-\t";
   };
   const double copy = copy_gb_per_s(row, ladder.machine);
-  std::fprintf(file, "%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t", row.time.median, row.time.q1,
-               row.time.q3, row.time.samples, mpoints_per_s(row), gb_per_s(row));
-  std::fprintf(file, "%s\t%s\t%s\t%s\t%s\t%s\n",
-               copy > 0 ? format("%.5f", 100 * gb_per_s(row) / copy).c_str() : "-",
-               ratio(cpu.best).c_str(), ratio(cpu.strided).c_str(), ratio(row.before).c_str(),
-               row.before.measured() ? format("%.6f", row.before.median).c_str() : "-",
-               row.note.c_str());
+  return step +
+         format("%.6g\t%.6g\t%.6g\t%d\t%.6g\t%.6g\t", row.time.median, row.time.q1, row.time.q3,
+                row.time.samples, mpoints_per_s(row), gb_per_s(row)) +
+         (copy > 0 ? format("%.5f\t", 100 * gb_per_s(row) / copy) : "-\t") + ratio(cpu.best) +
+         ratio(cpu.strided) + ratio(row.before) +
+         (row.before.measured() ? format("%.6f\t", row.before.median) : "-\t") + row.note + "\n";
 }
 
 std::string name_of(const LadderRow& row) { return row.step.number() + " " + row.step.title; }
@@ -232,26 +224,14 @@ void print_row(const LadderRow& row) {
   std::fflush(stdout);
 }
 
-bool write_results(const std::string& path, const Ladder& ladder) {
-  const std::string aside = path + ".partial";
-  std::FILE* file = std::fopen(aside.c_str(), "w");
-  if (!file) {
-    std::fprintf(stderr, "ladder: %s: %s\n", aside.c_str(), std::strerror(errno));
-    return false;
-  }
-  write_comments(file, ladder);
-  std::fprintf(file,
-               "step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\t"
-               "percent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote\n");
-  for (const LadderRow& row : ladder.rows) write_row(file, row, ladder);
-  const bool written = std::fflush(file) == 0 && !std::ferror(file) && fsync(fileno(file)) == 0;
-  if (std::fclose(file) != 0 || !written || std::rename(aside.c_str(), path.c_str()) != 0) {
-    std::fprintf(stderr, "ladder: %s: %s\n", path.c_str(), std::strerror(errno));
-    std::remove(aside.c_str());
-    return false;
-  }
-  std::printf("written to %s\n", path.c_str());
-  return true;
+void write_results(const std::string& folder, const std::string& name, const Ladder& ladder) {
+  std::string table =
+      comments_of(ladder) +
+      "step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\t"
+      "percent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote\n";
+  for (const LadderRow& row : ladder.rows) table += line_of(row, ladder);
+  lab::write_whole(folder, name, table);
+  std::printf("written to %s/%s\n", folder.c_str(), name.c_str());
 }
 
 }  // namespace validate

@@ -7,7 +7,7 @@
 
 #include <lab/exit_codes.h>
 
-#include "goals/goals.h"
+#include "goals/measures.h"
 #include "programs/command_line.h"
 #include "source/source_code.h"
 

@@ -3,21 +3,14 @@
 // DIR/ladder.tsv; what an interrupted run has measured goes to DIR/ladder.interrupted.tsv.
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
-#include <unistd.h>
-
 #include <lab/exit_codes.h>
+#include <lab/options.h>
 
-#include "ladder/machine.h"
 #include "ladder/measure.h"
-#include "ladder/table.h"
 #include "programs/command_line.h"
 #include "run/program_run.h"
 #include "run/steps.h"
@@ -68,17 +61,6 @@ void check_steps(const std::vector<std::string>& wanted, const std::vector<valid
   }
 }
 
-/// Makes the folder for the results. Found out now, not after the measurements.
-void check_results(const std::string& folder) {
-  if (folder.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || access(folder.c_str(), W_OK | X_OK) != 0) {
-    lab::fail(lab::kExitCannotWrite, "--results %s: %s", folder.c_str(),
-              error ? error.message().c_str() : std::strerror(errno));
-  }
-}
-
 void print_machine(const validate::Machine& machine, int ranks) {
   if (machine.has_gpu) {
     std::printf("GPU: %s, copy bandwidth %.0f GB/s\n", machine.gpu.c_str(), machine.copy_gb_per_s);
@@ -100,7 +82,7 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
   const std::vector<validate::Step> steps = validate::read_steps(arguments.lab);
   const std::vector<std::string>& wanted = arguments.steps;
   check_steps(wanted, steps);
-  check_results(arguments.results);
+  lab::prepare_folder("--results", arguments.results);
   show_progress("measuring the copy bandwidth ...");
   ladder->machine = validate::look_at_machine(arguments.options.bin);
   show_progress("");
@@ -122,9 +104,7 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
 
   validate::print_table(*ladder);
   if (!arguments.results.empty()) {
-    if (!validate::write_results(arguments.results + "/ladder.tsv", *ladder)) {
-      return lab::kExitCannotWrite;
-    }
+    validate::write_results(arguments.results, "ladder.tsv", *ladder);
     std::remove((arguments.results + "/ladder.interrupted.tsv").c_str());  // of an earlier run
   }
   if (all_right && ladder->cannot_run) return lab::kExitNoGpu;
@@ -140,6 +120,6 @@ int main(int argc, char** argv) {
       "ladder", [&] { return run(arguments, &ladder); },
       [&] {
         if (arguments.results.empty() || ladder.rows.empty()) return;
-        validate::write_results(arguments.results + "/ladder.interrupted.tsv", ladder);
+        validate::write_results(arguments.results, "ladder.interrupted.tsv", ladder);
       });
 }

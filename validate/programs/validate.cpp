@@ -13,7 +13,6 @@
 #include "programs/command_line.h"
 #include "run/text.h"
 #include "source/source_code.h"
-#include "source/unchecked_calls.h"
 
 namespace {
 
@@ -148,7 +147,7 @@ bool unchanged(const Arguments& arguments) {
   return validate::code_only(arguments.check.at_hand.source) == validate::code_only(before);
 }
 
-/// What is left to do for a learner whose results are right. Goals are another matter (goals.h).
+/// What is left to do for a learner whose results are right. Goals are another matter (goals/).
 void print_next(const Arguments& arguments) {
   const std::string number = arguments.name.substr(0, 2);
   if (number == "00") {

@@ -1,9 +1,7 @@
 #include "run/child.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -11,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -148,9 +147,6 @@ void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_poi
 
 }  // namespace
 
-Interrupted::Interrupted(int signal_number)
-    : std::runtime_error("interrupted"), signal(signal_number) {}
-
 bool wait_for_build(const std::string& built, const std::atomic<bool>* unwanted) {
   if (built.empty()) return true;
   std::ifstream file;
@@ -175,26 +171,19 @@ void catch_interrupts() {
 }
 
 std::string ChildResult::last_line() const {
-  std::string of_launcher;
-  std::size_t end = output.size();
-  while (end > 0) {
-    const std::size_t newline = end > 0 ? output.rfind('\n', end - 1) : std::string::npos;
-    const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
-    std::string line = output.substr(begin, end - begin);
-    if (end < output.size() && !line.empty() && line.back() == '\r') line.pop_back();  // "\r\n"
+  std::string last, of_launcher;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const bool ended = !lines.eof();
+    if (ended && !line.empty() && line.back() == '\r') line.pop_back();  // "\r\n"
     // What a progress line left before a carriage return is not part of the message.
-    const std::size_t carriage = line.rfind('\r');
-    if (carriage != std::string::npos) line.erase(0, carriage + 1);
+    line.erase(0, line.rfind('\r') + 1);
     if (line.rfind("\033[K", 0) == 0) line.erase(0, 3);
-    if (line.find_first_not_of(" \t") != std::string::npos) {
-      // A launcher of ranks that are ended may say so of itself, behind the program's words.
-      if (line.rfind("[warn] ", 0) != 0) return harmless(line.substr(0, 500));
-      if (of_launcher.empty()) of_launcher = harmless(line.substr(0, 500));
-    }
-    if (begin == 0) break;
-    end = begin - 1;
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    // A launcher of ranks that are ended may say so of itself, behind the program's words.
+    (line.rfind("[warn] ", 0) == 0 ? of_launcher : last) = line;
   }
-  return of_launcher;
+  return harmless((last.empty() ? of_launcher : last).substr(0, 500));
 }
 
 ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& time_limit,

@@ -35,7 +35,7 @@ struct ChildResult {
 
 /// Ctrl-C or a termination signal came while a child ran; the child has been ended.
 struct Interrupted : std::runtime_error {
-  explicit Interrupted(int signal_number);
+  explicit Interrupted(int number) : std::runtime_error("interrupted"), signal(number) {}
   int signal;
 };
 

@@ -11,9 +11,6 @@
 
 #include <sys/resource.h>
 
-#include <cuda_on_cpu/report.h>
-#include <lab/options.h>
-
 #include "run/text.h"
 
 namespace validate {
@@ -48,20 +45,14 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
       format("a program may use %.0f s of CPU time here (ulimit -t)", cpu_limit);
   const std::string file_too_large =
       "a file may have " + size_in_words(limit_of(RLIMIT_FSIZE)) + " here (ulimit -f)";
-  switch (child.signal) {
-    case SIGXCPU:
-      return cpu;
-    case SIGXFSZ:
-      return file_too_large;
-    case SIGKILL: {
-      if (cpu_limit > 0 && child.cpu_seconds > cpu_limit - 1) return cpu;
-      // A program that takes far more memory than its fields need is to blame for that itself.
-      const double needed = 1e9 + 40.0 * run.n * run.n;
-      if (child.max_bytes > needed) return "";
-      return "the program was ended from outside (SIGKILL), often by the system, out of memory";
-    }
-    default:
-      break;
+  if (child.signal == SIGXCPU) return cpu;
+  if (child.signal == SIGXFSZ) return file_too_large;
+  if (child.signal == SIGKILL) {
+    if (cpu_limit > 0 && child.cpu_seconds > cpu_limit - 1) return cpu;
+    // A program that takes far more memory than its fields need is to blame for that itself.
+    const double needed = 1e9 + 40.0 * run.n * run.n;
+    if (child.max_bytes > needed) return "";
+    return "the program was ended from outside (SIGKILL), often by the system, out of memory";
   }
   // The lab's own words before anything is allocated; a cudaMalloc that fails is another matter.
   if (child.exit_code == lab::kExitDoesNotFit && says(said, "the largest n that fits is")) {

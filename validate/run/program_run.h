@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <string>
-#include <vector>
 
 #include <cuda_on_cpu/report.h>
 #include <lab/options.h>

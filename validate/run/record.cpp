@@ -2,10 +2,10 @@
 
 #include <cerrno>
 #include <climits>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -24,11 +24,9 @@ bool refuse(std::string* error, const std::string& path, const std::string& why)
 
 /// Reads the first `bytes` bytes of a file into `to`.
 bool read_bytes(const std::string& path, std::size_t bytes, void* to, std::string* error) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) return refuse(error, path, std::strerror(errno));
-  const std::size_t got = std::fread(to, 1, bytes, file);
-  std::fclose(file);
-  return got == bytes || refuse(error, path, "cannot be read");
+  std::ifstream file(path, std::ios::binary);
+  return file.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)) ||
+         refuse(error, path, "cannot be read");
 }
 
 /// The whole of a regular file of at most max_bytes.
@@ -78,13 +76,10 @@ bool read_int(const std::string& text, int* value) {
 bool read_head(const std::string& dir, int n, int iterations, Record* record, std::string* error) {
   std::string text;
   if (!read_file(dir + "/run.json", 64 << 10, &text, error)) return false;
-  const auto members = read_flat_json(text);
-  auto member = [&](const char* key) {
-    const auto found = members.find(key);
-    return found == members.end() ? std::string() : found->second;
-  };
-  record->step = member("step");
-  if (!read_int(member("n"), &record->n) || !read_int(member("iterations"), &record->iterations)) {
+  std::map<std::string, std::string> members = read_flat_json(text);  // "" for one that is missing
+  record->step = members["step"];
+  if (!read_int(members["n"], &record->n) ||
+      !read_int(members["iterations"], &record->iterations)) {
     *error = "run.json: not the record of a run";
   } else if (record->n != n) {
     *error = format("the record says n = %d, but n = %d was asked for", record->n, n);
@@ -92,9 +87,9 @@ bool read_head(const std::string& dir, int n, int iterations, Record* record, st
     *error =
         format("it performed %d iterations, but %d were asked for", record->iterations, iterations);
   }
-  if (!read_int(member("ranks"), &record->ranks)) record->ranks = 1;
-  if (!read_int(member("iteration_samples"), &record->samples)) record->samples = 0;
-  const auto ms = [&](const char* key) { return std::strtod(member(key).c_str(), nullptr); };
+  if (!read_int(members["ranks"], &record->ranks)) record->ranks = 1;
+  if (!read_int(members["iteration_samples"], &record->samples)) record->samples = 0;
+  const auto ms = [&](const char* key) { return std::strtod(members[key].c_str(), nullptr); };
   record->q1_ms = ms("iteration_ms_q1");
   record->median_ms = ms("iteration_ms_median");
   record->q3_ms = ms("iteration_ms_q3");

@@ -3,10 +3,11 @@
 #include <string>
 #include <vector>
 
+#include <lab/format.h>
+
 namespace validate {
 
-/// As std::printf, into a string.
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+using lab::format;
 
 /// "a, b and c"; with `last` "or": "a, b or c".
 std::string join(const std::vector<std::string>& parts, const std::string& last = "and");

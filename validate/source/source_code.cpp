@@ -4,8 +4,8 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <regex>
-#include <sstream>
 
 #include <lexer.h>
 
@@ -266,9 +266,7 @@ std::vector<std::string> lines_with(const std::string& what, const std::string& 
 bool read_text(const std::string& path, std::string* text) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return false;
-  std::ostringstream content;
-  content << file.rdbuf();
-  *text = content.str();
+  text->assign(std::istreambuf_iterator<char>(file), {});
   return true;
 }
 

@@ -1,5 +1,3 @@
-#include "source/unchecked_calls.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cstddef>

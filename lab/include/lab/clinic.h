@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace lab {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -72,7 +71,6 @@ class Run {
   double last_residual() const;  // NaN before the first
   void print_times() const;
   void write_record(const FetchRows& fetch) const;
-  void write_residuals() const;
   void write_run_json() const;
 
   using Clock = std::chrono::steady_clock;

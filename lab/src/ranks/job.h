@@ -3,9 +3,9 @@
 // What the parts of lab::Ranks share.
 
 #include <lab/cuda_check.h>
+#include <lab/format.h>
 #include <lab/ranks.h>
 
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -41,9 +41,6 @@ struct Self {
   ncclComm_t comm = nullptr;
 };
 extern Self& self;
-
-/// The text that printf would print.
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 /// From now on this rank's end ends the job, and the job's end this rank. `node`: its ranks.
 void start_to_watch(MPI_Comm node);

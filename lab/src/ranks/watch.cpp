@@ -1,10 +1,10 @@
 #include "job.h"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,15 +22,6 @@
 namespace lab {
 
 Self& self = *new Self;
-
-std::string format(const char* pattern, ...) {
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
-}
 
 namespace {
 
@@ -224,7 +215,6 @@ void wait_a_moment(int polls) {
   }
 }
 
-/// Waits for all of them; `what` is said where they take too long.
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind) {
   const Waiting waiting(what, kind);
   int done = 0;
@@ -234,7 +224,6 @@ void await(std::vector<MPI_Request>* requests, const std::string& what, const ch
   }
 }
 
-/// Ends MPI, where all ranks come here, at the program's end.
 void finalize() {
   if (watch.over) return;
   watch.over = true;

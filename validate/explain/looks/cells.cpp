@@ -152,15 +152,12 @@ std::string Lines::words() const {
          list_some(at);
 }
 
-bool Lines::behind_whole_blocks(int* block) const {
-  if (at.empty() || at.back() != n - 2 || !consecutive(at)) return false;
+int Lines::blocks_before() const {
+  if (at.empty() || at.back() != n - 2 || !consecutive(at)) return 0;
   for (int size : {32, 16, 64, 128, 256, 512, 1024, 8}) {
-    if (at.front() == n - n % size && n >= size) {
-      *block = size;
-      return true;
-    }
+    if (at.front() == n - n % size && n >= size) return size;
   }
-  return false;
+  return 0;
 }
 
 Pattern find_pattern(const Cells& cells) {
@@ -215,24 +212,13 @@ Pattern find_pattern(const Cells& cells) {
 }
 
 std::string Pattern::words() const {
-  switch (kind) {
-    case kNone:
-      return "no point";
-    case kAll:
-      return "the whole interior";
-    case kColumns:
-      return columns.words();
-    case kRows:
-      return rows.words();
-    case kUnion:
-      return columns.words() + ", and " + rows.words();
-    case kInColumns:
-      return "points in " + columns.words();
-    case kInRows:
-      return "points in " + rows.words();
-    case kOther:
-      break;
-  }
+  if (kind == kNone) return "no point";
+  if (kind == kAll) return "the whole interior";
+  if (kind == kColumns) return columns.words();
+  if (kind == kRows) return rows.words();
+  if (kind == kUnion) return columns.words() + ", and " + rows.words();
+  if (kind == kInColumns) return "points in " + columns.words();
+  if (kind == kInRows) return "points in " + rows.words();
   return "some points";
 }
 

@@ -63,9 +63,9 @@ struct Lines {
 
   /// "the last 3 interior columns, i = 96..98".
   std::string words() const;
-  /// Whether these are the lines behind the last whole block of 32 (or another power of two), which
-  /// a launch grid that is rounded down leaves out. Sets `block`.
-  bool behind_whole_blocks(int* block) const;
+  /// If these are the lines behind the last whole block, which a launch grid that is rounded down
+  /// leaves out, the size of the blocks: 32, or another power of two. Else 0.
+  int blocks_before() const;
 };
 
 Lines describe_lines(const std::vector<int>& lines, char letter, int n);

@@ -15,25 +15,7 @@ namespace validate {
 /// All that a hypothesis on a wrong field is held against: the fields around the first wrong
 /// iteration.
 struct FieldLook {
-  explicit FieldLook(const Evidence& all)
-      : evidence(all),
-        words(all.words),
-        n(all.wrong.run.n),
-        first(all.wrong.first_iteration),
-        problem(all.wrong.run.problem, n, 1),
-        start_old(field_of(problem.initial_old(), n)),
-        start_new(field_of(problem.initial_new(), n)),
-        sweeps(n, start_old),
-        before(sweeps.after(first - 1)),
-        hidden(first == 1 ? start_new : sweeps.after(first - 2)),
-        expected(sweeps.after(first)),
-        seen(all.after(first)),
-        found(seen->field),
-        near(largest_of(expected), first),
-        cells(differing(expected, found, n, first)),
-        inside(cells.interior()),
-        ring(cells.boundary()),
-        pattern(find_pattern(inside)) {}
+  explicit FieldLook(const Evidence& all) : evidence(all) {}
 
   float at(const Field& field, int i, int j) const {
     return field[static_cast<std::size_t>(j) * n + i];
@@ -68,19 +50,22 @@ struct FieldLook {
   }
 
   const Evidence& evidence;
-  const Words& words;
-  int n, first;
-  lab::Problem problem;
-  Field start_old, start_new;
-  mutable Sweeps sweeps;
-  const Field& before;  ///< what the first wrong sweep read
-  Field hidden;         ///< what the field that it wrote held before
-  const Field& expected;
-  std::shared_ptr<const Observation> seen;
-  const Field& found;
-  Near near;
-  Cells cells, inside, ring;  ///< the wrong points: all, and the two parts
-  Pattern pattern;            ///< of `inside`
+  const Words& words = evidence.words;
+  const int n = evidence.wrong.run.n, first = evidence.wrong.first_iteration;
+  const lab::Problem problem{evidence.wrong.run.problem, n, 1};
+  const Field start_old = field_of(problem.initial_old(), n);
+  const Field start_new = field_of(problem.initial_new(), n);
+  mutable Sweeps sweeps{n, start_old};
+  const Field& before = sweeps.after(first - 1);  ///< what the first wrong sweep read
+  /// What the field that it wrote held before.
+  const Field hidden = first == 1 ? start_new : sweeps.after(first - 2);
+  const Field& expected = sweeps.after(first);
+  const std::shared_ptr<const Observation> seen = evidence.after(first);
+  const Field& found = seen->field;
+  const Near near{largest_of(expected), first};
+  const Cells cells = differing(expected, found, n, first);  ///< the wrong points
+  const Cells inside = cells.interior(), ring = cells.boundary();
+  const Pattern pattern = find_pattern(inside);
 };
 
 /// The boundary's sides with wrong points: "the boundary's row j = 0". Sets how many they are.

@@ -113,22 +113,17 @@ class Fitter {
   /// Of all points whose terms lie inside of the field; at least as many as were fitted.
   bool explains_all(const std::vector<Term>& terms, std::size_t at_least) const {
     const double largest = largest_of(before_);
-    std::size_t explained = 0;
-    for (int j = 1; j < n_ - 1; ++j) {
-      for (int i = 1; i < n_ - 1; ++i) {
-        if (!cells_.has(i, j) || !in_reach(terms, i, j)) continue;
-        double sum = 0, size = 0;
-        for (const Term& term : terms) {
-          sum += term.factor * value(term, i, j);
-          size += std::fabs(term.factor);
-        }
-        // Four roundings or so; and false for NaN.
-        const double bound = 1e-6 * largest * std::max(1.0, size);
-        if (!(std::fabs(sum - at(after_, i, j)) <= bound)) return false;
-        ++explained;
-      }
-    }
-    return explained >= at_least;
+    const std::vector<std::pair<int, int>> points = points_for(terms);
+    return points.size() >= at_least && std::all_of(points.begin(), points.end(), [&](auto point) {
+             const auto [i, j] = point;
+             double sum = 0, size = 0;
+             for (const Term& term : terms) {
+               sum += term.factor * value(term, i, j);
+               size += std::fabs(term.factor);
+             }
+             // Four roundings or so; and false for NaN.
+             return std::fabs(sum - at(after_, i, j)) <= 1e-6 * largest * std::max(1.0, size);
+           });
   }
 
   const std::vector<float>& before_;

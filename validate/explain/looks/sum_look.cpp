@@ -50,8 +50,7 @@ bool looks_like_float(const Sweep& sweep, int n) {
 
 }  // namespace
 
-SumLook::SumLook(const Evidence& all)
-    : evidence(all), words(all.words), n(all.wrong.run.n), ranks(all.wrong.run.ranks) {
+SumLook::SumLook(const Evidence& all) : evidence(all) {
   const auto seen = all.after(all.wrong.run.iterations);
   if (!seen) return;
   const lab::Problem problem(all.wrong.run.problem, n, 1);

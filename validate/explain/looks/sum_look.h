@@ -32,8 +32,8 @@ struct SumLook {
   explicit SumLook(const Evidence& all);
 
   const Evidence& evidence;
-  const Words& words;
-  int n, ranks;
+  const Words& words = evidence.words;
+  const int n = evidence.wrong.run.n, ranks = evidence.wrong.run.ranks;
   std::vector<Sweep> sweeps;  ///< the first few
   bool is_float = true;       ///< the residual or the sum is a float: fewer digits to agree in
 

@@ -390,7 +390,7 @@ TEST_F(CheckProgramTest, success_without_a_record_is_wrong) {
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "it ended with exit code 0 before Run wrote its record"));
   EXPECT_TRUE(says(verdict, "does main get to its end, where it calls run.finish?"));
-  EXPECT_FALSE(says(verdict, "jacobi-validate"));  // the lab's own folder is nothing to look at
+  EXPECT_FALSE(says(verdict, "lab-validate"));  // the lab's own folder is nothing to look at
 }
 
 TEST_F(CheckProgramTest, an_error_exit_is_wrong_and_its_message_is_told) {
@@ -431,7 +431,7 @@ TEST_F(CheckProgramTest, what_is_told_of_a_record_names_no_folder_of_the_labs) {
   const Verdict verdict = check_spoiled("sed -i '2p' \"$dir/residuals.csv\"\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "residuals.csv: iteration 1 is recorded after iteration 1"));
-  EXPECT_FALSE(says(verdict, "jacobi-validate"));
+  EXPECT_FALSE(says(verdict, "lab-validate"));
 }
 
 TEST_F(CheckProgramTest, garbage_in_run_json_is_wrong) {
@@ -812,21 +812,6 @@ TEST_F(TemporaryFolderTest, is_gone_after_a_check_right_or_wrong) {
   EXPECT_EQ(check_spoiled(std::string(kPutValue) + "put_value 5 7 \"$one\"\n").kind,
             Verdict::kWrong);
   EXPECT_TRUE(test::names_in(temporary("tmp")).empty());
-}
-
-TEST_F(TemporaryFolderTest, one_that_was_left_behind_is_removed_and_one_in_use_is_not) {
-  const validate::TemporaryFolder in_use;
-  const std::string left = temporary("tmp/jacobi-validate-abcdef"), other = temporary("tmp/other");
-  std::filesystem::create_directories(left + "/record");
-  std::filesystem::create_directory(other);
-  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-  for (const std::string& path : {left, other, in_use.path()}) {
-    std::filesystem::last_write_time(path, old);
-  }
-  const validate::TemporaryFolder next;
-  EXPECT_FALSE(std::filesystem::exists(left));
-  EXPECT_TRUE(std::filesystem::exists(other));
-  EXPECT_TRUE(std::filesystem::exists(in_use.path()));
 }
 
 TEST_F(TemporaryFolderTest, that_cannot_be_made_is_an_error_that_says_what_to_do) {

@@ -1,5 +1,3 @@
-#include "source/unchecked_calls.h"
-
 #include <string>
 
 #include <gtest/gtest.h>

@@ -1,12 +1,10 @@
 // The boundary, which every sweep must leave as it is.
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
-#include "run/text.h"
 
 namespace validate {
 namespace {
@@ -60,26 +58,22 @@ Answer boundary(const FieldLook& look) {
   };
   const bool zero = is([](float v) { return v == 0.0f; });
   const bool none = is([](float v) { return std::isnan(v); });
-  const auto answer = [&](const char* rule) {
-    return Answer(rule)
-        .with("where", where)
-        .with("hold", sides <= 1 || sides == 4 ? "holds" : "hold")
-        .with("value", zero   ? "0"
-                       : none ? "no numbers"
-                              : "other values than at the start");
-  };
   const bool swept = is_swept(look, true, false) || is_swept(look, true, true) ||
                      is_swept(look, false, false) || is_swept(look, false, true);
-  Answer found = answer(swept           ? "boundary_is_swept"
-                        : changes(look) ? "boundary_is_written"
-                                        : "boundary_is_written_or_never_given");
   // A sweep that reads beyond the field finds something else at each side of it. Nor does it read
   // anything beyond the field, if a look at every access finds no such thing.
   const Patient& patient = look.evidence.patient;
   const bool reads_right = patient.watched && !patient.finding.is_outside();
-  found.with("never_given_first", (none && reads_right) || (sides == 4 && (zero || none)));
-  found.with("larger_n", where == "the boundary's column i = n - 1 and row j = n - 1");
-  return found;
+  return Answer(swept           ? "boundary_is_swept"
+                : changes(look) ? "boundary_is_written"
+                                : "boundary_is_written_or_never_given")
+      .with("where", where)
+      .with("hold", sides <= 1 || sides == 4 ? "holds" : "hold")
+      .with("value", zero   ? "0"
+                     : none ? "no numbers"
+                            : "other values than at the start")
+      .with("never_given_first", (none && reads_right) || (sides == 4 && (zero || none)))
+      .with("larger_n", where == "the boundary's column i = n - 1 and row j = n - 1");
 }
 
 }  // namespace

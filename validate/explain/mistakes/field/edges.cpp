@@ -1,6 +1,5 @@
 // Points at the edges of blocks, strips and lanes, whose neighbours belong to another thread.
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

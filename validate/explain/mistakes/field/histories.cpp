@@ -1,8 +1,5 @@
 // Causes that predict the whole field, iteration after iteration.
 
-#include <cmath>
-#include <string>
-
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
 

@@ -58,12 +58,11 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
     answer->with("of_strips", true);
     return "bounds_leave_out_lines";
   }
-  int block = 0, other = 0;
-  const bool columns_end = pattern.columns.behind_whole_blocks(&block);
-  const bool rows_end = pattern.rows.behind_whole_blocks(&other);
-  if (on_gpu && (columns_end || pattern.kind == Pattern::kRows) &&
-      (rows_end || pattern.kind == Pattern::kColumns)) {
-    block = std::max(block, other);
+  const int before_columns = pattern.columns.blocks_before();
+  const int before_rows = pattern.rows.blocks_before();
+  if (on_gpu && (before_columns > 0 || pattern.kind == Pattern::kRows) &&
+      (before_rows > 0 || pattern.kind == Pattern::kColumns)) {
+    const int block = std::max(before_columns, before_rows);
     answer->with("launch", true);
     // Larger blocks than that are rare, and other mistakes leave out as much.
     if (block <= 32) {

@@ -18,14 +18,13 @@ constexpr auto kForbidden = Strength::kForbidden;
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
 Answer host_access(const Found& found) {
   const Report& report = found.report;
+  const std::string code = code_at(found.source, report.line);
   if (report.place == "null") {
-    const std::string code = code_at(found.source, report.line);
     std::string name = array_at(found.source, report.line, report.access == "writes");
     if (name.empty()) name = between(code, "*", "=");  // *sum = 0.0;
     return found.answer("pointer_without_memory").with("name", name.empty() ? "a pointer" : name);
   }
   if (report.place == "nowhere") {
-    const std::string code = code_at(found.source, report.line);
     return found.answer("host_access_where_nothing_is")
         .with("copy", code.find("cudaMemcpy") != std::string::npos);
   }

@@ -2,7 +2,6 @@
 // loops that end early, and what only several runs tell.
 
 #include <cmath>
-#include <string>
 
 #include "explain/evidence.h"
 #include "explain/mistakes/families.h"
@@ -43,8 +42,7 @@ Answer early_stop(const Evidence& evidence) {
   return Answer("loop_ends_early")
       .with("asked", wrong.run.iterations)
       .with("made", wrong.made)
-      .with("residual",
-            format("%.3g", seen && !seen->residuals.empty() ? seen->residuals.back().value : NAN));
+      .with("residual", format("%.3g", seen ? seen->residuals.back().value : NAN));
 }
 
 Answer damaged_memory(const Evidence& evidence) {

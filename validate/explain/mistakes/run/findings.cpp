@@ -5,7 +5,6 @@
 #include <map>
 #include <regex>
 #include <string>
-#include <vector>
 
 #include "explain/mistakes/families.h"
 #include "explain/mistakes/run/found.h"
@@ -15,6 +14,8 @@
 
 namespace validate {
 namespace {
+
+constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmless;
 
 /// "lines 39 and 40"
 std::string both_lines(const Report& report) {
@@ -299,10 +300,6 @@ Answer lost_additions(const Evidence& evidence) {
     return Answer(found).with("field_is_right", true).as(Strength::kShape);
   }
   return {};
-}
-
-namespace {
-constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmless;
 }
 
 // clang-format off

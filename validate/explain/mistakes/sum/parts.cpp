@@ -2,12 +2,9 @@
 // the precision of the sum.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "explain/looks/sum_look.h"
