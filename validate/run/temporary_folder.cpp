@@ -11,7 +11,7 @@ namespace validate {
 
 TemporaryFolder::TemporaryFolder() {
   const char* named = std::getenv("TMPDIR");
-  path_ = std::string(named && *named ? named : "/tmp") + "/lab-validate-XXXXXX";
+  path_ = std::string(named && *named ? named : "/tmp") + "/jacobi-validate-XXXXXX";
   if (!mkdtemp(path_.data())) {
     throw std::runtime_error(path_ + ": " + std::strerror(errno) +
                              " (set TMPDIR to a folder that can be written)");

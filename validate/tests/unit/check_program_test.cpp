@@ -390,7 +390,7 @@ TEST_F(CheckProgramTest, success_without_a_record_is_wrong) {
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "it ended with exit code 0 before Run wrote its record"));
   EXPECT_TRUE(says(verdict, "does main get to its end, where it calls run.finish?"));
-  EXPECT_FALSE(says(verdict, "lab-validate"));  // the lab's own folder is nothing to look at
+  EXPECT_FALSE(says(verdict, "jacobi-validate"));  // the lab's own folder is nothing to look at
 }
 
 TEST_F(CheckProgramTest, an_error_exit_is_wrong_and_its_message_is_told) {
@@ -431,7 +431,7 @@ TEST_F(CheckProgramTest, what_is_told_of_a_record_names_no_folder_of_the_labs) {
   const Verdict verdict = check_spoiled("sed -i '2p' \"$dir/residuals.csv\"\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "residuals.csv: iteration 1 is recorded after iteration 1"));
-  EXPECT_FALSE(says(verdict, "lab-validate"));
+  EXPECT_FALSE(says(verdict, "jacobi-validate"));
 }
 
 TEST_F(CheckProgramTest, garbage_in_run_json_is_wrong) {
