@@ -1,5 +1,6 @@
 #include "activity.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <map>
@@ -82,7 +83,7 @@ void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>&
   known->second = now;
 }
 
-void note_kernel(const LaunchConfig& config) {
+void note_kernel(const LaunchConfig& config, std::size_t static_shared) {
   const std::string grid = shape(config.grid), block = shape(config.block);
   const std::string dynamic = std::to_string(config.shared_bytes);
   TraceRow* row =
@@ -91,6 +92,8 @@ void note_kernel(const LaunchConfig& config) {
   row->grid = grid;
   row->block = block;
   row->dynamic_shared = dynamic;
+  row->static_shared = std::to_string(
+      std::max<std::size_t>(static_shared, std::strtoull(row->static_shared.c_str(), nullptr, 10)));
 }
 
 void note_allocation(Space space, std::size_t bytes) {

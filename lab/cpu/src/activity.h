@@ -24,8 +24,9 @@ void note(const char* table, const std::string& name, std::size_t bytes = 0);
 /// that counts as "other pointers" in the table "arguments": a program that swaps its fields does.
 void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>& pointers);
 
-/// A kernel has run.
-void note_kernel(const LaunchConfig& config);
+/// A kernel has run. `static_shared`: bytes of its shared variables, as far as this launch was the
+/// first to use them.
+void note_kernel(const LaunchConfig& config, std::size_t static_shared);
 
 /// Memory has been allocated.
 void note_allocation(Space space, std::size_t bytes);

@@ -60,6 +60,12 @@ std::size_t place_shared_variable(const SharedShape& shape, std::size_t bytes,
   return *place_found = place;
 }
 
+std::size_t shared_variable_bytes() {
+  std::size_t bytes = 0;
+  for (int k = 0; k < variable_count; ++k) bytes += variables[k].bytes;
+  return bytes;
+}
+
 char* reserve_shared_memory() {
   char* shared = map_between_guards(0, kSharedRoom, kGuardBytes);
   if (!shared) fail({"other"}, "no memory for a block's shared memory: ", std::strerror(errno));

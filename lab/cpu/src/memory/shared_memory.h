@@ -28,6 +28,9 @@ std::string describe_shared(std::size_t offset);
 void check_shared(std::size_t offset, std::size_t bytes, const char* does,
                   const std::function<Where()>& line);
 
+/// Bytes of all shared variables that kernels have used so far.
+std::size_t shared_variable_bytes();
+
 /// How large a room is, in bytes, without the pages that cannot be touched.
 extern const std::size_t kSharedRoom;
 

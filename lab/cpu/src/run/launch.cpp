@@ -6,6 +6,7 @@
 #include "activity.h"
 #include "error.h"
 #include "memory/memory.h"
+#include "memory/shared_memory.h"
 #include "report.h"
 #include "run/block.h"
 #include "run/queue.h"
@@ -70,8 +71,9 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
   }
   const auto kernel = std::make_shared<Kernel>(Kernel{config, std::move(run_thread)});
   auto run = [kernel] {
+    const std::size_t before = shared_variable_bytes();
     run_kernel(*kernel);
-    note_kernel(kernel->config);
+    note_kernel(kernel->config, shared_variable_bytes() - before);
     check_padding(kernel->config.where);
   };
   return enqueue(config.stream, config.where, run, std::move(uses));
