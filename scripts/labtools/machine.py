@@ -23,7 +23,7 @@ def find_profiler(tool):
 
 def ready(folder, programs=(), tool="nvcc"):
     """(what is known of the machine, the path of ncu, nsys or nvcc, or None): {"date", "gpu", "driver", "cuda" (nvcc's)} and
-    the tool's version. Ends the script if there is no GPU, or a program has not been built. Makes the folder."""
+    the tool's version. Ends the script if there is no GPU, a program has not been built, or `folder` cannot be written."""
     for name in programs:
         if not (BUILD / name).is_file():
             fail(f"{BUILD / name} is not there: build it first")
@@ -40,5 +40,5 @@ def ready(folder, programs=(), tool="nvcc"):
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        fail(f"{folder}: cannot be made: {error.strerror}", 2)
+        fail(f"{folder}: cannot be created: {error.strerror}")
     return facts, path

@@ -8,7 +8,7 @@
 
 namespace validate {
 
-/// The first step that computes a residual every so many sweeps only.
+/// The first step that computes a residual only every few sweeps.
 inline constexpr int kFirstSparseStep = 11;
 /// The largest grid of no special size that every step is tried on.
 inline constexpr int kLargestUsualN = 1043;

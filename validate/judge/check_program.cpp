@@ -55,8 +55,8 @@ std::optional<Case> run_to_tolerance(const std::vector<Case>& cases) {
 }
 
 /// A run to a tolerance: whether the program stops where its residual first meets it. (Known is
-/// that runs of so many iterations are right.) Returns what is wrong, or nothing.
-/// `expected`: the residuals; `sparse`: it computes one every so many sweeps only.
+/// that runs of a given number of iterations are right.) Returns what is wrong, or nothing.
+/// `expected`: the residuals; `sparse`: it computes one only every few sweeps.
 std::vector<std::string> check_stopping(const Run& trial, const Case& run,
                                         const std::vector<double>& expected, bool sparse) {
   const int made = trial.record.iterations;
@@ -235,7 +235,8 @@ class Judgement {
     return false;
   }
 
-  /// The other runs are of so many iterations. This one, beside them, has to stop by itself.
+  /// The other runs have a given number of iterations. This one goes on beside them, and has to stop
+  /// by itself.
   void begin_to_stop() {
     to_tolerance_ = run_to_tolerance(given_);
     if (!to_tolerance_) return;
@@ -289,7 +290,7 @@ class Judgement {
   Verdict verdict_;
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
-  bool sparse_ = false;                ///< it computes a residual every so many sweeps only
+  bool sparse_ = false;                ///< it computes a residual only every few sweeps
   std::optional<Trials> trials_;       ///< of all cases
   std::optional<Case> to_tolerance_;   ///< a run that has to stop by itself, beside the trials
   std::vector<double> expected_;       ///< its residuals

@@ -39,7 +39,7 @@ struct Expected {
 /// early, and its result means nothing.
 Expected expected_of(const Case& run, int iterations, const std::atomic<bool>* unwanted = nullptr);
 
-/// A field that was found after so many iterations of the run, compared with the right one.
+/// The field that a run left, compared with the right one after as many iterations.
 FieldComparison compare_with_right(const Case& run, int iterations,
                                    const std::vector<float>& field);
 

@@ -72,10 +72,9 @@ std::vector<std::string> lines_with(const std::string& what, const std::string& 
 /// Reads a whole text file; returns false where it cannot be read.
 bool read_text(const std::string& path, std::string* text);
 
-/// What CUDA source does not ask for, in a line for the learner; empty where it asks for all of it:
-/// a launch after which nobody asks for its error, a CUDA call whose result is dropped, memory
-/// taken without a look at whether it fits. A look at the text alone. It knows more ways to check
-/// than the lab's CUDA_CHECK, and where it is in doubt it says nothing.
+/// What CUDA source leaves unchecked, in a line for the learner; empty if it checks everything: the
+/// error of a launch, the result of a CUDA call, whether memory fits. It looks at the text alone,
+/// and knows more ways to check than the lab's CUDA_CHECK. If it is in doubt, it says nothing.
 std::string unchecked_calls(const std::string& source);
 
 }  // namespace validate
