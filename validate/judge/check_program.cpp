@@ -235,8 +235,8 @@ class Judgement {
     return false;
   }
 
-  /// The other runs have a given number of iterations. This one goes on beside them, and has to stop
-  /// by itself.
+  /// The other runs have a given number of iterations. This one, beside them, has to stop by
+  /// itself.
   void begin_to_stop() {
     to_tolerance_ = run_to_tolerance(given_);
     if (!to_tolerance_) return;
