@@ -298,8 +298,8 @@ void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t 
 }
 
 // How a pass is divided: the ends, kLevels rows next to each neighbour, and the rest; and how many
-// of the GPU's multiprocessors sweep the ends. That takes these about half of the pass, and in the
-// other half they are free for NCCL's kernel.
+// of the GPU's multiprocessors sweep the ends. That takes these about two thirds of the pass, and in
+// the last third they are free for NCCL's kernel.
 struct Division {
   Part south_end, rest, north_end;
   int ends_blocks, rest_blocks;
@@ -314,9 +314,9 @@ Division divide(const Slab& slab) {
   division.rest = {division.south_end.end, division.north_end.begin};
   // To store the kLevels rows of an end a warp marches through three times as many.
   const int multiprocessors = lab::multiprocessors(), rows = slab.end - slab.begin;
-  const int half_a_pass = std::lround(multiprocessors * 2.0 * (south + north) * 3 * kLevels / rows);
+  const int wanted = std::lround(multiprocessors * 1.5 * (south + north) * 3 * kLevels / rows);
   const int at_least = std::max(south, north);
-  const int blocks = std::min(std::max(half_a_pass, at_least), (multiprocessors + 1) / 2);
+  const int blocks = std::min(std::max(wanted, at_least), (multiprocessors + 1) / 2);
   division.ends_blocks = blocks;
   division.rest_blocks = std::max(multiprocessors - blocks, 1);
   return division;
