@@ -166,13 +166,15 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       row = sweep_row(&level[l], row);
       if (careful) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
     }
-    if (stores && y >= j_begin + kSweeps && y < y_end) {
+    const bool stored = stores && y >= j_begin + kSweeps && y < y_end;
+    if (stored) {
       *reinterpret_cast<float4*>(to) = times(kScale, row);
       to += pitch_of(n);
-      if constexpr (kSum) {
-        const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
-        thread_sum += (a * a + b * b) + (c * c + d * d);
-      }
+    }
+    if constexpr (kSum) {  // in no branch: so these mix with the next row's instructions
+      const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
+      const double squares = (a * a + b * b) + (c * c + d * d);
+      thread_sum += stored ? squares : 0.0;
     }
   };
 

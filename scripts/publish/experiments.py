@@ -43,6 +43,7 @@ ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 1
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 SOLUTION_SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 16385, 32768)
 SOLUTION_RUNS = 7
+CHECK_OFTEN = 16  # sweeps of a pass of step 13
 CYCLE_N, CYCLE = 16384, ("defect_kernel", "restrict_kernel", "correct_kernel")
 SWEEP, COPY = "jacobi_sweep_kernel", "copy_field_kernel"
 COLUMNS = ["step", "variant", "n", "quantity", "unit", "median", "least", "most", "words"]
@@ -179,7 +180,8 @@ def variants():
             ("after_3b", S13, after_stage_3b, "after stage 3b: a warp per strip"),
             ("after_4", S13, ["plain_sums", "all_warps_share"], "after stage 4: equal shares"),
             ("all_warps_share", S13, ["all_warps_share"], "a share for every warp"),
-            ("plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four")],
+            ("plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four"),
+            by_patch(S13, "sum_in_the_branch")],
         (S16, to_the_solution): [
             ("as_it_is", S16, [], "step 16 as it is"),
             *[by_patch(S16, name) for name in ("one_cycle_a_level", "all_levels_launched", "marches", "no_start")]],
@@ -319,6 +321,8 @@ def iterations_by_size(lab, one, program, _):
     for n, iterations in ITERATIONS[one.guide].items():
         lab.note(one, n, "iteration", "ms", functools.partial(lab.iterations, program, n, iterations, *options))
         if one.guide == S13:
+            lab.note(one, n, "residual in every pass", "ms", functools.partial(
+                lab.iterations, program, n, iterations, "--check-every", CHECK_OFTEN))
             lab.note(one, n, "DRAM read", "bytes per point", lambda n=n: [value / n ** 2 for value in lab.count(
                 program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
 

@@ -185,13 +185,15 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       row = sweep_row(&level[l], row);
       if (careful) row = keep(row, old, y - l <= 1 || y - l >= n ? 15 : fixed);
     }
-    if (stores && y >= j_begin + kSweeps && y < y_end) {
+    const bool stored = stores && y >= j_begin + kSweeps && y < y_end;
+    if (stored) {
       *reinterpret_cast<float4*>(to) = times(kScale, row);
       to += pitch_of(n);
-      if constexpr (kSum) {
-        const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
-        thread_sum += (a * a + b * b) + (c * c + d * d);
-      }
+    }
+    if constexpr (kSum) {  // in no branch: so these mix with the next row's instructions
+      const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
+      const double squares = (a * a + b * b) + (c * c + d * d);
+      thread_sum += stored ? squares : 0.0;
     }
   };
 
@@ -209,14 +211,16 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   return double(kScale) * kScale * thread_sum;
 }
 
-// kSweeps sweeps of a part. All strips, one after the other, are one long track, of which each warp
-// takes an equal share. At a side each row counts kSideRow times, as all of them need care. With
-// kSum the changes of the last sweep are squared and summed; that takes time, so most passes leave
-// it out.
+// kSweeps sweeps of one or two parts: blocks (x, 0) of the launch grid sweep the first one, blocks
+// (x, 1) the second one. All strips of a part, one after the other, are one long track, of which
+// each warp takes an equal share. At a side each row counts kSideRow times, as all of them need
+// care. With kSum the changes of the last sweep are squared and summed; that takes time, so most
+// passes leave it out.
 template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
-                       Slab slab, Part part) {
+                       Slab slab, Part first, Part second) {
+  const Part part = blockIdx.y == 0 ? first : second;
   const int strips = (slab.n + kKept - 1) / kKept;
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
   const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
@@ -298,11 +302,11 @@ void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t 
 }
 
 // How a pass is divided: the ends, kLevels rows next to each neighbour, and the rest; and how many
-// of the GPU's multiprocessors sweep the ends. That takes these about two thirds of the pass, and in
-// the last third they are free for NCCL's kernel.
+// of the GPU's multiprocessors sweep each end. That takes these about half of the pass, and in the
+// other half they are free for NCCL's kernel.
 struct Division {
   Part south_end, rest, north_end;
-  int ends_blocks, rest_blocks;
+  int end_blocks, rest_blocks;
 };
 
 Division divide(const Slab& slab) {
@@ -314,11 +318,9 @@ Division divide(const Slab& slab) {
   division.rest = {division.south_end.end, division.north_end.begin};
   // To store the kLevels rows of an end a warp marches through three times as many.
   const int multiprocessors = lab::multiprocessors(), rows = slab.end - slab.begin;
-  const int wanted = std::lround(multiprocessors * 1.5 * (south + north) * 3 * kLevels / rows);
-  const int at_least = std::max(south, north);
-  const int blocks = std::min(std::max(wanted, at_least), (multiprocessors + 1) / 2);
-  division.ends_blocks = blocks;
-  division.rest_blocks = std::max(multiprocessors - blocks, 1);
+  const int half_a_pass = 2 * multiprocessors * 3 * kLevels / rows;  // rounded down
+  division.end_blocks = std::max(std::min(half_a_pass, multiprocessors / 4), 1);
+  division.rest_blocks = std::max(multiprocessors - (south + north) * division.end_blocks, 1);
   return division;
 }
 
@@ -356,18 +358,18 @@ void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps,
     const auto with_sum = whole ? jacobi_pass_kernel<kLevels, true> : jacobi_pass_kernel<1, true>;
     const auto without = whole ? jacobi_pass_kernel<kLevels, false> : jacobi_pass_kernel<1, false>;
     const auto pass_kernel = sweeps == 0 ? with_sum : without;  // only the last one's changes
-    const auto sweep = [&](Part part, Slab held, int blocks, cudaStream_t stream) {
-      if (part.begin == part.end) return;
+    const auto sweep = [&](Part first, Part second, dim3 blocks, cudaStream_t stream) {
+      if (first.begin == first.end && second.begin == second.end) return;
       const dim3 block(kLanes, kWarps);
-      pass_kernel<<<blocks, block, 0, stream>>>(*f_new, *f_old, found.sum, held, part);
+      pass_kernel<<<blocks, block, 0, stream>>>(*f_new, *f_old, found.sum, slab, first, second);
       CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
     };
     CUDA_CHECK(cudaStreamWaitEvent(streams.ends, streams.rest_done, 0));
     CUDA_CHECK(cudaStreamWaitEvent(streams.rest, streams.ends_done, 0));
-    sweep(division.south_end, slab, division.ends_blocks, streams.ends);
-    sweep(division.north_end, slab, division.ends_blocks, streams.ends);
+    const dim3 end_blocks(division.end_blocks, 2), rest_blocks(division.rest_blocks);
+    sweep(division.south_end, division.north_end, end_blocks, streams.ends);  // one may be empty
     CUDA_CHECK(cudaEventRecord(streams.ends_done, streams.ends));
-    sweep(division.rest, slab, division.rest_blocks, streams.rest);
+    sweep(division.rest, division.rest, rest_blocks, streams.rest);
     CUDA_CHECK(cudaEventRecord(streams.rest_done, streams.rest));
     exchange_halos(*f_new, ranks, slab, streams.ends);
     std::swap(*f_old, *f_new);  // the new field is the old one of the next pass
