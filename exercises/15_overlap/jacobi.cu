@@ -252,7 +252,8 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
 
 // TODO(15): stage 3. struct Streams: two streams that do not block, the one of the ends with the
 //   highest priority, and an event of each.
-// TODO(15): stage 4. A launch gets as many blocks as it should have multiprocessors.
+// TODO(15): stage 4. A launch gets as many blocks as it should have multiprocessors. One launch
+//   sweeps both ends: a launch grid with two rows of blocks, and a kernel that gets two parts.
 // TODO(15): stage 2. Always kLevels rows, of the field that a pass has computed, for the next one,
 //   however many sweeps that will perform. From stage 3 on in a stream that is given, and without
 //   a wait.

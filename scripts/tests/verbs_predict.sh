@@ -36,7 +36,7 @@ while IFS= read -r step; do
 done < <(sed -n 's/^\([0-9][0-9]_[a-z0-9_]*\)\t.*/\1/p' "$lab/lab/steps.tsv")
 [[ ! -e $kept ]] || fail "no answer was given, and one was kept:" "$(<"$kept")"
 predict "" STEP=15
-expect '^ +two thirds of a pass            the last third$' "a question with a drawing"
+expect '^ +first half of a pass     second half$' "a question with a drawing"
 expect '^   All 132 multiprocessors of an H200 ' "what a question says below it"
 
 predict 'the sweep\n\nK | *twice* \\n\t<b>' STEP=01

@@ -2,7 +2,7 @@
 
 import re
 
-from blocks.published import KERNELS, LARGE, ROOFLINE, TUNING, step_before
+from blocks.published import KERNELS, LARGE, ROOFLINE, TUNED, TUNING, step_before
 from labtools.numbers import as_told, significant, spread
 from labtools.table import Table
 
@@ -30,7 +30,7 @@ def named(constants):
 
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/experiments.py measured it."""
-    facts, rows = rows_of(TUNING[step[:2]], step)
+    facts, rows = rows_of(TUNING, step)
     rows[1:] = sorted((row for row in rows[1:] if not row["constants"].startswith("as it is, n=")),
                       key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     own = named(rows[0]["constants"].removeprefix("as it is: "))
@@ -131,4 +131,4 @@ def kernel_lines(step):
 def measured_block(step):
     """The tables of one step; other constants come last, as the guides comment on them after the block."""
     return (kernel_lines(step) + (large_lines() if step[:2] == "13" else []) +
-            (tuning_lines(step) if step[:2] in TUNING else []))[1:]
+            (tuning_lines(step) if step[:2] in TUNED else []))[1:]

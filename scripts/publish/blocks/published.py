@@ -3,11 +3,11 @@
 from labtools.files import ROOT, steps
 
 RESULTS = ROOT / "results/h200"
-LADDER, TRACER, SCALING, LARGE, EXPERIMENTS, KERNELS, ROOFLINE = (
-    RESULTS / f"{name}.tsv" for name in ("ladder", "tracer", "scaling", "large", "experiments", "kernels", "roofline"))
-# Measured since step 13's kernel changed, on an H100 alone. On an H200 anew: then they go back to RESULTS.
+LADDER, TRACER, SCALING, LARGE, EXPERIMENTS, TUNING, KERNELS, ROOFLINE = (
+    RESULTS / f"{name}.tsv"
+    for name in ("ladder", "tracer", "scaling", "large", "experiments", "tuning", "kernels", "roofline"))
 COUNTERS = ROOT / "results/h100/counters.tsv"
-TUNING = {"12": RESULTS / "tuning.tsv", "13": ROOT / "results/h100/tuning.tsv"}
+TUNED = ("12", "13")  # steps of which tuning.tsv has rows
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 
