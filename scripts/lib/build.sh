@@ -104,7 +104,12 @@ run_cmake() {
   local log=$build_dir/configure.log status=0
   local -a generator=()
   forget_moved
-  if [[ ! -f $build_dir/CMakeCache.txt ]] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  # In a compiler's list of headers Ninja (1.11) ends a name at other characters than these, such as ', and then builds
+  # everything again each time.
+  if [[ ! -f $build_dir/CMakeCache.txt && $lab_root$build_dir =~ ^[[:alnum:]\ +,/_:.~@=%\$-]*$ ]] &&
+    command -v ninja >/dev/null; then
+    generator=(-G Ninja)
+  fi
   watched "$log.new" cmake -S "$lab_root" -B "$build_dir" "${generator[@]}" "$@" || status=$?
   if ((status)); then show_log "$log.new"; fi
   mv -f "$log.new" "$log"

@@ -88,6 +88,7 @@ END
 run make_lab run STEPS=00 RESULTS="$results"
 expect_status 0 "make run STEPS=00"
 count_of '^[0-9][0-9]_[a-z0-9_]+ ' 1 "steps with STEPS=00"
+if grep -E '(Building|Compiling) ' "$build/build.log"; then fail "make run STEPS=00 built again what had not changed"; fi
 sed -i 's/0\.25f/0.24f/' "$lab/solutions/${steps[1]}/jacobi.cpp"
 run make_lab run STEPS=01 RESULTS="$results"
 expect_status 2 "make run with a wrong solution"
