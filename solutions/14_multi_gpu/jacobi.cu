@@ -206,8 +206,8 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
 
 // A pass of kSweeps sweeps. All strips, one after the other, are one long track, of which each warp
 // takes an equal share. At a side each row counts kSideRow times, as all of them need care. With
-// kSum the changes of the last sweep are squared and summed; that takes time, so most passes leave
-// it out.
+// kSum, which only a pass before a residual has, the changes of the last sweep are squared and
+// summed.
 template <int kSweeps, bool kSum>
 __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     jacobi_pass_kernel(float* __restrict__ f_new, const float* __restrict__ f_old, double* sum,
