@@ -86,6 +86,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 
 // TODO(13): stage 1a. Let the strips overlap. What a lane needs to know of its columns, in a warp
 //   that has strip x of strips = (n + kKept - 1) / kKept:
+//     const int x = blockIdx.x * kWarps + threadIdx.y;
 //     const int lane = threadIdx.x, i_begin = x * kKept - kHalo;
 //     const bool last = i_begin + kKept + kHalo >= n;      // is it the last strip?
 //     const int i = i_begin - kHalo + 4 * lane;            // the first of the lane's four columns
