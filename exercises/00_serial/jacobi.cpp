@@ -5,7 +5,7 @@
 // nothing. Runs on one CPU core. The steps that follow take it to the GPU, one idea at a time.
 //
 //   make check STEP=00
-//   Ask the profiler: where does the time go?
+//   Ask the program: how does the time per point change with n?
 
 #include <cmath>
 #include <cstddef>

@@ -157,10 +157,10 @@ int main(int argc, char** argv) {
   double residual = std::numeric_limits<double>::infinity();
   while (residual > options.tolerance && iteration < options.max_iterations) {
     // TODO(11): (stage 1) jacobi_sweeps up to the next residual, and record it. It swaps: the swap
-    //   below goes. (Stage 2) Queue one pass, record its event, and only then wait for the previous pass and record its residual.
-    //   After the loop, wait for the last pass. (Stage 3) Launch the pass's graph. That swaps no
-    //   pointers: after an odd number of sweeps main must. At the end fewer sweeps than a pass may
-    //   be left: queue those without a graph.
+    //   below goes. (Stage 2) Queue one pass, record its event, and only then wait for the previous
+    //   pass and record its residual. After the loop, wait for the last pass. (Stage 3) Launch the
+    //   pass's graph. That swaps no pointers: after an odd number of sweeps main must. At the end
+    //   fewer sweeps than a pass may be left: queue those without a graph.
     const double squares = jacobi_sweep(f_new, f_old, sum, n);
     residual = std::sqrt(squares / (double(n) * n));
     std::swap(f_old, f_new);  // the new field is the old one of the next sweep
