@@ -89,14 +89,16 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
+// What a sweep remembers of a lane's columns: the row that arrived last, and for each point of the
+// row south of it the sum of its eastern and northern neighbours. These two are also the southern
+// and western neighbours of the point north-east of it, so one addition serves two points.
 struct Level {
-  float4 row;    // the row that arrived last
-  float4 pairs;  // east + north in the row south of it: south + west of its points, a column on
+  float4 row;
+  float4 pairs;
 };
 
-// `north` arrives. Returns 4 times the new values of the row south of it, level->row until now. The
-// factors 1/4 of all sweeps are left to the end: a power of 2 does not change how sums are rounded.
+// Row `north` arrives. Returns 4 times the new values of level->row, the row south of it. All
+// factors 1/4 wait until the end, because a power of 2 does not change how sums are rounded.
 __device__ __forceinline__ float4 sweep_row(Level* level, float4 north) {
   const float4 c = level->row, before = level->pairs;
   const float east = __shfl_down_sync(~0u, c.x, 1);           // the next lane's first point
@@ -140,7 +142,8 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
-  // Each lane fetches what it will read itself: no barrier. Row y_begin + k: to place k % kRing.
+  // Each lane fetches only what it reads itself, so no barrier is needed. Row y_begin + k goes to
+  // place k % kRing.
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
@@ -149,7 +152,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const auto fetch = [&](int row, int place) {
     __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
     __pipeline_commit();
-    if (row < y_last) from += pitch_of(n);  // behind the last row: that row again
+    if (row < y_last) from += pitch_of(n);  // after the last row, that row again
   };
 
   constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
@@ -171,7 +174,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       *reinterpret_cast<float4*>(to) = times(kScale, row);
       to += pitch_of(n);
     }
-    if constexpr (kSum) {  // in no branch: so these mix with the next row's instructions
+    if constexpr (kSum) {  // not in the branch above, where a pass takes much longer
       const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
       const double squares = (a * a + b * b) + (c * c + d * d);
       thread_sum += stored ? squares : 0.0;
@@ -205,9 +208,9 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
   const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
-  // two warps read comes from memory only once. So as many warps as this takes sweep all rows up to
-  // `split`, and those left over sweep the others, if these are many. Most of their shares go on in
-  // a second strip, where a march begins anew: for that a strip counts kAnew rows more than it has.
+  // two warps read comes from memory only once. So the first `whole` warps sweep all rows below
+  // `split`. The warps left over sweep the rows above it, if these are many. Most of their shares
+  // go on in a second strip, and start a new march there: so a strip counts kAnew extra rows.
   const int whole = warps / length * length;
   constexpr int kAnew = 4 * kSweeps;
   int split = int(std::ptrdiff_t(n + kAnew) * whole / warps);

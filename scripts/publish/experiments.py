@@ -43,7 +43,6 @@ ITERATIONS = {S05: {2048: 30}, S11: {128: 20000, 256: 20000, 512: 20000, 1024: 1
 COPY_SIZES = (512, 724, 1024, 1448, 2048, 2896, 4096, 5792, 8192)
 SOLUTION_SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 16385, 32768)
 SOLUTION_RUNS = 7
-CHECK_OFTEN = 16  # sweeps of a pass of step 13
 CYCLE_N, CYCLE = 16384, ("defect_kernel", "restrict_kernel", "correct_kernel")
 SWEEP, COPY = "jacobi_sweep_kernel", "copy_field_kernel"
 COLUMNS = ["step", "variant", "n", "quantity", "unit", "median", "least", "most", "words"]
@@ -322,7 +321,7 @@ def iterations_by_size(lab, one, program, _):
         lab.note(one, n, "iteration", "ms", functools.partial(lab.iterations, program, n, iterations, *options))
         if one.guide == S13:
             lab.note(one, n, "residual in every pass", "ms", functools.partial(
-                lab.iterations, program, n, iterations, "--check-every", CHECK_OFTEN))
+                lab.iterations, program, n, iterations, "--check-every", 16))
             lab.note(one, n, "DRAM read", "bytes per point", lambda n=n: [value / n ** 2 for value in lab.count(
                 program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
 

@@ -110,14 +110,16 @@ void initialize_field(float* f, const lab::StartingField& start, const Slab& sla
   nvtxRangePop();
 }
 
-// What a sweep remembers of a lane's columns: two rows, the older one as sums of two neighbours.
+// What a sweep remembers of a lane's columns: the row that arrived last, and for each point of the
+// row south of it the sum of its eastern and northern neighbours. These two are also the southern
+// and western neighbours of the point north-east of it, so one addition serves two points.
 struct Level {
-  float4 row;    // the row that arrived last
-  float4 pairs;  // east + north in the row south of it: south + west of its points, a column on
+  float4 row;
+  float4 pairs;
 };
 
-// `north` arrives. Returns 4 times the new values of the row south of it, level->row until now. The
-// factors 1/4 of all sweeps are left to the end: a power of 2 does not change how sums are rounded.
+// Row `north` arrives. Returns 4 times the new values of level->row, the row south of it. All
+// factors 1/4 wait until the end, because a power of 2 does not change how sums are rounded.
 __device__ __forceinline__ float4 sweep_row(Level* level, float4 north) {
   const float4 c = level->row, before = level->pairs;
   const float east = __shfl_down_sync(~0u, c.x, 1);           // the next lane's first point
@@ -159,7 +161,8 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   unsigned fixed = 0;  // bit k: column i + k is on the boundary or beyond, and keeps its values
   for (int k = 0; k < 4; ++k) fixed |= unsigned(i + k <= 0 || i + k >= n - 1) << k;
 
-  // Each lane fetches what it will read itself: no barrier. Row y_begin + k: to place k % kRing.
+  // Each lane fetches only what it reads itself, so no barrier is needed. Row y_begin + k goes to
+  // place k % kRing.
   __shared__ float4 rings[kWarps][kRing][kLanes];
   float4(*ring)[kLanes] = rings[threadIdx.y];
   const int y_begin = max(j_begin - kSweeps, 0), y_end = j_end + kSweeps;
@@ -168,7 +171,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   const auto fetch = [&](int row, int place) {
     __pipeline_memcpy_async(&ring[place][lane], from, sizeof(float4));
     __pipeline_commit();
-    if (row < y_last) from += pitch_of(n);  // behind the last row: that row again
+    if (row < y_last) from += pitch_of(n);  // after the last row, that row again
   };
 
   constexpr float kScale = 1.0f / (1ull << 2 * kSweeps);  // 1/4 for each sweep
@@ -190,7 +193,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
       *reinterpret_cast<float4*>(to) = times(kScale, row);
       to += pitch_of(n);
     }
-    if constexpr (kSum) {  // in no branch: so these mix with the next row's instructions
+    if constexpr (kSum) {  // not in the branch above, where a pass takes much longer
       const double a = row.x - old.x, b = row.y - old.y, c = row.z - old.z, d = row.w - old.w;
       const double squares = (a * a + b * b) + (c * c + d * d);
       thread_sum += stored ? squares : 0.0;
@@ -225,9 +228,9 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
   const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
-  // two warps read comes from memory only once. So as many warps as this takes sweep all rows up to
-  // `split`, and those left over sweep the others, if these are many. Most of their shares go on in
-  // a second strip, where a march begins anew: for that a strip counts kAnew rows more than it has.
+  // two warps read comes from memory only once. So the first `whole` warps sweep all rows below
+  // `split`. The warps left over sweep the rows above it, if these are many. Most of their shares
+  // go on in a second strip, and start a new march there: so a strip counts kAnew extra rows.
   const int whole = warps / length * length;
   constexpr int kAnew = 4 * kSweeps;
   int split = part.begin + int(std::ptrdiff_t(part.end - part.begin + kAnew) * whole / warps);
@@ -255,8 +258,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   }
 }
 
-// The two streams of a pass, each with an event that says when it is done, and one for the sums: a
-// copy in it delays no pass.
+// The two streams of a pass, each with an event for its end, and a third stream for the sums, so
+// that copying a sum delays no pass.
 struct Streams {
   cudaStream_t ends, rest, sums;
   cudaEvent_t ends_done, rest_done;
@@ -278,7 +281,7 @@ Streams create_streams() {
   return streams;
 }
 
-// Gives each neighbour the kLevels rows next to it, and gets as many, when the stream comes to it.
+// Sends each neighbour the kLevels rows next to it, and receives as many, in the stream's order.
 void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t stream) {
   nvtxRangePush("exchange_halos");
   const int south = ranks.rank() - 1, north = ranks.rank() + 1;
@@ -301,9 +304,9 @@ void exchange_halos(float* f, lab::Ranks& ranks, const Slab& slab, cudaStream_t 
   nvtxRangePop();
 }
 
-// How a pass is divided: the ends, kLevels rows next to each neighbour, and the rest; and how many
-// of the GPU's multiprocessors sweep each end. That takes these about half of the pass, and in the
-// other half they are free for NCCL's kernel.
+// How a pass is divided: the ends (kLevels rows next to each neighbour), the rest, and how many
+// multiprocessors sweep each. The ends take about half of the pass. In the other half their
+// multiprocessors are free for NCCL's kernel.
 struct Division {
   Part south_end, rest, north_end;
   int end_blocks, rest_blocks;
@@ -313,7 +316,7 @@ Division divide(const Slab& slab) {
   const int south = slab.begin > 0, north = slab.end < slab.n;  // 1 if there is a neighbour
   Division division;
   division.south_end = {slab.begin, slab.begin + south * kLevels};
-  // Where the ends would overlap, the north end has fewer rows, and the rest none.
+  // If the ends would overlap, the north end has fewer rows, and the rest none.
   division.north_end = {std::max(slab.end - north * kLevels, division.south_end.end), slab.end};
   division.rest = {division.south_end.end, division.north_end.begin};
   // To store the kLevels rows of an end a warp marches through three times as many.
@@ -379,8 +382,8 @@ void jacobi_sweeps(float** f_old, float** f_new, const Found& found, int sweeps,
   nvtxRangePop();
 }
 
-// Waits for the sweeps before, and for no later ones. Returns the residual of their last one: in
-// all ranks the same, so that they go on, or stop, together.
+// Waits for the sweeps of `found`, but for no later ones. Returns the residual of the last of them,
+// which is the same in all ranks, so that they go on, or stop, together.
 double wait_for(const Found& found, lab::Ranks& ranks, int n) {
   nvtxRangePush("wait_for");
   ranks.wait_for(found.done);

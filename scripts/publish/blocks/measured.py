@@ -2,7 +2,7 @@
 
 import re
 
-from blocks.published import KERNELS, LARGE, ROOFLINE, TUNED, TUNING, step_before
+from blocks.published import KERNELS, LARGE, ROOFLINE, TUNING, step_before
 from labtools.numbers import as_told, significant, spread
 from labtools.table import Table
 
@@ -29,12 +29,15 @@ def named(constants):
 
 
 def tuning_lines(step):
-    """What other constants bring, as scripts/publish/experiments.py measured it."""
+    """What other constants bring, as scripts/publish/experiments.py measured it; nothing, if it tried none."""
     facts, rows = rows_of(TUNING, step)
+    if not rows:
+        return []
     rows[1:] = sorted((row for row in rows[1:] if not row["constants"].startswith("as it is, n=")),
                       key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     own = named(rows[0]["constants"].removeprefix("as it is: "))
-    lines = ["", f"Other constants on an {facts['gpu']}, the solution first (it has {own}), then the fastest first. Registers and bytes "
+    lines = ["", "</details>", "", "<details><summary>Measured on an H200: other constants</summary>", "",
+             f"On an {facts['gpu']}, the solution first (it has {own}), then the fastest first. Registers and bytes "
              f"spilled are those of a thread, and ms those of a sweep (scripts/publish/experiments.py, n = {facts['n']}, medians, in "
              f"one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
              "", "| constants | registers | spilled | ms | × copy |", "|---|--:|--:|--:|--:|"]
@@ -130,5 +133,4 @@ def kernel_lines(step):
 
 def measured_block(step):
     """The tables of one step; other constants come last, as the guides comment on them after the block."""
-    return (kernel_lines(step) + (large_lines() if step[:2] == "13" else []) +
-            (tuning_lines(step) if step[:2] in TUNED else []))[1:]
+    return (kernel_lines(step) + (large_lines() if step[:2] == "13" else []) + tuning_lines(step))[1:]

@@ -7,7 +7,6 @@ LADDER, TRACER, SCALING, LARGE, EXPERIMENTS, TUNING, KERNELS, ROOFLINE = (
     RESULTS / f"{name}.tsv"
     for name in ("ladder", "tracer", "scaling", "large", "experiments", "tuning", "kernels", "roofline"))
 COUNTERS = ROOT / "results/h100/counters.tsv"
-TUNED = ("12", "13")  # steps of which tuning.tsv has rows
 PROFILES = RESULTS / "profiles"
 MISTAKES = ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv"
 
