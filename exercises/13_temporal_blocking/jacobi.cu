@@ -166,7 +166,7 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 // TODO(13): stage 4. All strips, one after the other, are one long track, of which each warp of the
 //   launch takes an equal share: warp number `warp` of `warps`. lab::multiprocessors() says how
 //   many multiprocessors the GPU has. Of all `strips`, the first and the last one are at a side.
-//     constexpr int kAnew = 4 * kSweeps;               // rows that it costs to begin anew in one
+//     constexpr int kAnew = 7 * kSweeps;               // rows that it costs to begin anew in one
 //     const int rows = n + kAnew;                      // rows of the track per strip
 //     const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
 //     const auto total = std::ptrdiff_t(length) * rows;

@@ -212,9 +212,9 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   // `split`. The warps left over sweep the rows above it, if these are many. Most of their shares
   // go on in a second strip, and start a new march there: so a strip counts kAnew extra rows.
   const int whole = warps / length * length;
-  constexpr int kAnew = 4 * kSweeps;
+  constexpr int kAnew = 7 * kSweeps;
   int split = int(std::ptrdiff_t(n + kAnew) * whole / warps);
-  if (whole > 0 && n - split < 8 * kSweeps) split = n;
+  if (whole > 0 && n - split < kAnew) split = n;
   const bool left_over = warp >= whole;
   const int begin = left_over ? split : 0, end = left_over ? n : split;
   const int share = left_over ? warp - whole : warp, shares = left_over ? warps - whole : whole;

@@ -223,9 +223,9 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   // `split`. The warps left over sweep the rows above it, if these are many. Most of their shares
   // go on in a second strip, and start a new march there: so a strip counts kAnew extra rows.
   const int whole = warps / length * length;
-  constexpr int kAnew = 4 * kSweeps;
+  constexpr int kAnew = 7 * kSweeps;
   int split = slab.begin + int(std::ptrdiff_t(slab.end - slab.begin + kAnew) * whole / warps);
-  if (whole > 0 && slab.end - split < 8 * kSweeps) split = slab.end;
+  if (whole > 0 && slab.end - split < kAnew) split = slab.end;
   const bool left_over = warp >= whole;
   const int begin = left_over ? split : slab.begin, end = left_over ? slab.end : split;
   const int share = left_over ? warp - whole : warp, shares = left_over ? warps - whole : whole;

@@ -232,9 +232,9 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   // `split`. The warps left over sweep the rows above it, if these are many. Most of their shares
   // go on in a second strip, and start a new march there: so a strip counts kAnew extra rows.
   const int whole = warps / length * length;
-  constexpr int kAnew = 4 * kSweeps;
+  constexpr int kAnew = 7 * kSweeps;
   int split = part.begin + int(std::ptrdiff_t(part.end - part.begin + kAnew) * whole / warps);
-  if (whole > 0 && part.end - split < 8 * kSweeps) split = part.end;
+  if (whole > 0 && part.end - split < kAnew) split = part.end;
   const bool left_over = warp >= whole;
   const int begin = left_over ? split : part.begin, end = left_over ? part.end : split;
   const int share = left_over ? warp - whole : warp, shares = left_over ? warps - whole : whole;
