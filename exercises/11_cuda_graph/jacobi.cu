@@ -73,7 +73,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ...
 // TODO(11): (stage 1) most sweeps need no sum. Make the kernel a template of a bool kCheck, and let
-//   it return before the reduction without one.
+//   it return before the reduction if that is false.
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // tile[y + 1][x + 1] is point (x, y) of the block's part of the grid; the ring around them is the
