@@ -109,15 +109,11 @@ if [[ $which == exercise && -n $step_before ]] && scripts/lib/start.sh "$step" 2
 fi
 
 # What the check needs. Each of them may fail without the others.
-before=solution_$step_before
-have_target "$before" || before=exercise_$step_before
-tracer="" bandwidth="" # for a program that CUDA's own tools see
+before="" tracer="" bandwidth="" # for a program that CUDA's own tools see
 if [[ $backend == gpu ]] && grep -q "^-- CUDA " "$build_dir/configure.log"; then tracer=lab_trace; fi
-if [[ $backend != gpu || $step_needs != cuda ]]; then
-  before=""
-else
+if [[ $backend == gpu && $step_needs == cuda ]]; then
   bandwidth=bandwidth
-  have_target "$before" || before=""
+  for before in "solution_$step_before" "exercise_$step_before" ""; do ! have_target "$before" || break; done
 fi
 wanted=("check_$target")
 if ((races)); then wanted=(validate goals "$target"); fi
