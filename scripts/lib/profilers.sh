@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # its variables are those of the scripts
 # What nsys.sh, ncu.sh, sanitize.sh and doctor.sh share: where NVIDIA's tools are, and the messages for when they cannot run.
 # Source it; it brings lib.sh with it.
 #
@@ -9,7 +10,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 system_root=${LAB_SYSTEM_ROOT:-}
-# shellcheck disable=SC2034  # used by the scripts
 profiles_dir=$build_dir/profiles
 
 # newest PATTERN...: the paths that the patterns match, the highest version first.
@@ -94,7 +94,6 @@ ready_profiler() {
       cannot "$1" "$name is set (${!name}): another profiler would also be attached" "unset $name, and try again"
     fi
   done
-  # shellcheck disable=SC2034
   read -r -a options <<<"$(labtool profile_tables options --tool "$1" --step "$step_number")"
 }
 
@@ -142,7 +141,6 @@ read_baseline() {
 
 # head_of_report TOOL STEP WHICH KERNELS: the lines that say what a report is of. tool_version, n and iterations
 # are the script's.
-# shellcheck disable=SC2154
 head_of_report() {
   local gpu
   gpu=$(timeout 30 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader --id=0 2>/dev/null | head -n 1) || true

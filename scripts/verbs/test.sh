@@ -24,12 +24,6 @@ if ! gpu_here; then export CUDAARCHS=${CUDAARCHS:-90}; fi
 # minutes SECONDS: "1 min 05 s".
 minutes() { printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); }
 
-# slowest FILE: the ten slowest tests of CTest's report in JUnit's form.
-slowest() {
-  sed -n 's/^.*<testcase name="\([^"]*\)" .*time="\([0-9.]*\)".*$/\2 \1/p' "$1" | sort -rn |
-    awk 'NR <= 10 { printf "  %7.1f s  %s\n", $1, $2 }'
-}
-
 status=0
 configure
 for tier in "${tiers[@]}"; do
@@ -41,7 +35,8 @@ for tier in "${tiers[@]}"; do
   ctest --test-dir "$build_dir" --label-regex "^$tier\$" --output-on-failure --parallel "$(($(nproc) + 1))" \
     --timeout $((patience * 300)) --output-junit "$report" || status=1
   say "The slowest of these tests:"
-  slowest "$report"
+  sed -n 's/^.*<testcase name="\([^"]*\)" .*time="\([0-9.]*\)".*$/\2 \1/p' "$report" | sort -rn |
+    awk 'NR <= 10 { printf "  %7.1f s  %s\n", $1, $2 }'
   say "The $tier tests: $(minutes $((built - started))) to build, $(minutes $((SECONDS - built))) to run"
 done
 exit "$status"
