@@ -41,12 +41,12 @@ def convergence_chart(records, distances, n):
                         "one curve: the first step's; on it, in turn, points of every step", "iteration", tall=360, dots=dots)
 
 
-def convergence_section(runner, steps, n, iterations):
-    found = {step: runner.record(step, needs, n, iterations) for step, _, needs, *_ in steps}
+def convergence_section(record_of, steps, n, iterations):
+    found = {step: record_of(step, needs, n, iterations) for step, _, needs, *_ in steps}
     failed = {step: why for step, why in found.items() if isinstance(why, str)}
     records = {step: record for step, record in found.items() if step not in failed}
     step, _, needs, *_ = steps[0]
-    early = {count: runner.record(step, needs, n, count) for count in DISTANCE_AFTER}
+    early = {count: record_of(step, needs, n, count) for count in DISTANCE_AFTER}
     why = ([None] + [why for why in early.values() if isinstance(why, str)])[-1]
     early = {count: record for count, record in early.items() if not isinstance(record, str)}
     distances = [(count, record["run"]["distance_to_exact"]) for count, record in early.items()
