@@ -46,15 +46,15 @@ class Guide:
         for line in without_comments(markdown).splitlines():
             is_fence = re.match(" *```", line) is not None
             code ^= is_fence
-            is_text = code or is_fence
-            if not is_text and line.startswith("<details"):
+            in_code = code or is_fence
+            if not in_code and line.startswith("<details"):
                 summary = re.fullmatch("<details><summary>(.*)</summary> *", line)
                 if fold or not summary:
                     raise NoEnd
                 fold = self.begun_fold(summary[1])
-            elif not is_text and fold and re.fullmatch("</details> *", line):
+            elif not in_code and fold and re.fullmatch("</details> *", line):
                 fold = None
-            elif not is_text and not fold and re.match("##? ", line):
+            elif not in_code and not fold and re.match("##? ", line):
                 self.sections.append(Section(line))
             else:
                 (fold.lines if fold else self.sections[-1].items).append(line)
