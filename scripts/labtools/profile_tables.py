@@ -339,7 +339,8 @@ SECTIONS = {
         ("duration", "gpu__time_duration.sum", time),
         ("Compute (SM) Throughput, of peak", f"sm__throughput{SPEED}", percent),
         ("Memory Throughput, of peak", f"gpu__compute_memory_throughput{SPEED}", percent),
-        ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", m.get(f"dram__throughput{SPEED}")), percent),
+        ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", m.get(f"dram__throughput{SPEED}")),
+         percent),
         ("L2 Cache Throughput", f"lts__throughput{SPEED}", percent),
         ("L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent)],
     "MemoryWorkloadAnalysis": [

@@ -145,7 +145,8 @@ def check(folder):
     for row in compared:
         now = count(row["step"], int(row["n"])).get(row["kernel"], {}).get(row["quantity"], 0)
         if abs(difference(now, int(row["ncu"]))) > TOLERANCE:
-            print(f"{row['step']} {row['kernel']} n = {row['n']}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
+            what = " ".join((row["step"], row["kernel"], "n =", row["n"]))
+            print(f"{what}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
             wrong += 1
     missing = sorted(set(SOURCES) - {row["step"] for row in table.rows})
     if missing:

@@ -143,8 +143,8 @@ class Confined:
         self.give()
         started, kept, limit = time.monotonic(), b"", ""
         prefix = [] if network else self.no_network
-        process = subprocess.Popen([*prefix, *command], cwd=self.folder, env=self.environment(variables),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
+        process = subprocess.Popen([*prefix, *command], cwd=self.folder, env=self.environment(variables), bufsize=0,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True, preexec_fn=self.restrict, **self.identity)
         os.set_blocking(process.stdout.fileno(), False)
         try:

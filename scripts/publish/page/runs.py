@@ -12,8 +12,8 @@ SECONDS = 120  # for one run
 
 
 def record(endings, step, needs, n, iterations):
-    """The record of a run of a solution, {"run", "residuals", "field"}; or why there is none, in words. `endings`: of the
-    programs that are tried, the first that is there and runs; none: only the record of an earlier run."""
+    """The record of a run of a solution, {"run", "residuals", "field"}; or why there is none, in words. `endings`: of
+    programs to try, until one is there and runs; if there are none, the record of an earlier run counts."""
     folder = BUILD / "report" / f"{step}-{n}-{iterations}"
     why = "it has not been run"
     if endings:

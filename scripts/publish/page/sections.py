@@ -39,8 +39,8 @@ def ladder_section(table, steps, told):
                      f"{step}, at 8 bytes per point{several_gpus(fastest)}"))
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
     parts = [figure(charts.ladder(rows, number(table.fact("copy_gb_per_s")), on_gpu)),
-             "<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is logarithmic, so "
-             "equal distances are equal factors.</p>"]
+             "<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is logarithmic, "
+             "so equal distances are equal factors.</p>"]
     jobs = [row for row in rows if job_of(row)]
     if jobs:
         noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
