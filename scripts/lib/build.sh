@@ -168,10 +168,7 @@ gpu_here() {
 # read_backend: sets backend to gpu, cpu or auto, from $BACKEND.
 read_backend() {
   backend=${BACKEND:-auto}
-  case $backend in
-    gpu | cpu | auto) ;;
-    *) die "$exit_bad_usage" "BACKEND=$backend: must be gpu or cpu" ;;
-  esac
+  [[ $backend =~ ^(gpu|cpu|auto)$ ]] || die "$exit_bad_usage" "BACKEND=$backend: must be gpu or cpu"
 }
 
 # choose_backend: sets backend to "gpu", or to "cpu" if the step's kernels run on the CPU instead of
@@ -179,11 +176,10 @@ read_backend() {
 choose_backend() {
   read_backend
   if [[ $backend != auto ]]; then return; fi
+  backend=cpu
   if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then
-    backend=cpu
     say "No nvcc here: the CPU runs the kernels instead of a GPU (results, no times)"
   elif ! gpu_here; then
-    backend=cpu
     say "No GPU here: the CPU runs the kernels instead (results, no times)"
   else
     backend=gpu
