@@ -112,8 +112,7 @@ def nsys_tables(lines):
             kind = None
         elif fields[0].startswith(("Time (", "Total ", "Start (")):
             columns = fields
-            kind = next((report for report, needed in REPORTS.items() if needed <= set(columns)), None)
-            if kind:
+            if kind := next((report for report, needed in REPORTS.items() if needed <= set(columns)), None):
                 tables[kind] = []
         elif kind and len(fields) == len(columns):
             tables[kind].append(dict(zip(columns, fields)))

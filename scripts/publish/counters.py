@@ -148,8 +148,7 @@ def check(folder):
             what = " ".join((row["step"], row["kernel"], "n =", row["n"]))
             print(f"{what}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
             wrong += 1
-    missing = sorted(set(SOURCES) - {row["step"] for row in table.rows})
-    if missing:
+    if missing := sorted(set(SOURCES) - {row["step"] for row in table.rows}):
         print(f"not counted by ncu yet: {', '.join(missing)}")
     if wrong or not compared:
         sys.exit(1)

@@ -128,8 +128,7 @@ def grade(folder, wanted, grader, starts, tell):
     """The rows of the table."""
     class_ = [(path.name, exercises_of(path, wanted, starts)) for path in sorted(pathlib.Path(folder).iterdir())
               if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")]
-    changed = {step[:2] for _, exercises in class_ for step, _, _, code, _ in exercises if code is not None}
-    if changed:
+    if changed := {step[:2] for _, exercises in class_ for step, _, _, code, _ in exercises if code is not None}:
         tell(f"building the lab for steps {', '.join(sorted(changed))} ...")
         grader.prepare(sorted(changed))
     table = []
