@@ -29,9 +29,8 @@ need_commands() {
   local command
   local -a missing=()
   for command in "$@"; do command -v "$command" >/dev/null || missing+=("$command"); done
-  if ((${#missing[@]})); then
+  ((${#missing[@]} == 0)) ||
     die 1 "missing: ${missing[*]} (on Debian and Ubuntu in the packages coreutils, diffutils, findutils, gawk, grep, gzip, sed, tar)"
-  fi
 }
 need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum sort tail timeout tr wc
 

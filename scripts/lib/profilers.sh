@@ -90,9 +90,8 @@ ready_profiler() {
     "nsight-${name,} of NVIDIA's repository. Elsewhere: make $1 LAB_${1^^}=/path/to/$1"
   tool_version=$(profiler_version "$tool_path")
   for name in CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH; do
-    if [[ -n ${!name:-} ]]; then
+    [[ -z ${!name:-} ]] ||
       cannot "$1" "$name is set (${!name}): another profiler would also be attached" "unset $name, and try again"
-    fi
   done
   read -r -a options <<<"$(labtool profile_tables options --tool "$1" --step "$step_number")"
 }
@@ -132,9 +131,8 @@ read_baseline() {
   if [[ -z ${BASELINE:-} ]]; then return; fi
   [[ $BASELINE == previous && -z ${CLINIC:-} ]] || die $exit_bad_usage "BASELINE=$BASELINE: must be previous, with STEP=NN"
   [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
-  if [[ $1 == ncu && $step_before_source != *.cu ]]; then
+  [[ $1 != ncu || $step_before_source == *.cu ]] ||
     die $exit_bad_usage "BASELINE=previous: $step_before has no kernel that ncu could look at"
-  fi
   baseline=$step_before
   if [[ -d $lab_root/solutions ]]; then baseline_which=solution; fi
 }
@@ -210,9 +208,8 @@ build_for_profile() {
 judge_run() {
   local tool=$1 status=$2 log=$3 report=$4 name=${5##*/} line
   if [[ -f $report ]] && ((status <= 1)); then return; fi
-  if ((status == 124 || status == 137)); then
+  ((status != 124 && status != 137)) ||
     die 1 "$tool took longer than ${LAB_PROFILE_TIME_LIMIT:-1200} s (LAB_PROFILE_TIME_LIMIT): try a smaller N"
-  fi
   explain_failure "$tool" "$log"
   # The program's own words, without what the profiler says.
   line=$(grep -E "^${name#*_}: " "$log" | tail -n 1 || true)

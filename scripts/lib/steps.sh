@@ -83,9 +83,8 @@ read_ranks() {
   IFS=, read -r -a each <<<"$RANKS"
   # All of them start on this machine, each with threads of its own.
   for one in "${each[@]}"; do
-    if ((one > 64)) && [[ -z ${LAB_MPIRUN:-} ]]; then
+    ((one <= 64)) || [[ -n ${LAB_MPIRUN:-} ]] ||
       die "$exit_bad_usage" "RANKS=$RANKS: at most 64 on one machine; LAB_MPIRUN says what starts a job of several nodes"
-    fi
   done
 }
 
