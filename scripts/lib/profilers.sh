@@ -80,10 +80,12 @@ cannot() {
   exit $exit_no_gpu
 }
 
-# ready_profiler TOOL: sets tool_path, tool_version and options, which this step needs. Ends the script if there is no such
-# tool, or if the lab's tracer or another one would also be attached.
+# ready_profiler TOOL: sets tool_path, tool_version and options, which this step needs. Ends the script if there is no GPU
+# or no such tool, or if the lab's tracer or another one would also be attached.
 ready_profiler() {
   local name=Systems
+  [[ $step_needs != cuda ]] || gpu_here || cannot "$1" "$1: there is no NVIDIA GPU here (nvidia-smi sees none)" \
+    "On a cluster, ask for one: scripts/slurm/submit.sh $1 $step_words (or srun --gpus=1 make ...)"
   if [[ $1 == ncu ]]; then name=Compute; fi
   tool_path=$(find_tool "$1") || cannot "$1" "$1 (Nsight $name) was not found, neither on the PATH nor where toolkits and modules put it" \
     "Load your site's module (module avail nsight; module load cuda), or install the package" \
@@ -94,11 +96,6 @@ ready_profiler() {
       cannot "$1" "$name is set (${!name}): another profiler would also be attached" "unset $name, and try again"
   done
   read -r -a options <<<"$(labtool profile_tables options --tool "$1" --step "$step_number")"
-}
-
-no_gpu_for() {
-  cannot "$1" "$1: there is no NVIDIA GPU here (nvidia-smi sees none)" \
-    "On a cluster, ask for one: scripts/slurm/submit.sh $1 $step_words (or srun --gpus=1 make ...)"
 }
 
 # explain_failure TOOL LOG: looks in what the tool said for the causes that have a name. If there is one,

@@ -32,7 +32,6 @@ read_ranks
 # While one rank replays a kernel the others wait, and a replayed kernel of NCCL would wait for them for good.
 [[ ${RANKS:-1} == 1 ]] ||
   die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys $step_words RANKS=$RANKS"
-gpu_here || no_gpu_for ncu
 ready_profiler ncu
 
 # The sections that this step's questions are about; and which kernels.
