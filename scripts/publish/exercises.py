@@ -169,8 +169,11 @@ def carry(number):
         for path in paths[1:]:
             banner, body = split_banner(path.read_text())
             ours.write_text("\n".join(body) + "\n")
-            merge = ["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number, ours, base, theirs]
-            if attempt(merge)[0]:
+            code, *_ = attempt(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
+                                ours, base, theirs])
+            if code < 0 or code > 123:
+                fail(f"git merge-file failed on {path.relative_to(ROOT)}")
+            if code > 0:
                 conflicts.append(str(path.relative_to(ROOT)))
             path.write_text("\n".join(banner) + "\n" + ours.read_text())
     if conflicts:
