@@ -246,17 +246,13 @@ def roofline(rows, ceilings, titles, where):
             chart.text(right, y(ceilings[kind]) + (-6 if kind == "float" else 16), words, align="end", colour="soft",
                        size=12, halo=True)
     slope = math.degrees(math.atan2(y.scale, x.scale))
-    for level, name, colour, _ in LEVELS:
-        if level not in ceilings:
-            continue
-        rate = ceilings[level]
-        first = max(x.low, y.low / rate)
-        last = min(x.high, roof / rate)
+    roofs = [(level, name, colour, ceilings[level]) for level, name, colour, _ in LEVELS if level in ceilings]
+    for level, name, colour, rate in roofs:
+        first, last = max(x.low, y.low / rate), min(x.high, roof / rate)
         chart.line([(x(first), y(rate * first)), (x(last), y(rate * last))], colour, 2.5, opacity=0.75)
         # Its name, along it: below the lowest and above the others.
         at = max(x.low * (x.high / x.low) ** 0.06, first * 1.3)
-        below = level == "dram"
-        offset, angle = 15 if below else -7, math.radians(slope)
+        offset, angle = 15 if level == "dram" else -7, math.radians(slope)
         chart.text(x(at) - offset * math.sin(angle), y(rate * at) + offset * math.cos(angle),
                    f"{name} {significant(rate / 1000)} TB/s", colour=colour, size=12, turn=slope, halo=True)
 
@@ -273,9 +269,7 @@ def roofline(rows, ceilings, titles, where):
     labels, dots = [], []  # (x, y, steps, level, colour), (left, top, right, bottom)
     for level, name, colour, shape in LEVELS:
         places = []
-        for point in sweeps:
-            if level not in point["intensity"]:
-                continue
+        for point in (point for point in sweeps if level in point["intensity"]):
             at_x, at_y = x(point["intensity"][level]), y(point["rate"])
             chart.dot(at_x, at_y, colour, shape, 5.5, point["by_hand"],
                       f"{point['step']} {point['kernel']}, {name}: {significant(point['intensity'][level])} operations "
@@ -308,35 +302,29 @@ def roofline(rows, ceilings, titles, where):
     for k, step in enumerate(steps):
         # Of several kernels, the one that makes most sweeps per launch.
         told = max((point for point in sweeps if point["step"] == step), key=lambda point: point["sweeps"])
-        column, row = k // legend_rows, k % legend_rows
+        column, row = divmod(k, legend_rows)
         at = left - 4 + column * (right - left) / columns
         chart.text(at, base + 20 * row, step[:2], bold=True, size=12)
         title = "your exercise" if step.endswith(YOURS) else titles.get(step, step)
-        words = f"{title}: {significant(told['rate'])}, n = {told['n']}"
-        if told["sweeps"] > 1:
-            words += f", {told['sweeps']:.0f} sweeps per launch"
-        chart.text(at + 22, base + 20 * row, words, size=12)
+        several = f", {told['sweeps']:.0f} sweeps per launch" if told["sweeps"] > 1 else ""
+        chart.text(at + 22, base + 20 * row, f"{title}: {significant(told['rate'])}, n = {told['n']}{several}", size=12)
 
     if copies:
         chart.text(left, strip_top, "The copy kernels have no operations: only their bandwidth, GB/s", bold=True)
         rows_top, rows_bottom = strip_top + 24, strip_top + 30 + 24 * len(copies)
         speeds = [speed for point in copies for speed in point["speed"].values()]
-        of_levels = [ceilings[level] for level, *_ in LEVELS if level in ceilings]
-        b = Axis(power_below(min(speeds)), 1.3 * max([*speeds, *of_levels]), left, right)
+        b = Axis(power_below(min(speeds)), 1.3 * max(speeds + [rate for *_, rate in roofs]), left, right)
         chart.grid_x(b, rows_top, rows_bottom, b.decades(), power_label)
-        for level, name, colour, _ in LEVELS:
-            if level in ceilings:
-                at = b(ceilings[level])
-                chart.line([(at, rows_top), (at, rows_bottom)], colour, 2.5, opacity=0.75)
-                chart.text(at, rows_top - 4, name, "middle", colour, 12, bold=True)
+        for _, name, colour, rate in roofs:
+            chart.line([(b(rate), rows_top), (b(rate), rows_bottom)], colour, 2.5, opacity=0.75)
+            chart.text(b(rate), rows_top - 4, name, "middle", colour, 12, bold=True)
         for k, point in enumerate(copies):
             at = rows_top + 18 + 24 * k
             chart.text(left - 8, at + 4, point["step"][:2], "end", bold=True, size=12)
             ends = [b(speed) for speed in point["speed"].values()]
             chart.line([(min(ends), at), (max(ends), at)], "soft", 1, opacity=0.6)
             for nth, (level, name, colour, shape) in enumerate(LEVELS):
-                if level in point["speed"]:
-                    speed = point["speed"][level]
+                if speed := point["speed"].get(level):
                     chart.dot(b(speed), at + 4.0 * (nth - 1), colour, shape, 5.5, point["by_hand"],
                               f"{point['step']} {point['kernel']}, {name}: {significant(speed)} GB/s")
     return chart
@@ -445,7 +433,7 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
     if y_values:
         y = Axis(y_values[0], y_values[-1], bottom, top, linear=True)
     elif linear_y:
-        step = 10 ** math.floor(math.log10(max(ys)))
+        step = power_below(max(ys))
         step = step / 2 if max(ys) / step < 3 else step
         y_values = [step * k for k in range(math.ceil(max(ys) / step + 1e-9) + 1)]
         y = Axis(0, y_values[-1], bottom, top, linear=True)
@@ -467,9 +455,8 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
         places = [(x(a), y(b)) for a, b in points]
         if len(places) > 1 and k < len(series):
             chart.line(places, colour, 8 if shape == "line" else 2, "5 4" if shape == "dashes" else None, mark=True)
-        if shape not in ("line", "dashes"):
-            for (a, b), (at_x, at_y) in zip(points, places):
-                chart.dot(at_x, at_y, colour, shape, 4.0, tip=f"{words}: {significant(b)} at {x_text(a)}")
+        for (a, b), place in zip(points, places if shape not in LINES else ()):
+            chart.dot(*place, colour, shape, 4.0, tip=f"{words}: {significant(b)} at {x_text(a)}")
     return chart
 
 

@@ -44,22 +44,20 @@ class Guide:
         self.step, self.sections, self.folds, self.hints = step, [Section("")], [], []
         fold, code = None, False
         for line in without_comments(markdown).splitlines():
-            if re.match(" *```", line):
-                code = not code
-            elif not code:
-                if line.startswith("<details"):
-                    summary = re.fullmatch("<details><summary>(.*)</summary> *", line)
-                    if fold or not summary:
-                        raise NoEnd
-                    fold = self.begun_fold(summary[1])
-                    continue
-                if fold and re.fullmatch("</details> *", line):
-                    fold = None
-                    continue
-                if not fold and re.match("##? ", line):
-                    self.sections.append(Section(line))
-                    continue
-            (fold.lines if fold else self.sections[-1].items).append(line)
+            is_fence = re.match(" *```", line) is not None
+            code ^= is_fence
+            in_code = code or is_fence
+            if not in_code and line.startswith("<details"):
+                summary = re.fullmatch("<details><summary>(.*)</summary> *", line)
+                if fold or not summary:
+                    raise NoEnd
+                fold = self.begun_fold(summary[1])
+            elif not in_code and fold and re.fullmatch("</details> *", line):
+                fold = None
+            elif not in_code and not fold and re.match("##? ", line):
+                self.sections.append(Section(line))
+            else:
+                (fold.lines if fold else self.sections[-1].items).append(line)
         if fold or code:
             raise NoEnd
 
@@ -266,12 +264,11 @@ class Layout:
         wide = [max(1, *map(columns, cells)) for cells in all_columns]
         least = [max(1, *(columns(word) for cell in cells for word in cell.split(" "))) for cells in all_columns]
         room = self.width - 2 * (len(wide) - 1)
+        if sum(least) > room:
+            self.put_records(rows)
+            return
         while sum(wide) > room:
-            narrower = [k for k in range(len(wide)) if wide[k] > least[k]]
-            if not narrower:
-                self.put_records(rows)
-                return
-            wide[max(narrower, key=wide.__getitem__)] -= 1
+            wide[max((k for k in range(len(wide)) if wide[k] > least[k]), key=wide.__getitem__)] -= 1
         rows = [list(itertools.zip_longest(*map(wrapped, row, wide), fillvalue="")) for row in rows]
         apart = any(len(lines) > 1 for lines in rows[1:])  # an empty line between rows, if one has several lines
         for k, lines in enumerate(rows):

@@ -16,18 +16,13 @@ from labtools.table import Table, write_table
 SAME = ("gpu", "cuda", "driver", "cpu")
 
 
-def size_of(fields):
-    """The n of a line of the head that has one."""
-    return fields[fields.index("n") + 1]
-
-
 def merged(before, new):
     """(head, columns, rows) of both."""
     taken = {row["step"] for row in new.rows}
     head = [fields for fields in before.lines if fields[:1] != ["row"] or fields[1] not in taken]
     for name in ("serial", "all_cores"):
-        sizes = {size_of(fields) for fields in before.lines_of(name)}
-        head += [[name, *fields] for fields in new.lines_of(name) if size_of(fields) not in sizes]
+        sizes = {fields[fields.index("n") + 1] for fields in before.lines_of(name)}
+        head += [[name, *fields] for fields in new.lines_of(name) if fields[fields.index("n") + 1] not in sizes]
     head += [["row", step, "date", new.fact("date"), "copy_gb_per_s", new.fact("copy_gb_per_s")] for step in sorted(taken)]
     serial = {(fields[1], fields[3]): float(fields[5]) for fields in head if fields[0] == "serial"}
     for row in new.rows:

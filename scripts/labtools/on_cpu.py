@@ -109,8 +109,7 @@ def print_trace(rows, sources, only_ranges):
     show("NVTX ranges", f"     %      total ms     count    {what:>6} ms       max ms  range",
          [f"{100 * ms(row, 'total_ns') / total:6.1f}{ms(row, 'total_ns'):14.3f} {row['count']:>9} "
           f"{ms(row, 'median_ns'):12.5f} {ms(row, 'max_ns'):12.5f}  {row['name']}" for row in ranges])
-    never_closed = sum(int(row["count"]) for row in of_kind("open"))
-    if never_closed:
+    if never_closed := sum(int(row["count"]) for row in of_kind("open")):
         print(f"\n{never_closed} NVTX range{' was' if never_closed == 1 else 's were'} never closed")
     if only_ranges:
         return

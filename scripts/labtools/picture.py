@@ -41,12 +41,11 @@ def exact(problem, n):
 
 def palette():
     """256 colours (red, green, blue)."""
-    colours = []
-    for k in range(256):
-        nth = min(3, 4 * k // 255)
-        colours.append(tuple(round(low + (high - low) * (4 * k / 255 - nth))
-                             for low, high in zip(COLD_TO_HOT[nth], COLD_TO_HOT[nth + 1])))
-    return colours
+    def between(k, nth):
+        return tuple(round(low + (high - low) * (4 * k / 255 - nth))
+                     for low, high in zip(COLD_TO_HOT[nth], COLD_TO_HOT[nth + 1]))
+
+    return [between(k, min(3, 4 * k // 255)) for k in range(256)]
 
 
 def shade(value, most):
@@ -85,8 +84,7 @@ def read_record(folder):
             fail(f"{folder}: has a hash for each row and no field: record it with --record-field full", 2)
         if not isinstance(n, int) or n < 3 or (folder / "field.f32").stat().st_size != 4 * n * n:
             raise ValueError("field.f32 is not complete")
-        chosen = samples(n, LARGEST)
-        rows = []
+        chosen, rows = samples(n, LARGEST), []
         with open(folder / "field.f32", "rb") as file:
             for j in chosen:
                 file.seek(4 * n * j)
@@ -119,27 +117,18 @@ def drawn(rows, most, width, coloured):
     shown = [[rows[j][i] for i in chosen] for j in reversed(chosen)]
     if len(shown) % 2:
         shown.append(shown[-1])
+    if not coloured:
+        return ["".join(CHARACTERS[min(9, int(10 * abs(value) / most))] if math.isfinite(value) else "!"
+                        for value in row) for row in shown[::2]]
     colours = [nearest_of_256(colour) for colour in palette()]
-    lines = []
-    for upper, lower in zip(shown[::2], shown[1::2]):
-        if coloured:
-            lines.append("".join(f"\033[38;5;{colours[shade(a, most)]};48;5;{colours[shade(b, most)]}m\u2580"
-                                 for a, b in zip(upper, lower)) + "\033[0m")
-        else:
-            lines.append("".join(CHARACTERS[min(9, int(10 * abs(value) / most))] if math.isfinite(value) else "!"
-                                 for value in upper))
-    return lines
-
-
-def width_of_each(n):
-    """Characters that each of two pictures gets, side by side."""
-    columns = os.environ.get("COLUMNS", "")
-    return min(n, (max(30, min(80, int(columns) if columns.isdigit() else 80)) - 2) // 2)
+    return ["".join(f"\033[38;5;{colours[shade(a, most)]};48;5;{colours[shade(b, most)]}m\u2580"
+                    for a, b in zip(upper, lower)) + "\033[0m" for upper, lower in zip(shown[::2], shown[1::2])]
 
 
 def show(pictures, n):
     """Draws the pictures on standard output, side by side: [(name, words, rows, the greatest magnitude)]."""
-    wide, coloured = width_of_each(n), shows_colours()
+    columns, coloured = os.environ.get("COLUMNS", ""), shows_colours()
+    wide = min(n, (max(30, min(80, int(columns) if columns.isdigit() else 80)) - 2) // 2)
     print()
     print("  ".join(f"{words:<{wide}.{wide}}" for _, words, *_ in pictures).rstrip())
     for lines in zip(*(drawn(rows, most, wide, coloured) for *_, rows, most in pictures)):

@@ -112,8 +112,7 @@ def nsys_tables(lines):
             kind = None
         elif fields[0].startswith(("Time (", "Total ", "Start (")):
             columns = fields
-            kind = next((report for report, needed in REPORTS.items() if needed <= set(columns)), None)
-            if kind:
+            if kind := next((report for report, needed in REPORTS.items() if needed <= set(columns)), None):
                 tables[kind] = []
         elif kind and len(fields) == len(columns):
             tables[kind].append(dict(zip(columns, fields)))
@@ -282,14 +281,12 @@ def read_ncu(path):
                   for launch in ncu.launches("\n".join(lines))]
 
 
-class Metrics:
-    """What one launch was measured to be."""
+class Metrics(dict):
+    """{metric: value} of one launch."""
 
     def __init__(self, metrics, n):
-        self.metrics, self.points = metrics, n * n if n else None
-
-    def get(self, *names):
-        return next((self.metrics[name] for name in names if name in self.metrics), None)
+        super().__init__(metrics)
+        self.points = n * n if n else None
 
     def ratio(self, above, below):
         above, below = self.get(above), self.get(below)
@@ -341,7 +338,8 @@ SECTIONS = {
         ("duration", "gpu__time_duration.sum", time),
         ("Compute (SM) Throughput, of peak", f"sm__throughput{SPEED}", percent),
         ("Memory Throughput, of peak", f"gpu__compute_memory_throughput{SPEED}", percent),
-        ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", f"dram__throughput{SPEED}"), percent),
+        ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", m.get(f"dram__throughput{SPEED}")),
+         percent),
         ("L2 Cache Throughput", f"lts__throughput{SPEED}", percent),
         ("L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent)],
     "MemoryWorkloadAnalysis": [
@@ -386,7 +384,7 @@ def section_rows(section, m, before):
 
     rows = [(label, value(m, get), value(before, get) if before else None, write) for label, get, write in SECTIONS[section]]
     if section == "WarpStateStats":
-        now, then = ({name: value for value, name in ncu.stalls(of.metrics)} if of else {} for of in (m, before))
+        now, then = ({name: value for value, name in ncu.stalls(of)} if of else {} for of in (m, before))
         for name in dict.fromkeys([*list(then)[:3], *list(now)[:4 if not before else 3]]):
             rows.append((f"  {name}: {ncu.STALLS.get(name, '')}".rstrip(": "), now.get(name), then.get(name), digits))
     return [row for row in rows if row[1] is not None]

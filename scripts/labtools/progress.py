@@ -11,6 +11,7 @@ do; "skipped: no MPI" is no task of this machine.
 """
 
 import collections
+import contextlib
 import datetime
 import hashlib
 import pathlib
@@ -33,10 +34,8 @@ Row = collections.namedtuple("Row", "step state date where mistake ms")
 
 def read_here(*parts):
     """The bytes of a file of this lab; None if it cannot be read."""
-    try:
+    with contextlib.suppress(OSError):
         return ROOT.joinpath(*parts).read_bytes()
-    except OSError:
-        return None
 
 
 def lines_of(data):
@@ -122,11 +121,6 @@ def is_done(row):
     return row.state in ("right", "done") or row.state == "no task" and row.date != "-"
 
 
-def left_to_do(after=""):
-    """The names of steps, from the one after `after` on, with something left to do."""
-    return [row.step for row in rows() if row.step > after and not re.fullmatch("done|right|no task|skipped.*", row.state)]
-
-
 def time_step(name):
     """Runs the step's exercise, and remembers its time."""
     step = next(one for one in steps() if one.name == name)
@@ -143,10 +137,9 @@ def time_step(name):
 
 def short_date(date):
     """Without the year, as people say it."""
-    try:
+    with contextlib.suppress(ValueError):
         return datetime.datetime.strptime(date, "%Y-%m-%d %H:%M").strftime("%d %b %H:%M")
-    except ValueError:
-        return date
+    return date
 
 
 def short(ms):
@@ -210,7 +203,9 @@ def main():
         for row in rows():
             print(*row, sep="\t")
     elif what == "next":
-        print(next(iter(left_to_do(*names)), ""))
+        after = names[0] if names else ""
+        print(next((row.step for row in rows()
+                    if row.step > after and not re.fullmatch("done|right|no task|skipped.*", row.state)), ""))
     elif what == "right":
         # The code as found is where the learner's ladder begins.
         print(*(row.step for row in rows() if re.match("right|done|no task", row.state)), sep="\n")

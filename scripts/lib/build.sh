@@ -151,9 +151,8 @@ configure() {
   fi
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
-  if ((${step_ranks:-0})) && ! has_mpi; then
+  ((!${step_ranks:-0})) || has_mpi ||
     die "$exit_no_gpu" "$step: skipped: it needs MPI, and none was found: make setup, or your site's module (such as: module load openmpi)"
-  fi
 }
 
 # gpu_here: whether this machine has an NVIDIA GPU, as far as can be told before a program runs on it.
@@ -168,10 +167,7 @@ gpu_here() {
 # read_backend: sets backend to gpu, cpu or auto, from $BACKEND.
 read_backend() {
   backend=${BACKEND:-auto}
-  case $backend in
-    gpu | cpu | auto) ;;
-    *) die "$exit_bad_usage" "BACKEND=$backend: must be gpu or cpu" ;;
-  esac
+  [[ $backend =~ ^(gpu|cpu|auto)$ ]] || die "$exit_bad_usage" "BACKEND=$backend: must be gpu or cpu"
 }
 
 # choose_backend: sets backend to "gpu", or to "cpu" if the step's kernels run on the CPU instead of
@@ -179,11 +175,10 @@ read_backend() {
 choose_backend() {
   read_backend
   if [[ $backend != auto ]]; then return; fi
+  backend=cpu
   if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then
-    backend=cpu
     say "No nvcc here: the CPU runs the kernels instead of a GPU (results, no times)"
   elif ! gpu_here; then
-    backend=cpu
     say "No GPU here: the CPU runs the kernels instead (results, no times)"
   else
     backend=gpu

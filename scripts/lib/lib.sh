@@ -1,14 +1,12 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # its variables are those of the scripts
 # What the scripts share. Source it; it sets lab_root and defines the functions below.
 
 lab_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck disable=SC2034  # used by the scripts
 steps_file=$lab_root/lab/steps.tsv
-# shellcheck disable=SC2034
 clinic_file=$lab_root/lab/clinic.tsv
 build_dir=${LAB_BUILD_DIR:-$lab_root/build}
 [[ $build_dir == /* ]] || build_dir=$PWD/$build_dir
-# shellcheck disable=SC2034
 readonly exit_bad_usage=2 exit_cannot_write=4 exit_no_gpu=77
 
 source "$lab_root/scripts/lib/words.sh"
@@ -31,9 +29,8 @@ need_commands() {
   local command
   local -a missing=()
   for command in "$@"; do command -v "$command" >/dev/null || missing+=("$command"); done
-  if ((${#missing[@]})); then
+  ((${#missing[@]} == 0)) ||
     die 1 "missing: ${missing[*]} (on Debian and Ubuntu in the packages coreutils, diffutils, findutils, gawk, grep, gzip, sed, tar)"
-  fi
 }
 need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum sort tail timeout tr wc
 
@@ -76,7 +73,6 @@ remember() {
 }
 
 # read_guide VERB: what labtools/reading.py prints of the guide of the step that read_step read.
-# shellcheck disable=SC2154
 read_guide() {
   local guide=exercises/$step/README.md
   [[ -f $lab_root/$guide ]] ||

@@ -15,10 +15,7 @@ read_own_files() {
   own_files=() own_includes=() own_name=${named[0]##*/}
   for file in "${named[@]}"; do
     [[ -f $file && -r $file ]] || die "$exit_bad_usage" "$file: cannot be read"
-    case $file in
-      *.cu | *.cpp | *.cc | *.cxx) ;;
-      *) die "$exit_bad_usage" "$file: must be a .cu, .cpp, .cc or .cxx file" ;;
-    esac
+    [[ $file =~ \.(cu|cpp|cc|cxx)$ ]] || die "$exit_bad_usage" "$file: must be a .cu, .cpp, .cc or .cxx file"
     own_files+=("$(cd "$(dirname -- "$file")" && pwd -P)/${file##*/}")
   done
   own_folder=${own_files[0]%/*}

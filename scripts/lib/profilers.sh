@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # its variables are those of the scripts
 # What nsys.sh, ncu.sh, sanitize.sh and doctor.sh share: where NVIDIA's tools are, and the messages for when they cannot run.
 # Source it; it brings lib.sh with it.
 #
@@ -9,7 +10,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 system_root=${LAB_SYSTEM_ROOT:-}
-# shellcheck disable=SC2034  # used by the scripts
 profiles_dir=$build_dir/profiles
 
 # newest PATTERN...: the paths that the patterns match, the highest version first.
@@ -80,27 +80,22 @@ cannot() {
   exit $exit_no_gpu
 }
 
-# ready_profiler TOOL: sets tool_path, tool_version and options, which this step needs. Ends the script if there is no such
-# tool, or if the lab's tracer or another one would also be attached.
+# ready_profiler TOOL: sets tool_path, tool_version and options, which this step needs. Ends the script if there is no GPU
+# or no such tool, or if the lab's tracer or another one would also be attached.
 ready_profiler() {
   local name=Systems
+  [[ $step_needs != cuda ]] || gpu_here || cannot "$1" "$1: there is no NVIDIA GPU here (nvidia-smi sees none)" \
+    "On a cluster, ask for one: scripts/slurm/submit.sh $1 $step_words (or srun --gpus=1 make ...)"
   if [[ $1 == ncu ]]; then name=Compute; fi
   tool_path=$(find_tool "$1") || cannot "$1" "$1 (Nsight $name) was not found, neither on the PATH nor where toolkits and modules put it" \
     "Load your site's module (module avail nsight; module load cuda), or install the package" \
     "nsight-${name,} of NVIDIA's repository. Elsewhere: make $1 LAB_${1^^}=/path/to/$1"
   tool_version=$(profiler_version "$tool_path")
   for name in CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH; do
-    if [[ -n ${!name:-} ]]; then
+    [[ -z ${!name:-} ]] ||
       cannot "$1" "$name is set (${!name}): another profiler would also be attached" "unset $name, and try again"
-    fi
   done
-  # shellcheck disable=SC2034
   read -r -a options <<<"$(labtool profile_tables options --tool "$1" --step "$step_number")"
-}
-
-no_gpu_for() {
-  cannot "$1" "$1: there is no NVIDIA GPU here (nvidia-smi sees none)" \
-    "On a cluster, ask for one: scripts/slurm/submit.sh $1 $step_words (or srun --gpus=1 make ...)"
 }
 
 # explain_failure TOOL LOG: looks in what the tool said for the causes that have a name. If there is one,
@@ -133,16 +128,14 @@ read_baseline() {
   if [[ -z ${BASELINE:-} ]]; then return; fi
   [[ $BASELINE == previous && -z ${CLINIC:-} ]] || die $exit_bad_usage "BASELINE=$BASELINE: must be previous, with STEP=NN"
   [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
-  if [[ $1 == ncu && $step_before_source != *.cu ]]; then
+  [[ $1 != ncu || $step_before_source == *.cu ]] ||
     die $exit_bad_usage "BASELINE=previous: $step_before has no kernel that ncu could look at"
-  fi
   baseline=$step_before
   if [[ -d $lab_root/solutions ]]; then baseline_which=solution; fi
 }
 
 # head_of_report TOOL STEP WHICH KERNELS: the lines that say what a report is of. tool_version, n and iterations
 # are the script's.
-# shellcheck disable=SC2154
 head_of_report() {
   local gpu
   gpu=$(timeout 30 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader --id=0 2>/dev/null | head -n 1) || true
@@ -212,9 +205,8 @@ build_for_profile() {
 judge_run() {
   local tool=$1 status=$2 log=$3 report=$4 name=${5##*/} line
   if [[ -f $report ]] && ((status <= 1)); then return; fi
-  if ((status == 124 || status == 137)); then
+  ((status != 124 && status != 137)) ||
     die 1 "$tool took longer than ${LAB_PROFILE_TIME_LIMIT:-1200} s (LAB_PROFILE_TIME_LIMIT): try a smaller N"
-  fi
   explain_failure "$tool" "$log"
   # The program's own words, without what the profiler says.
   line=$(grep -E "^${name#*_}: " "$log" | tail -n 1 || true)

@@ -11,6 +11,7 @@
 # counts in which the exercise is the solution before it, a banner and TODO blocks apart (what scripts/publish/exercises.py
 # holds), so that what a learner commits does not count; of the clinic's kernels lab/clinic.tsv has checksums. In the whole lab without git, such as a downloaded archive,
 # a copy that was kept counts, or the file itself, if it is still so.
+# shellcheck disable=SC2317  # handed_out calls its readers by their names
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -49,11 +50,8 @@ bare() {
 }
 
 # Readers; handed_out calls them by their names.
-# shellcheck disable=SC2317
 from_commit() { git -C "$lab_root" cat-file blob "$commit:./$1" 2>/dev/null; }
-# shellcheck disable=SC2317
 from_tree() { cat "$lab_root/$1" 2>/dev/null; }
-# shellcheck disable=SC2317
 from_copy() { from_tree "${1/#exercises/.start}"; }
 
 # handed_out READER: whether that reader's exercise is as one is handed out.

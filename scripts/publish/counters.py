@@ -10,6 +10,7 @@ The programs solution_NN_name and solution_NN_name_cpu_watched must have been bu
 """
 
 import argparse
+import functools
 import os
 import pathlib
 import re
@@ -138,27 +139,20 @@ def write(folder):
 
 
 def check(folder):
-    table = Table(folder / "counters.tsv")
-    rows, multiprocessors = table.rows, table.fact("multiprocessors", "4")
-    counted = {}
-    wrong = compared = 0
-    for row in rows:
-        step, n = row["step"], int(row["n"])
-        if (step[:2], row["quantity"]) in BY_NVCC:
-            continue
-        compared += 1
-        if (step, n) not in counted:
-            counted[step, n] = count_on_cpu(step, SOURCES[step], n, multiprocessors)
-        now = counted[step, n].get(row["kernel"], {}).get(row["quantity"], 0)
+    table, wrong = Table(folder / "counters.tsv"), 0
+    count = functools.cache(lambda step, n: count_on_cpu(step, SOURCES[step], n, table.fact("multiprocessors", "4")))
+    compared = [row for row in table.rows if (row["step"][:2], row["quantity"]) not in BY_NVCC]
+    for row in compared:
+        now = count(row["step"], int(row["n"])).get(row["kernel"], {}).get(row["quantity"], 0)
         if abs(difference(now, int(row["ncu"]))) > TOLERANCE:
-            print(f"{step} {row['kernel']} n = {n}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
+            what = " ".join((row["step"], row["kernel"], "n =", row["n"]))
+            print(f"{what}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
             wrong += 1
-    missing = sorted(set(SOURCES) - {row["step"] for row in rows})
-    if missing:
+    if missing := sorted(set(SOURCES) - {row["step"] for row in table.rows}):
         print(f"not counted by ncu yet: {', '.join(missing)}")
     if wrong or not compared:
         sys.exit(1)
-    print(f"{compared} counts agree with ncu's within {100 * TOLERANCE:.0f} %")
+    print(f"{len(compared)} counts agree with ncu's within {100 * TOLERANCE:.0f} %")
 
 
 def main():

@@ -27,16 +27,14 @@ last=${line%%_*}
 out=${OUT:-$build_dir}
 name=jacobi-porting-lab-upto-$last
 for folder in exercises lab results scripts solutions validate; do
-  if [[ $(readlink -m "$out")/ == "$(readlink -m "$lab_root")/$folder/"* ]]; then
+  [[ $(readlink -m "$out")/ != "$(readlink -m "$lab_root")/$folder/"* ]] ||
     die $exit_bad_usage "OUT=$out: this folder is the lab's own; name one outside, or none"
-  fi
 done
 mkdir -p "$out" 2>/dev/null || die 4 "OUT=$out: this folder cannot be created"
 out=$(cd "$out" && pwd)
 for place in "$out/$name" "$out/$name.tar.gz"; do
-  if [[ -e $place ]] && ((!${YES:-0})); then
+  [[ ! -e $place ]] || ((${YES:-0})) ||
     die $exit_bad_usage "$place already exists; YES=1 replaces it"
-  fi
 done
 temp=$(mktemp -d "$out/.handout-XXXXXX") || die 4 "OUT=$out: cannot be written"
 trap 'rm -rf "$temp"' EXIT

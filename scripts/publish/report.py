@@ -17,6 +17,7 @@ Exit: 0 written, 1 it cannot be written, 2 bad usage.
 
 import argparse
 import datetime
+import functools
 import os
 import pathlib
 import string
@@ -26,12 +27,13 @@ import tempfile
 import labtools_here  # noqa: F401
 from labtools import charts
 from labtools.files import BUILD, ROOT, by_cycles, steps
+from labtools.machine import gpu_here
 from labtools.process import fail, must_write, warn
 from labtools.table import Table
 from page.fields import convergence_section, field_section
 from page.own import own_section
 from page.parts import find_table, text, when
-from page.runs import Runner, build_solutions
+from page.runs import build_solutions, record
 from page.sections import (bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section,
                            solution_section)
 
@@ -89,9 +91,9 @@ def main():
         if not arguments.no_build:
             build_solutions()
         print(f"running the solutions at n = {N} ...", flush=True)
-    runner = Runner(not arguments.no_run)
+    endings = [] if arguments.no_run else [""] * gpu_here() + ["_cpu"]
     experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv")
-    convergence, fields, why = convergence_section(runner, listed, N, ITERATIONS)
+    convergence, fields, why = convergence_section(functools.partial(record, endings), listed, N, ITERATIONS)
     tiles = []
     ladder_html = shown(ladder_section, ladder, listed, tiles)
     if ladder:

@@ -43,8 +43,8 @@ WAYS = {"NCCL, copy engines": {"NCCL_P2P_USE_CUDA_MEMCPY": "1"}, "NCCL, host mem
 COLUMNS = ["step", "n", "ranks", "check_every", "way", "ms", "ms_q1", "ms_q3", "samples", "glups", "efficiency",
            "own_efficiency", "weak_efficiency", "halos", "verdict"]
 
-NUMBER = "([0-9.e+-]+)"
-SUMMARY = re.compile(rf"^ *per iteration +{NUMBER} ms, median of (\d+) \(middle half: {NUMBER} to {NUMBER}\)$", re.MULTILINE)
+SUMMARY = re.compile(r"^ *per iteration +(?P<ms>\S+) ms, median of (?P<samples>\d+) \(middle half: (?P<ms_q1>\S+) to "
+                     r"(?P<ms_q3>\S+)\)$", re.MULTILINE)
 HALOS = re.compile(r"^ *halos: ([^,\n]*)", re.MULTILINE)
 
 # step: "14"; way: one of WAYS, "-" for the program's own.
@@ -94,8 +94,7 @@ def measure(case, gpus):
                                 sweeps, "--check-every", case.check_every], TIMED_LIMIT, env=environment)
     found, halos = SUMMARY.search(out), HALOS.search(out)
     if code == 0 and found:
-        ms, samples, q1, q3 = found.groups()
-        row.update(ms=ms, ms_q1=q1, ms_q3=q3, samples=samples, glups=f"{1e-6 * case.n * case.n / float(ms):.2f}",
+        row.update(found.groupdict(), glups=f"{1e-6 * case.n * case.n / float(found['ms']):.2f}",
                    halos=halos[1] if halos else "-")
     else:
         row["verdict"] = "does not fit" if code == 5 else f"exit code {code}: {reason(out, error)}"

@@ -36,11 +36,6 @@ def words(markup):
     return html.unescape(re.sub(r"<[^>]*>", "", markup))
 
 
-def slug(title):
-    """The name that GitHub gives to a heading, which no other of the page has."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-
-
 class Page:
     """One text, and the HTML of its body."""
 
@@ -53,7 +48,8 @@ class Page:
         def heading(match):
             level, inner = match.groups()
             title = words(inner)
-            name = slug(title)
+            # As GitHub names it; no other heading of the page has this name.
+            name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
             if level == "1":
                 self.title = title
             if level == "2":

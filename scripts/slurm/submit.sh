@@ -20,12 +20,10 @@ while [[ ${1-} == -* ]]; do
   shift
 done
 verb=${1-}
-case $verb in
-  run | check | trace | nsys | ncu | ranks) shift ;;
-  "") die $exit_bad_usage "which job? run, check, trace, nsys, ncu or ranks" ;;
-  *) die $exit_bad_usage "$verb: no such job; there are run, check, trace, nsys, ncu and ranks" ;;
-esac
-for setting in "$@"; do
+[[ -n $verb ]] || die $exit_bad_usage "which job? run, check, trace, nsys, ncu or ranks"
+[[ $verb =~ ^(run|check|trace|nsys|ncu|ranks)$ ]] ||
+  die $exit_bad_usage "$verb: no such job; there are run, check, trace, nsys, ncu and ranks"
+for setting in "${@:2}"; do
   [[ $setting =~ ^[A-Z_]+= ]] || die $exit_bad_usage "$setting: must be like STEP=04"
   # A list in sbatch's --export is separated by commas; so values go through the environment.
   export "${setting?}"

@@ -77,8 +77,7 @@ def as_text(board, sentences):
     for learner in board.learners:
         line = learner.name.ljust(wide)
         line += "".join(f"  {board.sign(step, learner.cells[step])}" for step in board.steps)
-        latest = board.latest(learner)
-        if latest:
+        if latest := board.latest(learner):
             step, cell = latest
             line += f"  {cell.when[11:]} {step} {cell.mistake or cell.state}"
         times = [f"{step[:2]}: {significant(cell.ms)} ms" for step, cell in sorted(learner.cells.items()) if cell.ms]
@@ -102,8 +101,7 @@ def table(board, learners):
             cell = learner.cells[step]
             words = f"{cell.mistake or cell.state} {cell.when}" + (f", {significant(cell.ms)} ms" if cell.ms else "")
             cells.append(f'<td class="{cell.state}" title="{html.escape(words)}">{board.sign(step, cell)}</td>')
-        latest = board.latest(learner)
-        if latest:
+        if latest := board.latest(learner):
             fast = f" · {significant(latest[1].ms)} ms" if latest[1].ms else ""
             cells.append(f'<td class="when">{html.escape(latest[1].when[11:])}{fast}</td>')
         rows.append(f'<tr><th class="name">{html.escape(learner.name)}</th>{"".join(cells)}</tr>')

@@ -1,6 +1,7 @@
 """Runs a command that is not trusted: with limits, and with nothing left of it afterwards."""
 
 import collections
+import contextlib
 import ctypes
 import dataclasses
 import os
@@ -42,12 +43,10 @@ def all_processes():
     """{number: Process} of all that run."""
     found = {}
     for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with contextlib.suppress(OSError):
             fields = entry.read_text().rpartition(")")[2].split()
             found[int(entry.parent.name)] = Process(int(fields[1]), int(fields[17]),
                                                     int(fields[21]) * resource.getpagesize(), entry.stat().st_uid)
-        except OSError:
-            pass
     return found
 
 
@@ -69,10 +68,8 @@ def end_all():
         processes = descendants()
         for end in (signal.SIGSTOP, signal.SIGKILL):
             for process in processes:
-                try:
+                with contextlib.suppress(ProcessLookupError):
                     os.kill(process, end)
-                except ProcessLookupError:
-                    pass
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -86,10 +83,8 @@ def bytes_in(folder):
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
-            try:
+            with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(path, name)).st_blocks * 512
-            except OSError:
-                pass
     return total
 
 
@@ -97,14 +92,6 @@ def no_network(identity):
     """What keeps a command from the network; nothing if that is not allowed here."""
     command = ["unshare", "--map-current-user", "--net", "--"]
     return command if attempt([*command, "true"], 20, **identity)[0] == 0 else []
-
-
-def read_some(pipe):
-    """What a pipe has now, in part."""
-    try:
-        return os.read(pipe.fileno(), MOST_OUTPUT)
-    except BlockingIOError:
-        return b""
 
 
 class Confined:
@@ -156,16 +143,16 @@ class Confined:
         self.give()
         started, kept, limit = time.monotonic(), b"", ""
         prefix = [] if network else self.no_network
-        process = subprocess.Popen([*prefix, *command], cwd=self.folder, env=self.environment(variables),
+        process = subprocess.Popen([*prefix, *command], cwd=self.folder, env=self.environment(variables), bufsize=0,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True, preexec_fn=self.restrict, **self.identity)
         os.set_blocking(process.stdout.fileno(), False)
         try:
             while process.poll() is None and not limit:
                 time.sleep(0.2)
-                kept = (kept + read_some(process.stdout))[:MOST_OUTPUT]
+                kept = (kept + (process.stdout.read(MOST_OUTPUT) or b""))[:MOST_OUTPUT]
                 limit = self.exceeded(started)
-            kept += read_some(process.stdout)
+            kept += process.stdout.read(MOST_OUTPUT) or b""
         finally:
             end_all()
             process.stdout.close()

@@ -82,14 +82,11 @@ class Grader:
         shutil.rmtree(self.base)
         self.work.rename(self.base)
 
-    def renew(self):
-        """A new copy, with all dates as they are: nothing is built again."""
-        shutil.rmtree(self.work, ignore_errors=True)
-        subprocess.run(["cp", "-a", self.base, self.work], check=True)
-
     def check(self, step, source, needs, code):
         """(verdict, diagnosis, ms, seconds) of the code of a learner's exercise."""
-        self.renew()
+        # A new copy, with all dates as they are: nothing is built again.
+        shutil.rmtree(self.work, ignore_errors=True)
+        subprocess.run(["cp", "-a", self.base, self.work], check=True)
         (self.work / "exercises" / step / source).write_bytes(code)
         ended = self.box.run(["scripts/verbs/check.sh"], self.variables(STEP=step[:2]), needs == "ranks")
         if ended.limit:
@@ -131,8 +128,7 @@ def grade(folder, wanted, grader, starts, tell):
     """The rows of the table."""
     class_ = [(path.name, exercises_of(path, wanted, starts)) for path in sorted(pathlib.Path(folder).iterdir())
               if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")]
-    changed = {step[:2] for _, exercises in class_ for step, _, _, code, _ in exercises if code is not None}
-    if changed:
+    if changed := {step[:2] for _, exercises in class_ for step, _, _, code, _ in exercises if code is not None}:
         tell(f"building the lab for steps {', '.join(sorted(changed))} ...")
         grader.prepare(sorted(changed))
     table = []

@@ -19,6 +19,7 @@ from mistakes import NOT_COMPILED, UNKNOWN, catalogue
 MOST_BYTES = 1 << 20
 MOST_LEARNERS = 500
 MOST_NAME = 24
+KNOWN = catalogue()
 
 
 class Unreadable(Exception):
@@ -87,10 +88,6 @@ def read_inside(folder, *parts):
     return data
 
 
-def known_mistake(name, known=tuple(catalogue())):
-    return name if name in known else UNKNOWN
-
-
 def when(text):
     """A date as `make check` writes it, or nothing."""
     return text if len(text) == 16 and text.replace("-", "").replace(":", "").replace(" ", "").isdigit() else ""
@@ -111,7 +108,7 @@ def cell_of(verdict, mistake, date, ms=""):
     if verdict == "does not compile":
         return Cell("wrong", NOT_COMPILED, date, ms)
     if verdict == "wrong":
-        return Cell("wrong", known_mistake(mistake), date, ms)
+        return Cell("wrong", mistake if mistake in KNOWN else UNKNOWN, date, ms)
     return Cell("edited" if verdict.startswith("edited") else "unchanged", ms=ms)
 
 

@@ -55,11 +55,6 @@ def for_all(words):
     return words.rstrip(" .:;,…") if len(re.findall(r"\w+", words)) > 3 else ""
 
 
-def words_at(text, at):
-    """The words of an entry, from behind its name on: the first literals."""
-    return "".join(LITERAL.findall(LITERALS.search(text, at)[0]))
-
-
 def catalogue():
     """{name: sentence}. An entry without words of its own is said by its name."""
     found = {NOT_COMPILED: "It does not compile. Begin with the first error.",
@@ -68,7 +63,8 @@ def catalogue():
         text = path.read_text(encoding="utf-8")
         for entry in ENTRY.finditer(text):
             name = entry[1]
-            words = OWN.get(name) or for_all(words_at(text, entry.end()))
+            literals = LITERALS.search(text, entry.end())[0]  # the first ones after its name
+            words = OWN.get(name) or for_all("".join(LITERAL.findall(literals)))
             if not words or words[0] in "…,:":  # the words before it are known of one program only
                 words = f"{name.replace('_', ' ')}: {words.lstrip('…. ,:;')}".rstrip(": ")
             first = words.split()[0]

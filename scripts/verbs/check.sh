@@ -13,13 +13,11 @@
 #                              or only the CPU, if there is no GPU)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses
 #                              out of bounds and for reads of what nothing wrote; needs no GPU
+# shellcheck disable=SC2317  # a trap calls on_exit
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
-# shellcheck source=scripts/lib/look.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/look.sh"
-# shellcheck source=scripts/lib/why_not_built.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/why_not_built.sh"
+source "$lab_root/scripts/lib/look.sh"
+source "$lab_root/scripts/lib/why_not_built.sh"
 
 if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
   die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
@@ -45,7 +43,6 @@ fi
 # note_verdict STATUS: what `make progress` shows. The programs write it to $scratch/verdict; what cannot be judged has
 # none, and a short look (N, RACES) that finds nothing wrong leaves none. (A bare `return` in a trap has the status that
 # the script ends with.)
-# shellcheck disable=SC2317  # on_exit calls it
 note_verdict() {
   local status=$1 verdict mistake where=$backend
   if [[ $which != exercise || ! -s $scratch/verdict ]] || ((status > 1)); then return 0; fi
@@ -85,7 +82,6 @@ in_background() {
   jobs+=($!)
   set +m
 }
-# shellcheck disable=SC2317  # the trap calls it
 on_exit() {
   local status=$? job
   # With all that they have started: a shell alone would leave them running.
@@ -109,15 +105,11 @@ if [[ $which == exercise && -n $step_before ]] && scripts/lib/start.sh "$step" 2
 fi
 
 # What the check needs. Each of them may fail without the others.
-before=solution_$step_before
-have_target "$before" || before=exercise_$step_before
-tracer="" bandwidth="" # for a program that CUDA's own tools see
+before="" tracer="" bandwidth="" # for a program that CUDA's own tools see
 if [[ $backend == gpu ]] && grep -q "^-- CUDA " "$build_dir/configure.log"; then tracer=lab_trace; fi
-if [[ $backend != gpu || $step_needs != cuda ]]; then
-  before=""
-else
+if [[ $backend == gpu && $step_needs == cuda ]]; then
   bandwidth=bandwidth
-  have_target "$before" || before=""
+  for before in "solution_$step_before" "exercise_$step_before" ""; do ! have_target "$before" || break; done
 fi
 wanted=("check_$target")
 if ((races)); then wanted=(validate goals "$target"); fi

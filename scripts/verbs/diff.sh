@@ -35,14 +35,11 @@ find_version() {
     *) die $exit_bad_usage "$1=$2: must be exercise, start, solution or before" ;;
   esac
   path=$lab_root/$label
-  if [[ ! -f $path ]]; then
-    if [[ $label == exercises/* ]]; then
-      die $exit_bad_usage "$label is not there (make reset $step_words puts it back)"
-    fi
-    [[ -d $lab_root/solutions ]] || die $exit_bad_usage \
-      "a handout has no solutions; what you have changed: make diff $step_words FROM=start TO=exercise"
-    die $exit_bad_usage "$label is not there"
-  fi
+  if [[ -f $path ]]; then return; fi
+  [[ $label != exercises/* ]] || die $exit_bad_usage "$label is not there (make reset $step_words puts it back)"
+  [[ -d $lab_root/solutions ]] || die $exit_bad_usage \
+    "a handout has no solutions; what you have changed: make diff $step_words FROM=start TO=exercise"
+  die $exit_bad_usage "$label is not there"
 }
 find_version FROM "${FROM:-exercise}"
 from=$path from_label=$label

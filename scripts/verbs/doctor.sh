@@ -21,15 +21,11 @@ found() {
 
 # at_least WHAT VERSION LEAST WHERE ABSENT FIX: its version; fails if it is not here, or too old.
 at_least() {
-  if [[ -n $2 ]] && version_at_least "$2" "$3"; then
-    line ok "$1" "$2$4"
-    return
-  elif [[ -n $2 ]]; then
+  if [[ -n $2 ]] && ! version_at_least "$2" "$3"; then
     line problem "$1" "$2; $3 or newer is needed$4" "$6"
-  else
-    line missing "$1" "$5" "$6"
+    return 1
   fi
-  return 1
+  found "$1" "${2:+$2$4}" "$5" "$6"
 }
 
 # quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.

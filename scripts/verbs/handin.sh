@@ -12,9 +12,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 check_switches CODE
 name=${NAME:-$(id -un 2>/dev/null || id -u)}
-if ((${#name} > 60)) || [[ $name == *[[:cntrl:]]* ]]; then
+[[ ${#name} -le 60 && $name != *[[:cntrl:]]* ]] ||
   die $exit_bad_usage "NAME: must be one line of at most 60 characters"
-fi
 out=${OUT:-$build_dir/handin-${name//[!A-Za-z0-9_.-]/_}.tsv}
 [[ $out == /* ]] || out=$lab_root/$out
 [[ ! -d $out ]] || die $exit_bad_usage "OUT=$out: is a folder"

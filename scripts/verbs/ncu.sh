@@ -32,7 +32,6 @@ read_ranks
 # While one rank replays a kernel the others wait, and a replayed kernel of NCCL would wait for them for good.
 [[ ${RANKS:-1} == 1 ]] ||
   die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys $step_words RANKS=$RANKS"
-gpu_here || no_gpu_for ncu
 ready_profiler ncu
 
 # The sections that this step's questions are about; and which kernels.
@@ -65,9 +64,8 @@ profile() {
   fi
   if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
     explain_failure ncu "$log" # a cause with a name comes first
-    if ((status <= 1)); then
+    ((status > 1)) ||
       die 1 "no launch of a kernel that matches '$regex' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
-    fi
   fi
   judge_run ncu "$status" "$log" "$report" "$program"
   run_limited "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?

@@ -15,7 +15,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 
 start_profile nsys
 if [[ -n ${REPORT:-} ]]; then show_report nsys; fi
-if [[ $step_needs == cuda ]] && ! gpu_here; then no_gpu_for nsys; fi
 backend=gpu
 read_ranks
 ranks_of_run

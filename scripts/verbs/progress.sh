@@ -14,19 +14,6 @@ check_switches TIME
 read_backend
 need_python
 
-# time_step STEP: runs its exercise, and remembers its time. Fails if it could not.
-time_step() {
-  if ! have_target "exercise_$1"; then
-    say "  $1: cannot be built here for a GPU: no nvcc was found"
-    return 1
-  fi
-  if ! build_targets "exercise_$1" >/dev/null 2>&1; then
-    say "  $1: does not compile here: make check STEP=${1%%_*} says more"
-    return 1
-  fi
-  labtool progress time "$1"
-}
-
 failed=0
 if ((${TIME:-0})); then
   if [[ ${BACKEND:-} == cpu ]] || { [[ -z ${BACKEND:-} ]] && ! gpu_here; }; then
@@ -41,7 +28,15 @@ if ((${TIME:-0})); then
   fi
   for name in $(labtool progress right); do
     doing "timing $name"
-    time_step "$name" || failed=1
+    if ! have_target "exercise_$name"; then
+      say "  $name: cannot be built here for a GPU: no nvcc was found"
+      failed=1
+    elif ! build_targets "exercise_$name" >/dev/null 2>&1; then
+      say "  $name: does not compile here: make check STEP=${name%%_*} says more"
+      failed=1
+    else
+      labtool progress time "$name" || failed=1
+    fi
     doing
   done
 fi

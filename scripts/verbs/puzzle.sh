@@ -96,9 +96,8 @@ hand_out() {
     mysteries | cut -c 1-80
     return
   fi
-  if [[ -e $file && ${YES:-} != 1 ]]; then
+  [[ ! -e $file || ${YES:-} == 1 ]] ||
     die $exit_bad_usage "${file#"$lab_root"/} is there already; YES=1 replaces it"
-  fi
   make_program "$file.new"
   mv "$file.new" "$file"
   printf '%s\n' "$1" >"$folder/number"

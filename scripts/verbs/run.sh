@@ -15,25 +15,21 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
-run_one() {
+if [[ -n ${STEP:-} ]]; then
+  [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
   read_step "$STEP"
   if [[ -z ${WHICH:-} && -d $lab_root/solutions ]]; then WHICH=solution; fi
   read_which
   read_ranks
   read_backend
   build_step
-  local -a command=("$build_dir/bin/$target") arguments=()
+  command=("$build_dir/bin/$target")
   read -r -a arguments <<<"${ARGS:-}"
   if [[ -n ${RECORD:-} ]]; then arguments+=(--record "$(realpath -m "$RECORD")"); fi
   if [[ $backend == cpu && " ${ARGS:-}" != *" --n"[=\ ]* ]]; then arguments+=(--n 256); fi
   if [[ -n $ranks ]]; then command=("$build_dir/bin/ranks" "$ranks" "${command[@]}"); fi
   cd "$lab_root"
   exec "${command[@]}" "${arguments[@]}"
-}
-
-if [[ -n ${STEP:-} ]]; then
-  [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"
-  run_one
 fi
 for word in WHICH ARGS RECORD; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: which step? Also give STEP=NN"

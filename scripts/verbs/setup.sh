@@ -10,10 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/words.sh"
 
 mode=${1:-}
-case $mode in
-  "" | --needed | --ranks | --tests) ;;
-  *) die 2 "$mode: no such option" ;;
-esac
+[[ $mode =~ ^(--needed|--ranks|--tests)?$ ]] || die 2 "$mode: no such option"
 
 # look: sets missing to what is not here, packages to what brings it, and cannot_build to whether every build needs some
 # of it. Without Python there are no guides in the terminal, no charts and no merged tables; without git a clone does not

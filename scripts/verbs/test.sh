@@ -12,11 +12,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 [[ -d $lab_root/scripts/tests ]] ||
   die $exit_bad_usage "a handout has no tests of the lab; make check STEP=NN checks your exercise"
-case $* in
-  "") tiers=(quick) ;;
-  --all) tiers=(quick full) ;;
-  *) die $exit_bad_usage "$*: no such option; --all runs all tests" ;;
-esac
+tiers=(quick)
+if [[ ${1-} == --all ]]; then tiers+=(full); fi
 patience=${LAB_TEST_PATIENCE:-4}
 [[ $patience =~ ^[1-9][0-9]{0,3}$ ]] ||
   die $exit_bad_usage "LAB_TEST_PATIENCE=$patience: must be a whole number, from 1 to 9999"
@@ -26,12 +23,6 @@ if ! gpu_here; then export CUDAARCHS=${CUDAARCHS:-90}; fi
 
 # minutes SECONDS: "1 min 05 s".
 minutes() { printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); }
-
-# slowest FILE: the ten slowest tests of CTest's report in JUnit's form.
-slowest() {
-  sed -n 's/^.*<testcase name="\([^"]*\)" .*time="\([0-9.]*\)".*$/\2 \1/p' "$1" | sort -rn |
-    awk 'NR <= 10 { printf "  %7.1f s  %s\n", $1, $2 }'
-}
 
 status=0
 configure
@@ -44,7 +35,8 @@ for tier in "${tiers[@]}"; do
   ctest --test-dir "$build_dir" --label-regex "^$tier\$" --output-on-failure --parallel "$(($(nproc) + 1))" \
     --timeout $((patience * 300)) --output-junit "$report" || status=1
   say "The slowest of these tests:"
-  slowest "$report"
+  sed -n 's/^.*<testcase name="\([^"]*\)" .*time="\([0-9.]*\)".*$/\2 \1/p' "$report" | sort -rn |
+    awk 'NR <= 10 { printf "  %7.1f s  %s\n", $1, $2 }'
   say "The $tier tests: $(minutes $((built - started))) to build, $(minutes $((SECONDS - built))) to run"
 done
 exit "$status"

@@ -7,7 +7,6 @@
 #
 # Keys: n goes on to the next step that is not done (so does Enter when a step is done), q ends it.
 set -euo pipefail
-# shellcheck source=scripts/lib/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 readonly screen_lines=24
 

@@ -19,8 +19,6 @@ def picture(data, words, caption):
 
 STEP_COLOURS = ("blue", "orange", "green", "purple", "gold")
 STEP_SHAPES = ("circle", "square", "diamond", "triangle")
-
-
 TURNS = 6  # points of each step on the curve
 
 
@@ -43,21 +41,18 @@ def convergence_chart(records, distances, n):
                         "one curve: the first step's; on it, in turn, points of every step", "iteration", tall=360, dots=dots)
 
 
-def convergence_section(runner, steps, n, iterations):
-    found = {step: runner.record(step, needs, n, iterations) for step, _, needs, *_ in steps}
+def convergence_section(record_of, steps, n, iterations):
+    found = {step: record_of(step, needs, n, iterations) for step, _, needs, *_ in steps}
     failed = {step: why for step, why in found.items() if isinstance(why, str)}
     records = {step: record for step, record in found.items() if step not in failed}
-    parts, distances, fields, why = [], [], {}, None
     step, _, needs, *_ = steps[0]
-    for count in DISTANCE_AFTER:
-        record = runner.record(step, needs, n, count)
-        if isinstance(record, str):
-            why = record
-            continue
-        if distance := record["run"].get("distance_to_exact"):
-            distances.append((count, distance))
-        if count in FIELD_AFTER:
-            fields[count] = record
+    early = {count: record_of(step, needs, n, count) for count in DISTANCE_AFTER}
+    why = ([None] + [why for why in early.values() if isinstance(why, str)])[-1]
+    early = {count: record for count, record in early.items() if not isinstance(record, str)}
+    distances = [(count, record["run"]["distance_to_exact"]) for count, record in early.items()
+                 if record["run"].get("distance_to_exact")]
+    fields = {count: record for count, record in early.items() if count in FIELD_AFTER}
+    parts = []
     if records:
         parts.append(figure(convergence_chart(records, distances, n)))
         first = next(iter(records))

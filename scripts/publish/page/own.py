@@ -80,8 +80,7 @@ def own_section(published):
                  nothing("on a GPU your exercises are timed by", "make progress TIME=1"))
     titles = {step.name: (step.source, step.title) for step in steps()}
     parts += [predictions(step, titles[step][1], asked[step]) for step in titles if step in asked and step in finished]
-    waiting = [step[:2] for step in titles if step in asked and step not in finished]
-    if waiting:
+    if waiting := [step[:2] for step in titles if step in asked and step not in finished]:
         parts.append(f"<p>Your predictions of {text(', '.join(waiting))} are kept. They are shown beside the measured "
                      "ones when the step is done.</p>")
     if not asked:

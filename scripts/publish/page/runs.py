@@ -2,46 +2,36 @@
 
 import array
 import json
+import pathlib
 import shutil
 
 from labtools.files import BUILD, ROOT, steps
-from labtools.machine import gpu_here
 from labtools.process import attempt, reason, warn
 
 SECONDS = 120  # for one run
 
 
-class Runner:
-    """Runs solutions, and keeps their records."""
-
-    def __init__(self, may_run):
-        self.may_run = may_run
-        self.gpu = gpu_here()
-
-    def programs(self, step, needs):
-        endings = [""] if needs == "cpu" else [""] * self.gpu + ["_cpu"]
-        names = [BUILD / f"bin/solution_{step}{ending}" for ending in endings]
-        return [name for name in names if name.exists()]
-
-    def record(self, step, needs, n, iterations):
-        """The record of a run, {"run", "residuals", "field"}; or why there is none, in words."""
-        folder = BUILD / "report" / f"{step}-{n}-{iterations}"
-        why = "it has not been run"
-        if self.may_run:
-            why = "it has not been built"
-            shutil.rmtree(folder, ignore_errors=True)
-            for program in self.programs(step, needs):
-                code, out, error = attempt([program, "--n", n, "--iterations", iterations, "--record", folder,
-                                            "--record-field", "full"], SECONDS)
-                if code == 0:
-                    break
-                why = (error.strip().splitlines() or [f"exit code {code}"])[-1]
-        try:
-            return read_record(folder, n)
-        except FileNotFoundError:
-            return why
-        except (OSError, ValueError, KeyError) as error:
-            return f"its record cannot be read: {error}"
+def record(endings, step, needs, n, iterations):
+    """The record of a run of a solution, {"run", "residuals", "field"}; or why there is none, in words. `endings`: of
+    programs to try, until one is there and runs; if there are none, the record of an earlier run counts."""
+    folder = BUILD / "report" / f"{step}-{n}-{iterations}"
+    why = "it has not been run"
+    if endings:
+        why = "it has not been built"
+        shutil.rmtree(folder, ignore_errors=True)
+        programs = [BUILD / f"bin/solution_{step}{ending}" for ending in ([""] if needs == "cpu" else endings)]
+        for program in filter(pathlib.Path.exists, programs):
+            code, _, error = attempt([program, "--n", n, "--iterations", iterations, "--record", folder,
+                                      "--record-field", "full"], SECONDS)
+            if code == 0:
+                break
+            why = (error.strip().splitlines() or [f"exit code {code}"])[-1]
+    try:
+        return read_record(folder, n)
+    except FileNotFoundError:
+        return why
+    except (OSError, ValueError, KeyError) as error:
+        return f"its record cannot be read: {error}"
 
 
 def read_record(folder, n):

@@ -26,10 +26,8 @@ def ladder_section(table, steps, told):
     rows = [row for row in table.rows if number(row.get("mpoints_per_s")) and row.get("verdict") == "right"]
     if not rows:
         return missing("no step that is right has a time.", "make run")
-    parts = []
     fastest = max(rows, key=lambda row: number(row["mpoints_per_s"]))
-    gains = [row for row in rows if number(row["x_before"])]
-    if gains:
+    if gains := [row for row in rows if number(row["x_before"])]:
         most = max(gains, key=lambda row: number(row["x_before"]))
         told.append(("largest step", f"{cell(most['x_before'])} times", f"{most['step'][:2]}, {most['title']}"))
     step = f"step {fastest['step'][:2]}"
@@ -39,18 +37,16 @@ def ladder_section(table, steps, told):
         told.append(("of the copy bandwidth", cell(fastest["percent_of_copy"], " %", 2),
                      f"{step}, at 8 bytes per point{several_gpus(fastest)}"))
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
-    parts.append(figure(charts.ladder(rows, number(table.fact("copy_gb_per_s")), on_gpu)))
-    parts.append("<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is logarithmic, so "
-                 "equal distances are equal factors.</p>")
-    jobs = [row for row in rows if job_of(row)]
-    if jobs:
+    parts = [figure(charts.ladder(rows, number(table.fact("copy_gb_per_s")), on_gpu)),
+             "<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is "
+             "logarithmic, so equal distances are equal factors.</p>"]
+    if jobs := [row for row in rows if job_of(row)]:
         noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
         together = " “% of copy” is relative to the copy bandwidth of all the GPUs that a step used together (the dashed " \
                    "line is one GPU's); a previous step that is a program of one process ran on one." \
             if any(map(several_gpus, jobs)) else ""
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
-    absent = [step for step, *_ in steps if step not in {row["step"] for row in rows}]
-    if absent:
+    if absent := [step for step, *_ in steps if step not in {row["step"] for row in rows}]:
         has = "has" if len(absent) == 1 else "have"
         parts.append(missing(f"{', '.join(absent)} {has} no time in this table.", "make run"))
     for row in table.rows:
@@ -69,7 +65,7 @@ def ladder_section(table, steps, told):
     return "".join(parts) + source(table)
 
 
-DRAWN = (("00", "ink", "circle"), ("08", "blue", "circle"), ("13", "orange", "square"))
+DRAWN = {"00": "ink", "08": "blue", "13": "orange"}  # steps whose error is drawn
 
 
 def solution_section(ladder, experiments):
@@ -81,13 +77,10 @@ def solution_section(ladder, experiments):
     columns = [NAMED_STEP,
                ("one sweep", lambda r: duration(1e3 * points / number(r["mpoints_per_s"]))),
                ("to the solution", lambda r: lasting(seconds_to_solution(r)))]
-    series = []
-    for wanted, colour, shape in DRAWN:
-        for row in rows:
-            if row["step"].startswith(wanted):
-                seconds = seconds_to_solution(row)
-                line = [(seconds * part, SOLVED ** part) for part in (10 ** (k / 20) for k in range(-60, 1))]
-                series.append((f"step {wanted} (computed)", colour, "dashes", line))
+    parts_of_it = [10 ** (k / 20) for k in range(-60, 1)]
+    series = [(f"step {wanted} (computed)", colour, "dashes",
+               [(seconds_to_solution(row) * part, SOLVED ** part) for part in parts_of_it])
+              for wanted, colour in DRAWN.items() for row in rows if row["step"].startswith(wanted)]
     solved = solution_by_cycles(experiments.rows if experiments else [])
     dots, measured = [], "Step 16 has not been timed yet."
     if solved.get("solution") and solved.get("distance"):
@@ -107,24 +100,21 @@ def roofline_section(table, ceilings_table, titles, clinic=None):
         return missing("no kernel's time, operations and bytes have been counted.", "make roofline")
     if not any(point["flops"] > 0 for point in charts.kernel_points(table.rows)):
         return missing(f"{table.name()} has no kernel with operations.", "make roofline")
-    ceilings, parts = ceilings_table.ceilings() if ceilings_table else {}, []
-    parts.append(figure(charts.roofline(table.rows, ceilings, titles, table.fact("gpu"))))
-    parts.append("<p>Each sweep kernel has one height, its rate, and three places: operations per byte that L1, L2 and "
-                 "DRAM moved. A mark that touches its own colour's line cannot get higher without moving fewer bytes "
-                 "there. The dotted lines lead from step to step. L2's bytes also count what passes between its parts."
-                 "</p>")
-    passes = [row for row in table.rows if (number(row.get("sweeps")) or 0) > 1]
-    if passes:
+    ceilings = ceilings_table.ceilings() if ceilings_table else {}
+    parts = [figure(charts.roofline(table.rows, ceilings, titles, table.fact("gpu"))),
+             "<p>Each sweep kernel has one height, its rate, and three places: operations per byte that L1, L2 and DRAM "
+             "moved. A mark that touches its own colour's line cannot get higher without moving fewer bytes there. The "
+             "dotted lines lead from step to step. L2's bytes also count what passes between its parts.</p>"]
+    if passes := [row for row in table.rows if (number(row.get("sweeps")) or 0) > 1]:
         row = passes[-1]
         parts.append(f"<p>A kernel that performs several sweeps per trip to memory (step {text(row['step'][:2])}: "
                      f"{text(row['sweeps'])}) has the operations of all of them over the bytes of one. So its mark for "
                      "DRAM lies to the right of those of kernels that sweep once, where the sloping roof is higher. It "
                      "also computes points that it throws away: ncu also counts those operations.</p>")
-    points = charts.clinic_points(clinic.rows) if clinic else {}
-    if points:
-        parts.append("<p>The clinic's kernels, each one lesson. Most of them get nearer to a roof; for some the way goes to "
-                     "the right, as fewer bytes move for the same result.</p>")
-        parts.append(figure(charts.clinic(points, ceilings, clinic.fact("gpu"))))
+    if points := charts.clinic_points(clinic.rows) if clinic else {}:
+        parts += ["<p>The clinic's kernels, each one lesson. Most of them get nearer to a roof; for some the way goes to "
+                  "the right, as fewer bytes move for the same result.</p>",
+                  figure(charts.clinic(points, ceilings, clinic.fact("gpu")))]
     if not ceilings:
         parts.append(missing("this machine's ceilings.", "make bandwidth"))
     if "not_counted" in table.facts:
@@ -137,27 +127,24 @@ def kernels_section(kernels, roofline, ceilings_table):
         return missing("registers, occupancy, requests and stalls of the kernels.", "make roofline")
     ceilings = ceilings_table.ceilings() if ceilings_table else {}
     moved = {(row["step"], row["kernel"]): row for row in roofline.rows} if roofline else {}
+    speeds = {(point["step"], point["kernel"]): point["speed"] for point in charts.kernel_points(moved.values())}
 
     def time_of(row):
         other = moved.get((row["step"], row["kernel"]), {})
         counted, traced = number(other.get("time_ns")), number(other.get("traced_ns"))
-        shown = counted or traced
-        if not shown:
+        if not (counted or traced):
             return "–"
-        words = significant(shown / 1000) + " µs"
+        words = significant((counted or traced) / 1000) + " µs"
         # Under ncu nothing migrates, and nothing else runs.
         if traced and counted and abs(traced - counted) > 0.1 * counted:
             words += f" <small>({significant(traced / 1000)} in the run)</small>"
         return words
 
     def share(row, level):
-        other = moved.get((row["step"], row["kernel"]), {})
-        count, time = number(other.get(f"{level}_bytes")), number(other.get("time_ns"))
-        if count is not None and level == "l1":
-            count += number(other.get("shared_bytes")) or 0
-        if not count or not time or level not in ceilings:
+        speed = speeds.get((row["step"], row["kernel"]), {}).get(level)
+        if speed is None or level not in ceilings:
             return "–"
-        percent = 100 * count / time / ceilings[level]
+        percent = 100 * speed / ceilings[level]
         return (f'<span class="bar"><i style="width:{min(100, percent):.0f}%"></i></span>'
                 f"{significant(percent, 2) if percent >= 0.1 else '< 0.1'} %")
 
@@ -223,11 +210,9 @@ def bandwidth_section(table):
         f"<div><b>{significant(ceilings[level], 4)}</b> {'GFLOP/s' if level in ('float', 'double') else 'GB/s'}<br>"
         f"{words}</div>"
         for level, words in names.items() if level in ceilings)
-    parts = [f'<div class="tiles small">{tiles}</div>']
-    parts += [figure(chart) for chart in bandwidth_plot.draw(table.facts, rows)]
+    parts = [f'<div class="tiles small">{tiles}</div>', *map(figure, bandwidth_plot.draw(table.facts, rows))]
     parts.append("<ul>" + "".join(f"<li>{text(words)}</li>" for words in bandwidth_plot.facts(rows)) + "</ul>")
-    peak = number(table.fact("dram_peak_gb_per_s", ""))
-    if peak and "dram" in ceilings:
+    if (peak := number(table.fact("dram_peak_gb_per_s", ""))) and "dram" in ceilings:
         parts.append(f"<p>By its clock and bus width DRAM could move {significant(peak)} GB/s; the best copy reaches "
                      f"{significant(100 * ceilings['dram'] / peak, 2)} % of that.</p>")
     return "".join(parts) + source(table)
