@@ -287,7 +287,7 @@ WatchedRun look_once_more(const Check& check, const Case& run, WatchedRun look) 
 
 /// Notes what a look found.
 void keep_look(const WatchedRun& look, Patient* patient) {
-  patient->finding = read_finding(look.trial.report, look.run.n);
+  patient->finding = {look.trial.report, look.run.n};
   patient->watched = true;
 }
 
