@@ -417,17 +417,16 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
 
 Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Patient* patient) {
   std::vector<std::string> lines;
-  Comparison* compared = &trial->compared;
   const Record& record = trial->run.record;
   Case made = run;
   made.iterations = record.iterations;
   const bool stopped_early = made.iterations < run.iterations;
   Wrong what{run, made.iterations};
-  what.field = compared->field.kind == FieldComparison::kWrong;
-  what.residual = compared->residuals.kind == ResidualComparison::kWrong;
+  what.field = trial->field.kind == FieldComparison::kWrong;
+  what.residual = trial->residuals.kind == ResidualComparison::kWrong;
   if (what.field) {
     check.progress("looking for the first wrong iteration");
-    what.first_iteration = first_wrong_iteration(made, *patient, &compared->field);
+    what.first_iteration = first_wrong_iteration(made, *patient, &trial->field);
   }
   std::optional<WatchedRun> look;
   if (check.at_hand.watched.empty()) {
@@ -453,14 +452,14 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
         format("it stopped after %d of %d iterations", made.iterations, run.iterations));
   }
   if (what.field) {
-    describe_field(compared->field, made, what.first_iteration, &lines);
+    describe_field(trial->field, made, what.first_iteration, &lines);
     // Or a picture says better than the words where it is wrong.
     if (!diagnosis.known() || diagnosis.answer.has("draw")) add(draw(what, *patient));
   } else if (!stopped_early || run.n < kHashedRecordN) {
     lines.push_back("the field is right");
   }
   if (what.residual) {
-    describe_residual(compared->residuals, &lines);
+    describe_residual(trial->residuals, &lines);
   } else {
     lines.push_back("the residual is right");
   }

@@ -37,10 +37,7 @@ FieldComparison compare_field(const Reference& reference, int iterations,
       const bool boundary = i == 0 || j == 0 || i == n - 1 || j == n - 1;
       if (!boundary && difference <= rounding) continue;  // false for NaN
       result.none += std::isnan(found[i]);
-      if (result.wrong++ == 0) {
-        result.i_min = result.i_max = i;
-        result.j_min = j;
-      }
+      if (result.wrong++ == 0) result.i_min = i, result.j_min = j;
       result.i_min = std::min(result.i_min, i);
       result.i_max = std::max(result.i_max, i);
       result.j_max = j;
@@ -49,11 +46,9 @@ FieldComparison compare_field(const Reference& reference, int iterations,
       }
     }
   }
-  if (result.wrong > 0) {
-    result.kind = FieldComparison::kWrong;
-  } else if (result.different > 0) {
-    result.kind = FieldComparison::kDifferentRounding;
-  }
+  result.kind = result.wrong > 0       ? FieldComparison::kWrong
+                : result.different > 0 ? FieldComparison::kDifferentRounding
+                                       : FieldComparison::kIdentical;
   return result;
 }
 
