@@ -50,11 +50,12 @@ bool drain(int pipe, std::string* output) {
 std::mutex running_mutex;
 std::set<pid_t> running;
 
-/// Ends what a child left behind outside its process group, a daemon say: since this process is
-/// their reaper (see run_child), they are its own children once the child is gone. What belongs to
-/// another child that still runs stays.
-void end_left_behind() {
+/// Ends what a child that is gone left behind outside its process group, a daemon say: since this
+/// process is their reaper (see run_child), they are its own children now. What belongs to another
+/// child that still runs stays.
+void end_left_behind(pid_t gone) {
   const std::lock_guard<std::mutex> lock(running_mutex);
+  running.erase(gone);
   const std::string own = "/proc/self/task/";
   for (int round = 0; round < 100; ++round) {
     bool any = false;
@@ -237,11 +238,7 @@ ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& 
   kill(-child, SIGKILL);
   while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }
-  {
-    const std::lock_guard<std::mutex> lock(running_mutex);
-    running.erase(child);
-  }
-  end_left_behind();
+  end_left_behind(child);
   drain(output[0], &result.output);
   close(output[0]);
   if (result.output.size() > kMaxOutput) {
