@@ -97,12 +97,10 @@ void describe_residual(const ResidualComparison& residual, std::vector<std::stri
 void describe_field(const FieldComparison& field, const Case& run, int first_iteration,
                     std::vector<std::string>* lines) {
   const std::size_t points = static_cast<std::size_t>(run.n) * run.n;
-  if (first_iteration > 0) {
-    lines->push_back(
-        format("the field is wrong from iteration %d on; after that one", first_iteration));
-  } else {
-    lines->push_back(format("the field is wrong; after iteration %d", run.iterations));
-  }
+  lines->push_back(
+      first_iteration > 0
+          ? format("the field is wrong from iteration %d on; after that one", first_iteration)
+          : format("the field is wrong; after iteration %d", run.iterations));
   std::string how = format("  %zu of %zu points are wrong", field.wrong, points);
   if (field.none > 0) {
     how += field.none == field.wrong ? ": they are not numbers"
