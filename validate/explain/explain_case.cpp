@@ -334,8 +334,7 @@ Patient patient_of(const Check& check, const std::string& step, const Case& job)
     const std::string dir = check.folder + "/question";
     const Run trial = run_program(check.program, run, false, dir, check.time_limit);
     if (!trial.error.empty()) return false;
-    seen->iterations = trial.record.iterations;
-    seen->residuals = trial.record.residuals;
+    static_cast<Record&>(*seen) = trial.record;
     std::string ignored;
     return read_field(dir, run.n, &seen->field, &ignored);
   };
